@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+# nvcc without CMake's CUDA language: which compiler, which toolkit, and three functions that use them. Kernels are
+# compiled to objects that hold PTX (and machine code where WARPFOLD_CUDA_ARCHITECTURES asks for it); the C++ compiler
+# links them with the shared CUDA runtime, so that the software GPU's libcudart can take its place at run time.
+#
+# Sets WARPFOLD_CUDA OFF where there is no nvcc; else
+#   WARPFOLD_CUDA_VERSION      "13.0.88"
+#   WARPFOLD_CUDA_INCLUDE_DIRS where cuda_runtime.h, cub/ and cuda/ are
+#   WARPFOLD_CUDA_RUNTIME      the shared runtime, a file
+# and the target warpfold::cudart (headers as system headers, and that file).
+
+set(WARPFOLD_NVCC "" CACHE FILEPATH "nvcc; found in PATH, CUDA_HOME, /usr/local/cuda and build/toolkit where empty")
+set(WARPFOLD_CUDA_ARCHITECTURES "" CACHE STRING
+  "Architectures to make machine code for, beside PTX for compute_75: \"80;90\". None is needed for the software GPU")
+set(WARPFOLD_CUDA_OLDEST 12.4)
+
+# The version of an nvcc in `out`; empty where the file is no nvcc that runs.
+function(warpfold_nvcc_version nvcc out)
+  set(${out} "" PARENT_SCOPE)
+  execute_process(COMMAND "${nvcc}" --version OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE status)
+  if(status EQUAL 0 AND text MATCHES "release [0-9.]+, V([0-9]+\\.[0-9]+\\.[0-9]+)")
+    set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The first nvcc that is new enough, in WARPFOLD_NVCC; left empty where there is none.
+function(warpfold_find_nvcc)
+  if(WARPFOLD_NVCC)
+    warpfold_nvcc_version("${WARPFOLD_NVCC}" version)
+    if(NOT version)
+      message(FATAL_ERROR "WARPFOLD_NVCC is ${WARPFOLD_NVCC}, which does not run as nvcc")
+    elseif(version VERSION_LESS WARPFOLD_CUDA_OLDEST)
+      message(FATAL_ERROR "WARPFOLD_NVCC is ${WARPFOLD_NVCC}, version ${version}; "
+        "warpfold needs ${WARPFOLD_CUDA_OLDEST} or later")
+    endif()
+    return()
+  endif()
+  string(REPLACE ":" ";" places "$ENV{PATH}")
+  file(GLOB installed LIST_DIRECTORIES true "/usr/local/cuda-*")
+  list(SORT installed COMPARE NATURAL ORDER DESCENDING)
+  foreach(home IN ITEMS "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}" /usr/local/cuda LISTS installed)
+    if(home)
+      list(APPEND places "${home}/bin")
+    endif()
+  endforeach()
+  file(GLOB fetched "${PROJECT_SOURCE_DIR}/build/toolkit/nvidia/cu*/bin")
+  list(APPEND places ${fetched})
+  foreach(place IN LISTS places)
+    if(place AND EXISTS "${place}/nvcc" AND NOT IS_DIRECTORY "${place}/nvcc")
+      warpfold_nvcc_version("${place}/nvcc" version)
+      if(version VERSION_GREATER_EQUAL WARPFOLD_CUDA_OLDEST)
+        set(WARPFOLD_NVCC "${place}/nvcc" CACHE FILEPATH "nvcc" FORCE)
+        return()
+      elseif(version)
+        message(STATUS "${place}/nvcc is version ${version}, older than ${WARPFOLD_CUDA_OLDEST}: passed over")
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# Asks nvcc where its headers and libraries are: layouts differ between NVIDIA's installer, Debian and the wheels.
+macro(warpfold_ask_toolkit)
+  warpfold_nvcc_version("${WARPFOLD_NVCC}" WARPFOLD_CUDA_VERSION)
+  set(probe "${PROJECT_BINARY_DIR}/CMakeFiles/probe.cu")
+  file(WRITE "${probe}" "")
+  execute_process(COMMAND "${WARPFOLD_NVCC}" --dryrun -ccbin "${CMAKE_CXX_COMPILER}" -c "${probe}" -o "${probe}.o"
+    OUTPUT_VARIABLE dryrun_out ERROR_VARIABLE dryrun_err)
+  set(dryrun "${dryrun_out}${dryrun_err}")
+  set(WARPFOLD_CUDA_INCLUDE_DIRS "")
+  set(library_dirs "")
+  get_filename_component(bin_dir "${WARPFOLD_NVCC}" REALPATH)
+  get_filename_component(bin_dir "${bin_dir}" DIRECTORY)
+  string(REGEX MATCHALL "#\\$ (SYSTEM_)?INCLUDES=[^\n]*" include_lines "${dryrun}")
+  string(REGEX MATCHALL "\"-I?[^\"]+\"|\"[^\"-][^\"]*\"" words "${include_lines}")
+  foreach(word IN LISTS words ITEMS "${bin_dir}/../include" "${bin_dir}/../include/cccl" /usr/include)
+    string(REGEX REPLACE "^\"(-I)?|\"$" "" word "${word}")
+    if(IS_DIRECTORY "${word}" AND (EXISTS "${word}/cuda_runtime.h" OR EXISTS "${word}/cub/cub.cuh"))
+      get_filename_component(word "${word}" REALPATH)
+      if(NOT word STREQUAL "/usr/include")
+        list(APPEND WARPFOLD_CUDA_INCLUDE_DIRS "${word}")
+      endif()
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES WARPFOLD_CUDA_INCLUDE_DIRS)
+  string(REGEX MATCH "#\\$ LIBRARIES=[^\n]*" library_line "${dryrun}")
+  string(REGEX MATCHALL "\"-L[^\"]+\"" words "${library_line}")
+  foreach(word IN LISTS words)
+    string(REGEX REPLACE "^\"-L|\"$" "" word "${word}")
+    list(APPEND library_dirs "${word}")
+  endforeach()
+  list(APPEND library_dirs "${bin_dir}/../lib64" "${bin_dir}/../lib" "${bin_dir}/../targets/x86_64-linux/lib"
+    "${bin_dir}/../targets/sbsa-linux/lib" "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+  string(REGEX MATCH "^[0-9]+" major "${WARPFOLD_CUDA_VERSION}")
+  set(WARPFOLD_CUDA_RUNTIME "")
+  foreach(place IN LISTS library_dirs)
+    if(EXISTS "${place}/libcudart.so.${major}" AND NOT place MATCHES "stubs" AND NOT WARPFOLD_CUDA_RUNTIME)
+      get_filename_component(place "${place}" REALPATH)
+      set(WARPFOLD_CUDA_RUNTIME "${place}/libcudart.so.${major}")
+    endif()
+  endforeach()
+  if(NOT WARPFOLD_CUDA_RUNTIME)
+    message(FATAL_ERROR "${WARPFOLD_NVCC} has no libcudart.so.${major} beside it; looked in ${library_dirs}")
+  endif()
+  foreach(variable IN ITEMS probe dryrun dryrun_out dryrun_err library_dirs bin_dir include_lines words word
+      library_line major place)
+    unset(${variable})
+  endforeach()
+endmacro()
+
+if(WARPFOLD_CUDA)
+  warpfold_find_nvcc()
+  if(WARPFOLD_NVCC)
+    warpfold_ask_toolkit()
+    message(STATUS "nvcc ${WARPFOLD_CUDA_VERSION}: ${WARPFOLD_NVCC}, runtime ${WARPFOLD_CUDA_RUNTIME}")
+    add_library(warpfold_cudart SHARED IMPORTED GLOBAL)
+    add_library(warpfold::cudart ALIAS warpfold_cudart)
+    set_target_properties(warpfold_cudart PROPERTIES
+      IMPORTED_LOCATION "${WARPFOLD_CUDA_RUNTIME}"
+      INTERFACE_INCLUDE_DIRECTORIES "${WARPFOLD_CUDA_INCLUDE_DIRS}")
+  else()
+    message(STATUS "No nvcc of CUDA ${WARPFOLD_CUDA_OLDEST} or later: the ladder is left out (WARPFOLD_NVCC names one)")
+    set(WARPFOLD_CUDA OFF)
+  endif()
+endif()
+
+# warpfold_cuda_objects(<out> SOURCES a.cu ... [OPTIONS nvcc options ...])
+# Compiles each source to an object file and gives their paths in <out>, to be added to a target of the same directory.
+function(warpfold_cuda_objects out)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;OPTIONS")
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "warpfold_cuda_objects(${out}): no SOURCES")
+  endif()
+  set(flags -std=c++20 -O3 -lineinfo -cudart shared -ccbin "${CMAKE_CXX_COMPILER}" "-I${PROJECT_SOURCE_DIR}"
+    "-I${PROJECT_SOURCE_DIR}/include" -Xcompiler=-fPIC,-Wall,-Wextra --extended-lambda
+    -gencode "arch=compute_75,code=compute_75")
+  foreach(architecture IN LISTS WARPFOLD_CUDA_ARCHITECTURES)
+    list(APPEND flags -gencode "arch=compute_${architecture},code=sm_${architecture}")
+  endforeach()
+  if(WARPFOLD_WERROR)
+    list(APPEND flags -Xcompiler=-Werror)
+  endif()
+  set(objects "")
+  foreach(source IN LISTS arg_SOURCES)
+    get_filename_component(source "${source}" ABSOLUTE)
+    file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}" "${source}")
+    string(REPLACE "../" "up/" place "${name}")
+    set(object "${CMAKE_CURRENT_BINARY_DIR}/${out}.dir/${place}.o")
+    get_filename_component(folder "${object}" DIRECTORY)
+    file(MAKE_DIRECTORY "${folder}")
+    add_custom_command(OUTPUT "${object}"
+      COMMAND "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -MD -MF "${object}.d" -MT "${object}" -c "${source}"
+        -o "${object}"
+      DEPENDS "${source}" "${WARPFOLD_NVCC}"
+      DEPFILE "${object}.d"
+      COMMENT "nvcc ${name}"
+      VERBATIM)
+    set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    list(APPEND objects "${object}")
+  endforeach()
+  set(${out} "${objects}" PARENT_SCOPE)
+endfunction()
+
+# What targets with kernels share: the shared runtime, found through RUNPATH, which LD_LIBRARY_PATH outranks.
+function(warpfold_link_cuda target)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${target} PRIVATE warpfold::house warpfold::cudart)
+  target_link_options(${target} PRIVATE -Wl,--enable-new-dtags)
+endfunction()
+
+# warpfold_cuda_program(<target> SOURCES a.cu b.cpp ... [OPTIONS nvcc options ...]): an executable. C++ sources are
+# compiled as all others are.
+function(warpfold_cuda_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;OPTIONS")
+  set(kernels ${arg_SOURCES})
+  list(FILTER kernels INCLUDE REGEX "\\.cu$")
+  list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cu$")
+  warpfold_cuda_objects(${target} SOURCES ${kernels} OPTIONS ${arg_OPTIONS})
+  add_executable(${target} ${arg_SOURCES} ${${target}})
+  warpfold_link_cuda(${target})
+endfunction()
+
+# warpfold_cuda_library(<target> SOURCES a.cu b.cpp ... [OPTIONS nvcc options ...]): the same, a shared library.
+function(warpfold_cuda_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;OPTIONS")
+  set(kernels ${arg_SOURCES})
+  list(FILTER kernels INCLUDE REGEX "\\.cu$")
+  list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cu$")
+  warpfold_cuda_objects(${target} SOURCES ${kernels} OPTIONS ${arg_OPTIONS})
+  add_library(${target} SHARED ${arg_SOURCES} ${${target}})
+  warpfold_link_cuda(${target})
+endfunction()

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// What the tool asks of the ladder's shared library and what it gets back: plain C++20, no CUDA header. The library
+// holds the kernels and is linked with the shared CUDA runtime; the tool loads it after it has chosen which runtime
+// that is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "softgpu/observe/launch_record.hpp"
+
+namespace warpfold::ladder {
+
+// A request that cannot be met, in one clear line.
+struct bad_request : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+enum class element_type { int32, int64, float32, float64 };
+enum class operation { sum, minimum, maximum, product, largest_magnitude }; // the last: the user-defined one
+enum class finish { device, host };
+
+// A value of any element_type.
+struct scalar {
+    element_type type = element_type::int32;
+    std::int64_t integer = 0; // of int32, int64
+    double real = 0;          // of float32 (exactly), float64
+};
+
+struct reduce_request {
+    std::uint64_t n = 1u << 22;
+    unsigned block = 256;
+    element_type type = element_type::int32;
+    operation op = operation::sum;
+    finish finish_on = finish::device;
+    std::vector<std::string> steps; // ids; empty: all
+    const void* data = nullptr;     // n elements on the host; nullptr: made from `seed`
+    std::uint64_t seed = 587;
+    unsigned offset = 0;   // elements (64 at most) between a 256-byte boundary and the array on the device
+    bool time = false;     // on a GPU only
+    bool count = false;    // on the software GPU only
+    unsigned samples = 31; // of each timing
+    std::function<void(const std::string& what, std::size_t done, std::size_t of)> progress; // may be empty
+};
+
+// One timing: device events around the whole reduction, all launches of it; seconds. With finish::host around its one
+// round, without the copy and what the host adds.
+struct timing {
+    double median = 0;
+    double low = 0;  // 5th percentile
+    double high = 0; // 95th percentile
+    unsigned samples = 0;
+};
+
+struct claim {
+    std::string text;          // as the lecture has it, shortened
+    std::string lecture;       // "759, slide 'Idle Threads'"
+    std::optional<bool> holds; // empty: cannot be seen on this device; figure says why
+    std::string figure;        // what was measured, with its unit
+};
+
+struct reduce_step {
+    std::string id; // "3", "sum_warp", "cub"
+    std::string title;
+    std::string source; // path in the tree
+    std::string idea;
+    std::string lecture;
+    std::string caution; // empty, or why the step is right only by luck
+    bool peer = false;   // CUB, Thrust, the CPU loop
+    bool on_device = true;
+    std::string skipped; // empty: it ran; else why not
+    bool correct = false;
+    std::string error; // what the device said, where it failed
+    scalar result;
+    scalar expected;
+    double tolerance = 0;                                  // absolute, of float types; 0: exact
+    std::vector<softgpu::observe::launch_record> launches; // of one reduction; counters zero on a GPU
+    std::optional<timing> cold;                            // L2 flushed before each sample
+    std::optional<timing> warm;
+    std::vector<claim> claims;
+};
+
+struct device_description {
+    std::string name;
+    bool software = false;
+    int compute_major = 0, compute_minor = 0;
+    int multiprocessors = 0;
+    std::uint64_t memory_bytes = 0, l2_bytes = 0;
+    unsigned threads_per_block = 1024;
+    std::string driver, runtime;         // versions, "13.0"
+    std::optional<double> read_gb_per_s; // ceilings measured in this run, 1e9 bytes a second
+    std::optional<double> copy_gb_per_s; // read + written
+};
+
+struct reduce_report {
+    device_description device;
+    reduce_request request;
+    std::vector<reduce_step> steps;
+};
+
+struct step_description {
+    std::string id, title, source, idea, lecture;
+    bool peer = false;
+};
+
+class ladder_library {
+public:
+    virtual ~ladder_library() = default;
+    [[nodiscard]] virtual device_description device() const = 0;
+    [[nodiscard]] virtual std::vector<step_description> reduce_steps() const = 0;
+    // Throws bad_request for an unknown step, a block of
+    // more threads than the device takes, n the device cannot hold, an offset of more than 64; std::runtime_error for a
+    // CUDA error outside a step.
+    // n = 0 is no error: the result is the operation's identity.
+    [[nodiscard]] virtual reduce_report reduce(const reduce_request& request) = 0;
+};
+
+} // namespace warpfold::ladder
+
+// The one symbol that the shared library exports.
+extern "C" warpfold::ladder::ladder_library* warpfold_ladder();

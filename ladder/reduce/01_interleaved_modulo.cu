@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Step 1: interleaved addressing with the divergent modulo branch. Thread t adds its neighbour at the stride if t is a
+// multiple of twice the stride; the stride doubles. (759 "Reduction #1", Kharagpur "Reduction 1", 380 "Reduction #1",
+// 587 sum_mod, parallel-patterns "Step 2: Reduction".)
+// Mended: 759 and 380 read past the array unless its length is a multiple of the block; 759, 380 and Kharagpur read
+// past the scratch unless the block is a power of two (587 asks tid + stride < M).
+#include "ladder/reduce/dispatch.cuh"
+#include "ladder/reduce/published.hpp"
+#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/steps.hpp"
+
+namespace warpfold::ladder::reduce {
+
+template <class T, class Op>
+__global__ void sum_mod(const T* input, T* partial, std::uint64_t n) {
+    T* const scratch = shared_scratch<T>();
+    const Op op;
+    const unsigned size = blockDim.x;
+    const unsigned tid = threadIdx.x;
+    const std::uint64_t i = std::uint64_t{blockIdx.x} * size + tid;
+
+    scratch[tid] = i < n ? input[i] : Op::identity();
+    __syncthreads();
+
+    for (unsigned stride = 1; stride < size; stride *= 2) {
+        if (tid % (2 * stride) == 0 && tid + stride < size) {
+            scratch[tid] = op(scratch[tid], scratch[tid + stride]);
+        }
+        __syncthreads();
+    }
+    if (tid == 0) {
+        partial[blockIdx.x] = scratch[0];
+    }
+}
+
+namespace {
+
+struct step {
+    template <class T, class Op>
+    static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
+        launch(c, "sum_mod", sum_mod<T, Op>, c.device.block * sizeof(T), in, out, n);
+    }
+};
+
+bool active(unsigned tid, unsigned stride, unsigned size) { return tid % (2 * stride) == 0 && tid + stride < size; }
+
+verdict active_threads_halve(const evidence& e) {
+    const auto here = active_threads(e);
+    return seen(here == each(rising_strides(e.block(), active), &iteration::threads),
+                "active threads per stride: " + list(here));
+}
+
+verdict every_warp_diverges(const evidence& e) {
+    const auto here = divergent_warps(e);
+    bool holds = true;
+    for (std::size_t k = 0; k < std::min<std::size_t>(5, here.size()); ++k) {
+        holds = holds && here[k] == e.warps();
+    }
+    return seen(holds, "divergent warps per stride, of " + std::to_string(e.warps()) + ": " + list(here));
+}
+
+verdict half_at_most(const evidence& e) {
+    const auto here = active_threads(e);
+    const std::uint64_t most = here.empty() ? 0 : *std::max_element(here.begin(), here.end());
+    return seen(2 * most <= e.block(), std::to_string(most) + " of " + std::to_string(e.block()) + " threads at most");
+}
+
+verdict quarter_on_average(const evidence& e) {
+    double sum_of_all = 0;
+    const auto here = active_threads(e);
+    if (here.empty()) {
+        return unseen("a block of one thread has no tree");
+    }
+    for (const auto threads : here) {
+        sum_of_all += static_cast<double>(threads);
+    }
+    const double share = sum_of_all / static_cast<double>(here.size()) / e.block();
+    return seen(share < 0.25, number(100 * share, 1) + " % of the threads on average over the strides");
+}
+
+verdict whole_warps_disabled(const evidence& e) {
+    const auto here = active_warps(e);
+    if (here.size() < 6) {
+        return unseen("needs blocks of more than 32 threads");
+    }
+    bool holds = true;
+    for (std::size_t k = 5; k < here.size(); ++k) {
+        holds = holds && here[k] < e.warps();
+    }
+    return seen(holds, "warps with active threads per stride: " + list(here));
+}
+
+verdict no_divergence_later(const evidence& e) {
+    const auto here = divergent_warps(e);
+    if (here.size() < 6) {
+        return unseen("needs blocks of more than 32 threads");
+    }
+    const bool holds = std::all_of(here.begin() + 5, here.end(), [](std::uint64_t warps) { return warps == 0; });
+    return seen(holds, "divergent warps per stride: " + list(here) + "; a warp with one active thread diverges too");
+}
+
+verdict log_steps(const evidence& e) {
+    const double iterations = barriers_per_warp(e.first()) - 1;
+    return seen(iterations == log2_up(e.block()),
+                number(iterations, 0) + " iterations for " + std::to_string(e.block()) + " elements");
+}
+
+verdict one_less_additions(const evidence& e) {
+    std::uint64_t additions = 0;
+    for (const auto threads : active_threads(e)) {
+        additions += threads;
+    }
+    return seen(additions == e.block() - 1, std::to_string(additions) + " operations for the " +
+                                                std::to_string(e.block()) + " elements of a block");
+}
+
+} // namespace
+
+step_definition interleaved_modulo() {
+    return {
+        .about = {"1", "interleaved addressing, modulo branch", "ladder/reduce/01_interleaved_modulo.cu",
+                  "a tree in shared memory; threads that are multiples of twice the stride add",
+                  "759, Reduction #1; 587, sum_mod"},
+        .blocks = one_each,
+        .height = height_one_each,
+        .rounds = rounds_of<step>(),
+        .claims = {
+            {"active threads halve at each stride: for 128 threads 64, 32, 16, 8, 4, 2, 1",
+             "587, Warp Divergence Example", counted(active_threads_halve)},
+            {"up to stride 16 every warp has both active and inactive threads", "587, Warp Divergence Example",
+             counted_power_of_two(32, every_warp_diverges)},
+            {"no more than half of the threads execute at any time", "380, Some Observations", counted(half_at_most)},
+            {"on average less than a quarter of the threads are active", "380, Some Observations",
+             counted(quarter_on_average)},
+            {"after the fifth iteration entire warps are disabled", "380, Some Observations",
+             counted(whole_warps_disabled)},
+            {"after the fifth iteration there is no divergence", "380, Some Observations",
+             counted(no_divergence_later)},
+            {"only log2(M) parallel steps for M elements", "587, Parallel Reduction", counted(log_steps)},
+            {"N-1 operations, as many as a sequential algorithm", "parallel-patterns, reduction tree; 759, Complexity",
+             counted(one_less_additions)},
+            {"each launch works on as many entries as the one before had blocks: for N=100,000 and 256 threads 391, 2 "
+             "and 1 blocks",
+             "759, Multiple Kernel Calls",
+             launched([](const evidence& e) { return launches_shrink_by(e, e.block()); })},
+        }};
+}
+
+} // namespace warpfold::ladder::reduce

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Step 3: sequential addressing. The stride falls from half the block to 1, and consecutive threads read consecutive
+// words: no bank conflicts. (759 "Reduction #3", Kharagpur "Reduction 3", 587 sum_seq, 380 and parallel-patterns "A
+// better implementation".)
+// Mended: the slides lose elements unless the block is a power of two (here the scratch is padded to one); 380 stops at
+// stride > 1 and so loses the last addition, and its variant that leaves the loop early deserts the others' barrier.
+#include "ladder/reduce/dispatch.cuh"
+#include "ladder/reduce/published.hpp"
+#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/steps.hpp"
+
+namespace warpfold::ladder::reduce {
+
+template <class T, class Op>
+__global__ void sum_seq(const T* input, T* partial, std::uint64_t n, unsigned size) {
+    T* const scratch = shared_scratch<T>();
+    const Op op;
+    const unsigned tid = threadIdx.x;
+    const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + tid;
+
+    scratch[tid] = i < n ? input[i] : Op::identity();
+    fill_padding<T, Op>(scratch, size);
+    __syncthreads();
+
+    for (unsigned stride = size / 2; stride > 0; stride /= 2) {
+        if (tid < stride) {
+            scratch[tid] = op(scratch[tid], scratch[tid + stride]);
+        }
+        __syncthreads();
+    }
+    if (tid == 0) {
+        partial[blockIdx.x] = scratch[0];
+    }
+}
+
+namespace {
+
+struct step {
+    template <class T, class Op>
+    static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
+        const unsigned size = padded(c.device.block);
+        launch(c, "sum_seq", sum_seq<T, Op>, size * sizeof(T), in, out, n, size);
+    }
+};
+
+bool active(unsigned tid, unsigned stride, unsigned /*size*/) { return tid < stride; }
+
+verdict no_conflicts(const evidence& e) {
+    const auto conflicts = bank_conflicts(total(e.step));
+    return seen(conflicts == 0, std::to_string(conflicts) + " bank conflicts in all launches");
+}
+
+verdict last_five_diverge(const evidence& e) {
+    const auto here = divergent_warps(e);
+    return seen(here == each(falling_strides(e.block(), active), &iteration::divergent_warps),
+                "divergent warps per stride, the largest first: " + list(here));
+}
+
+verdict same_active_threads(const evidence& e, const reduce_step& other) {
+    const evidence there{e.report, other, e.counted, e.first_blocks};
+    auto before = active_threads(there);
+    const auto here = active_threads(e);
+    return seen(here == before, "active threads per iteration: " + list(here) + "; in step 2: " + list(before));
+}
+
+verdict half_idle_first(const evidence& e) {
+    if (e.block() < 2) {
+        return unseen("a block of one thread has no iteration");
+    }
+    const auto threads = active_threads(e).front();
+    return seen(2 * threads == e.block(),
+                std::to_string(threads) + " of " + std::to_string(e.block()) + " threads add");
+}
+
+verdict warps_shut_down(const evidence& e) {
+    const auto warps = active_warps(e);
+    std::size_t until_one = 0;
+    while (until_one < warps.size() && warps[until_one] > 1) {
+        ++until_one;
+    }
+    return seen(until_one + 1 == log2_up(e.block()) - 5, "warps with active threads per iteration: " + list(warps));
+}
+
+} // namespace
+
+step_definition sequential_addressing() {
+    return {
+        .about = {"3", "sequential addressing", "ladder/reduce/03_sequential_addressing.cu",
+                  "the stride falls, consecutive threads read consecutive words: no bank conflicts",
+                  "759, Reduction #3; 587, sum_seq"},
+        .blocks = one_each,
+        .height = height_one_each,
+        .rounds = rounds_of<step>(),
+        .claims = {
+            {"sequential addressing is free of bank conflicts", "759, Reduction #3; 587; 380", counted(no_conflicts)},
+            {"only the last 5 iterations have divergence", "380, A better implementation; parallel-patterns",
+             counted(last_five_diverge)},
+            {"as many active threads as in sum_idx, iteration by iteration", "587, Resolve Bank Conflicts",
+             counted_power_of_two(1, [](const evidence& e) { return compared("2", same_active_threads)(e); })},
+            {"half of the threads are idle on the first loop iteration", "759, Idle Threads; Kharagpur",
+             counted_power_of_two(2, half_idle_first)},
+            {"warps shut down as the stride falls: 512 threads take 4 iterations to one warp",
+             "380, A better implementation", counted_power_of_two(64, warps_shut_down)},
+            {"faster than step 2", "759; Kharagpur", faster_than("2", published::step_speedup(3))},
+            {"sum_seq is faster than sum_idx", "587, Experimental Results",
+             faster_than("2", published::t4_speedup(published::t4_sum_idx, published::t4_sum_seq))},
+        }};
+}
+
+} // namespace warpfold::ladder::reduce

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Step 7: many adds a thread (algorithm cascading, Brent's theorem). Few blocks, whose threads add elements at the
+// stride of the whole grid before the tree begins. (759 "Reduction #7", Kharagpur "Reduction 7", 380 "Final Optimized
+// Kernel".)
+// Mended: the slides read past the array in the last pair (380 says so itself) and accumulate in shared memory; n was
+// 32 bits wide. The last warp is step 5's, right only by luck.
+#include "ladder/reduce/dispatch.cuh"
+#include "ladder/reduce/last_warp.cuh"
+#include "ladder/reduce/published.hpp"
+#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/steps.hpp"
+#include "ladder/reduce/unrolled_tree.cuh"
+
+namespace warpfold::ladder::reduce {
+
+template <unsigned size, class T, class Op>
+__global__ void add_many(const T* input, T* partial, std::uint64_t n) {
+    T* const scratch = shared_scratch<T>();
+    const unsigned tid = threadIdx.x;
+
+    scratch[tid] = add_at_grid_stride<T, Op>(input, n);
+    fill_padding<T, Op>(scratch, padded(size, 64));
+    __syncthreads();
+
+    unrolled_tree_to_64<size, T, Op>(scratch, tid);
+    if (tid < 32) {
+        last_warp_in_lockstep<size, T, Op>(scratch, tid);
+    }
+    if (tid == 0) {
+        partial[blockIdx.x] = scratch[0];
+    }
+}
+
+namespace {
+
+struct step {
+    template <class T, class Op>
+    static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
+        with_block_size(c.device.block, [&]<unsigned size>() {
+            launch(c, "add_many", add_many<size, T, Op>, padded(size, 64) * sizeof(T), in, out, n);
+        });
+    }
+};
+
+verdict few_blocks(const evidence& e) {
+    const auto tiling = divide_up(e.n(), 2 * std::uint64_t{e.block()});
+    if (tiling <= 1) {
+        return unseen("one block takes the whole array");
+    }
+    return seen(e.blocks() < tiling, std::to_string(e.blocks()) + " blocks, where two elements a thread take " +
+                                         std::to_string(tiling) +
+                                         "; for 16 n: " + std::to_string(e.first_blocks(16 * e.n())));
+}
+
+verdict log_n_each(const evidence& e) {
+    if (e.blocks() == 1) {
+        return unseen("the array is too short: one block takes it");
+    }
+    const double elements = elements_per_thread(e);
+    return seen(elements >= log2_up(e.n()),
+                number(elements, 1) + " elements a thread; log2(n) = " + std::to_string(log2_up(e.n())));
+}
+
+verdict coalesced(const evidence& e) {
+    if (e.block() * e.element_bytes() % 128 != 0) {
+        return unseen("needs blocks of whole 128-byte lines");
+    }
+    if (e.report.request.offset * e.element_bytes() % 128 != 0) {
+        return unseen("the array begins within a 128-byte line");
+    }
+    const auto& c = e.first().total;
+    const std::uint64_t least = divide_up(e.n() * e.element_bytes(), 32);
+    return seen(c.global_load_sectors == least,
+                number(static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests), 2) +
+                    " sectors a request of " +
+                    number(static_cast<double>(c.global_load_bytes) / static_cast<double>(c.global_load_requests), 0) +
+                    " bytes; " + std::to_string(c.global_load_sectors) + " in all, " + std::to_string(least) +
+                    " at least");
+}
+
+verdict fewer_launches(const evidence& e, const reduce_step& other) {
+    return seen(e.step.launches.size() <= other.launches.size(),
+                std::to_string(e.step.launches.size()) + " launches, " + std::to_string(other.launches.size()) +
+                    " in step 6");
+}
+
+} // namespace
+
+step_definition many_adds() {
+    return {
+        .about = {"7", "many adds per thread", "ladder/reduce/07_many_adds.cu",
+                  "few blocks; each thread adds log2(n) elements or more before the tree begins",
+                  "759, Reduction #7; Kharagpur, Reduction 7"},
+        .caution = lockstep_caution,
+        .blocks = many_each,
+        .height = height_many_each,
+        .rounds = rounds_of<step>(),
+        .claims = {
+            {"fewer blocks, each thread does more work", "759, Kernel 7, Comments", launched(few_blocks)},
+            {"each thread sums O(log n) elements", "759, Algorithm Cascading", launched(log_n_each)},
+            {"the gridSize stride maintains coalescing", "759, Reduction #7", counted(coalesced)},
+            {"fewer levels of recursive kernel invocations", "759, Algorithm Cascading", beside("6", fewer_launches)},
+            {"instructions execute in lockstep within a warp, so no synchronisation is needed", "759, Final Kernel",
+             unseen_because(lockstep_verdict)},
+            {"faster than step 6", "759; Kharagpur", faster_than("6", published::step_speedup(7))},
+        }};
+}
+
+} // namespace warpfold::ladder::reduce

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Step 9: warp shuffles instead of shared memory. Each warp reduces in registers; shared memory takes one value a warp.
+// (380 "And More..." and "Shuffle (SHFL)".)
+// Mended: the slide's __shfl_xor without _sync is gone from the language; warps with fewer than 32 threads read from
+// lanes that exist only.
+#include "ladder/reduce/dispatch.cuh"
+#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/shuffles.cuh"
+#include "ladder/reduce/steps.hpp"
+#include "ladder/reduce/unrolled_tree.cuh"
+
+namespace warpfold::ladder::reduce {
+
+template <class T, class Op>
+__global__ void shuffle(const T* input, T* partial, std::uint64_t n) {
+    const T mine = block_reduce<T, Op>(add_at_grid_stride<T, Op>(input, n), shared_scratch<T>());
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = mine;
+    }
+}
+
+namespace {
+
+struct step {
+    template <class T, class Op>
+    static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
+        launch(c, "shuffle", shuffle<T, Op>, 32 * sizeof(T), in, out, n);
+    }
+};
+
+verdict one_value_a_warp(const evidence& e) {
+    const auto stored = e.first().total.shared_store_bytes / e.element_bytes() / e.blocks();
+    return seen(stored == e.warps(), std::to_string(stored) + " elements stored in shared memory by a block of " +
+                                         std::to_string(e.warps()) + " warps");
+}
+
+verdict no_conflicts(const evidence& e) {
+    const auto conflicts = bank_conflicts(total(e.step));
+    return seen(conflicts == 0,
+                std::to_string(conflicts) + " bank conflicts, " + std::to_string(total(e.step).shuffles) + " shuffles");
+}
+
+verdict one_barrier(const evidence& e) {
+    const double barriers = barriers_per_warp(e.first());
+    return seen(barriers == 1, number(barriers, 0) + " barriers a warp");
+}
+
+} // namespace
+
+step_definition warp_shuffles() {
+    return {.about = {"9", "warp shuffles", "ladder/reduce/09_warp_shuffles.cu",
+                      "lanes read each other's registers; shared memory takes one value a warp", "380, Shuffle (SHFL)"},
+            .blocks = many_each,
+            .height = height_shuffles,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"threads read other threads' registers: no shared memory but for one value a warp",
+                 "380, Shuffle (SHFL)", counted(one_value_a_warp)},
+                {"no bank conflicts", "380, Shuffle (SHFL)", counted(no_conflicts)},
+                {"one barrier of the block is left", "380, And More...", counted(one_barrier)},
+                {"faster than step 8", "380, Reduce: Performance",
+                 faster_than("8", "the lecture shows a diagram without figures")},
+            }};
+}
+
+} // namespace warpfold::ladder::reduce

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Readings of counters and launches, for the checks of claims.
+#include "ladder/reduce/claims.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "ladder/reduce/published.hpp"
+#include "ladder/reduce/step.hpp"
+
+namespace warpfold::ladder {
+
+std::size_t evidence::element_bytes() const {
+    const bool narrow = report.request.type == element_type::int32 || report.request.type == element_type::float32;
+    return narrow ? 4 : 8;
+}
+
+const reduce_step* evidence::other(const std::string& id) const {
+    const auto found = std::find_if(report.steps.begin(), report.steps.end(),
+                                    [&](const reduce_step& s) { return s.id == id && s.skipped.empty() && s.correct; });
+    return found == report.steps.end() ? nullptr : &*found;
+}
+
+} // namespace warpfold::ladder
+
+namespace warpfold::ladder::reduce {
+
+check launched(check inner) {
+    return [inner = std::move(inner)](const evidence& e) {
+        return e.step.launches.empty() ? unseen("nothing was launched") : inner(e);
+    };
+}
+
+check counted(check inner) {
+    return launched([inner = std::move(inner)](const evidence& e) {
+        return e.counted ? inner(e) : unseen("needs the counters of the software GPU");
+    });
+}
+
+check counted_power_of_two(unsigned least, check inner) {
+    return counted([least, inner = std::move(inner)](const evidence& e) {
+        if (!std::has_single_bit(e.block())) {
+            return unseen("said of blocks of a power of two of threads");
+        }
+        if (e.block() < least) {
+            return unseen("needs blocks of " + std::to_string(least) + " threads or more");
+        }
+        return inner(e);
+    });
+}
+
+check beside(std::string other, comparison inner) {
+    return launched([other = std::move(other), inner = std::move(inner)](const evidence& e) {
+        const reduce_step* const step = e.other(other);
+        if (step == nullptr || step->launches.empty()) {
+            return unseen("needs step " + other + " in the same run");
+        }
+        return inner(e, *step);
+    });
+}
+
+check compared(std::string other, comparison inner) { return counted(beside(std::move(other), std::move(inner))); }
+
+check faster_than(std::string other, std::string published) {
+    return [other = std::move(other), published = std::move(published)](const evidence& e) {
+        const reduce_step* const step = e.other(other);
+        if (!e.step.cold) {
+            return unseen("needs times, so a GPU; " + published);
+        }
+        if (step == nullptr || !step->cold) {
+            return unseen("needs step " + other + " in the same run; " + published);
+        }
+        const double speedup = step->cold->median / e.step.cold->median;
+        return seen(speedup > 1, number(speedup, 2) + "x here; " + published);
+    };
+}
+
+check unseen_because(std::string why) {
+    return [why = std::move(why)](const evidence&) { return unseen(why); };
+}
+
+namespace {
+
+template <class Reading>
+auto by_iteration(const evidence& e, Reading reading) {
+    std::vector<decltype(reading(counters{}))> values;
+    const auto& intervals = e.first().by_interval;
+    for (unsigned j = 1; j <= log2_up(e.block()); ++j) {
+        values.push_back(reading(j < intervals.size() ? intervals[j] : counters{}));
+    }
+    return values;
+}
+
+} // namespace
+
+std::vector<std::uint64_t> active_threads(const evidence& e) {
+    return by_iteration(e, [&](const counters& c) { return c.shared_store_bytes / e.element_bytes() / e.blocks(); });
+}
+
+std::vector<std::uint64_t> active_warps(const evidence& e) {
+    return by_iteration(e, [&](const counters& c) { return c.shared_store_requests / e.blocks(); });
+}
+
+std::vector<std::uint64_t> divergent_warps(const evidence& e) {
+    return by_iteration(e, [&](const counters& c) { return c.divergent_branches / e.blocks(); });
+}
+
+std::vector<double> conflict_degrees(const evidence& e) {
+    return by_iteration(e, [](const counters& c) {
+        const std::uint64_t passes = c.shared_load_wavefronts + c.shared_store_wavefronts;
+        const std::uint64_t without = passes - bank_conflicts(c);
+        return without == 0 ? 1.0 : static_cast<double>(passes) / static_cast<double>(without);
+    });
+}
+
+namespace {
+
+iteration at_stride(unsigned size, unsigned stride, activity active) {
+    iteration all;
+    all.stride = stride;
+    for (unsigned warp = 0; warp < size; warp += 32) {
+        const unsigned lanes = std::min(32u, size - warp);
+        unsigned on = 0;
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+            on += active(warp + lane, stride, size) ? 1u : 0u;
+        }
+        all.threads += on;
+        all.warps += on != 0 ? 1u : 0u;
+        all.divergent_warps += on != 0 && on != lanes ? 1u : 0u;
+    }
+    return all;
+}
+
+} // namespace
+
+std::vector<iteration> rising_strides(unsigned size, activity active) {
+    std::vector<iteration> all;
+    for (unsigned stride = 1; stride < size; stride *= 2) {
+        all.push_back(at_stride(size, stride, active));
+    }
+    return all;
+}
+
+std::vector<iteration> falling_strides(unsigned size, activity active) {
+    std::vector<iteration> all = rising_strides(size, active);
+    std::reverse(all.begin(), all.end());
+    return all;
+}
+
+std::vector<std::uint64_t> each(const std::vector<iteration>& all, std::uint64_t iteration::*field) {
+    std::vector<std::uint64_t> values;
+    for (const iteration& one : all) {
+        values.push_back(one.*field);
+    }
+    return values;
+}
+
+double barriers_per_warp(const softgpu::observe::launch_record& launch) {
+    const double warps = static_cast<double>(launch.grid[0]) * ((launch.block[0] + 31) / 32);
+    return static_cast<double>(launch.total.barriers) / warps;
+}
+
+counters total(const reduce_step& step) {
+    counters all;
+    for (const auto& launch : step.launches) {
+        all.add(launch.total);
+    }
+    return all;
+}
+
+std::uint64_t bank_conflicts(const counters& c) { return c.shared_load_bank_conflicts + c.shared_store_bank_conflicts; }
+
+verdict launches_shrink_by(const evidence& e, std::uint64_t per_block) {
+    bool holds = true;
+    std::uint64_t left = e.n();
+    for (const auto& launch : e.step.launches) {
+        left = divide_up(left, per_block);
+        holds = holds && launch.grid[0] == left;
+    }
+    if (e.report.request.finish_on == finish::device) {
+        holds = holds && left == 1;
+    }
+    return seen(holds, "blocks launched: " + grids(e.step));
+}
+
+double elements_per_thread(const evidence& e) {
+    return static_cast<double>(e.n()) / (static_cast<double>(e.blocks()) * e.block());
+}
+
+std::string number(double value, int decimals) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+
+std::string list(const std::vector<std::uint64_t>& values) {
+    std::string text;
+    for (const std::uint64_t value : values) {
+        text += (text.empty() ? "" : ", ") + std::to_string(value);
+    }
+    return text.empty() ? "none" : text;
+}
+
+std::string list(const std::vector<double>& values, int decimals) {
+    std::string text;
+    for (const double value : values) {
+        text += (text.empty() ? "" : ", ") + number(value, decimals);
+    }
+    return text.empty() ? "none" : text;
+}
+
+std::string grids(const reduce_step& step) {
+    std::vector<std::uint64_t> blocks;
+    for (const auto& launch : step.launches) {
+        blocks.push_back(launch.grid[0]);
+    }
+    return list(blocks);
+}
+
+namespace published {
+
+std::string step_speedup(unsigned k) {
+    return number(g80_ms.at(k - 2) / g80_ms.at(k - 1), 2) + "x on the G80 (2^22 ints, 128 threads), " +
+           number(k40m_s.at(k - 2) / k40m_s.at(k - 1), 2) + "x on the K40m (2^26 ints, 1024 threads)";
+}
+
+std::string t4_speedup(const t4_times& slower, const t4_times& faster) {
+    double least = slower[0] / faster[0];
+    double most = least;
+    for (std::size_t k = 1; k < slower.size(); ++k) {
+        least = std::min(least, slower[k] / faster[k]);
+        most = std::max(most, slower[k] / faster[k]);
+    }
+    return number(least, 2) + "x to " + number(most, 2) + "x on the T4 (2^24 to 2^30 floats, 256 and 1024 threads)";
+}
+
+} // namespace published
+
+} // namespace warpfold::ladder::reduce

@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# ./dev gpu [MINUTES] [STAGES]: everything that is taken on a machine with a GPU, in one go and without a network.
+#   MINUTES  for all of it, 9 where none are given: what does not fit is cut off, and the log says so
+#   STAGES   facts build ladder sanitize ncu; all of them where none is named (facts and build always run)
+# Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), sanitizer.tar.gz and
+# ncu.tar.gz. measure/results_tables.py and measure/compare_ncu.py make docs/results/ from them.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+minutes=9
+if [[ ${1:-} =~ ^[0-9]+$ ]]; then
+    minutes=$1
+    shift
+fi
+stages=" ${*:-ladder sanitize ncu} "
+for stage in $stages; do
+    case $stage in
+        facts | build | ladder | sanitize | ncu) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder sanitize ncu" >&2; exit 2 ;;
+    esac
+done
+out=${OUT:-$root/build/gpu/out}
+work=$root/build/gpu/work
+preset_dir=$root/build/gpu
+tool=$preset_dir/tool/warpfold
+deadline=$((SECONDS + 60 * minutes - 10))
+failures=0
+
+rm -rf "$work"
+mkdir -p "$out" "$work"/ladder "$work"/sanitizer "$work"/ncu
+exec > >(tee "$out/session.log") 2>&1
+log_writer=$!
+trap 'exec >&- 2>&-; wait $log_writer' EXIT
+
+say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
+
+# within SECONDS COMMAND...: at most so long, and never past the end of the whole session.
+within() {
+    local limit=$1 left=$((deadline - SECONDS)) status
+    shift
+    [ "$left" -lt "$limit" ] && limit=$left
+    if [ "$limit" -le 0 ]; then
+        say "no time left for: $*"
+        failures=$((failures + 1))
+        return 124
+    fi
+    timeout --kill-after=5 "$limit" "$@"
+    status=$?
+    [ $status -eq 124 ] && say "cut off after $limit s: $*"
+    [ $status -eq 0 ] || failures=$((failures + 1))
+    return $status
+}
+
+# Packages that a machine without a network was given along: unpacked beside the build, not over the system.
+bring_packages() {
+    local prefix=$preset_dir/packages deb libraries
+    ls .gpu-debs/*.deb >/dev/null 2>&1 || return 0
+    rm -rf "$prefix"
+    mkdir -p "$prefix"
+    for deb in .gpu-debs/*.deb; do
+        dpkg -x "$deb" "$prefix" || return 1
+    done
+    libraries=$prefix/usr/lib/$(gcc -print-multiarch)
+    export PATH=$PATH:$prefix/usr/bin
+    export CPATH=$prefix/usr/include${CPATH:+:$CPATH}
+    export LIBRARY_PATH=$libraries${LIBRARY_PATH:+:$LIBRARY_PATH}
+    export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export CMAKE_PREFIX_PATH=$prefix/usr${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}
+    export PKG_CONFIG_PATH=$libraries/pkgconfig:$prefix/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$prefix
+    say "using the packages of .gpu-debs"
+}
+
+facts() {
+    nvidia-smi --format=csv --query-gpu=name,compute_cap,driver_version,memory.total,clocks.max.sm,clocks.max.mem ||
+        { say "no GPU answers nvidia-smi"; exit 1; }
+    uname -srm
+    python3 - "$out/facts.json" <<'PYTHON' || exit 1
+import datetime, json, subprocess, sys
+
+def ask(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+keys = ["name", "compute_cap", "driver_version", "memory.total", "clocks.max.sm", "clocks.max.mem", "power.limit"]
+values = ask("nvidia-smi", "--query-gpu=" + ",".join(keys), "--format=csv,noheader").splitlines()[0].split(", ")
+facts = dict(zip(keys, values))
+facts["date"] = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+facts["nvcc"] = next((l for l in ask("nvcc", "--version").splitlines() if "release" in l), "")
+facts["ncu"] = (ask("ncu", "--version").splitlines() or [""])[-1]
+facts["compiler"] = (ask("g++", "--version").splitlines() or [""])[0]
+release = dict(line.rstrip("\n").split("=", 1) for line in open("/etc/os-release") if "=" in line)
+facts["system"] = release.get("PRETTY_NAME", "").strip('"')
+facts["processors"] = int(ask("nproc") or 0)
+json.dump(facts, open(sys.argv[1], "w"), indent=2)
+PYTHON
+}
+
+build() {
+    local architecture
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+    say "building for compute capability ${architecture}"
+    within 60 cmake --preset gpu "-DWARPFOLD_CUDA_ARCHITECTURES=$architecture" >"$work/configure.log" 2>&1 ||
+        { tail -n 20 "$work/configure.log"; say "configuring failed"; exit 1; }
+    grep -E '^-- (nvcc|No nvcc)' "$work/configure.log"
+    NINJA_STATUS='[%f/%t %es] ' within 420 ninja -C "$preset_dir" warpfold_command >"$work/build.log" 2>&1 ||
+        { grep -E -A20 'error|FAILED' "$work/build.log" | head -n 60; cp "$work/build.log" "$out"; say "the build failed"
+        exit 1; }
+    say "built"
+    within 20 "$tool" devices
+}
+
+ladder() {
+    local n block name
+    for n in 4194304 67108864 268435456; do
+        for block in 128 256 1024; do
+            name=$work/ladder/reduce-$n-$block
+            within 60 "$tool" ladder reduce --device gpu --n $n --block $block --json "$name.json" \
+                >"$name.txt" 2>"$name.err" ||
+                { say "the ladder failed at n = $n, block $block"; tail -n 5 "$name.err"; }
+            say "ladder: n = $n, block $block"
+        done
+    done
+    cat "$work/ladder/reduce-268435456-256.txt" 2>/dev/null
+    tar -C "$work" -czf "$out/ladder.tar.gz" ladder
+}
+
+# The ids of the ladder's steps that run on the device, one a line, in order: `all`, `sure` (they claim to be right on
+# every architecture), `lucky` (the ladder itself says that they are right only by luck).
+step_ids() {
+    python3 - "$1" "$work/ids.json" <<'PYTHON'
+import json, sys
+
+for step in json.load(open(sys.argv[2]))["steps"]:
+    if step["skipped"] or not step["on_device"]:
+        continue
+    if sys.argv[1] == "all" or bool(step["caution"]) == (sys.argv[1] == "lucky"):
+        print(step["id"])
+PYTHON
+}
+
+list_steps() {
+    [ -s "$work/ids.json" ] || within 30 "$tool" ladder reduce --device gpu --n 65536 --block 128 --samples 1 \
+        --json "$work/ids.json" >/dev/null
+}
+
+sanitize() {
+    local kind check steps name
+    list_steps || return 1
+    for kind in sure lucky; do
+        steps=$(step_ids $kind | paste -sd,)
+        [ -n "$steps" ] || continue
+        for check in memcheck racecheck synccheck initcheck; do
+            name=$work/sanitizer/$kind-$check
+            if within 60 compute-sanitizer --tool $check --error-exitcode 9 --log-file "$name.log" \
+                "$tool" ladder reduce --device gpu --n 65536 --block 128 --samples 1 --steps "$steps" \
+                >"$name.out" 2>&1; then
+                say "$check, steps $steps: nothing found"
+            elif [ $kind = lucky ]; then
+                failures=$((failures - 1))
+                say "$check, steps $steps (right only by luck): $(tail -n 1 "$name.log")"
+            else
+                say "$check, steps $steps: $(tail -n 1 "$name.log")"
+            fi
+        done
+    done
+    tar -C "$work" -czf "$out/sanitizer.tar.gz" sanitizer
+}
+
+ncu_counters() {
+    local step metrics
+    list_steps || return 1
+    metrics=$(python3 measure/compare_ncu.py --metrics)
+    for step in $(step_ids all); do
+        within 60 ncu --clock-control none --csv --page raw --print-units base --metrics "$metrics" \
+            --log-file "$work/ncu/$step.csv" "$tool" ladder reduce --device gpu --n 1048576 --block 128 --samples 1 \
+            --steps "$step" --json "$work/ncu/$step.json" >"$work/ncu/$step.out" 2>&1 ||
+            { say "ncu failed at step $step"; tail -n 3 "$work/ncu/$step.out"; }
+        say "ncu: step $step, $(grep -c '^"[0-9]' "$work/ncu/$step.csv" 2>/dev/null) launches"
+    done
+    tar -C "$work" -czf "$out/ncu.tar.gz" ncu
+}
+
+bring_packages || { say "a package of .gpu-debs does not unpack"; exit 1; }
+facts
+[ "$stages" = " facts " ] && exit 0
+build
+[[ $stages == *" ladder "* ]] && ladder
+[[ $stages == *" sanitize "* ]] && sanitize
+[[ $stages == *" ncu "* ]] && ncu_counters
+say "done, $failures of the commands failed or were cut off"
+ls -l "$out"
+[ $failures -eq 0 ]

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Times work on a stream by device events, cold (the L2 cache flushed before each sample) or warm.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "measure/device.hpp"
+#include "measure/statistics.hpp"
+
+namespace warpfold::measure {
+
+// How long to go on: so many samples, but no more than `seconds` in all once `least` of them are there.
+struct effort {
+    unsigned samples = 31;
+    unsigned least = 5;
+    double seconds = 2.0;
+};
+
+class timer {
+public:
+    // Holds a buffer of twice the L2 cache (at least 64 MiB), which a flush overwrites.
+    timer(const stream& on, std::size_t l2_bytes);
+
+    // `work` only enqueues on the stream; one run of it before the samples is not counted.
+    [[nodiscard]] summary cold(const std::function<void()>& work, const effort& how) { return sample(work, how, true); }
+    // Warm, a sample is the mean of so many runs back to back as take 200 us: short work is not held up by the host.
+    [[nodiscard]] summary warm(const std::function<void()>& work, const effort& how) {
+        return sample(work, how, false);
+    }
+
+private:
+    [[nodiscard]] summary sample(const std::function<void()>& work, const effort& how, bool flush);
+
+    const stream& stream_;
+    device_memory flushed_;
+    event begin_, end_;
+    int pattern_ = 0;
+};
+
+} // namespace warpfold::measure

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Arrays in files: NumPy's .npy format (versions 1.0, 2.0 and 3.0) and raw little-endian elements.
+// Format: "NEP 1 - A simple file format for NumPy arrays" and numpy.lib.format.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpfold::report {
+
+enum class array_type { int32, int64, float32, float64 };
+
+[[nodiscard]] constexpr std::size_t size_of(array_type type) noexcept {
+    return type == array_type::int32 || type == array_type::float32 ? 4 : 8;
+}
+[[nodiscard]] std::string_view name_of(array_type type) noexcept; // "int32", "int64", "float", "double"
+
+// The file cannot be read, or is no array that can be worked with; one line, without the file's name.
+class bad_array : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+struct array_layout {
+    array_type type = array_type::int32;
+    std::vector<std::uint64_t> shape; // empty: a single value
+    std::uint64_t count = 1;          // elements
+    std::size_t data_offset = 0;      // of the first element, in bytes
+};
+
+// Whether the bytes begin as every .npy file does.
+[[nodiscard]] bool is_npy(std::span<const std::byte> file) noexcept;
+
+// Checks all of a .npy file: header, type, order, and that the data fill it to the last byte. Throws bad_array.
+[[nodiscard]] array_layout parse_npy(std::span<const std::byte> file);
+
+// A file's elements in memory, aligned for their type; read-only, for as long as the object lives.
+class array_file {
+public:
+    // `raw` says what a file that is no .npy holds; of a .npy file it must be the type, if given. Throws bad_array.
+    array_file(const std::string& path, std::optional<array_type> raw);
+    ~array_file();
+    array_file(const array_file&) = delete;
+    array_file& operator=(const array_file&) = delete;
+
+    [[nodiscard]] const array_layout& layout() const noexcept { return layout_; }
+    [[nodiscard]] const void* data() const noexcept { return data_; }
+    [[nodiscard]] bool npy() const noexcept { return npy_; }
+
+private:
+    void map(const std::string& path);
+    void release() noexcept;
+
+    void* mapping_ = nullptr;
+    std::size_t mapped_bytes_ = 0;
+    std::vector<std::uint64_t> aligned_copy_; // where the file's own place is not aligned
+    const void* data_ = nullptr;
+    array_layout layout_;
+    bool npy_ = false;
+};
+
+} // namespace warpfold::report

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// A kernel ready to run: decoded instructions and what a launch has to lay out for them. Made by decode(), run by launch().
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "softgpu/machine/handler_set.hpp"
+#include "softgpu/machine/state.hpp"
+#include "softgpu/program/program.hpp"
+#include "softgpu/ptx/ast.hpp"
+
+namespace softgpu::machine {
+
+// A value of the launch or of the block that fills a place of the constants for all lanes.
+enum class uniform : std::uint8_t {
+    ntid_x, ntid_y, ntid_z,
+    nctaid_x, nctaid_y, nctaid_z,
+    ctaid_x, ctaid_y, ctaid_z,
+    nwarpid, smid, nsmid, gridid, dynamic_shared_bytes, total_shared_bytes,
+};
+
+struct uniform_place {
+    uniform what;
+    place at;
+    std::uint8_t bytes; // of a lane
+};
+
+// Bytes [offset, offset + bytes) of the parameters, extended to a lane of `lane_bytes`.
+struct parameter_place {
+    std::uint32_t offset;
+    std::uint8_t bytes;
+    bool is_signed;
+    std::uint8_t lane_bytes;
+    place at;
+};
+
+// Values that differ from warp to warp, in the frame.
+enum class per_warp : std::uint8_t { tid_x, tid_y, tid_z, warpid };
+
+struct warp_place {
+    per_warp what;
+    place at;
+};
+
+struct program_code {
+    std::vector<instruction> code;
+    std::deque<std::vector<place>> place_lists;
+    std::deque<std::vector<const instruction*>> target_lists;
+    std::vector<std::byte> constants;             // immediates in place, the rest filled per launch or block
+    std::vector<uniform_place> of_launch;
+    std::vector<uniform_place> of_block;
+    std::vector<parameter_place> parameters;
+    std::vector<place> parameter_address;         // 8-byte lanes: the address of the parameter block is added
+    std::vector<warp_place> of_warp;
+    std::uint32_t frame_bytes = 0;
+    std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
+    const ptx::function* source = nullptr;
+};
+
+// What the names in a body stand for.
+struct symbol_value {
+    enum class kind : std::uint8_t { unknown, shared, global, local, parameter, function };
+    kind what = kind::unknown;
+    std::uint64_t value = 0; // shared, local: offset; global: address; parameter: offset in the block
+};
+
+struct decode_context {
+    std::function<symbol_value(std::string_view)> resolve;
+    std::uint64_t shared_window = 0;
+    std::uint64_t local_window = 0;
+    bool count = true;
+};
+
+// Throws ptx::error for a body that makes no sense (a branch to nowhere, an unknown symbol).
+[[nodiscard]] program_code decode(const ptx::function& f, const program::control_flow& flow,
+                                  const program::register_places& places, const decode_context& context);
+
+} // namespace softgpu::machine

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// What an access to memory costs and whether it may be: sectors of a global request, wavefronts of a shared one, bounds.
+#pragma once
+
+#include "softgpu/machine/lanes.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+// [at, at + bytes) lies in one allocation.
+SOFTGPU_INLINE bool is_allocated(warp* w, std::uint64_t at, std::uint64_t bytes) {
+    worker* const host = w->host;
+    for (const known_allocation& k : host->known) {
+        if (at - k.base < k.bytes && bytes <= k.bytes - (at - k.base)) {
+            return true;
+        }
+    }
+    return look_up_allocation(host, at, bytes);
+}
+
+// at[l] == origin + l * step for every active lane.
+SOFTGPU_INLINE bool is_run(lane_mask mask, const std::uint64_t* at, std::uint64_t origin, std::uint64_t step) {
+    std::uint64_t off = 0;
+    if (mask == all_lanes) [[likely]] {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            off |= at[l] ^ (origin + l * step);
+        }
+    } else {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            off |= (mask & (1u << l)) != 0 ? at[l] ^ (origin + l * step) : 0;
+        }
+    }
+    return off == 0;
+}
+SOFTGPU_INLINE bool is_run(lane_mask mask, const std::uint32_t* at, std::uint32_t origin, std::uint32_t step) {
+    std::uint32_t off = 0;
+    if (mask == all_lanes) [[likely]] {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            off |= at[l] ^ (origin + l * step);
+        }
+    } else {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            off |= (mask & (1u << l)) != 0 ? at[l] ^ (origin + l * step) : 0;
+        }
+    }
+    return off == 0;
+}
+
+// Distinct 32-byte sectors of an aligned access; none crosses a sector.
+inline unsigned count_sectors(lane_mask mask, const std::uint64_t* at) {
+    std::uint64_t previous = at[std::countr_zero(mask)] >> 5;
+    unsigned n = 1;
+    bool sorted = true;
+    each_lane(mask, [&](unsigned l) {
+        const std::uint64_t s = at[l] >> 5;
+        sorted = sorted && s >= previous;
+        n += s != previous ? 1u : 0u;
+        previous = s;
+    });
+    if (sorted) {
+        return n;
+    }
+    std::uint64_t table[64];
+    std::uint64_t used = 0;
+    n = 0;
+    each_lane(mask, [&](unsigned l) {
+        const std::uint64_t s = at[l] >> 5;
+        auto slot = static_cast<unsigned>((s * 0x9E3779B97F4A7C15ull) >> 58);
+        while ((used >> slot & 1) != 0 && table[slot] != s) {
+            slot = (slot + 1) & 63;
+        }
+        if ((used >> slot & 1) == 0) {
+            used |= 1ull << slot;
+            table[slot] = s;
+            ++n;
+        }
+    });
+    return n;
+}
+
+struct bank_cost {
+    unsigned wavefronts = 0;
+    unsigned conflicts = 0;
+};
+
+// One pass serves each of the 32 banks of 4 bytes once; lanes that want the same word share it. 8-byte accesses go by
+// half warps, 16-byte accesses by quarter warps.
+inline bank_cost count_wavefronts(lane_mask mask, const std::uint32_t* at, unsigned bytes) {
+    const unsigned group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+    const unsigned words_each = bytes <= 4 ? 1 : bytes / 4;
+    bank_cost cost;
+    for (unsigned first = 0; first < lanes; first += group) {
+        const lane_mask mine = group == 32 ? mask : mask & (((1u << group) - 1) << first);
+        if (mine == 0) {
+            continue;
+        }
+        std::uint8_t count[32] = {};
+        std::uint32_t words[32][32];
+        unsigned worst = 1;
+        each_lane(mine, [&](unsigned l) {
+            for (unsigned k = 0; k < words_each; ++k) {
+                const std::uint32_t word = (at[l] >> 2) + k;
+                const unsigned bank = word & 31;
+                bool seen = false;
+                for (unsigned n = 0; n < count[bank]; ++n) {
+                    seen = seen || words[bank][n] == word;
+                }
+                if (!seen) {
+                    words[bank][count[bank]++] = word;
+                    worst = count[bank] > worst ? count[bank] : worst;
+                }
+            }
+        });
+        cost.wavefronts += worst;
+        cost.conflicts += worst - 1;
+    }
+    return cost;
+}
+
+// The same, remembered for accesses that go up by one step a lane: their cost depends on the step, the active lanes and
+// the first bank only.
+inline bank_cost wavefronts_of(warp* w, lane_mask mask, const std::uint32_t* at, unsigned bytes) {
+    const unsigned first = static_cast<unsigned>(std::countr_zero(mask));
+    const lane_mask rest = mask & (mask - 1);
+    if (rest == 0) {
+        return count_wavefronts(mask, at, bytes);
+    }
+    const unsigned second = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint32_t step = (at[second] - at[first]) / (second - first);
+    if (bytes > 4 || (step & 3) != 0 || !is_run(mask, at, at[first] - first * step, step)) {
+        return count_wavefronts(mask, at, bytes);
+    }
+    if (step == 0) {
+        return {1, 0};
+    }
+    strided_cost& known = w->host->strided[(step * 0x9E3779B1u ^ mask * 0x85EBCA6Bu) >> 26];
+    if (known.step != step || known.mask != mask) {
+        const bank_cost fresh = count_wavefronts(mask, at, bytes);
+        known = {step, mask, fresh.wavefronts, fresh.conflicts};
+    }
+    return {known.wavefronts, known.conflicts};
+}
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: MIT
+// Arithmetic on integers and floats: add sub mul mad fma div rem min max abs neg sad, carries, and the approximations.
+#include <limits>
+
+#include "softgpu/machine/families/choose.hpp"
+#include "softgpu/machine/families/floats.hpp"
+#include "softgpu/machine/families/families.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+namespace {
+
+using ptx::opcode;
+using ptx::suffix;
+
+__extension__ using int128 = __int128;
+__extension__ using uint128 = unsigned __int128;
+
+template <class T>
+using wide_of = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>,
+    std::conditional_t<sizeof(T) == 2, std::uint32_t, std::uint64_t>>;
+
+template <class T>
+SOFTGPU_INLINE T high_product(T a, T b) {
+    if constexpr (sizeof(T) == 8) {
+        using big = std::conditional_t<std::is_signed_v<T>, int128, uint128>;
+        return static_cast<T>((static_cast<big>(a) * static_cast<big>(b)) >> 64);
+    } else {
+        return static_cast<T>((static_cast<wide_of<T>>(a) * static_cast<wide_of<T>>(b)) >> (8 * sizeof(T)));
+    }
+}
+
+// Integers.
+struct add_int {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return static_cast<T>(a + b); }
+};
+struct sub_int {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return static_cast<T>(a - b); }
+};
+struct mul_low {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        using u = std::conditional_t<sizeof(T) == 2, std::uint32_t, T>; // no overflow of a promoted int
+        return static_cast<T>(static_cast<u>(a) * static_cast<u>(b));
+    }
+};
+struct mul_high {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return high_product(a, b); }
+};
+struct min_int {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return a < b ? a : b; }
+};
+struct max_int {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return a > b ? a : b; }
+};
+struct mad_low {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b, T c) const { return static_cast<T>(mul_low{}(a, b) + c); }
+};
+struct mad_high {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b, T c) const {
+        using u = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<u>(high_product(a, b)) + static_cast<u>(c));
+    }
+};
+struct absolute_difference {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b, T c) const {
+        using u = std::make_unsigned_t<T>;
+        const u difference = a < b ? static_cast<u>(static_cast<u>(b) - static_cast<u>(a))
+                                   : static_cast<u>(static_cast<u>(a) - static_cast<u>(b));
+        return static_cast<T>(static_cast<u>(c) + difference);
+    }
+};
+struct abs_int {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a) const {
+        using u = std::make_unsigned_t<T>;
+        return a < 0 ? static_cast<T>(static_cast<u>(0) - static_cast<u>(a)) : a;
+    }
+};
+struct neg_int {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a) const {
+        using u = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<u>(0) - static_cast<u>(a));
+    }
+};
+struct div_int {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        if (b == 0) {
+            return static_cast<T>(~T(0)); // PTX leaves it open; the hardware gives all ones
+        }
+        if constexpr (std::is_signed_v<T>) {
+            if (b == T(-1)) {
+                return neg_int{}(a);
+            }
+        }
+        return static_cast<T>(a / b);
+    }
+};
+struct rem_int {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        if (b == 0) {
+            return a;
+        }
+        if constexpr (std::is_signed_v<T>) {
+            if (b == T(-1)) {
+                return 0;
+            }
+        }
+        return static_cast<T>(a % b);
+    }
+};
+struct add_saturated {
+    SOFTGPU_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+        const std::int64_t r = std::int64_t{a} + b;
+        return r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : static_cast<std::int32_t>(r);
+    }
+};
+struct sub_saturated {
+    SOFTGPU_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+        const std::int64_t r = std::int64_t{a} - b;
+        return r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : static_cast<std::int32_t>(r);
+    }
+};
+template <bool High>
+struct mul24 {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        using wide = wide_of<T>;
+        const auto low24 = [](T v) {
+            return static_cast<wide>(static_cast<T>(static_cast<std::make_unsigned_t<T>>(v) << 8) >> 8);
+        };
+        const wide p = low24(a) * low24(b);
+        return static_cast<T>(High ? p >> 16 : p);
+    }
+};
+template <bool High>
+struct mad24 {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b, T c) const {
+        using u = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<u>(mul24<High>{}(a, b)) + static_cast<u>(c));
+    }
+};
+
+template <class T>
+const instruction* mul_wide(const instruction* i, std::byte* frame, warp* w) {
+    using wide = wide_of<T>;
+    map_lanes(w->mask, written<wide>(frame, i->d), [](T a, T b) { return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b)); },
+              read<T>(frame, w, i->a), read<T>(frame, w, i->b));
+    return i + 1;
+}
+template <class T>
+const instruction* mad_wide(const instruction* i, std::byte* frame, warp* w) {
+    using wide = wide_of<T>;
+    using u = std::make_unsigned_t<wide>;
+    map_lanes(w->mask, written<wide>(frame, i->d),
+              [](T a, T b, wide c) {
+                  return static_cast<wide>(static_cast<u>(static_cast<wide>(a) * static_cast<wide>(b)) + static_cast<u>(c));
+              },
+              read<T>(frame, w, i->a), read<T>(frame, w, i->b), read<wide>(frame, w, i->c));
+    return i + 1;
+}
+
+// d = a + b + carry-in for add, a - b - borrow for sub (Sub), the carry or borrow kept where Out.
+// The condition code is a carry for both: after sub.cc it holds the complement of the borrow, as in the hardware.
+template <class T, bool Sub, bool In, bool Out>
+const instruction* carry_chain(const instruction* i, std::byte* frame, warp* w) {
+    const T* const a = read<T>(frame, w, i->a);
+    const T* const b = read<T>(frame, w, i->b);
+    T* const d = written<T>(frame, i->d);
+    lane_mask carry = w->carry;
+    each_lane(w->mask, [&](unsigned l) {
+        const uint128 x = a[l];
+        const uint128 y = Sub ? static_cast<T>(~b[l]) : b[l];
+        const uint128 in = In ? (w->carry >> l & 1u) : (Sub ? 1u : 0u);
+        const uint128 sum = x + y + in;
+        d[l] = static_cast<T>(sum);
+        if (Out) {
+            const auto out = static_cast<lane_mask>(sum >> (8 * sizeof(T))) & 1u;
+            carry = (carry & ~(1u << l)) | (out << l);
+        }
+    });
+    if (Out) {
+        w->carry = carry;
+    }
+    return i + 1;
+}
+
+template <class T, bool High, bool In, bool Out>
+const instruction* mad_carry(const instruction* i, std::byte* frame, warp* w) {
+    using u = std::make_unsigned_t<T>;
+    const T* const a = read<T>(frame, w, i->a);
+    const T* const b = read<T>(frame, w, i->b);
+    const u* const c = read<u>(frame, w, i->c);
+    u* const d = written<u>(frame, i->d);
+    lane_mask carry = w->carry;
+    each_lane(w->mask, [&](unsigned l) {
+        const u product = static_cast<u>(High ? high_product(a[l], b[l]) : mul_low{}(a[l], b[l]));
+        const uint128 sum = static_cast<uint128>(product) + c[l] + (In ? (w->carry >> l & 1u) : 0u);
+        d[l] = static_cast<u>(sum);
+        if (Out) {
+            const auto out = static_cast<lane_mask>(sum >> (8 * sizeof(u))) & 1u;
+            carry = (carry & ~(1u << l)) | (out << l);
+        }
+    });
+    if (Out) {
+        w->carry = carry;
+    }
+    return i + 1;
+}
+
+template <class A, class B, bool Half>
+const instruction* dot_product(const instruction* i, std::byte* frame, warp* w) {
+    const auto* const a = read<std::uint32_t>(frame, w, i->a);
+    const auto* const b = read<std::uint32_t>(frame, w, i->b);
+    const auto* const c = read<std::uint32_t>(frame, w, i->c);
+    const bool high = i->more != 0;
+    map_active(w->mask, written<std::uint32_t>(frame, i->d), [high](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+        std::uint32_t sum = z;
+        for (unsigned k = 0; k < (Half ? 2u : 4u); ++k) {
+            const std::int64_t q = static_cast<B>(y >> (8 * (Half && high ? k + 2 : k)));
+            const std::int64_t p = Half ? static_cast<std::int64_t>(static_cast<std::conditional_t<std::is_signed_v<A>, std::int16_t, std::uint16_t>>(x >> (16 * k)))
+                                        : static_cast<std::int64_t>(static_cast<A>(x >> (8 * k)));
+            sum += static_cast<std::uint32_t>(p * q);
+        }
+        return sum;
+    }, a, b, c);
+    return i + 1;
+}
+
+// Floats.
+struct add_float {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return a + b; }
+};
+struct sub_float {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return a - b; }
+};
+struct mul_float {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return a * b; }
+};
+struct div_float {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return a / b; }
+};
+struct min_float {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return smaller(a, b); }
+};
+struct max_float {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return larger(a, b); }
+};
+template <class Less>
+struct keep_nan {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a, T b) const { return a != a ? a : b != b ? b : Less{}(a, b); }
+};
+struct fma_float {
+    SOFTGPU_INLINE float operator()(float a, float b, float c) const { return __builtin_fmaf(a, b, c); }
+    SOFTGPU_INLINE double operator()(double a, double b, double c) const { return __builtin_fma(a, b, c); }
+};
+struct abs_float {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a) const { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) & (~bits_of<T>(0) >> 1)); }
+};
+struct neg_float {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a) const { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) ^ ~(~bits_of<T>(0) >> 1)); }
+};
+struct sqrt_float {
+    SOFTGPU_INLINE float operator()(float a) const { return __builtin_sqrtf(a); }
+    SOFTGPU_INLINE double operator()(double a) const { return __builtin_sqrt(a); }
+};
+struct reciprocal {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a) const { return T(1) / a; }
+};
+struct reciprocal_root {
+    template <class T>
+    SOFTGPU_INLINE T operator()(T a) const { return static_cast<T>(1.0 / __builtin_sqrt(static_cast<double>(a))); }
+};
+struct sine {
+    float operator()(float a) const { return std::sin(a); }
+};
+struct cosine {
+    float operator()(float a) const { return std::cos(a); }
+};
+struct log_two {
+    float operator()(float a) const { return std::log2(a); }
+};
+struct exp_two {
+    float operator()(float a) const { return std::exp2(a); }
+};
+struct hyperbolic_tangent {
+    float operator()(float a) const { return std::tanh(a); }
+};
+
+// Wraps an operation with .ftz and .sat.
+template <class F, bool Ftz, bool Sat>
+struct with {
+    template <class... T>
+    SOFTGPU_INLINE auto operator()(T... x) const {
+        auto r = Ftz ? flush(F{}(flush(x)...)) : F{}(x...);
+        return Sat ? saturate(r) : r;
+    }
+};
+
+template <class T, class F>
+const instruction* one(const instruction* i, std::byte* frame, warp* w) {
+    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a));
+    return i + 1;
+}
+template <class T, class F>
+const instruction* two(const instruction* i, std::byte* frame, warp* w) {
+    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
+    return i + 1;
+}
+template <class T, class F>
+const instruction* three(const instruction* i, std::byte* frame, warp* w) {
+    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b),
+              read<T>(frame, w, i->c));
+    return i + 1;
+}
+template <class T, class F>
+const instruction* one_by_one(const instruction* i, std::byte* frame, warp* w) {
+    map_active(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a));
+    return i + 1;
+}
+template <class T, class F>
+const instruction* two_by_one(const instruction* i, std::byte* frame, warp* w) {
+    map_active(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
+    return i + 1;
+}
+
+// Directed rounding: slow and exact. The mode stands in `more`, set by the decoder from the suffix.
+template <class T, class F, unsigned Operands>
+const instruction* directed(const instruction* i, std::byte* frame, warp* w) {
+    const T* const a = read<T>(frame, w, i->a);
+    const T* const b = Operands > 1 ? read<T>(frame, w, i->b) : a;
+    const T* const c = Operands > 2 ? read<T>(frame, w, i->c) : a;
+    T* const d = written<T>(frame, i->d);
+    return rounded(static_cast<int>(i->more), [&] {
+        each_lane(w->mask, [&](unsigned l) {
+            volatile T x = a[l];
+            volatile T y = b[l];
+            volatile T z = c[l];
+            volatile T r;
+            if constexpr (Operands == 1) {
+                r = F{}(static_cast<T>(x));
+            } else if constexpr (Operands == 2) {
+                r = F{}(static_cast<T>(x), static_cast<T>(y));
+            } else {
+                r = F{}(static_cast<T>(x), static_cast<T>(y), static_cast<T>(z));
+            }
+            d[l] = r;
+        });
+        return i + 1;
+    });
+}
+
+template <class T, class F, unsigned Operands>
+handler nearest_of() {
+    if constexpr (Operands == 1) {
+        return one<T, F>;
+    } else if constexpr (Operands == 2) {
+        return two<T, F>;
+    } else {
+        return three<T, F>;
+    }
+}
+
+template <class T, class F, unsigned Operands>
+handler float_of(const form& f) {
+    const bool sat = f.has(suffix::sat);
+    const bool to_mode = directed_mode(f) >= 0;
+    if constexpr (sizeof(T) == 4) {
+        if (f.has(suffix::ftz)) {
+            if (to_mode) {
+                return sat ? directed<T, with<F, true, true>, Operands> : directed<T, with<F, true, false>, Operands>;
+            }
+            return sat ? nearest_of<T, with<F, true, true>, Operands>() : nearest_of<T, with<F, true, false>, Operands>();
+        }
+        if (sat) {
+            return to_mode ? handler{directed<T, with<F, false, true>, Operands>}
+                           : nearest_of<T, with<F, false, true>, Operands>();
+        }
+    }
+    return to_mode ? handler{directed<T, F, Operands>} : nearest_of<T, F, Operands>();
+}
+
+template <class F, unsigned Operands>
+handler floats(const form& f) {
+    switch (f.type[0]) {
+    case suffix::f32: return float_of<float, F, Operands>(f);
+    case suffix::f64: return float_of<double, F, Operands>(f);
+    default: return nullptr;
+    }
+}
+
+template <class F>
+handler approximation(const form& f) {
+    if (f.type[0] != suffix::f32) {
+        return nullptr;
+    }
+    return f.has(suffix::ftz) ? one_by_one<float, with<F, true, false>> : one_by_one<float, F>;
+}
+
+template <bool Sub, bool In>
+handler chain_of(const form& f) {
+    const bool out = f.has(suffix::cc);
+    if (ptx::bytes_of(f.type[0]) == 8) {
+        return out ? carry_chain<std::uint64_t, Sub, In, true> : carry_chain<std::uint64_t, Sub, In, false>;
+    }
+    return out ? carry_chain<std::uint32_t, Sub, In, true> : carry_chain<std::uint32_t, Sub, In, false>;
+}
+
+template <bool In>
+handler mad_carry_of(const form& f) {
+    const bool high = f.has(suffix::hi);
+    const bool out = f.has(suffix::cc);
+    return choose_int(f.type[0], [&]<class T>(T) -> handler {
+        if constexpr (sizeof(T) >= 4) {
+            return high ? (out ? mad_carry<T, true, In, true> : mad_carry<T, true, In, false>)
+                        : (out ? mad_carry<T, false, In, true> : mad_carry<T, false, In, false>);
+        } else {
+            return nullptr;
+        }
+    });
+}
+
+template <class Low, class High>
+handler product(const form& f, handler (*wide)(suffix)) {
+    if (f.has(suffix::wide)) {
+        return wide(f.type[0]);
+    }
+    const bool high = f.has(suffix::hi);
+    return choose_int(f.type[0], [&]<class T>(T) -> handler {
+        if constexpr (std::is_invocable_v<Low, T, T>) {
+            return high ? two<T, High> : two<T, Low>;
+        } else {
+            return high ? three<T, High> : three<T, Low>;
+        }
+    });
+}
+
+handler mul_wide_of(suffix t) {
+    switch (t) {
+    case suffix::u16: return mul_wide<std::uint16_t>;
+    case suffix::s16: return mul_wide<std::int16_t>;
+    case suffix::u32: return mul_wide<std::uint32_t>;
+    case suffix::s32: return mul_wide<std::int32_t>;
+    default: return nullptr;
+    }
+}
+handler mad_wide_of(suffix t) {
+    switch (t) {
+    case suffix::u16: return mad_wide<std::uint16_t>;
+    case suffix::s16: return mad_wide<std::int16_t>;
+    case suffix::u32: return mad_wide<std::uint32_t>;
+    case suffix::s32: return mad_wide<std::int32_t>;
+    default: return nullptr;
+    }
+}
+
+template <class F>
+handler two_ints(const form& f) {
+    return choose_int(f.type[0], []<class T>(T) -> handler { return two<T, F>; });
+}
+template <class F>
+handler two_ints_by_one(const form& f) {
+    return choose_int(f.type[0], []<class T>(T) -> handler { return two_by_one<T, F>; });
+}
+template <class F>
+handler one_int(const form& f) {
+    return choose_int(f.type[0], []<class T>(T) -> handler {
+        if constexpr (std::is_signed_v<T>) {
+            return one<T, F>;
+        } else {
+            return nullptr;
+        }
+    });
+}
+template <template <bool> class F, unsigned Operands>
+handler ints24(const form& f) {
+    const bool high = f.has(suffix::hi);
+    const auto of = [&]<class T>(T) -> handler {
+        if constexpr (Operands == 2) {
+            return high ? two<T, F<true>> : two<T, F<false>>;
+        } else {
+            return high ? three<T, F<true>> : three<T, F<false>>;
+        }
+    };
+    return f.type[0] == suffix::s32 ? of(std::int32_t{}) : f.type[0] == suffix::u32 ? of(std::uint32_t{}) : nullptr;
+}
+
+template <bool Half>
+handler dot_of(const form& f) {
+    const bool a = f.type[0] == suffix::s32;
+    const bool b = f.type[1] == suffix::s32;
+    return a ? (b ? dot_product<std::int8_t, std::int8_t, Half> : dot_product<std::int8_t, std::uint8_t, Half>)
+             : (b ? dot_product<std::uint8_t, std::int8_t, Half> : dot_product<std::uint8_t, std::uint8_t, Half>);
+}
+
+handler min_max(const form& f, bool min) {
+    if (!is_float(f.type[0])) {
+        return min ? two_ints<min_int>(f) : two_ints<max_int>(f);
+    }
+    if (f.has(suffix::NaN)) {
+        return min ? floats<keep_nan<min_float>, 2>(f) : floats<keep_nan<max_float>, 2>(f);
+    }
+    return min ? floats<min_float, 2>(f) : floats<max_float, 2>(f);
+}
+
+} // namespace
+
+handler choose_arithmetic(const form& f) {
+    const bool real = is_float(f.type[0]);
+    switch (f.op) {
+    case opcode::add:
+        if (real) {
+            return floats<add_float, 2>(f);
+        }
+        if (f.has(suffix::cc)) {
+            return chain_of<false, false>(f);
+        }
+        return f.has(suffix::sat) ? handler{two<std::int32_t, add_saturated>} : two_ints<add_int>(f);
+    case opcode::sub:
+        if (real) {
+            return floats<sub_float, 2>(f);
+        }
+        if (f.has(suffix::cc)) {
+            return chain_of<true, false>(f);
+        }
+        return f.has(suffix::sat) ? handler{two<std::int32_t, sub_saturated>} : two_ints<sub_int>(f);
+    case opcode::addc: return chain_of<false, true>(f);
+    case opcode::subc: return chain_of<true, true>(f);
+    case opcode::mul: return real ? floats<mul_float, 2>(f) : product<mul_low, mul_high>(f, mul_wide_of);
+    case opcode::mad:
+        if (real) {
+            return floats<fma_float, 3>(f);
+        }
+        return f.has(suffix::cc) ? mad_carry_of<false>(f) : product<mad_low, mad_high>(f, mad_wide_of);
+    case opcode::madc: return mad_carry_of<true>(f);
+    case opcode::mul24: return ints24<mul24, 2>(f);
+    case opcode::mad24: return ints24<mad24, 3>(f);
+    case opcode::fma: return floats<fma_float, 3>(f);
+    case opcode::div: return real ? floats<div_float, 2>(f) : two_ints_by_one<div_int>(f);
+    case opcode::rem: return two_ints_by_one<rem_int>(f);
+    case opcode::abs: return real ? floats<abs_float, 1>(f) : one_int<abs_int>(f);
+    case opcode::neg: return real ? floats<neg_float, 1>(f) : one_int<neg_int>(f);
+    case opcode::min: return min_max(f, true);
+    case opcode::max: return min_max(f, false);
+    case opcode::sad:
+        return choose_int(f.type[0], []<class T>(T) -> handler { return three<T, absolute_difference>; });
+    case opcode::dp4a: return dot_of<false>(f);
+    case opcode::dp2a: return dot_of<true>(f);
+    case opcode::rcp: return floats<reciprocal, 1>(f);
+    case opcode::sqrt: return floats<sqrt_float, 1>(f);
+    case opcode::rsqrt: return floats<reciprocal_root, 1>(f);
+    case opcode::sin: return approximation<sine>(f);
+    case opcode::cos: return approximation<cosine>(f);
+    case opcode::lg2: return approximation<log_two>(f);
+    case opcode::ex2: return approximation<exp_two>(f);
+    case opcode::tanh: return approximation<hyperbolic_tangent>(f);
+    default: return nullptr;
+    }
+}
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// atom and red: read-modify-write on global memory with the host's own atomics, since other workers run other blocks; on
+// shared memory plainly, since one worker runs the whole block. Lanes go in order.
+#include "softgpu/machine/families/access.hpp"
+#include "softgpu/machine/families/choose.hpp"
+#include "softgpu/machine/families/families.hpp"
+#include "softgpu/machine/families/floats.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+namespace {
+
+using ptx::opcode;
+using ptx::suffix;
+
+struct op_add {
+    template <class T>
+    T operator()(T old, T b, T) const { return static_cast<T>(old + b); }
+};
+struct op_min {
+    template <class T>
+    T operator()(T old, T b, T) const { return b < old ? b : old; }
+};
+struct op_max {
+    template <class T>
+    T operator()(T old, T b, T) const { return b > old ? b : old; }
+};
+struct op_inc {
+    template <class T>
+    T operator()(T old, T b, T) const { return old >= b ? T(0) : static_cast<T>(old + 1); }
+};
+struct op_dec {
+    template <class T>
+    T operator()(T old, T b, T) const { return old == 0 || old > b ? b : static_cast<T>(old - 1); }
+};
+struct op_and {
+    template <class T>
+    T operator()(T old, T b, T) const { return static_cast<T>(old & b); }
+};
+struct op_or {
+    template <class T>
+    T operator()(T old, T b, T) const { return static_cast<T>(old | b); }
+};
+struct op_xor {
+    template <class T>
+    T operator()(T old, T b, T) const { return static_cast<T>(old ^ b); }
+};
+struct op_exchange {
+    template <class T>
+    T operator()(T, T b, T) const { return b; }
+};
+struct op_compare_swap {
+    template <class T>
+    T operator()(T old, T b, T c) const { return old == b ? c : old; }
+};
+// Floats travel as their bits.
+template <class F>
+struct op_add_float {
+    template <class T>
+    T operator()(T old, T b, T) const { return std::bit_cast<T>(std::bit_cast<F>(old) + std::bit_cast<F>(b)); }
+};
+
+template <class T, class Op>
+SOFTGPU_INLINE T global_update(void* at, T b, T c) {
+    auto* const p = static_cast<T*>(at);
+    T old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    for (;;) {
+        T fresh = Op{}(old, b, c);
+        if (__atomic_compare_exchange_n(p, &old, fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+            return old;
+        }
+    }
+}
+
+inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool in_shared) {
+    observe::counters& c = *w->counts;
+    const auto n = static_cast<std::uint64_t>(std::popcount(mask));
+    if (in_shared) {
+        ++c.shared_atomic_requests;
+        c.shared_atomic_lanes += n;
+    } else {
+        ++c.atomic_requests;
+        c.atomic_lanes += n;
+    }
+    std::uint64_t keys[lanes];
+    std::uint8_t counts[lanes];
+    unsigned distinct = 0;
+    std::uint64_t worst = 0;
+    each_lane(mask, [&](unsigned l) {
+        unsigned k = 0;
+        while (k < distinct && keys[k] != at[l]) {
+            ++k;
+        }
+        if (k == distinct) {
+            keys[k] = at[l];
+            counts[k] = 0;
+            ++distinct;
+        }
+        ++counts[k];
+        worst = counts[k] > worst ? counts[k] : worst;
+    });
+    c.atomic_worst_multiplicity = worst > c.atomic_worst_multiplicity ? worst : c.atomic_worst_multiplicity;
+}
+
+// Space: 0 global, 1 shared, 2 generic.
+template <class T, class Op, int Space, bool Count>
+const instruction* update(const instruction* i, std::byte* frame, warp* w) {
+    std::uint64_t at[lanes];
+    const auto offset = static_cast<std::uint64_t>(i->immediate);
+    if (i->width[1] == 8) {
+        const auto* const a = read<std::uint64_t>(frame, w, i->a);
+        each_lane(w->mask, [&](unsigned l) { at[l] = a[l] + offset; });
+    } else {
+        const auto* const a = read<std::uint32_t>(frame, w, i->a);
+        each_lane(w->mask, [&](unsigned l) { at[l] = static_cast<std::uint32_t>(a[l] + offset); });
+    }
+    const T* const b = read<T>(frame, w, i->b);
+    const T* const c = i->c == nowhere ? b : read<T>(frame, w, i->c);
+    T* const d = i->d == nowhere ? nullptr : written<T>(frame, i->d);
+    lane_mask in_shared = Space == 1 ? w->mask : 0;
+    if constexpr (Space == 2) {
+        const std::uint64_t base = w->host->launch->memory->shared_window();
+        each_lane(w->mask, [&](unsigned l) {
+            if (at[l] - base < memory::device_memory::window_bytes) {
+                in_shared |= 1u << l;
+                at[l] -= base;
+            }
+        });
+    }
+    const lane_mask in_global = w->mask & ~in_shared;
+    const std::uint32_t size = w->host->launch->shared_bytes;
+    const instruction* next = i + 1;
+    bool fault = false;
+    each_lane(w->mask, [&](unsigned l) {
+        if (fault) {
+            return;
+        }
+        const bool misaligned = (at[l] & (sizeof(T) - 1)) != 0;
+        const bool mine = (in_shared >> l & 1u) != 0;
+        const bool inside = mine ? at[l] <= size && sizeof(T) <= size - at[l] : is_allocated(w, at[l], sizeof(T));
+        if (misaligned || !inside) {
+            fault = true;
+            next = raise_access(w, i, "update atomically", mine ? "shared" : "global", at[l], sizeof(T), misaligned, l);
+        }
+    });
+    if (fault) {
+        return next;
+    }
+    if constexpr (Count) {
+        if (in_shared != 0) {
+            count_atomic(w, in_shared, at, true);
+        }
+        if (in_global != 0) {
+            count_atomic(w, in_global, at, false);
+        }
+    }
+    each_lane(w->mask, [&](unsigned l) {
+        T old;
+        const T x = b[l];
+        const T y = c[l];
+        if ((in_shared >> l & 1u) != 0) {
+            std::byte* const p = w->owner->shared + at[l];
+            std::memcpy(&old, p, sizeof(T));
+            const T fresh = Op{}(old, x, y);
+            std::memcpy(p, &fresh, sizeof(T));
+        } else {
+            old = global_update<T, Op>(reinterpret_cast<void*>(at[l]), x, y);
+        }
+        if (d != nullptr) {
+            d[l] = old;
+        }
+    });
+    return next;
+}
+
+template <class T, class Op>
+handler by_space(const form& f) {
+    switch (f.space) {
+    case suffix::global: return f.count ? update<T, Op, 0, true> : update<T, Op, 0, false>;
+    case suffix::shared:
+    case suffix::shared_cta: return f.count ? update<T, Op, 1, true> : update<T, Op, 1, false>;
+    case suffix::none: return f.count ? update<T, Op, 2, true> : update<T, Op, 2, false>;
+    default: return nullptr;
+    }
+}
+
+template <class Op>
+handler of_bits(const form& f, bool narrow = false) {
+    return choose_bits(ptx::bytes_of(f.type[0]), [&]<class T>(T) -> handler {
+        if constexpr (sizeof(T) >= 4) {
+            return by_space<T, Op>(f);
+        } else {
+            return narrow ? by_space<T, Op>(f) : nullptr;
+        }
+    });
+}
+
+template <class Op>
+handler of_ints(const form& f) {
+    return choose_int(f.type[0], [&]<class T>(T) -> handler {
+        if constexpr (sizeof(T) >= 4) {
+            return by_space<T, Op>(f);
+        } else {
+            return nullptr;
+        }
+    });
+}
+
+} // namespace
+
+handler choose_atomic(const form& f) {
+    if ((f.op != opcode::atom && f.op != opcode::red) || f.vector != 1 || f.has(suffix::async)) {
+        return nullptr;
+    }
+    if (f.has(suffix::add)) {
+        switch (f.type[0]) {
+        case suffix::f32: return by_space<std::uint32_t, op_add_float<float>>(f);
+        case suffix::f64: return by_space<std::uint64_t, op_add_float<double>>(f);
+        case suffix::u32:
+        case suffix::s32:
+        case suffix::u64:
+        case suffix::s64: return of_bits<op_add>(f);
+        default: return nullptr;
+        }
+    }
+    if (f.has(suffix::min)) {
+        return of_ints<op_min>(f);
+    }
+    if (f.has(suffix::max)) {
+        return of_ints<op_max>(f);
+    }
+    if (f.has(suffix::inc)) {
+        return f.type[0] == suffix::u32 ? by_space<std::uint32_t, op_inc>(f) : nullptr;
+    }
+    if (f.has(suffix::dec)) {
+        return f.type[0] == suffix::u32 ? by_space<std::uint32_t, op_dec>(f) : nullptr;
+    }
+    if (f.has(suffix::and_)) {
+        return of_bits<op_and>(f);
+    }
+    if (f.has(suffix::or_)) {
+        return of_bits<op_or>(f);
+    }
+    if (f.has(suffix::xor_)) {
+        return of_bits<op_xor>(f);
+    }
+    if (f.has(suffix::exch)) {
+        return of_bits<op_exchange>(f);
+    }
+    if (f.has(suffix::cas)) {
+        return of_bits<op_compare_swap>(f, true);
+    }
+    return nullptr;
+}
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

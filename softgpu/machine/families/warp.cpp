@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// What lanes of a warp do together: shfl, vote, match, redux, activemask, elect. A split waits until all live lanes of
+// the member mask have come to the same instruction.
+#include "softgpu/machine/families/choose.hpp"
+#include "softgpu/machine/families/families.hpp"
+#include "softgpu/machine/lanes.hpp"
+#include "softgpu/machine/splits.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+namespace {
+
+using ptx::opcode;
+using ptx::suffix;
+
+SOFTGPU_INLINE lane_mask members_of(std::byte* frame, const warp* w, place p) {
+    const auto* const m = read<std::uint32_t>(frame, w, p);
+    return m[std::countr_zero(w->mask)];
+}
+
+// Runs body(lanes) once all live lanes of `members` wait here; then everybody goes on.
+template <class Body>
+SOFTGPU_INLINE const instruction* together(const instruction* i, warp* w, lane_mask members, Body&& body) {
+    if (((members & w->live) & ~w->mask) == 0) [[likely]] {
+        body(w->mask);
+        return i + 1;
+    }
+    const instruction* next = nullptr;
+    const lane_mask gathered = gather_lanes(w, members, i, true, &next);
+    if (gathered == 0) {
+        return next;
+    }
+    const lane_mask mine = w->mask;
+    w->mask = gathered;
+    body(gathered);
+    w->mask = mine;
+    release_lanes(w, gathered & ~mine, i + 1);
+    return i + 1;
+}
+
+enum class shuffle_mode { up, down, bfly, idx };
+
+// d|p = a of another lane; b: lane or distance, c: clamp and segment mask. `e` holds the predicate, places[0] the members.
+template <shuffle_mode Mode>
+const instruction* shuffle(const instruction* i, std::byte* frame, warp* w) {
+    const lane_mask members = members_of(frame, w, i->places[0]);
+    return together(i, w, members, [&](lane_mask active) {
+        ++w->counts->shuffles;
+        const auto* const a = read<std::uint32_t>(frame, w, i->a);
+        const auto* const b = read<std::uint32_t>(frame, w, i->b);
+        const auto* const c = read<std::uint32_t>(frame, w, i->c);
+        alignas(64) std::uint32_t from[lanes];
+        alignas(64) std::uint32_t inside[lanes];
+        alignas(64) std::uint32_t value[lanes];
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            const std::int32_t lane = static_cast<std::int32_t>(l);
+            const std::int32_t by = static_cast<std::int32_t>(b[l] & 31);
+            const std::int32_t clamp = static_cast<std::int32_t>(c[l] & 31);
+            const std::int32_t segment = static_cast<std::int32_t>(c[l] >> 8 & 31);
+            const std::int32_t most = (lane & segment) | (clamp & ~segment);
+            const std::int32_t least = lane & segment;
+            std::int32_t j;
+            bool ok;
+            if (Mode == shuffle_mode::up) {
+                j = lane - by;
+                ok = j >= most;
+            } else if (Mode == shuffle_mode::down) {
+                j = lane + by;
+                ok = j <= most;
+            } else if (Mode == shuffle_mode::bfly) {
+                j = lane ^ by;
+                ok = j <= most;
+            } else {
+                j = least | (by & ~segment);
+                ok = j <= most;
+            }
+            from[l] = static_cast<std::uint32_t>(ok ? j : lane) & 31;
+            inside[l] = ok ? 1 : 0;
+        }
+#ifdef __AVX2__
+        const __m256i* const source = reinterpret_cast<const __m256i*>(a);
+        for (unsigned k = 0; k < 4; ++k) {
+            const __m256i index = _mm256_load_si256(reinterpret_cast<const __m256i*>(from) + k);
+            const __m256i r01 = _mm256_blendv_epi8(
+                _mm256_permutevar8x32_epi32(_mm256_load_si256(source), index),
+                _mm256_permutevar8x32_epi32(_mm256_load_si256(source + 1), index), _mm256_srai_epi32(_mm256_slli_epi32(index, 28), 31));
+            const __m256i r23 = _mm256_blendv_epi8(
+                _mm256_permutevar8x32_epi32(_mm256_load_si256(source + 2), index),
+                _mm256_permutevar8x32_epi32(_mm256_load_si256(source + 3), index), _mm256_srai_epi32(_mm256_slli_epi32(index, 28), 31));
+            const __m256i r = _mm256_blendv_epi8(r01, r23, _mm256_srai_epi32(_mm256_slli_epi32(index, 27), 31));
+            _mm256_store_si256(reinterpret_cast<__m256i*>(value) + k, r);
+        }
+#else
+        for (unsigned l = 0; l < lanes; ++l) {
+            value[l] = a[from[l]];
+        }
+#endif
+        map_lanes(active, written<std::uint32_t>(frame, i->d), [](std::uint32_t v) { return v; }, value);
+        if (i->e != nowhere) {
+            write_mask(frame, w, i->e, test_lanes([](std::uint32_t x) { return x != 0; }, inside));
+        }
+    });
+}
+
+enum class vote_mode { all, any, uni, ballot };
+
+template <vote_mode Mode>
+const instruction* vote(const instruction* i, std::byte* frame, warp* w) {
+    const lane_mask members = members_of(frame, w, i->b);
+    return together(i, w, members, [&](lane_mask active) {
+        ++w->counts->votes;
+        lane_mask p = read_mask(frame, w, i->a);
+        if (i->c != nowhere) {
+            p = ~p; // !p: c marks it
+        }
+        const lane_mask yes = p & active & members;
+        const lane_mask asked = active & members;
+        if constexpr (Mode == vote_mode::ballot) {
+            alignas(64) std::uint32_t value[lanes];
+            for (unsigned l = 0; l < lanes; ++l) {
+                value[l] = yes;
+            }
+            map_lanes(active, written<std::uint32_t>(frame, i->d), [](std::uint32_t v) { return v; }, value);
+        } else {
+            const bool r = Mode == vote_mode::all   ? yes == asked
+                           : Mode == vote_mode::any ? yes != 0
+                                                    : yes == asked || yes == 0;
+            write_mask(frame, w, i->d, r ? all_lanes : 0);
+        }
+    });
+}
+
+template <class T, bool All>
+const instruction* match(const instruction* i, std::byte* frame, warp* w) {
+    const lane_mask members = members_of(frame, w, i->b);
+    return together(i, w, members, [&](lane_mask active) {
+        ++w->counts->votes;
+        const T* const a = read<T>(frame, w, i->a);
+        const lane_mask asked = active & members;
+        std::uint32_t value[lanes] = {};
+        bool same = true;
+        const T first = a[std::countr_zero(asked)];
+        each_lane(asked, [&](unsigned l) {
+            same = same && a[l] == first;
+            each_lane(asked, [&](unsigned k) { value[l] |= (a[k] == a[l] ? 1u : 0u) << k; });
+        });
+        if (All) {
+            each_lane(asked, [&](unsigned l) { value[l] = same ? asked : 0; });
+            if (i->e != nowhere) {
+                write_mask(frame, w, i->e, same ? all_lanes : 0);
+            }
+        }
+        auto* const d = written<std::uint32_t>(frame, i->d);
+        each_lane(active, [&](unsigned l) { d[l] = value[l]; });
+    });
+}
+
+template <class T, class Op>
+const instruction* reduce(const instruction* i, std::byte* frame, warp* w) {
+    const lane_mask members = members_of(frame, w, i->b);
+    return together(i, w, members, [&](lane_mask active) {
+        ++w->counts->votes;
+        const T* const a = read<T>(frame, w, i->a);
+        const lane_mask asked = active & members;
+        T r = a[std::countr_zero(asked)];
+        each_lane(asked & (asked - 1), [&](unsigned l) { r = Op{}(r, a[l]); });
+        T* const d = written<T>(frame, i->d);
+        each_lane(active, [&](unsigned l) { d[l] = r; });
+    });
+}
+
+struct sum {
+    template <class T>
+    T operator()(T a, T b) const { return static_cast<T>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b)); }
+};
+struct least {
+    template <class T>
+    T operator()(T a, T b) const { return a < b ? a : b; }
+};
+struct most {
+    template <class T>
+    T operator()(T a, T b) const { return a > b ? a : b; }
+};
+struct both {
+    template <class T>
+    T operator()(T a, T b) const { return a & b; }
+};
+struct either {
+    template <class T>
+    T operator()(T a, T b) const { return a | b; }
+};
+struct differ {
+    template <class T>
+    T operator()(T a, T b) const { return a ^ b; }
+};
+
+const instruction* active_mask(const instruction* i, std::byte* frame, warp* w) {
+    ++w->counts->votes;
+    auto* const d = written<std::uint32_t>(frame, i->d);
+    each_lane(w->mask, [&](unsigned l) { d[l] = w->mask; });
+    return i + 1;
+}
+
+// d|p: the lowest lane of the members, and whether this is it.
+const instruction* elect(const instruction* i, std::byte* frame, warp* w) {
+    const lane_mask members = members_of(frame, w, i->a);
+    return together(i, w, members, [&](lane_mask active) {
+        ++w->counts->votes;
+        const auto leader = static_cast<unsigned>(std::countr_zero(active & members));
+        if (i->d != nowhere) {
+            auto* const d = written<std::uint32_t>(frame, i->d);
+            each_lane(active, [&](unsigned l) { d[l] = leader; });
+        }
+        write_mask(frame, w, i->e, 1u << leader);
+    });
+}
+
+template <class Op>
+handler reduce_of(const form& f) {
+    return f.type[0] == suffix::s32 ? handler{reduce<std::int32_t, Op>} : handler{reduce<std::uint32_t, Op>};
+}
+
+} // namespace
+
+handler choose_warp(const form& f) {
+    switch (f.op) {
+    case opcode::shfl:
+        if (!f.has(suffix::sync)) {
+            return nullptr;
+        }
+        return f.has(suffix::up)     ? shuffle<shuffle_mode::up>
+               : f.has(suffix::down) ? shuffle<shuffle_mode::down>
+               : f.has(suffix::bfly) ? shuffle<shuffle_mode::bfly>
+                                     : shuffle<shuffle_mode::idx>;
+    case opcode::vote:
+        if (!f.has(suffix::sync)) {
+            return nullptr;
+        }
+        return f.has(suffix::all)   ? vote<vote_mode::all>
+               : f.has(suffix::any) ? vote<vote_mode::any>
+               : f.has(suffix::uni) ? vote<vote_mode::uni>
+                                    : vote<vote_mode::ballot>;
+    case opcode::match: {
+        const bool wide = ptx::bytes_of(f.type[0]) == 8;
+        return f.has(suffix::all) ? (wide ? match<std::uint64_t, true> : match<std::uint32_t, true>)
+                                  : (wide ? match<std::uint64_t, false> : match<std::uint32_t, false>);
+    }
+    case opcode::redux:
+        if (f.type[0] == suffix::f32) {
+            return nullptr;
+        }
+        return f.has(suffix::add)    ? reduce_of<sum>(f)
+               : f.has(suffix::min)  ? reduce_of<least>(f)
+               : f.has(suffix::max)  ? reduce_of<most>(f)
+               : f.has(suffix::and_) ? reduce_of<both>(f)
+               : f.has(suffix::or_)  ? reduce_of<either>(f)
+               : f.has(suffix::xor_) ? reduce_of<differ>(f)
+                                     : nullptr;
+    case opcode::activemask: return active_mask;
+    case opcode::elect: return elect;
+    default: return nullptr;
+    }
+}
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

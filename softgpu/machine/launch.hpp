@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The machine from outside: load a module, launch a kernel, learn how it went. softgpu/runtime calls this.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "softgpu/memory/device_memory.hpp"
+#include "softgpu/observe/counters.hpp"
+
+namespace softgpu::machine {
+
+struct extent {
+    std::uint32_t x = 1, y = 1, z = 1;
+
+    [[nodiscard]] std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
+};
+
+enum class fault_kind : std::uint8_t {
+    none,
+    illegal_address,      // cudaErrorIllegalAddress
+    misaligned_address,   // cudaErrorMisalignedAddress
+    trap,                 // cudaErrorLaunchFailure
+    assertion,            // cudaErrorAssert
+    unsupported,          // an instruction that is not there: cudaErrorNotSupported
+    invalid_ptx,          // the body does not parse: cudaErrorInvalidPtx
+    deadlock,             // no warp can go on: cudaErrorLaunchTimeout
+};
+
+struct fault {
+    fault_kind kind = fault_kind::none;
+    std::string message; // one line: kernel, block, thread, what, and the nearest allocation
+
+    explicit operator bool() const noexcept { return kind != fault_kind::none; }
+};
+
+// Facts of a kernel that need no launch.
+struct kernel_facts {
+    std::uint32_t static_shared_bytes = 0;
+    std::uint32_t local_bytes = 0;           // per thread
+    std::uint32_t constant_bytes = 0;        // of the module
+    std::uint32_t parameter_bytes = 0;
+    std::vector<std::uint32_t> parameter_offsets; // of each parameter in the parameter block
+    std::vector<std::uint32_t> parameter_sizes;
+    std::uint32_t registers = 0;             // an estimate: 32-bit registers live at most, per thread
+    std::uint32_t maxntid = 0;               // threads per block that __launch_bounds__ allows; 0: any
+    std::uint32_t reqntid[3] = {0, 0, 0};
+    unsigned ptx_target = 0;                 // 75 for sm_75
+};
+
+class kernel; // opaque; owned by its module
+
+struct variable_place {
+    memory::address address = 0;
+    std::uint64_t bytes = 0;
+    bool constant = false;
+    bool managed = false;
+};
+
+// One PTX module placed in device memory: parsed on first use, bodies decoded on first launch. Thread-safe.
+class module {
+public:
+    module(std::string ptx, memory::device_memory& memory);
+    ~module();
+    module(const module&) = delete;
+    module& operator=(const module&) = delete;
+
+    // nullptr where there is no such entry. Throws ptx::error where the module does not parse.
+    [[nodiscard]] const kernel* find_kernel(std::string_view name);
+    // Address 0 where there is no such variable.
+    [[nodiscard]] variable_place find_variable(std::string_view name);
+    // Throws ptx::error where the body does not parse.
+    [[nodiscard]] const kernel_facts& facts(const kernel& k);
+
+    struct implementation; // softgpu/machine/module.hpp
+    [[nodiscard]] implementation& inside() noexcept { return *self_; }
+
+private:
+    std::unique_ptr<implementation> self_;
+};
+
+struct launch_request {
+    extent grid;
+    extent block;
+    std::uint32_t dynamic_shared_bytes = 0;
+    const std::byte* parameters = nullptr;   // kernel_facts::parameter_bytes of them, laid out by parameter_offsets
+    bool count = true;
+    bool cooperative = false;                // every block resident at once
+    unsigned workers = 0;                    // threads of the host; 0: all
+    unsigned resident_blocks = 0;            // at once over all workers, from occupancy; 0: no limit
+    unsigned multiprocessors = 132;          // %nsmid
+    std::uint32_t shared_limit = 227 * 1024; // for bounds only; the runtime has checked the configuration
+};
+
+struct launch_result {
+    fault error;
+    observe::counters total;
+    std::vector<observe::counters> by_interval; // see observe::launch_record
+};
+
+// Runs a kernel to its end, or to its first fault. Never throws for what the kernel does.
+[[nodiscard]] launch_result launch(module& owner, const kernel& k, const launch_request& request);
+
+// The instruction set that the interpreter chose on this host: "avx512", "avx2" or "plain".
+[[nodiscard]] std::string_view instruction_set() noexcept;
+
+} // namespace softgpu::machine

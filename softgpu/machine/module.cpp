@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/module.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace softgpu::machine {
+
+namespace {
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return to == 0 ? value : (value + to - 1) / to * to; }
+
+template <class Visit>
+void visit_names(const ptx::operand& o, Visit&& visit) {
+    if (!o.name.empty() && (o.kind == ptx::operand_kind::symbol || o.kind == ptx::operand_kind::address)) {
+        visit(o.name, o.kind == ptx::operand_kind::address);
+    }
+    for (const ptx::operand& e : o.elements) {
+        visit_names(e, visit);
+    }
+}
+
+void write_initial(const ptx::variable& v, std::byte* at, const std::map<std::string, variable_place, std::less<>>& places) {
+    const std::uint32_t width = ptx::bytes_of(v.type);
+    std::uint64_t offset = 0;
+    for (const ptx::initial_value& value : v.initial) {
+        std::uint64_t bits = value.bits;
+        if (!value.symbol.empty()) {
+            const auto found = places.find(value.symbol);
+            bits = found == places.end() ? 0 : found->second.address + static_cast<std::uint64_t>(value.offset);
+            if (value.mask != 0) {
+                bits = (bits & value.mask) >> (static_cast<unsigned>(__builtin_ctzll(value.mask)));
+            }
+        }
+        if (offset + width > v.bytes()) {
+            break;
+        }
+        std::memcpy(at + offset, &bits, std::min<std::uint32_t>(width, 8));
+        offset += width;
+    }
+}
+
+} // namespace
+
+ptx::module& module::implementation::get() {
+    if (!parsed) {
+        auto fresh = std::make_unique<ptx::module>(ptx::parse(text, ptx::bodies::later));
+        parsed = std::move(fresh);
+        text.clear();
+        text.shrink_to_fit();
+        for (const std::string& t : parsed->target) {
+            if (t.starts_with("sm_")) {
+                std::from_chars(t.data() + 3, t.data() + t.size(), target);
+            }
+        }
+        place_variables();
+    }
+    return *parsed;
+}
+
+void module::implementation::place_variables() {
+    for (const ptx::variable& v : parsed->variables) {
+        const bool constant = v.space == ptx::suffix::const_;
+        if ((v.space != ptx::suffix::global && !constant) || v.link == ptx::linkage::external || v.bytes() == 0) {
+            continue;
+        }
+        if (variables.contains(v.name)) {
+            continue;
+        }
+        const auto kind = constant ? memory::allocation_kind::constant
+                          : v.managed ? memory::allocation_kind::managed
+                                      : memory::allocation_kind::variable;
+        const memory::address at = memory->allocate(v.bytes(), kind, v.name);
+        std::memset(reinterpret_cast<void*>(at), 0, v.bytes());
+        variables.emplace(v.name, variable_place{at, v.bytes(), constant, v.managed});
+        if (constant) {
+            constant_bytes += static_cast<std::uint32_t>(v.bytes());
+        }
+    }
+    for (const ptx::variable& v : parsed->variables) {
+        const auto found = variables.find(v.name);
+        if (found != variables.end() && !v.initial.empty()) {
+            write_initial(v, reinterpret_cast<std::byte*>(found->second.address), variables);
+        }
+    }
+}
+
+void module::implementation::prepare(kernel& k) {
+    if (k.prepared) {
+        return;
+    }
+    ptx::function& f = *k.function;
+    if (!f.body_parsed) {
+        ptx::parse_body(*parsed, f);
+    }
+    // Static shared variables in the order met, local ones, then dynamic shared memory behind the static.
+    std::uint64_t shared = 0;
+    std::uint64_t local = 0;
+    const auto place_shared = [&](const ptx::variable& v) {
+        if (v.bytes() == 0 || v.link == ptx::linkage::external) {
+            k.shared_alignment = std::max(k.shared_alignment, v.aligned_to());
+            return;
+        }
+        shared = round_up(shared, v.aligned_to());
+        k.symbols[v.name] = {symbol_value::kind::shared, shared};
+        shared += v.bytes();
+    };
+    for (const ptx::variable& v : f.variables) {
+        if (v.space == ptx::suffix::shared) {
+            place_shared(v);
+        } else if (v.space == ptx::suffix::local) {
+            local = round_up(local, v.aligned_to());
+            k.symbols[v.name] = {symbol_value::kind::local, local};
+            local += v.bytes();
+        }
+    }
+    std::vector<const ptx::variable*> dynamic;
+    for (std::size_t n = 0; n < k.facts.parameter_offsets.size(); ++n) {
+        k.symbols[f.parameters[n].name] = {symbol_value::kind::parameter, k.facts.parameter_offsets[n]};
+    }
+    for (const ptx::instruction& i : f.instructions) {
+        for (const ptx::operand& o : i.operands) {
+            visit_names(o, [&](const std::string& name, bool in_address) {
+                if (const auto known = k.symbols.find(name); known != k.symbols.end()) {
+                    if (known->second.what == symbol_value::kind::parameter &&
+                        (!in_address || i.op != ptx::opcode::ld)) {
+                        k.uses_parameter_address = true;
+                    }
+                    return;
+                }
+                const ptx::variable* const v = parsed->find_variable(name);
+                if (v != nullptr && v->space == ptx::suffix::shared) {
+                    if (v->bytes() == 0 || v->link == ptx::linkage::external) {
+                        dynamic.push_back(v);
+                    }
+                    place_shared(*v);
+                }
+            });
+        }
+    }
+    k.shared_bytes = static_cast<std::uint32_t>(shared);
+    for (const ptx::variable* const v : dynamic) {
+        k.symbols[v->name] = {symbol_value::kind::shared, round_up(shared, std::max(16u, k.shared_alignment))};
+    }
+    k.flow = program::make_control_flow(f);
+    k.places = program::place_registers(f, k.flow);
+    k.facts.static_shared_bytes = k.shared_bytes;
+    k.facts.local_bytes = static_cast<std::uint32_t>(round_up(local, 16));
+    // The compiler's own temporaries and addresses come on top of what is alive.
+    k.facts.registers = std::clamp(k.places.live_words + 8, 16u, 255u);
+    k.prepared = true;
+}
+
+const program_code& module::implementation::code_of(kernel& k, bool count) {
+    prepare(k);
+    auto& kept = count ? k.counting : k.quick;
+    if (!kept) {
+        decode_context context;
+        context.count = count;
+        context.shared_window = memory->shared_window();
+        context.local_window = memory->local_window();
+        context.resolve = [&](std::string_view name) -> symbol_value {
+            if (const auto s = k.symbols.find(name); s != k.symbols.end()) {
+                return s->second;
+            }
+            if (const auto v = variables.find(name); v != variables.end()) {
+                return {symbol_value::kind::global, v->second.address};
+            }
+            return {};
+        };
+        kept = std::make_unique<program_code>(decode(*k.function, k.flow, k.places, context));
+    }
+    return *kept;
+}
+
+module::module(std::string ptx, memory::device_memory& memory) : self_(std::make_unique<implementation>()) {
+    self_->text = std::move(ptx);
+    self_->memory = &memory;
+}
+
+module::~module() {
+    for (const auto& [name, where] : self_->variables) {
+        self_->memory->release(where.address);
+    }
+}
+
+const kernel* module::find_kernel(std::string_view name) {
+    const std::lock_guard lock(self_->mutex);
+    if (const auto known = self_->kernels.find(name); known != self_->kernels.end()) {
+        return known->second.get();
+    }
+    ptx::function* const f = self_->get().find_function(name);
+    if (f == nullptr || !f->is_entry || !f->has_body) {
+        return nullptr;
+    }
+    auto k = std::make_unique<kernel>();
+    k->name = std::string(name);
+    k->function = f;
+    std::uint64_t offset = 0;
+    for (const ptx::variable& p : f->parameters) {
+        offset = round_up(offset, p.aligned_to());
+        k->facts.parameter_offsets.push_back(static_cast<std::uint32_t>(offset));
+        k->facts.parameter_sizes.push_back(static_cast<std::uint32_t>(p.bytes()));
+        offset += p.bytes();
+    }
+    k->facts.parameter_bytes = static_cast<std::uint32_t>(offset);
+    const auto threads = [](const std::uint32_t (&n)[3]) { return n[0] == 0 ? 0 : n[0] * std::max(1u, n[1]) * std::max(1u, n[2]); };
+    k->facts.maxntid = threads(f->maxntid);
+    std::copy(std::begin(f->reqntid), std::end(f->reqntid), std::begin(k->facts.reqntid));
+    k->facts.ptx_target = self_->target;
+    k->facts.constant_bytes = self_->constant_bytes;
+    return self_->kernels.emplace(k->name, std::move(k)).first->second.get();
+}
+
+variable_place module::find_variable(std::string_view name) {
+    const std::lock_guard lock(self_->mutex);
+    self_->get();
+    const auto found = self_->variables.find(name);
+    return found == self_->variables.end() ? variable_place{} : found->second;
+}
+
+const kernel_facts& module::facts(const kernel& k) {
+    const std::lock_guard lock(self_->mutex);
+    self_->prepare(const_cast<kernel&>(k));
+    return k.facts;
+}
+
+} // namespace softgpu::machine

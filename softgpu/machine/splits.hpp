@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Divergence: a branch that lanes leave in two directions makes two splits and a join at the branch's immediate
+// post-dominator. Splits run one at a time, the newest first; who arrives at the join waits for the rest. When the
+// budget of backward branches runs out, the next split, warp or block gets its turn, and a join lets go those who wait,
+// so that lanes that spin on a lane of their own warp see it move on.
+#pragma once
+
+#include "softgpu/machine/state.hpp"
+
+namespace softgpu::machine {
+
+// Parts the running split at branch `i`: `taken` lanes go to i->target, the rest on.
+const instruction* diverge(warp* w, const instruction* i, lane_mask taken);
+// The running split stands at its join.
+const instruction* arrive(warp* w);
+// The running split's lanes in `gone` have ended. What comes next for the warp.
+const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_on);
+// Another split that can run, loaded into the warp; nullptr: none.
+const instruction* next_split(warp* w);
+// The budget ran out: others first. `resume` is where the running split goes on.
+const instruction* give_way(warp* w, const instruction* resume);
+// The running split waits at a barrier of the block and goes on at `resume`; completes the barrier if it was the last.
+const instruction* wait_at_barrier(warp* w, unsigned barrier, std::uint32_t wanted, bool waits,
+                                   const instruction* resume);
+// The running split waits for the other lanes of `members` at instruction `at`. Returns the lanes that are all there and
+// wait at `at` (the running ones among them), or 0: parked, and `*next` is what the warp does instead.
+lane_mask gather_lanes(warp* w, lane_mask members, const instruction* at, bool same_place, const instruction** next);
+// After gather_lanes: lets the gathered splits other than the running one go on at `resume`.
+void release_lanes(warp* w, lane_mask gathered, const instruction* resume);
+
+} // namespace softgpu::machine

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/memory/device_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <mutex>
+#include <system_error>
+
+namespace softgpu::memory {
+
+namespace {
+
+constexpr std::uint64_t whole_pages = 1ull << 21; // ranges of this size and more go back to the host when released
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+// What the host can still give without swapping, by its own estimate; all of it where the host does not say.
+std::uint64_t host_available() {
+    std::ifstream facts("/proc/meminfo");
+    std::string key;
+    std::uint64_t kib = 0;
+    std::string unit;
+    while (facts >> key >> kib >> unit) {
+        if (key == "MemAvailable:") {
+            return kib * 1024;
+        }
+    }
+    return ~0ull;
+}
+
+} // namespace
+
+device_memory::device_memory(std::uint64_t capacity) : capacity_(capacity) {
+    // Twice the capacity of addresses, so that fragments never stand in the way of what the card could give.
+    reserved_bytes_ = 2 * window_bytes + 2 * round_up(capacity, whole_pages);
+    void* const at =
+        mmap(nullptr, reserved_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) {
+        throw std::system_error(errno, std::generic_category(), "softgpu: cannot reserve addresses for device memory");
+    }
+    arena_ = reinterpret_cast<address>(at);
+    mprotect(at, 2 * window_bytes, PROT_NONE);
+    free_ranges_.emplace(arena_ + 2 * window_bytes, reserved_bytes_ - 2 * window_bytes);
+}
+
+device_memory::~device_memory() { munmap(reinterpret_cast<void*>(arena_), reserved_bytes_); }
+
+address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::string name) {
+    if (bytes > available()) {
+        throw out_of_memory("softgpu: out of memory: " + std::to_string(bytes) + " bytes asked for, " +
+                            std::to_string(available()) + " available");
+    }
+    const std::uint64_t taken = round_up(std::max<std::uint64_t>(bytes, 1), alignment);
+    const std::unique_lock lock(mutex_);
+    const auto fit = std::find_if(free_ranges_.begin(), free_ranges_.end(),
+                                  [taken](const auto& range) { return range.second >= taken; });
+    if (fit == free_ranges_.end()) {
+        throw out_of_memory("softgpu: out of memory: no free range of " + std::to_string(bytes) + " bytes");
+    }
+    const address base = fit->first;
+    const std::uint64_t left = fit->second - taken;
+    free_ranges_.erase(fit);
+    if (left != 0) {
+        free_ranges_.emplace(base + taken, left);
+    }
+    allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_});
+    used_ += taken;
+    return base;
+}
+
+bool device_memory::release(address base) {
+    const std::unique_lock lock(mutex_);
+    const auto found = allocations_.find(base);
+    if (found == allocations_.end() || base < arena_ || base >= arena_ + reserved_bytes_) {
+        return false;
+    }
+    const std::uint64_t taken = round_up(std::max<std::uint64_t>(found->second.bytes, 1), alignment);
+    allocations_.erase(found);
+    used_ -= taken;
+    generation_.fetch_add(1, std::memory_order_release);
+    if (taken >= whole_pages) {
+        const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+        const address first = round_up(base, page);
+        const address last = (base + taken) / page * page;
+        madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    }
+    auto range = free_ranges_.emplace(base, taken).first;
+    const auto after = std::next(range);
+    if (after != free_ranges_.end() && range->first + range->second == after->first) {
+        range->second += after->second;
+        free_ranges_.erase(after);
+    }
+    if (range != free_ranges_.begin()) {
+        const auto before = std::prev(range);
+        if (before->first + before->second == range->first) {
+            before->second += range->second;
+            free_ranges_.erase(range);
+        }
+    }
+    return true;
+}
+
+void device_memory::adopt(void* host, std::uint64_t bytes, allocation_kind kind) {
+    const std::unique_lock lock(mutex_);
+    const auto base = reinterpret_cast<address>(host);
+    allocations_.insert_or_assign(base, allocation{base, bytes, kind, {}, ++serial_});
+}
+
+bool device_memory::disown(void* host) {
+    const std::unique_lock lock(mutex_);
+    const auto base = reinterpret_cast<address>(host);
+    if (base >= arena_ && base < arena_ + reserved_bytes_) {
+        return false;
+    }
+    generation_.fetch_add(1, std::memory_order_release);
+    return allocations_.erase(base) == 1;
+}
+
+std::optional<allocation> device_memory::find(address at, std::uint64_t length) const {
+    const std::shared_lock lock(mutex_);
+    auto after = allocations_.upper_bound(at);
+    if (after == allocations_.begin()) {
+        return std::nullopt;
+    }
+    const allocation& candidate = std::prev(after)->second;
+    return candidate.contains(at, length) ? std::optional(candidate) : std::nullopt;
+}
+
+std::optional<allocation> device_memory::nearest(address at) const {
+    const std::shared_lock lock(mutex_);
+    const auto after = allocations_.upper_bound(at);
+    const allocation* best = nullptr;
+    std::uint64_t distance = ~0ull;
+    if (after != allocations_.end()) {
+        best = &after->second;
+        distance = after->first - at;
+    }
+    if (after != allocations_.begin()) {
+        const allocation& before = std::prev(after)->second;
+        const address end = before.base + before.bytes;
+        if ((at < end ? 0 : at - end) <= distance) {
+            best = &before;
+        }
+    }
+    return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+std::uint64_t device_memory::available() const {
+    const std::uint64_t card = capacity_ - std::min(capacity_, used_.load());
+    return std::min(card, host_available());
+}
+
+} // namespace softgpu::memory

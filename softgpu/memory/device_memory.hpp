@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Global memory of the software GPU: one arena of host addresses, so that a device pointer is also a host pointer, with
+// a table of what is allocated where. Generic addresses of shared and local memory are windows at the arena's start.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+#include <stdexcept>
+#include <string>
+
+namespace softgpu::memory {
+
+using address = std::uint64_t;
+
+enum class allocation_kind : std::uint8_t { device, managed, host_mapped, variable, constant };
+
+struct allocation {
+    address base = 0;
+    std::uint64_t bytes = 0;
+    allocation_kind kind = allocation_kind::device;
+    std::string name;           // of a __device__ or __constant__ variable
+    std::uint64_t serial = 0;   // counts allocations from 1
+
+    [[nodiscard]] bool contains(address at, std::uint64_t length) const noexcept {
+        return at >= base && length <= bytes && at - base <= bytes - length;
+    }
+};
+
+class out_of_memory : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+class device_memory {
+public:
+    static constexpr std::uint64_t alignment = 256; // as cudaMalloc's
+    static constexpr std::uint64_t window_bytes = 1ull << 24;
+
+    // `capacity` is what the card has; no more than that, nor more than the host can give, is ever handed out.
+    explicit device_memory(std::uint64_t capacity);
+    ~device_memory();
+    device_memory(const device_memory&) = delete;
+    device_memory& operator=(const device_memory&) = delete;
+
+    // 256-byte aligned, zero where fresh. Throws out_of_memory. bytes > 0.
+    address allocate(std::uint64_t bytes, allocation_kind kind, std::string name = {});
+    // false: nothing is allocated at exactly this address.
+    bool release(address base);
+    // Makes host memory that the program owns visible to kernels (pinned, registered), at its own address.
+    void adopt(void* host, std::uint64_t bytes, allocation_kind kind);
+    bool disown(void* host);
+
+    // The allocation that holds all of [at, at + length).
+    [[nodiscard]] std::optional<allocation> find(address at, std::uint64_t length = 1) const;
+    // The allocation closest to an address that is in none; for messages.
+    [[nodiscard]] std::optional<allocation> nearest(address at) const;
+
+    [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
+    [[nodiscard]] std::uint64_t used() const noexcept { return used_.load(); }
+    [[nodiscard]] std::uint64_t available() const; // what allocate would still give, host memory considered
+    // Grows whenever an allocation goes away, so that caches of find() know when they are stale.
+    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+
+    [[nodiscard]] address shared_window() const noexcept { return arena_; }
+    [[nodiscard]] address local_window() const noexcept { return arena_ + window_bytes; }
+
+private:
+    std::uint64_t capacity_;
+    std::uint64_t reserved_bytes_ = 0;
+    address arena_ = 0;
+    mutable std::shared_mutex mutex_;
+    std::map<address, allocation> allocations_;      // by base, adopted host memory too
+    std::map<address, std::uint64_t> free_ranges_;   // of the arena, by base, merged
+    std::atomic<std::uint64_t> used_{0};
+    std::atomic<std::uint64_t> generation_{1};
+    std::uint64_t serial_ = 0;
+};
+
+} // namespace softgpu::memory

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Launches as JSON, for `warpfold run --counters` and for anyone who reads the file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "softgpu/observe/launch_record.hpp"
+
+namespace softgpu::observe {
+
+struct device_facts {
+    std::string name;
+    std::string key; // "H100"
+    int compute_major = 0;
+    int compute_minor = 0;
+    int multiprocessors = 0;
+    int clock_khz = 0;
+    int memory_clock_khz = 0;
+    int memory_bus_bits = 0;
+    std::uint64_t memory_bytes = 0;
+    std::uint64_t l2_bytes = 0;
+};
+
+// {"kernel":...,"symbol":...,"grid":[x,y,z],"block":[x,y,z],"dynamic_shared_bytes":...,"static_shared_bytes":...,
+//  "seconds":...,"fault":... where there was one,"counters":{every counter, average_active_lanes},
+//  "intervals":[{counters that are not 0}, ...]}
+[[nodiscard]] std::string to_json(const launch_record& record);
+
+// {"device":{...},"launches":[...]}, one launch a line. The file appears whole or not at all. Throws std::runtime_error
+// with the path and the reason where it cannot be written.
+void write_launches(const std::string& path, const device_facts& device, std::span<const launch_record> launches);
+
+} // namespace softgpu::observe

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// What a body means before it is decoded: basic blocks, where divergent lanes meet again, and where each register lives.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "softgpu/ptx/ast.hpp"
+
+namespace softgpu::program {
+
+inline constexpr std::uint32_t no_block = 0xFFFFFFFFu;
+
+// Instructions [first, last) of function::instructions. Control enters at the first and leaves after the last only:
+// bra, brx, ret, exit, trap (predicated or not) end a block; a call, a barrier or a shuffle does not. A block without
+// instructions stands at the end of a body that ends with a label, and is all of an empty body.
+struct basic_block {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    // Blocks, each once: of bra the target first, of brx the targets in their order; where lanes may go on behind the
+    // block, the next block last. A leaving instruction (ret, exit, trap) adds none.
+    std::vector<std::uint32_t> successors;
+    std::vector<std::uint32_t> predecessors;
+    bool leaves = false; // lanes may end here
+    // Where lanes that part at this block's end meet again. This is the block's immediate post-dominator when paths on
+    // which lanes end for good (an early return of a kernel, a trap) are left out where others go on: nobody waits for
+    // lanes that are gone. Of two ways to the end the one with more barriers, then the longer one, goes on. no_block:
+    // lanes meet only at the end of the function, if it has one. A block of nothing but an end is never a meeting place
+    // of a kernel. The places are nested: they are one tree.
+    std::uint32_t immediate_post_dominator = no_block;
+};
+
+struct control_flow {
+    std::vector<basic_block> blocks;               // in order of instructions; block 0 is the entry
+    std::vector<std::uint32_t> block_of_instruction;
+    std::vector<std::pair<std::string, std::uint32_t>> labels; // and their blocks, sorted by name
+};
+
+// Labels resolve to blocks here. Throws ptx::error for a branch to a label that is not there. A body that runs off its
+// end leaves there. Blocks that nothing reaches stay, without predecessors.
+[[nodiscard]] control_flow make_control_flow(const ptx::function& f);
+// The block that a label names; no_block where there is none.
+[[nodiscard]] std::uint32_t block_of_label(const control_flow& flow, std::string_view label) noexcept;
+[[nodiscard]] std::uint32_t block_of_label(const ptx::function& f, const control_flow& flow, std::string_view label);
+
+// Which registers an instruction writes and reads, by the opcode table: guards, address bases, vectors and pairs included.
+struct access {
+    std::vector<std::uint32_t> written;
+    std::vector<std::uint32_t> read;
+    bool partial = false; // guarded: what it writes keeps its old value in lanes where the guard fails
+};
+[[nodiscard]] access registers_of(const ptx::instruction& i);
+
+// Bytes that a register of this type takes for one warp: pred 4 (a lane mask), 8- and 16-bit types 64, 32-bit 128,
+// 64-bit 256, 128-bit 512.
+[[nodiscard]] std::uint32_t warp_bytes(ptx::suffix type) noexcept;
+
+// Where each register of a function lives in its warp's register frame. Registers that are never alive together share
+// a place; every place is aligned to 64 bytes except predicates (4).
+struct register_places {
+    std::vector<std::uint32_t> offset;      // by index into function::registers, bytes from the frame's start
+    std::uint32_t frame_bytes = 0;          // a multiple of 64
+    std::uint32_t live_words = 0;           // most 32-bit words of live registers at one point, per thread (predicates not counted)
+};
+
+// Liveness by data flow over the blocks, then places by linear scan over live ranges with holes or by interference: the
+// allocator's choice, as long as a frame is close to the most words alive at once and the time is about linear (a body
+// may have 20,000 instructions and 10,000 registers). A register read before any write is alive from the entry on.
+[[nodiscard]] register_places place_registers(const ptx::function& f, const control_flow& flow);
+
+} // namespace softgpu::program

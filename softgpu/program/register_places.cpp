@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Places for registers: first fit over their live ranges, holes included, in order of their first point. One region of
+// the frame for each width, the narrow ones first.
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <queue>
+#include <set>
+#include <utility>
+
+#include "softgpu/program/liveness.hpp"
+#include "softgpu/program/program.hpp"
+
+namespace softgpu::program {
+
+namespace {
+
+constexpr std::uint32_t region_alignment = 64;
+
+std::uint32_t bytes_of(const ptx::register_declaration& r) { return warp_bytes(r.type) * r.vector; }
+
+std::uint32_t words_of(const ptx::register_declaration& r) {
+    return r.type == ptx::suffix::pred ? 0 : (std::max(ptx::bytes_of(r.type), 4u) / 4) * r.vector;
+}
+
+struct span_of_time {
+    std::uint32_t first;
+    std::uint32_t last;
+};
+
+// One place and when it is taken.
+class place {
+public:
+    // Takes the place for a register's ranges, unless one of them is taken already. Calls come with rising first points.
+    bool take(const live_ranges& ranges, std::uint32_t head) {
+        for (std::uint32_t r = head; r != live_ranges::none; r = ranges.all[r].next) {
+            const live_range& wanted = ranges.all[r];
+            const auto at = first_ending_behind(wanted.first);
+            if (at == taken_.end()) {
+                break;
+            }
+            if (at->first < wanted.last) {
+                return false;
+            }
+        }
+        for (std::uint32_t r = head; r != live_ranges::none; r = ranges.all[r].next) {
+            const live_range& wanted = ranges.all[r];
+            taken_.insert(first_ending_behind(wanted.first), {wanted.first, wanted.last});
+        }
+        return true;
+    }
+
+    // The end of the range that has the place at this point; the point itself where none has.
+    [[nodiscard]] std::uint32_t taken_until(std::uint32_t point) {
+        const auto at = first_ending_behind(point);
+        return at != taken_.end() && at->first <= point ? at->last : point;
+    }
+
+private:
+    std::vector<span_of_time>::iterator first_ending_behind(std::uint32_t point) {
+        if (taken_.empty() || taken_.back().last <= point) {
+            return taken_.end();
+        }
+        return std::lower_bound(taken_.begin(), taken_.end(), point,
+                                [](const span_of_time& s, std::uint32_t p) { return s.last <= p; });
+    }
+
+    std::vector<span_of_time> taken_; // in order, apart
+};
+
+// Hands out places of one width, the first that fits. Those that are taken at the moment are not looked at.
+class place_list {
+public:
+    // The number of the place. Calls come with rising first points.
+    std::size_t take(const live_ranges& ranges, std::uint32_t head) {
+        const std::uint32_t start = ranges.all[head].first;
+        while (!taken_.empty() && taken_.top().first <= start) {
+            free_.insert(taken_.top().second);
+            taken_.pop();
+        }
+        for (auto k = free_.begin(); k != free_.end();) {
+            const std::size_t number = *k;
+            const std::uint32_t until = places_[number].taken_until(start);
+            if (until > start) {
+                taken_.emplace(until, number);
+                k = free_.erase(k);
+            } else if (places_[number].take(ranges, head)) {
+                taken_.emplace(ranges.all[head].last, number);
+                free_.erase(k);
+                return number;
+            } else {
+                ++k;
+            }
+        }
+        places_.emplace_back().take(ranges, head);
+        taken_.emplace(ranges.all[head].last, places_.size() - 1);
+        return places_.size() - 1;
+    }
+
+    [[nodiscard]] std::size_t size() const { return places_.size(); }
+
+private:
+    using until_and_number = std::pair<std::uint32_t, std::size_t>;
+
+    std::vector<place> places_;
+    std::set<std::size_t> free_; // may be taken later on
+    std::priority_queue<until_and_number, std::vector<until_and_number>, std::greater<>> taken_;
+};
+
+std::uint32_t most_words(const ptx::function& f, const live_ranges& ranges) {
+    std::vector<std::int64_t> change(2 * f.instructions.size() + 3, 0);
+    for (std::uint32_t reg = 0; reg < f.registers.size(); ++reg) {
+        const std::int64_t words = words_of(f.registers[reg]);
+        for (std::uint32_t r = ranges.first_of[reg]; r != live_ranges::none; r = ranges.all[r].next) {
+            change[ranges.all[r].first] += words;
+            change[ranges.all[r].last] -= words;
+        }
+    }
+    std::int64_t now = 0;
+    std::int64_t most = 0;
+    for (const std::int64_t c : change) {
+        now += c;
+        most = std::max(most, now);
+    }
+    return static_cast<std::uint32_t>(most);
+}
+
+} // namespace
+
+register_places place_registers(const ptx::function& f, const control_flow& flow) {
+    const live_ranges ranges = find_live_ranges(f, flow);
+    std::map<std::uint32_t, std::vector<std::uint32_t>> by_width; // registers that are named at all
+    for (std::uint32_t reg = 0; reg < f.registers.size(); ++reg) {
+        if (ranges.first_of[reg] != live_ranges::none) {
+            by_width[bytes_of(f.registers[reg])].push_back(reg);
+        }
+    }
+    register_places result;
+    result.offset.assign(f.registers.size(), 0);
+    for (auto& [bytes, registers] : by_width) {
+        std::stable_sort(registers.begin(), registers.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return ranges.all[ranges.first_of[a]].first < ranges.all[ranges.first_of[b]].first;
+        });
+        place_list places;
+        for (const std::uint32_t reg : registers) {
+            const std::size_t k = places.take(ranges, ranges.first_of[reg]);
+            result.offset[reg] = result.frame_bytes + static_cast<std::uint32_t>(k) * bytes;
+        }
+        const std::uint32_t end = result.frame_bytes + static_cast<std::uint32_t>(places.size()) * bytes;
+        result.frame_bytes = (end + region_alignment - 1) / region_alignment * region_alignment;
+    }
+    result.live_words = most_words(f, ranges);
+    return result;
+}
+
+} // namespace softgpu::program

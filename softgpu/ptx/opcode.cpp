@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Names and properties of opcodes, from opcodes.def.
+#include "softgpu/ptx/opcode.hpp"
+
+#include <iterator>
+
+#include "softgpu/ptx/ast.hpp"
+#include "softgpu/ptx/name_table.hpp"
+
+namespace softgpu::ptx {
+
+namespace {
+
+constexpr std::string_view names[]{
+#define SOFTGPU_OPCODE(id, text, destinations, family) std::string_view(text),
+#include "softgpu/ptx/opcodes.def"
+#undef SOFTGPU_OPCODE
+};
+
+constexpr family families[]{
+#define SOFTGPU_OPCODE(id, text, destinations, executed_by) family::executed_by,
+#include "softgpu/ptx/opcodes.def"
+#undef SOFTGPU_OPCODE
+};
+
+constexpr std::uint8_t destinations_written[]{
+#define SOFTGPU_OPCODE(id, text, destinations, family) destinations,
+#include "softgpu/ptx/opcodes.def"
+#undef SOFTGPU_OPCODE
+};
+
+constexpr name_table<std::size(names), 512> table(names);
+static_assert(!table.has_duplicate());
+
+} // namespace
+
+std::string_view name_of(opcode op) noexcept { return names[static_cast<std::size_t>(op)]; }
+
+family family_of(opcode op) noexcept { return families[static_cast<std::size_t>(op)]; }
+
+unsigned destinations_of(opcode op) noexcept { return destinations_written[static_cast<std::size_t>(op)]; }
+
+std::optional<opcode> find_opcode(std::string_view text) noexcept {
+    const std::uint16_t place = table.find(text);
+    return place == table.absent ? std::nullopt : std::optional(static_cast<opcode>(place));
+}
+
+unsigned destinations_of(const instruction& i) noexcept {
+    switch (i.op) {
+    case opcode::bar:
+    case opcode::barrier: return i.has(suffix::red) ? 1 : 0;
+    case opcode::mbarrier:
+        return i.has(suffix::arrive) || i.has(suffix::arrive_drop) || i.has(suffix::test_wait) ||
+                       i.has(suffix::try_wait) || i.has(suffix::pending_count)
+                   ? 1
+                   : 0;
+    case opcode::wmma: return i.has(suffix::store) ? 0 : 1;
+    case opcode::wgmma: return i.has(suffix::mma_async) ? 1 : 0;
+    case opcode::tcgen05: return i.has(suffix::ld) ? 1 : 0;
+    case opcode::multimem: return i.has(suffix::ld_reduce) ? 1 : 0;
+    case opcode::clusterlaunchcontrol: return i.has(suffix::query_cancel) ? 1 : 0;
+    default: return destinations_of(i.op);
+    }
+}
+
+} // namespace softgpu::ptx

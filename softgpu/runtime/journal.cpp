@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/journal.hpp"
+
+#include <exception>
+#include <unistd.h>
+
+#include "softgpu/observe/json.hpp"
+#include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/registry.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+observe::device_facts facts_of(const card& c) {
+    return {.name = std::string(c.name),
+            .key = std::string(c.key),
+            .compute_major = c.major,
+            .compute_minor = c.minor,
+            .multiprocessors = c.multiprocessors,
+            .clock_khz = c.clock_khz,
+            .memory_clock_khz = c.memory_clock_khz,
+            .memory_bus_bits = c.memory_bus_bits,
+            .memory_bytes = c.memory_bytes,
+            .l2_bytes = static_cast<std::uint64_t>(c.l2_bytes)};
+}
+
+} // namespace
+
+journal& journal::instance() {
+    static journal& only = *new journal; // launches come from static destructors too
+    return only;
+}
+
+void journal::set_observer(observe::launch_observer observer, void* user) {
+    const std::lock_guard lock(mutex_);
+    observer_ = observer;
+    user_ = user;
+}
+
+void journal::add(const settings& options, observe::launch_record record) {
+    observe::launch_observer observer = nullptr;
+    void* user = nullptr;
+    bool write_now = false;
+    {
+        const std::lock_guard lock(mutex_);
+        observer = observer_;
+        user = user_;
+    }
+    if (observer != nullptr) {
+        observer(record, user);
+    }
+    if (!options.counters_path.empty()) {
+        const std::lock_guard lock(mutex_);
+        write_now = ended_ || !record.fault.empty(); // after a fault a program may abort
+        records_.push_back(std::move(record));
+    }
+    if (write_now) {
+        write(options);
+    }
+}
+
+void journal::write(const settings& options) noexcept {
+    if (options.counters_path.empty() || ::getpid() != registry::instance().process()) {
+        return; // a child that the program has forked leaves its parent's file alone
+    }
+    try {
+        const std::lock_guard lock(mutex_);
+        observe::write_launches(options.counters_path, facts_of(*options.device), records_);
+    } catch (const std::exception& e) {
+        report(std::string("SOFTGPU_COUNTERS: ") + e.what());
+    }
+}
+
+void journal::end(const settings& options) noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        ended_ = true;
+    }
+    write(options);
+}
+
+namespace {
+
+// Runs when the process ends by exit() or by the end of main, after the program's own destructors.
+[[gnu::destructor]] void write_at_exit() {
+    if (context* gpu = context::existing()) {
+        journal::instance().end(gpu->options());
+    } else if (!registry::instance().empty()) {
+        try {
+            journal::instance().end(read_settings());
+        } catch (const failure&) {
+            // The environment is wrong, and the program has made no call that could have told it so.
+        }
+    }
+}
+
+} // namespace
+} // namespace softgpu::runtime
+
+#pragma GCC visibility push(default)
+extern "C" void softgpu_set_launch_observer(softgpu::observe::launch_observer observer, void* user) {
+    softgpu::runtime::journal::instance().set_observer(observer, user);
+}
+#pragma GCC visibility pop

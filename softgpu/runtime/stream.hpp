@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What a stream handle points to. Work runs at its issue, in the order of issue, so a stream keeps no queue.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "softgpu/runtime/abi/launch.hpp"
+
+namespace softgpu::runtime {
+
+inline constexpr unsigned stream_non_blocking = 1;
+inline constexpr int least_priority = 0;
+inline constexpr int greatest_priority = -5;
+
+struct stream {
+    unsigned flags = 0;
+    int priority = 0;
+    std::uint64_t id = 0;
+    launch_attribute_value window{}; // cudaStreamSetAttribute: kept, without an effect
+    launch_attribute_value policy{};
+};
+
+// The default streams have handles without an object behind them.
+[[nodiscard]] inline bool is_default(const stream* s) noexcept { return reinterpret_cast<std::uintptr_t>(s) <= 2; }
+
+// Hash and equality for sets of owned objects that are looked up by handle.
+struct by_address {
+    using is_transparent = void;
+
+    template <class T>
+    std::size_t operator()(const std::unique_ptr<T>& p) const noexcept {
+        return std::hash<const T*>{}(p.get());
+    }
+    template <class T>
+    std::size_t operator()(const T* p) const noexcept {
+        return std::hash<const T*>{}(p);
+    }
+    template <class T>
+    bool operator()(const std::unique_ptr<T>& a, const std::unique_ptr<T>& b) const noexcept {
+        return a == b;
+    }
+    template <class T>
+    bool operator()(const T* a, const std::unique_ptr<T>& b) const noexcept {
+        return a == b.get();
+    }
+    template <class T>
+    bool operator()(const std::unique_ptr<T>& a, const T* b) const noexcept {
+        return a.get() == b;
+    }
+};
+
+} // namespace softgpu::runtime

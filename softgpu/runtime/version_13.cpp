@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The calls that CUDA 13 has in a form of its own.
+#include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/properties.hpp"
+#include "softgpu/runtime/transfer.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+constexpr int runtime_version = 13000;
+
+error give_version(int* version) {
+    return call([&] {
+        require(version != nullptr);
+        *version = runtime_version;
+    });
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+error cudaRuntimeGetVersion(int* version) { return give_version(version); }
+
+error cudaDriverGetVersion(int* version) { return give_version(version); }
+
+error cudaGetDeviceProperties(device_properties* out, int device) {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr);
+        require(device == 0, error::invalid_device);
+        *out = properties_of(gpu.device());
+    });
+}
+
+error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on) {
+    return call([&] { prefetch(pointer, bytes, to, flags, on); });
+}
+
+error cudaMemAdvise(const void* pointer, std::size_t bytes, memory_advice what, memory_location at) {
+    return call([&] { advise(pointer, bytes, what, at); });
+}
+
+error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources, const std::size_t* sizes,
+                           std::size_t count, void*, std::size_t* attribute_indices, std::size_t attribute_count,
+                           stream* on) {
+    return call([&] { copy_batch(destinations, sources, sizes, count, attribute_indices, attribute_count, on); });
+}
+
+decltype(cudaMemPrefetchAsync) cudaMemPrefetchAsync_ptsz [[gnu::alias("cudaMemPrefetchAsync")]];
+decltype(cudaMemcpyBatchAsync) cudaMemcpyBatchAsync_ptsz [[gnu::alias("cudaMemcpyBatchAsync")]];
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The checks behind claims, on made-up launches: they must be able to fail.
+#include "ladder/reduce/claims.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ladder/reduce/published.hpp"
+
+namespace warpfold::ladder::reduce {
+namespace {
+
+bool modulo(unsigned tid, unsigned stride, unsigned size) { return tid % (2 * stride) == 0 && tid + stride < size; }
+
+using values = std::vector<std::uint64_t>;
+
+TEST(ExpectedIterations, AreThoseOfTheLecture) {
+    const auto all = rising_strides(128, modulo);
+    EXPECT_EQ(each(all, &iteration::threads), (values{64, 32, 16, 8, 4, 2, 1}));
+    EXPECT_EQ(each(all, &iteration::warps), (values{4, 4, 4, 4, 4, 2, 1}));
+    EXPECT_EQ(each(all, &iteration::divergent_warps), (values{4, 4, 4, 4, 4, 2, 1}));
+    EXPECT_TRUE(rising_strides(1, modulo).empty());
+    EXPECT_EQ(each(rising_strides(3, modulo), &iteration::threads), (values{1, 1}));
+}
+
+TEST(ExpectedIterations, AFullyActiveWarpDoesNotDiverge) {
+    const auto all = falling_strides(128, [](unsigned tid, unsigned stride, unsigned) { return tid < stride; });
+    EXPECT_EQ(each(all, &iteration::threads), (values{64, 32, 16, 8, 4, 2, 1}));
+    EXPECT_EQ(each(all, &iteration::warps), (values{2, 1, 1, 1, 1, 1, 1}));
+    EXPECT_EQ(each(all, &iteration::divergent_warps), (values{0, 0, 1, 1, 1, 1, 1}));
+}
+
+// Two blocks of four threads: intervals load, stride, stride, write.
+reduce_report made_up() {
+    reduce_report report;
+    report.request.n = 8;
+    report.request.block = 4;
+    reduce_step step;
+    step.id = "1";
+    step.correct = true;
+    auto& launch = step.launches.emplace_back();
+    launch.grid[0] = 2;
+    launch.block[0] = 4;
+    launch.by_interval.resize(4);
+    launch.by_interval[1].shared_store_bytes = 2 * 2 * 4;
+    launch.by_interval[1].shared_store_requests = 2;
+    launch.by_interval[1].shared_load_wavefronts = 6;
+    launch.by_interval[1].shared_store_wavefronts = 2;
+    launch.by_interval[1].shared_load_bank_conflicts = 4;
+    launch.by_interval[2].shared_store_bytes = 2 * 4;
+    launch.total.barriers = 6;
+    report.steps.push_back(step);
+    return report;
+}
+
+TEST(Readings, AreOfOneBlock) {
+    const reduce_report report = made_up();
+    const evidence e{report, report.steps[0], true, {}};
+    EXPECT_EQ(active_threads(e), (values{2, 1}));
+    EXPECT_EQ(active_warps(e), (values{1, 0}));
+    EXPECT_EQ(conflict_degrees(e), (std::vector<double>{2, 1}));
+    EXPECT_EQ(barriers_per_warp(e.first()), 3);
+    EXPECT_EQ(elements_per_thread(e), 1);
+}
+
+TEST(Readings, MissingIntervalsCountAsNothing) {
+    reduce_report report = made_up();
+    report.steps[0].launches[0].by_interval.clear();
+    const evidence e{report, report.steps[0], true, {}};
+    EXPECT_EQ(active_threads(e), (values{0, 0}));
+}
+
+TEST(Launches, MustShrinkToOne) {
+    reduce_report report = made_up();
+    const evidence e{report, report.steps[0], true, {}};
+    EXPECT_EQ(launches_shrink_by(e, 4).holds, false); // 8 elements, 2 blocks, and then nothing
+    auto& next = report.steps[0].launches.emplace_back();
+    next.grid[0] = 1;
+    EXPECT_EQ(launches_shrink_by(e, 4).holds, true);
+    EXPECT_EQ(launches_shrink_by(e, 4).figure, "blocks launched: 2, 1");
+    report.steps[0].launches[0].grid[0] = 3;
+    EXPECT_EQ(launches_shrink_by(e, 4).holds, false);
+}
+
+TEST(Guards, SayWhyNothingIsSeen) {
+    reduce_report report = made_up();
+    const check yes = [](const evidence&) { return seen(true, "seen"); };
+    const auto verdict_of = [&](const check& c, bool are_counted) {
+        return c(evidence{report, report.steps[0], are_counted, {}});
+    };
+    EXPECT_EQ(verdict_of(counted(yes), true).holds, true);
+    EXPECT_FALSE(verdict_of(counted(yes), false).holds.has_value());
+    EXPECT_FALSE(verdict_of(counted_power_of_two(8, yes), true).holds.has_value());
+    EXPECT_EQ(verdict_of(counted_power_of_two(4, yes), true).holds, true);
+    const comparison same = [](const evidence&, const reduce_step&) { return seen(true, ""); };
+    EXPECT_FALSE(verdict_of(compared("2", same), true).holds.has_value());
+    EXPECT_EQ(verdict_of(compared("1", same), true).holds, true);
+    report.steps[0].launches.clear();
+    EXPECT_FALSE(verdict_of(launched(yes), true).holds.has_value());
+}
+
+TEST(Times, AreComparedByTheirColdMedians) {
+    reduce_report report = made_up();
+    report.steps.push_back(report.steps[0]);
+    report.steps[1].id = "2";
+    const auto faster = [&] { return faster_than("1", "as published")(evidence{report, report.steps[1], false, {}}); };
+    EXPECT_FALSE(faster().holds.has_value());
+    report.steps[0].cold = timing{.median = 3};
+    report.steps[1].cold = timing{.median = 2};
+    EXPECT_EQ(faster().holds, true);
+    EXPECT_EQ(faster().figure, "1.50x here; as published");
+    report.steps[1].cold->median = 4;
+    EXPECT_EQ(faster().holds, false);
+}
+
+TEST(Published, SpeedupsAreThoseOnTheSlides) {
+    EXPECT_EQ(published::step_speedup(2).substr(0, 5), "2.33x");
+    EXPECT_EQ(published::step_speedup(7).substr(0, 5), "1.42x");
+    EXPECT_EQ(published::t4_speedup(published::t4_sum_mod, published::t4_sum_idx).substr(0, 14), "1.20x to 1.61x");
+}
+
+} // namespace
+} // namespace warpfold::ladder::reduce

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The lectures' claims on the software GPU: at the lectures' own settings each is what it is known to be, and none is
+// contradicted by the size of a block where it should hold for all.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/ladder/loaded_ladder.hpp"
+
+namespace warpfold::ladder {
+namespace {
+
+using testing::loaded_ladder;
+
+reduce_report counted_report(std::uint64_t n, unsigned block, element_type type = element_type::int32) {
+    reduce_request request;
+    request.n = n;
+    request.block = block;
+    request.type = type;
+    request.count = true;
+    return loaded_ladder().reduce(request);
+}
+
+const reduce_step& step_of(const reduce_report& report, const std::string& id) {
+    for (const auto& step : report.steps) {
+        if (step.id == id) {
+            return step;
+        }
+    }
+    throw std::out_of_range(id);
+}
+
+// The claim whose text has that part.
+const claim& claim_of(const reduce_step& step, const std::string& part) {
+    for (const auto& one : step.claims) {
+        if (one.text.find(part) != std::string::npos) {
+            return one;
+        }
+    }
+    throw std::out_of_range(step.id + ": " + part);
+}
+
+// Known not to hold: a warp with one active thread diverges.
+bool known_wrong(const reduce_step& step, const claim& one) {
+    return step.id == "1" && one.text == "after the fifth iteration there is no divergence";
+}
+
+TEST(StepClaims, HoldAtTheLecturesSettings) {
+    for (const unsigned block : {128u, 256u, 512u, 1024u}) {
+        const auto report = counted_report(1 << 18, block);
+        for (const auto& step : report.steps) {
+            for (const auto& one : step.claims) {
+                EXPECT_FALSE(one.figure.empty()) << step.id << ": " << one.text;
+                if (known_wrong(step, one)) {
+                    EXPECT_EQ(one.holds, false) << one.figure;
+                } else {
+                    EXPECT_NE(one.holds, false)
+                        << "block " << block << ", step " << step.id << ": " << one.text << " -> " << one.figure;
+                }
+            }
+        }
+    }
+}
+
+TEST(StepClaims, OnlyTimesAndLockstepCannotBeSeen) {
+    const auto report = counted_report(1 << 18, 128);
+    std::size_t seen_claims = 0;
+    for (const auto& step : report.steps) {
+        for (const auto& one : step.claims) {
+            if (one.holds) {
+                ++seen_claims;
+                continue;
+            }
+            EXPECT_TRUE(one.text.find("faster") != std::string::npos ||
+                        one.text.find("same instruction") != std::string::npos ||
+                        one.text.find("lockstep") != std::string::npos)
+                << step.id << ": " << one.text << " -> " << one.figure;
+        }
+    }
+    EXPECT_GE(seen_claims, 35u);
+}
+
+TEST(StepClaims, ShowTheLecturesFigures) {
+    const auto report = counted_report(1 << 16, 128);
+    EXPECT_EQ(claim_of(step_of(report, "1"), "active threads halve").figure,
+              "active threads per stride: 64, 32, 16, 8, 4, 2, 1");
+    EXPECT_EQ(claim_of(step_of(report, "1"), "no divergence").figure.substr(0, 48),
+              "divergent warps per stride: 4, 4, 4, 4, 4, 2, 1;");
+    EXPECT_EQ(claim_of(step_of(report, "2"), "as few warps").figure,
+              "warps with active threads per stride: 2, 1, 1, 1, 1, 1, 1");
+    EXPECT_EQ(claim_of(step_of(report, "2"), "two-way").figure, "2.00 passes at stride 1 where one would do");
+    EXPECT_EQ(claim_of(step_of(report, "2"), "larger strides").figure,
+              "passes over passes without conflicts, per stride: 2.00, 4.00, 4.00, 4.00, 4.00, 2.00, 1.00");
+    EXPECT_EQ(claim_of(step_of(report, "3"), "last 5").figure,
+              "divergent warps per stride, the largest first: 0, 0, 1, 1, 1, 1, 1");
+    EXPECT_EQ(claim_of(step_of(report, "3"), "bank conflicts").figure, "0 bank conflicts in all launches");
+}
+
+TEST(StepClaims, MultipleKernelCallsOfTheLecture) {
+    const auto report = counted_report(100'000, 256);
+    for (const char* id : {"1", "2", "3", "sum_unroll", "sum_warp"}) {
+        const auto& launches = step_of(report, id).launches;
+        ASSERT_EQ(launches.size(), 3u) << id;
+        EXPECT_EQ(launches[0].grid[0], 391u) << id;
+        EXPECT_EQ(launches[1].grid[0], 2u) << id;
+        EXPECT_EQ(launches[2].grid[0], 1u) << id;
+        EXPECT_EQ(launches[0].block[0], 256u) << id;
+    }
+    EXPECT_EQ(claim_of(step_of(report, "1"), "391, 2 and 1").holds, true);
+    EXPECT_EQ(step_of(report, "12").launches.size(), 1u);
+}
+
+// Claims that the block's size or the type may make false or invisible are none of these.
+TEST(StepClaims, NoneIsContradictedByOddBlocksOrWideTypes) {
+    const std::set<std::string> may_fail{"on average less than a quarter of the threads are active", // few threads
+                                         "after the fifth iteration there is no divergence"};
+    for (const unsigned block : {2u, 3u, 31u, 33u, 64u, 100u, 1000u}) {
+        for (const auto type : {element_type::int32, element_type::float64}) {
+            const auto report = counted_report(100'000, block, type);
+            for (const auto& step : report.steps) {
+                for (const auto& one : step.claims) {
+                    if (may_fail.count(one.text) != 0) {
+                        continue;
+                    }
+                    EXPECT_NE(one.holds, false)
+                        << "block " << block << ", step " << step.id << ": " << one.text << " -> " << one.figure;
+                }
+            }
+        }
+    }
+}
+
+TEST(StepClaims, WithoutCountersLittleIsSeen) {
+    reduce_request request;
+    request.n = 10'000;
+    const auto report = loaded_ladder().reduce(request);
+    EXPECT_EQ(claim_of(step_of(report, "1"), "active threads halve").holds, std::nullopt);
+    EXPECT_EQ(claim_of(step_of(report, "1"), "391, 2 and 1").holds, true);
+    for (const auto& step : report.steps) {
+        for (const auto& launch : step.launches) {
+            EXPECT_EQ(launch.total.warp_instructions, 0u) << step.id;
+        }
+    }
+}
+
+} // namespace
+} // namespace warpfold::ladder

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Reading .npy and raw files: every version and shape, and everything that is wrong with a file.
+#include "report/array_file.hpp"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace warpfold::report;
+
+std::string npy(const std::string& dictionary, std::size_t data_bytes, unsigned version = 1) {
+    std::string header = dictionary + "\n";
+    std::string out("\x93NUMPY", 6);
+    out += static_cast<char>(version);
+    out += '\0';
+    for (unsigned i = 0; i < (version == 1 ? 2u : 4u); ++i) {
+        out += static_cast<char>(header.size() >> (8 * i) & 0xFF);
+    }
+    return out + header + std::string(data_bytes, '\x01');
+}
+
+std::string dictionary(const std::string& descr, const std::string& shape, const std::string& fortran = "False") {
+    return "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
+}
+
+array_layout parse(const std::string& file) { return parse_npy(std::as_bytes(std::span(file))); }
+
+std::string complaint(const std::string& file) {
+    try {
+        static_cast<void>(parse(file));
+    } catch (const bad_array& error) {
+        return error.what();
+    }
+    return "no complaint";
+}
+
+void expect_complaint(const std::string& file, const std::string& part) {
+    const std::string text = complaint(file);
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+}
+
+TEST(parse_npy, reads_every_version_type_and_shape) {
+    for (const unsigned version : {1u, 2u, 3u}) {
+        const array_layout a = parse(npy(dictionary("<i4", "(2, 3)"), 24, version));
+        EXPECT_EQ(a.type, array_type::int32);
+        EXPECT_EQ(a.shape, (std::vector<std::uint64_t>{2, 3}));
+        EXPECT_EQ(a.count, 6u);
+    }
+    EXPECT_EQ(parse(npy(dictionary("<i8", "(3,)"), 24)).type, array_type::int64);
+    EXPECT_EQ(parse(npy(dictionary("<f4", "(6,)"), 24)).type, array_type::float32);
+    EXPECT_EQ(parse(npy(dictionary("<f8", "(3,)"), 24)).type, array_type::float64);
+    EXPECT_EQ(parse(npy(dictionary("<f8", "(3L,)"), 24)).count, 3u);
+    EXPECT_EQ(parse(npy("{\"shape\": (1,1 , 2), \"fortran_order\":False,\"descr\":\"<f4\"}", 8)).count, 2u);
+}
+
+TEST(parse_npy, reads_single_values_and_empty_arrays) {
+    EXPECT_EQ(parse(npy(dictionary("<f8", "()"), 8)).count, 1u);
+    EXPECT_EQ(parse(npy(dictionary("<f8", "(0,)"), 0)).count, 0u);
+    EXPECT_EQ(parse(npy(dictionary("<f8", "(18446744073709551615, 18446744073709551615, 0)"), 0)).count, 0u);
+}
+
+TEST(parse_npy, takes_fortran_order_only_where_it_is_c_order_too) {
+    expect_complaint(npy(dictionary("<i4", "(2, 3)", "True"), 24), "Fortran order");
+    EXPECT_EQ(parse(npy(dictionary("<i4", "(6,)", "True"), 24)).count, 6u);
+    EXPECT_EQ(parse(npy(dictionary("<i4", "(1, 6, 1)", "True"), 24)).count, 6u);
+    EXPECT_EQ(parse(npy(dictionary("<i4", "()", "True"), 4)).count, 1u);
+    EXPECT_EQ(parse(npy(dictionary("<i4", "(0, 3)", "True"), 0)).count, 0u);
+}
+
+TEST(parse_npy, names_what_is_wrong) {
+    expect_complaint(npy(dictionary(">i4", "(1,)"), 4), "big-endian");
+    expect_complaint(npy(dictionary("<u4", "(1,)"), 4), "'<u4'");
+    expect_complaint(npy(dictionary("<f2", "(1,)"), 2), "'<f2'");
+    expect_complaint(npy(dictionary("|b1", "(1,)"), 1), "'|b1'");
+    expect_complaint(npy(dictionary("<c16", "(1,)"), 16), "'<c16'");
+    expect_complaint(npy(dictionary("|O", "(1,)"), 8), "Python objects");
+    expect_complaint(npy("{'descr': [('a', '<i4'), ('b', '<f4', (2,))], 'fortran_order': False, 'shape': (1,), }", 12),
+                     "structured");
+    expect_complaint(npy(dictionary("<i4", "(2,)"), 7), "truncated");
+    expect_complaint(npy(dictionary("<i4", "(2,)"), 0), "truncated");
+    expect_complaint(npy(dictionary("<i4", "(2,)"), 9), "1 bytes after");
+    expect_complaint(npy(dictionary("<i4", "()"), 5), "1 bytes after");
+    expect_complaint(npy(dictionary("<f8", "(4294967296, 4294967296)"), 8), "more elements than a file can hold");
+    expect_complaint(npy(dictionary("<f8", "(2305843009213693952,)"), 8), "more elements than a file can hold");
+    expect_complaint(npy(dictionary("<f8", "(2305843009213693951,)"), 8), "truncated");
+    expect_complaint(npy(dictionary("<f8", "(99999999999999999999,)"), 8), "2^64");
+    expect_complaint(npy(dictionary("<i4", "(-1,)"), 4), "dimension");
+    expect_complaint(npy(dictionary("<i4", "(1)"), 4), "no tuple");
+    expect_complaint(npy(dictionary("<i4", "1"), 4), "'(' expected");
+    expect_complaint(npy(dictionary("<i4", "(1,)", "Maybe"), 4), "neither True nor False");
+    expect_complaint(npy(dictionary("<i4", "(1,)") + " x", 4), "text after");
+    expect_complaint(npy("{'descr': '<i4', 'shape': (1,), }", 4), "are needed");
+    expect_complaint(npy("{'descr': '<i4', 'descr': '<i4', 'fortran_order': False, 'shape': (1,), }", 4), "repeated");
+    expect_complaint(npy("{'other': '<i4'}", 4), "unexpected");
+    expect_complaint(npy("{'descr': '<i4", 4), "does not end");
+    expect_complaint(npy("{'descr': [[", 4), "does not end");
+    expect_complaint(npy("", 4), "malformed");
+    expect_complaint(npy(dictionary("<i4", "(1,)"), 4, 4), "version 4.0");
+    expect_complaint("\x93NUMPY", "ends inside");
+    expect_complaint(std::string("\x93NUMPY\x01\x00\x40", 9), "ends inside");
+    expect_complaint(std::string("\x93NUMPY\x01\x00\x40\x00{", 11), "ends inside");
+    expect_complaint(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff{", 13), "claims to be");
+    expect_complaint("", "does not begin");
+    std::string dimensions = "(";
+    for (int i = 0; i < 65; ++i) {
+        dimensions += "1,";
+    }
+    expect_complaint(npy(dictionary("<i4", dimensions + ")"), 4), "64 dimensions");
+}
+
+TEST(parse_npy, survives_every_cut) {
+    const std::string whole = npy(dictionary("<i4", "(2, 3)"), 24);
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        EXPECT_THROW(static_cast<void>(parse(whole.substr(0, length))), bad_array) << length;
+    }
+}
+
+// Whatever the bytes are, the answer is an array that lies within them, or a complaint.
+TEST(parse_npy, survives_changed_bytes) {
+    std::mt19937 random(587);
+    const std::string wholes[] = {
+        npy(dictionary("<i4", "(2, 3)"), 24),
+        npy(dictionary("<f8", "()"), 8, 2),
+        npy("{'descr': [('a', '<i4'), ('b', '<f4', (2,))], 'fortran_order': False, 'shape': (1,), }", 12, 3),
+    };
+    const std::string pieces[] = {"(", ")", "[",           "]",    "{", "}", "'",  "\"",
+                                  ",", "9", "99999999999", "True", "<", "L", "\\", std::string(1, '\0')};
+    std::size_t read = 0;
+    for (int i = 0; i < 60'000; ++i) {
+        std::string file = wholes[random() % std::size(wholes)];
+        for (auto changes = 1 + random() % 3; changes > 0; --changes) {
+            const std::size_t at = random() % file.size();
+            switch (random() % 4) {
+            case 0: file[at] = static_cast<char>(random() % 256); break;
+            case 1: file.erase(at, 1 + random() % 8); break;
+            case 2: file.insert(at, pieces[random() % std::size(pieces)]); break;
+            default: file.replace(at, 1, pieces[random() % std::size(pieces)]); break;
+            }
+            if (file.empty()) {
+                file = wholes[0];
+            }
+        }
+        try {
+            const array_layout a = parse(file);
+            ++read;
+            ASSERT_EQ(a.data_offset + a.count * size_of(a.type), file.size());
+        } catch (const bad_array& error) {
+            ASSERT_NE(std::string(error.what()), "");
+        }
+    }
+    EXPECT_GT(read, 0u);
+}
+
+class array_files : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (std::filesystem::temp_directory_path() / "warpfold_test.XXXXXX").string();
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    std::string write(const std::string& name, const std::string& bytes) const {
+        std::ofstream(folder_ / name, std::ios::binary) << bytes;
+        return (folder_ / name).string();
+    }
+
+    std::filesystem::path folder_;
+};
+
+TEST_F(array_files, gives_aligned_elements) {
+    for (std::size_t blanks = 0; blanks < 9; ++blanks) { // the data begin at every place modulo 8
+        std::string file = npy(dictionary("<f8", "(2,)") + std::string(blanks, ' '), 0);
+        const double values[] = {1.5, -2};
+        file.append(reinterpret_cast<const char*>(values), sizeof(values));
+        const array_file array(write("a.npy", file), std::nullopt);
+        EXPECT_TRUE(array.npy());
+        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % alignof(double), 0u);
+        EXPECT_EQ(static_cast<const double*>(array.data())[0], 1.5);
+        EXPECT_EQ(static_cast<const double*>(array.data())[1], -2);
+    }
+}
+
+TEST_F(array_files, reads_raw_elements) {
+    const array_file array(write("a.raw", std::string(16, '\0')), array_type::float32);
+    EXPECT_FALSE(array.npy());
+    EXPECT_EQ(array.layout().count, 4u);
+    EXPECT_EQ(array_file(write("b.raw", ""), array_type::int64).layout().count, 0u);
+    EXPECT_THROW(array_file(write("c.raw", "12345"), array_type::int32), bad_array);
+    EXPECT_THROW(array_file(write("d.raw", "1234"), std::nullopt), bad_array);
+}
+
+TEST_F(array_files, refuses_what_is_no_array) {
+    EXPECT_THROW(array_file((folder_ / "none.npy").string(), std::nullopt), bad_array);
+    EXPECT_THROW(array_file(folder_.string(), array_type::int32), bad_array);
+    EXPECT_THROW(array_file("/dev/zero", array_type::int32), bad_array);
+    EXPECT_THROW(array_file("", array_type::int32), bad_array);
+    EXPECT_THROW(array_file(write("empty.npy", ""), array_type::int32), bad_array);
+    EXPECT_THROW(array_file(write("a.npy", npy(dictionary("<i4", "(1,)"), 4)), array_type::float32), bad_array);
+    const std::string pipe = (folder_ / "pipe").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_THROW(array_file(pipe, array_type::int32), bad_array);
+}
+
+} // namespace

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Files that are written whole or not at all.
+#include "report/output_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "report/json.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using warpfold::report::output_file;
+using warpfold::report::write_error;
+
+std::string content(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+class output_files : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (fs::temp_directory_path() / "warpfold_test.XXXXXX").string();
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    [[nodiscard]] std::size_t entries() const {
+        return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    }
+
+    fs::path folder_;
+};
+
+TEST_F(output_files, appears_when_committed) {
+    const fs::path path = folder_ / "a.json";
+    {
+        output_file file(path.string());
+        EXPECT_FALSE(fs::exists(path));
+        file.commit("text");
+    }
+    EXPECT_EQ(content(path), "text");
+    EXPECT_EQ(entries(), 1u);
+    EXPECT_EQ(fs::status(path).permissions() & fs::perms::owner_write, fs::perms::owner_write);
+}
+
+TEST_F(output_files, leaves_the_older_one_alone_until_then) {
+    const fs::path path = folder_ / "a.json";
+    std::ofstream(path) << "before";
+    ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+    { const output_file file(path.string()); }
+    EXPECT_EQ(content(path), "before");
+    output_file(path.string()).commit("after");
+    EXPECT_EQ(content(path), "after");
+    EXPECT_EQ(static_cast<unsigned>(fs::status(path).permissions()) & 0777u, 0640u);
+    EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(output_files, follows_links) {
+    std::ofstream(folder_ / "target") << "before";
+    fs::create_symlink("target", folder_ / "link");
+    output_file((folder_ / "link").string()).commit("after");
+    EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+    EXPECT_EQ(content(folder_ / "target"), "after");
+}
+
+TEST_F(output_files, writes_devices_directly) {
+    output_file("/dev/null").commit("text");
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    EXPECT_THROW(output_file("/dev/full").commit("text"), write_error);
+}
+
+TEST_F(output_files, takes_what_somebody_else_wrote) {
+    output_file file((folder_ / "a.json").string());
+    std::ofstream(file.temporary()) << "theirs";
+    file.commit_file();
+    EXPECT_EQ(content(folder_ / "a.json"), "theirs");
+}
+
+TEST_F(output_files, says_at_once_what_cannot_be_written) {
+    EXPECT_THROW(output_file(""), write_error);
+    EXPECT_THROW(output_file(folder_.string()), write_error);
+    EXPECT_THROW(output_file((folder_ / "none" / "a.json").string()), write_error);
+    std::ofstream(folder_ / "file") << "x";
+    EXPECT_THROW(output_file((folder_ / "file" / "a.json").string()), write_error);
+}
+
+TEST(json, writes_what_json_cannot_hold_as_text) {
+    using warpfold::report::number;
+    EXPECT_EQ(number(std::numeric_limits<double>::quiet_NaN()).dump(), "\"nan\"");
+    EXPECT_EQ(number(std::numeric_limits<double>::infinity()).dump(), "\"inf\"");
+    EXPECT_EQ(number(-std::numeric_limits<double>::infinity()).dump(), "\"-inf\"");
+    EXPECT_EQ(number(0.1).dump(), "0.1");
+    EXPECT_EQ(number(std::optional<double>()).dump(), "null");
+    EXPECT_EQ(warpfold::report::text_of(std::string("\xff")), "\"\xEF\xBF\xBD\"\n");
+}
+
+} // namespace

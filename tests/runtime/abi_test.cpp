@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT
+// Our declarations of the runtime's interface against CUDA's own headers: all checked while compiling.
+#include <cstddef>
+
+#include <cuda_runtime_api.h>
+
+#include "softgpu/runtime/abi/copy.hpp"
+#include "softgpu/runtime/abi/device_properties.hpp"
+#include "softgpu/runtime/abi/device_properties_12.hpp"
+#include "softgpu/runtime/abi/error.hpp"
+#include "softgpu/runtime/abi/launch.hpp"
+#include "softgpu/runtime/abi/memory.hpp"
+#include "softgpu/runtime/event.hpp"
+#include "softgpu/runtime/stream.hpp"
+
+namespace sr = softgpu::runtime;
+
+#if CUDART_VERSION >= 13000
+
+#define SOFTGPU_ERROR(code, id, name, text) static_assert(static_cast<int>(sr::error::id) == static_cast<int>(name));
+#include "softgpu/runtime/abi/errors.def"
+#undef SOFTGPU_ERROR
+
+#define SOFTGPU_ATTRIBUTE(number, name, value) static_assert(number == static_cast<int>(name));
+#include "softgpu/runtime/abi/device_attributes.def"
+#undef SOFTGPU_ATTRIBUTE
+
+#define SAME_SIZE(ours, cudas) static_assert(sizeof(sr::ours) == sizeof(cudas) && alignof(sr::ours) == alignof(cudas))
+#define SAME_FIELD(ours, our_field, cudas, cudas_field)                                                                \
+    static_assert(offsetof(sr::ours, our_field) == offsetof(cudas, cudas_field) &&                                     \
+                  sizeof(sr::ours::our_field) == sizeof(cudas::cudas_field))
+#define SAME_VALUE(ours, cudas) static_assert(static_cast<long long>(sr::ours) == static_cast<long long>(cudas))
+
+SAME_SIZE(device_properties, cudaDeviceProp);
+SAME_FIELD(device_properties, name, cudaDeviceProp, name);
+SAME_FIELD(device_properties, uuid, cudaDeviceProp, uuid);
+SAME_FIELD(device_properties, luid, cudaDeviceProp, luid);
+SAME_FIELD(device_properties, luid_device_node_mask, cudaDeviceProp, luidDeviceNodeMask);
+SAME_FIELD(device_properties, total_global_memory, cudaDeviceProp, totalGlobalMem);
+SAME_FIELD(device_properties, shared_memory_per_block, cudaDeviceProp, sharedMemPerBlock);
+SAME_FIELD(device_properties, registers_per_block, cudaDeviceProp, regsPerBlock);
+SAME_FIELD(device_properties, warp_size, cudaDeviceProp, warpSize);
+SAME_FIELD(device_properties, memory_pitch, cudaDeviceProp, memPitch);
+SAME_FIELD(device_properties, max_threads_per_block, cudaDeviceProp, maxThreadsPerBlock);
+SAME_FIELD(device_properties, max_threads_dimensions, cudaDeviceProp, maxThreadsDim);
+SAME_FIELD(device_properties, max_grid_size, cudaDeviceProp, maxGridSize);
+SAME_FIELD(device_properties, total_constant_memory, cudaDeviceProp, totalConstMem);
+SAME_FIELD(device_properties, major, cudaDeviceProp, major);
+SAME_FIELD(device_properties, minor, cudaDeviceProp, minor);
+SAME_FIELD(device_properties, texture_alignment, cudaDeviceProp, textureAlignment);
+SAME_FIELD(device_properties, texture_pitch_alignment, cudaDeviceProp, texturePitchAlignment);
+SAME_FIELD(device_properties, multi_processor_count, cudaDeviceProp, multiProcessorCount);
+SAME_FIELD(device_properties, integrated, cudaDeviceProp, integrated);
+SAME_FIELD(device_properties, can_map_host_memory, cudaDeviceProp, canMapHostMemory);
+SAME_FIELD(device_properties, max_texture_1d, cudaDeviceProp, maxTexture1D);
+SAME_FIELD(device_properties, max_texture_1d_mipmap, cudaDeviceProp, maxTexture1DMipmap);
+SAME_FIELD(device_properties, max_texture_2d, cudaDeviceProp, maxTexture2D);
+SAME_FIELD(device_properties, max_texture_2d_mipmap, cudaDeviceProp, maxTexture2DMipmap);
+SAME_FIELD(device_properties, max_texture_2d_linear, cudaDeviceProp, maxTexture2DLinear);
+SAME_FIELD(device_properties, max_texture_2d_gather, cudaDeviceProp, maxTexture2DGather);
+SAME_FIELD(device_properties, max_texture_3d, cudaDeviceProp, maxTexture3D);
+SAME_FIELD(device_properties, max_texture_3d_alt, cudaDeviceProp, maxTexture3DAlt);
+SAME_FIELD(device_properties, max_texture_cubemap, cudaDeviceProp, maxTextureCubemap);
+SAME_FIELD(device_properties, max_texture_1d_layered, cudaDeviceProp, maxTexture1DLayered);
+SAME_FIELD(device_properties, max_texture_2d_layered, cudaDeviceProp, maxTexture2DLayered);
+SAME_FIELD(device_properties, max_texture_cubemap_layered, cudaDeviceProp, maxTextureCubemapLayered);
+SAME_FIELD(device_properties, max_surface_1d, cudaDeviceProp, maxSurface1D);
+SAME_FIELD(device_properties, max_surface_2d, cudaDeviceProp, maxSurface2D);
+SAME_FIELD(device_properties, max_surface_3d, cudaDeviceProp, maxSurface3D);
+SAME_FIELD(device_properties, max_surface_1d_layered, cudaDeviceProp, maxSurface1DLayered);
+SAME_FIELD(device_properties, max_surface_2d_layered, cudaDeviceProp, maxSurface2DLayered);
+SAME_FIELD(device_properties, max_surface_cubemap, cudaDeviceProp, maxSurfaceCubemap);
+SAME_FIELD(device_properties, max_surface_cubemap_layered, cudaDeviceProp, maxSurfaceCubemapLayered);
+SAME_FIELD(device_properties, surface_alignment, cudaDeviceProp, surfaceAlignment);
+SAME_FIELD(device_properties, concurrent_kernels, cudaDeviceProp, concurrentKernels);
+SAME_FIELD(device_properties, ecc_enabled, cudaDeviceProp, ECCEnabled);
+SAME_FIELD(device_properties, pci_bus_id, cudaDeviceProp, pciBusID);
+SAME_FIELD(device_properties, pci_device_id, cudaDeviceProp, pciDeviceID);
+SAME_FIELD(device_properties, pci_domain_id, cudaDeviceProp, pciDomainID);
+SAME_FIELD(device_properties, tcc_driver, cudaDeviceProp, tccDriver);
+SAME_FIELD(device_properties, async_engine_count, cudaDeviceProp, asyncEngineCount);
+SAME_FIELD(device_properties, unified_addressing, cudaDeviceProp, unifiedAddressing);
+SAME_FIELD(device_properties, memory_bus_width, cudaDeviceProp, memoryBusWidth);
+SAME_FIELD(device_properties, l2_cache_bytes, cudaDeviceProp, l2CacheSize);
+SAME_FIELD(device_properties, persisting_l2_cache_max_bytes, cudaDeviceProp, persistingL2CacheMaxSize);
+SAME_FIELD(device_properties, max_threads_per_multi_processor, cudaDeviceProp, maxThreadsPerMultiProcessor);
+SAME_FIELD(device_properties, stream_priorities_supported, cudaDeviceProp, streamPrioritiesSupported);
+SAME_FIELD(device_properties, global_l1_cache_supported, cudaDeviceProp, globalL1CacheSupported);
+SAME_FIELD(device_properties, local_l1_cache_supported, cudaDeviceProp, localL1CacheSupported);
+SAME_FIELD(device_properties, shared_memory_per_multiprocessor, cudaDeviceProp, sharedMemPerMultiprocessor);
+SAME_FIELD(device_properties, registers_per_multiprocessor, cudaDeviceProp, regsPerMultiprocessor);
+SAME_FIELD(device_properties, managed_memory, cudaDeviceProp, managedMemory);
+SAME_FIELD(device_properties, is_multi_gpu_board, cudaDeviceProp, isMultiGpuBoard);
+SAME_FIELD(device_properties, multi_gpu_board_group_id, cudaDeviceProp, multiGpuBoardGroupID);
+SAME_FIELD(device_properties, host_native_atomic_supported, cudaDeviceProp, hostNativeAtomicSupported);
+SAME_FIELD(device_properties, pageable_memory_access, cudaDeviceProp, pageableMemoryAccess);
+SAME_FIELD(device_properties, concurrent_managed_access, cudaDeviceProp, concurrentManagedAccess);
+SAME_FIELD(device_properties, compute_preemption_supported, cudaDeviceProp, computePreemptionSupported);
+SAME_FIELD(device_properties, can_use_host_pointer_for_registered_memory, cudaDeviceProp,
+           canUseHostPointerForRegisteredMem);
+SAME_FIELD(device_properties, cooperative_launch, cudaDeviceProp, cooperativeLaunch);
+SAME_FIELD(device_properties, shared_memory_per_block_optin, cudaDeviceProp, sharedMemPerBlockOptin);
+SAME_FIELD(device_properties, pageable_memory_access_uses_host_page_tables, cudaDeviceProp,
+           pageableMemoryAccessUsesHostPageTables);
+SAME_FIELD(device_properties, direct_managed_memory_access_from_host, cudaDeviceProp, directManagedMemAccessFromHost);
+SAME_FIELD(device_properties, max_blocks_per_multi_processor, cudaDeviceProp, maxBlocksPerMultiProcessor);
+SAME_FIELD(device_properties, access_policy_max_window_bytes, cudaDeviceProp, accessPolicyMaxWindowSize);
+SAME_FIELD(device_properties, reserved_shared_memory_per_block, cudaDeviceProp, reservedSharedMemPerBlock);
+SAME_FIELD(device_properties, host_register_supported, cudaDeviceProp, hostRegisterSupported);
+SAME_FIELD(device_properties, sparse_cuda_array_supported, cudaDeviceProp, sparseCudaArraySupported);
+SAME_FIELD(device_properties, host_register_read_only_supported, cudaDeviceProp, hostRegisterReadOnlySupported);
+SAME_FIELD(device_properties, timeline_semaphore_interop_supported, cudaDeviceProp, timelineSemaphoreInteropSupported);
+SAME_FIELD(device_properties, memory_pools_supported, cudaDeviceProp, memoryPoolsSupported);
+SAME_FIELD(device_properties, gpu_direct_rdma_supported, cudaDeviceProp, gpuDirectRDMASupported);
+SAME_FIELD(device_properties, gpu_direct_rdma_flush_writes_options, cudaDeviceProp, gpuDirectRDMAFlushWritesOptions);
+SAME_FIELD(device_properties, gpu_direct_rdma_writes_ordering, cudaDeviceProp, gpuDirectRDMAWritesOrdering);
+SAME_FIELD(device_properties, memory_pool_supported_handle_types, cudaDeviceProp, memoryPoolSupportedHandleTypes);
+SAME_FIELD(device_properties, deferred_mapping_cuda_array_supported, cudaDeviceProp, deferredMappingCudaArraySupported);
+SAME_FIELD(device_properties, ipc_event_supported, cudaDeviceProp, ipcEventSupported);
+SAME_FIELD(device_properties, cluster_launch, cudaDeviceProp, clusterLaunch);
+SAME_FIELD(device_properties, unified_function_pointers, cudaDeviceProp, unifiedFunctionPointers);
+SAME_FIELD(device_properties, device_numa_config, cudaDeviceProp, deviceNumaConfig);
+SAME_FIELD(device_properties, device_numa_id, cudaDeviceProp, deviceNumaId);
+SAME_FIELD(device_properties, mps_enabled, cudaDeviceProp, mpsEnabled);
+SAME_FIELD(device_properties, host_numa_id, cudaDeviceProp, hostNumaId);
+SAME_FIELD(device_properties, gpu_pci_device_id, cudaDeviceProp, gpuPciDeviceID);
+SAME_FIELD(device_properties, gpu_pci_subsystem_id, cudaDeviceProp, gpuPciSubsystemID);
+SAME_FIELD(device_properties, host_numa_multinode_ipc_supported, cudaDeviceProp, hostNumaMultinodeIpcSupported);
+SAME_FIELD(device_properties, reserved, cudaDeviceProp, reserved);
+
+SAME_SIZE(function_attributes, cudaFuncAttributes);
+SAME_FIELD(function_attributes, shared_bytes, cudaFuncAttributes, sharedSizeBytes);
+SAME_FIELD(function_attributes, constant_bytes, cudaFuncAttributes, constSizeBytes);
+SAME_FIELD(function_attributes, local_bytes, cudaFuncAttributes, localSizeBytes);
+SAME_FIELD(function_attributes, max_threads_per_block, cudaFuncAttributes, maxThreadsPerBlock);
+SAME_FIELD(function_attributes, registers, cudaFuncAttributes, numRegs);
+SAME_FIELD(function_attributes, ptx_version, cudaFuncAttributes, ptxVersion);
+SAME_FIELD(function_attributes, binary_version, cudaFuncAttributes, binaryVersion);
+SAME_FIELD(function_attributes, cache_mode, cudaFuncAttributes, cacheModeCA);
+SAME_FIELD(function_attributes, max_dynamic_shared_bytes, cudaFuncAttributes, maxDynamicSharedSizeBytes);
+SAME_FIELD(function_attributes, preferred_shared_carveout, cudaFuncAttributes, preferredShmemCarveout);
+SAME_FIELD(function_attributes, cluster_dimensions_must_be_set, cudaFuncAttributes, clusterDimMustBeSet);
+SAME_FIELD(function_attributes, required_cluster_width, cudaFuncAttributes, requiredClusterWidth);
+SAME_FIELD(function_attributes, required_cluster_height, cudaFuncAttributes, requiredClusterHeight);
+SAME_FIELD(function_attributes, required_cluster_depth, cudaFuncAttributes, requiredClusterDepth);
+SAME_FIELD(function_attributes, cluster_scheduling_policy, cudaFuncAttributes, clusterSchedulingPolicyPreference);
+SAME_FIELD(function_attributes, non_portable_cluster_size_allowed, cudaFuncAttributes, nonPortableClusterSizeAllowed);
+SAME_FIELD(function_attributes, reserved, cudaFuncAttributes, reserved);
+
+SAME_SIZE(pointer_attributes, cudaPointerAttributes);
+SAME_FIELD(pointer_attributes, type, cudaPointerAttributes, type);
+SAME_FIELD(pointer_attributes, device, cudaPointerAttributes, device);
+SAME_FIELD(pointer_attributes, device_pointer, cudaPointerAttributes, devicePointer);
+SAME_FIELD(pointer_attributes, host_pointer, cudaPointerAttributes, hostPointer);
+
+SAME_SIZE(pitched_pointer, cudaPitchedPtr);
+SAME_FIELD(pitched_pointer, pointer, cudaPitchedPtr, ptr);
+SAME_FIELD(pitched_pointer, pitch, cudaPitchedPtr, pitch);
+SAME_FIELD(pitched_pointer, width, cudaPitchedPtr, xsize);
+SAME_FIELD(pitched_pointer, height, cudaPitchedPtr, ysize);
+
+SAME_SIZE(extent, cudaExtent);
+SAME_FIELD(extent, width, cudaExtent, width);
+SAME_FIELD(extent, height, cudaExtent, height);
+SAME_FIELD(extent, depth, cudaExtent, depth);
+
+SAME_SIZE(position, cudaPos);
+SAME_FIELD(position, x, cudaPos, x);
+SAME_FIELD(position, y, cudaPos, y);
+SAME_FIELD(position, z, cudaPos, z);
+
+SAME_SIZE(copy_3d, cudaMemcpy3DParms);
+SAME_FIELD(copy_3d, source_array, cudaMemcpy3DParms, srcArray);
+SAME_FIELD(copy_3d, source_position, cudaMemcpy3DParms, srcPos);
+SAME_FIELD(copy_3d, source, cudaMemcpy3DParms, srcPtr);
+SAME_FIELD(copy_3d, destination_array, cudaMemcpy3DParms, dstArray);
+SAME_FIELD(copy_3d, destination_position, cudaMemcpy3DParms, dstPos);
+SAME_FIELD(copy_3d, destination, cudaMemcpy3DParms, dstPtr);
+SAME_FIELD(copy_3d, extent, cudaMemcpy3DParms, extent);
+SAME_FIELD(copy_3d, kind, cudaMemcpy3DParms, kind);
+
+SAME_SIZE(copy_3d_peer, cudaMemcpy3DPeerParms);
+SAME_FIELD(copy_3d_peer, source_array, cudaMemcpy3DPeerParms, srcArray);
+SAME_FIELD(copy_3d_peer, source_position, cudaMemcpy3DPeerParms, srcPos);
+SAME_FIELD(copy_3d_peer, source, cudaMemcpy3DPeerParms, srcPtr);
+SAME_FIELD(copy_3d_peer, destination_array, cudaMemcpy3DPeerParms, dstArray);
+SAME_FIELD(copy_3d_peer, destination_position, cudaMemcpy3DPeerParms, dstPos);
+SAME_FIELD(copy_3d_peer, destination, cudaMemcpy3DPeerParms, dstPtr);
+SAME_FIELD(copy_3d_peer, extent, cudaMemcpy3DPeerParms, extent);
+SAME_FIELD(copy_3d_peer, source_device, cudaMemcpy3DPeerParms, srcDevice);
+SAME_FIELD(copy_3d_peer, destination_device, cudaMemcpy3DPeerParms, dstDevice);
+
+SAME_SIZE(channel_format, cudaChannelFormatDesc);
+SAME_FIELD(channel_format, x, cudaChannelFormatDesc, x);
+SAME_FIELD(channel_format, y, cudaChannelFormatDesc, y);
+SAME_FIELD(channel_format, z, cudaChannelFormatDesc, z);
+SAME_FIELD(channel_format, w, cudaChannelFormatDesc, w);
+SAME_FIELD(channel_format, kind, cudaChannelFormatDesc, f);
+
+SAME_SIZE(memory_location, cudaMemLocation);
+SAME_FIELD(memory_location, type, cudaMemLocation, type);
+SAME_FIELD(memory_location, id, cudaMemLocation, id);
+
+SAME_SIZE(memory_access, cudaMemAccessDesc);
+SAME_FIELD(memory_access, location, cudaMemAccessDesc, location);
+SAME_FIELD(memory_access, flags, cudaMemAccessDesc, flags);
+
+SAME_SIZE(pool_properties, cudaMemPoolProps);
+SAME_FIELD(pool_properties, allocation, cudaMemPoolProps, allocType);
+SAME_FIELD(pool_properties, handles, cudaMemPoolProps, handleTypes);
+SAME_FIELD(pool_properties, location, cudaMemPoolProps, location);
+SAME_FIELD(pool_properties, win32_security_attributes, cudaMemPoolProps, win32SecurityAttributes);
+SAME_FIELD(pool_properties, max_bytes, cudaMemPoolProps, maxSize);
+SAME_FIELD(pool_properties, usage, cudaMemPoolProps, usage);
+SAME_FIELD(pool_properties, reserved, cudaMemPoolProps, reserved);
+
+SAME_SIZE(dimensions, dim3);
+SAME_FIELD(dimensions, x, dim3, x);
+SAME_FIELD(dimensions, y, dim3, y);
+SAME_FIELD(dimensions, z, dim3, z);
+
+SAME_SIZE(launch_configuration, cudaLaunchConfig_t);
+SAME_FIELD(launch_configuration, grid, cudaLaunchConfig_t, gridDim);
+SAME_FIELD(launch_configuration, block, cudaLaunchConfig_t, blockDim);
+SAME_FIELD(launch_configuration, dynamic_shared_bytes, cudaLaunchConfig_t, dynamicSmemBytes);
+SAME_FIELD(launch_configuration, stream, cudaLaunchConfig_t, stream);
+SAME_FIELD(launch_configuration, attributes, cudaLaunchConfig_t, attrs);
+SAME_FIELD(launch_configuration, attribute_count, cudaLaunchConfig_t, numAttrs);
+
+SAME_SIZE(launch_attribute, cudaLaunchAttribute);
+SAME_FIELD(launch_attribute, id, cudaLaunchAttribute, id);
+SAME_FIELD(launch_attribute, value, cudaLaunchAttribute, val);
+
+SAME_SIZE(launch_attribute_value, cudaLaunchAttributeValue);
+static_assert(offsetof(sr::launch_attribute_value, cooperative) == offsetof(cudaLaunchAttributeValue, cooperative));
+static_assert(offsetof(sr::launch_attribute_value, cluster) == offsetof(cudaLaunchAttributeValue, clusterDim));
+static_assert(offsetof(sr::launch_attribute_value, priority) == offsetof(cudaLaunchAttributeValue, priority));
+static_assert(offsetof(sr::launch_attribute_value, window.bytes) ==
+              offsetof(cudaLaunchAttributeValue, accessPolicyWindow.num_bytes));
+static_assert(offsetof(sr::launch_attribute_value, programmatic_event.what) ==
+              offsetof(cudaLaunchAttributeValue, programmaticEvent.event));
+static_assert(offsetof(sr::launch_attribute_value, completion_event.what) ==
+              offsetof(cudaLaunchAttributeValue, launchCompletionEvent.event));
+
+SAME_VALUE(copy_kind::host_to_host, cudaMemcpyHostToHost);
+SAME_VALUE(copy_kind::host_to_device, cudaMemcpyHostToDevice);
+SAME_VALUE(copy_kind::device_to_host, cudaMemcpyDeviceToHost);
+SAME_VALUE(copy_kind::device_to_device, cudaMemcpyDeviceToDevice);
+SAME_VALUE(copy_kind::automatic, cudaMemcpyDefault);
+SAME_VALUE(memory_type::unregistered, cudaMemoryTypeUnregistered);
+SAME_VALUE(memory_type::host, cudaMemoryTypeHost);
+SAME_VALUE(memory_type::device, cudaMemoryTypeDevice);
+SAME_VALUE(memory_type::managed, cudaMemoryTypeManaged);
+SAME_VALUE(memory_advice::set_read_mostly, cudaMemAdviseSetReadMostly);
+SAME_VALUE(memory_advice::unset_read_mostly, cudaMemAdviseUnsetReadMostly);
+SAME_VALUE(memory_advice::set_preferred_location, cudaMemAdviseSetPreferredLocation);
+SAME_VALUE(memory_advice::unset_preferred_location, cudaMemAdviseUnsetPreferredLocation);
+SAME_VALUE(memory_advice::set_accessed_by, cudaMemAdviseSetAccessedBy);
+SAME_VALUE(memory_advice::unset_accessed_by, cudaMemAdviseUnsetAccessedBy);
+SAME_VALUE(range_attribute::read_mostly, cudaMemRangeAttributeReadMostly);
+SAME_VALUE(range_attribute::preferred_location, cudaMemRangeAttributePreferredLocation);
+SAME_VALUE(range_attribute::accessed_by, cudaMemRangeAttributeAccessedBy);
+SAME_VALUE(range_attribute::last_prefetch_location, cudaMemRangeAttributeLastPrefetchLocation);
+SAME_VALUE(range_attribute::preferred_location_type, cudaMemRangeAttributePreferredLocationType);
+SAME_VALUE(range_attribute::preferred_location_id, cudaMemRangeAttributePreferredLocationId);
+SAME_VALUE(range_attribute::last_prefetch_location_type, cudaMemRangeAttributeLastPrefetchLocationType);
+SAME_VALUE(range_attribute::last_prefetch_location_id, cudaMemRangeAttributeLastPrefetchLocationId);
+SAME_VALUE(location_type::none, cudaMemLocationTypeNone);
+SAME_VALUE(location_type::device, cudaMemLocationTypeDevice);
+SAME_VALUE(location_type::host, cudaMemLocationTypeHost);
+SAME_VALUE(location_type::host_numa, cudaMemLocationTypeHostNuma);
+SAME_VALUE(location_type::host_numa_current, cudaMemLocationTypeHostNumaCurrent);
+SAME_VALUE(access_flags::none, cudaMemAccessFlagsProtNone);
+SAME_VALUE(access_flags::read, cudaMemAccessFlagsProtRead);
+SAME_VALUE(access_flags::read_write, cudaMemAccessFlagsProtReadWrite);
+SAME_VALUE(pool_attribute::reuse_follow_event_dependencies, cudaMemPoolReuseFollowEventDependencies);
+SAME_VALUE(pool_attribute::reuse_allow_opportunistic, cudaMemPoolReuseAllowOpportunistic);
+SAME_VALUE(pool_attribute::reuse_allow_internal_dependencies, cudaMemPoolReuseAllowInternalDependencies);
+SAME_VALUE(pool_attribute::release_threshold, cudaMemPoolAttrReleaseThreshold);
+SAME_VALUE(pool_attribute::reserved_current, cudaMemPoolAttrReservedMemCurrent);
+SAME_VALUE(pool_attribute::reserved_high, cudaMemPoolAttrReservedMemHigh);
+SAME_VALUE(pool_attribute::used_current, cudaMemPoolAttrUsedMemCurrent);
+SAME_VALUE(pool_attribute::used_high, cudaMemPoolAttrUsedMemHigh);
+SAME_VALUE(pool_allocation::pinned, cudaMemAllocationTypePinned);
+SAME_VALUE(pool_allocation::managed, cudaMemAllocationTypeManaged);
+SAME_VALUE(pool_handles::none, cudaMemHandleTypeNone);
+SAME_VALUE(function_attribute::max_dynamic_shared_bytes, cudaFuncAttributeMaxDynamicSharedMemorySize);
+SAME_VALUE(function_attribute::preferred_shared_carveout, cudaFuncAttributePreferredSharedMemoryCarveout);
+SAME_VALUE(function_attribute::cluster_dimensions_must_be_set, cudaFuncAttributeClusterDimMustBeSet);
+SAME_VALUE(function_attribute::required_cluster_width, cudaFuncAttributeRequiredClusterWidth);
+SAME_VALUE(function_attribute::required_cluster_height, cudaFuncAttributeRequiredClusterHeight);
+SAME_VALUE(function_attribute::required_cluster_depth, cudaFuncAttributeRequiredClusterDepth);
+SAME_VALUE(function_attribute::non_portable_cluster_size_allowed, cudaFuncAttributeNonPortableClusterSizeAllowed);
+SAME_VALUE(function_attribute::cluster_scheduling_policy, cudaFuncAttributeClusterSchedulingPolicyPreference);
+SAME_VALUE(cache_preference::none, cudaFuncCachePreferNone);
+SAME_VALUE(cache_preference::shared, cudaFuncCachePreferShared);
+SAME_VALUE(cache_preference::l1, cudaFuncCachePreferL1);
+SAME_VALUE(cache_preference::equal, cudaFuncCachePreferEqual);
+SAME_VALUE(bank_width::automatic, cudaSharedMemBankSizeDefault);
+SAME_VALUE(bank_width::four_bytes, cudaSharedMemBankSizeFourByte);
+SAME_VALUE(bank_width::eight_bytes, cudaSharedMemBankSizeEightByte);
+SAME_VALUE(limit::stack_bytes, cudaLimitStackSize);
+SAME_VALUE(limit::printf_bytes, cudaLimitPrintfFifoSize);
+SAME_VALUE(limit::heap_bytes, cudaLimitMallocHeapSize);
+SAME_VALUE(limit::synchronization_depth, cudaLimitDevRuntimeSyncDepth);
+SAME_VALUE(limit::pending_launches, cudaLimitDevRuntimePendingLaunchCount);
+SAME_VALUE(limit::l2_fetch_granularity, cudaLimitMaxL2FetchGranularity);
+SAME_VALUE(limit::persisting_l2_bytes, cudaLimitPersistingL2CacheSize);
+SAME_VALUE(launch_attribute_id::ignore, cudaLaunchAttributeIgnore);
+SAME_VALUE(launch_attribute_id::access_policy_window, cudaLaunchAttributeAccessPolicyWindow);
+SAME_VALUE(launch_attribute_id::cooperative, cudaLaunchAttributeCooperative);
+SAME_VALUE(launch_attribute_id::synchronization_policy, cudaLaunchAttributeSynchronizationPolicy);
+SAME_VALUE(launch_attribute_id::cluster_dimensions, cudaLaunchAttributeClusterDimension);
+SAME_VALUE(launch_attribute_id::cluster_scheduling_policy, cudaLaunchAttributeClusterSchedulingPolicyPreference);
+SAME_VALUE(launch_attribute_id::programmatic_stream_serialization, cudaLaunchAttributeProgrammaticStreamSerialization);
+SAME_VALUE(launch_attribute_id::programmatic_event, cudaLaunchAttributeProgrammaticEvent);
+SAME_VALUE(launch_attribute_id::priority, cudaLaunchAttributePriority);
+SAME_VALUE(launch_attribute_id::memory_domain_map, cudaLaunchAttributeMemSyncDomainMap);
+SAME_VALUE(launch_attribute_id::memory_domain, cudaLaunchAttributeMemSyncDomain);
+SAME_VALUE(launch_attribute_id::preferred_cluster_dimensions, cudaLaunchAttributePreferredClusterDimension);
+SAME_VALUE(launch_attribute_id::launch_completion_event, cudaLaunchAttributeLaunchCompletionEvent);
+SAME_VALUE(launch_attribute_id::device_updatable_node, cudaLaunchAttributeDeviceUpdatableKernelNode);
+SAME_VALUE(launch_attribute_id::preferred_shared_carveout, cudaLaunchAttributePreferredSharedMemoryCarveout);
+SAME_VALUE(launch_attribute_id::nvlink_centric_scheduling, cudaLaunchAttributeNvlinkUtilCentricScheduling);
+SAME_VALUE(host_number, cudaCpuDeviceId);
+SAME_VALUE(no_device_number, cudaInvalidDeviceId);
+SAME_VALUE(host_allocation_portable, cudaHostAllocPortable);
+SAME_VALUE(host_allocation_mapped, cudaHostAllocMapped);
+SAME_VALUE(host_allocation_write_combined, cudaHostAllocWriteCombined);
+SAME_VALUE(host_register_portable, cudaHostRegisterPortable);
+SAME_VALUE(host_register_mapped, cudaHostRegisterMapped);
+SAME_VALUE(host_register_io_memory, cudaHostRegisterIoMemory);
+SAME_VALUE(host_register_read_only, cudaHostRegisterReadOnly);
+SAME_VALUE(attach_global, cudaMemAttachGlobal);
+SAME_VALUE(attach_host, cudaMemAttachHost);
+SAME_VALUE(attach_single, cudaMemAttachSingle);
+SAME_VALUE(stream_non_blocking, cudaStreamNonBlocking);
+SAME_VALUE(event_blocking_sync, cudaEventBlockingSync);
+SAME_VALUE(event_disable_timing, cudaEventDisableTiming);
+SAME_VALUE(event_interprocess, cudaEventInterprocess);
+
+#else
+
+#define SAME_FIELD(our_field, cudas_field)                                                                             \
+    static_assert(offsetof(sr::device_properties_12, our_field) == offsetof(cudaDeviceProp, cudas_field) &&            \
+                  sizeof(sr::device_properties_12::our_field) == sizeof(cudaDeviceProp::cudas_field))
+
+static_assert(sizeof(sr::device_properties_12) == sizeof(cudaDeviceProp));
+SAME_FIELD(name, name);
+SAME_FIELD(uuid, uuid);
+SAME_FIELD(luid, luid);
+SAME_FIELD(luid_device_node_mask, luidDeviceNodeMask);
+SAME_FIELD(total_global_memory, totalGlobalMem);
+SAME_FIELD(shared_memory_per_block, sharedMemPerBlock);
+SAME_FIELD(registers_per_block, regsPerBlock);
+SAME_FIELD(warp_size, warpSize);
+SAME_FIELD(memory_pitch, memPitch);
+SAME_FIELD(max_threads_per_block, maxThreadsPerBlock);
+SAME_FIELD(max_threads_dimensions, maxThreadsDim);
+SAME_FIELD(max_grid_size, maxGridSize);
+SAME_FIELD(clock_khz, clockRate);
+SAME_FIELD(total_constant_memory, totalConstMem);
+SAME_FIELD(major, major);
+SAME_FIELD(minor, minor);
+SAME_FIELD(texture_alignment, textureAlignment);
+SAME_FIELD(texture_pitch_alignment, texturePitchAlignment);
+SAME_FIELD(device_overlap, deviceOverlap);
+SAME_FIELD(multi_processor_count, multiProcessorCount);
+SAME_FIELD(kernel_timeout_enabled, kernelExecTimeoutEnabled);
+SAME_FIELD(integrated, integrated);
+SAME_FIELD(can_map_host_memory, canMapHostMemory);
+SAME_FIELD(compute_mode, computeMode);
+SAME_FIELD(max_texture_1d, maxTexture1D);
+SAME_FIELD(max_texture_1d_mipmap, maxTexture1DMipmap);
+SAME_FIELD(max_texture_1d_linear, maxTexture1DLinear);
+SAME_FIELD(max_texture_2d, maxTexture2D);
+SAME_FIELD(max_texture_2d_mipmap, maxTexture2DMipmap);
+SAME_FIELD(max_texture_2d_linear, maxTexture2DLinear);
+SAME_FIELD(max_texture_2d_gather, maxTexture2DGather);
+SAME_FIELD(max_texture_3d, maxTexture3D);
+SAME_FIELD(max_texture_3d_alt, maxTexture3DAlt);
+SAME_FIELD(max_texture_cubemap, maxTextureCubemap);
+SAME_FIELD(max_texture_1d_layered, maxTexture1DLayered);
+SAME_FIELD(max_texture_2d_layered, maxTexture2DLayered);
+SAME_FIELD(max_texture_cubemap_layered, maxTextureCubemapLayered);
+SAME_FIELD(max_surface_1d, maxSurface1D);
+SAME_FIELD(max_surface_2d, maxSurface2D);
+SAME_FIELD(max_surface_3d, maxSurface3D);
+SAME_FIELD(max_surface_1d_layered, maxSurface1DLayered);
+SAME_FIELD(max_surface_2d_layered, maxSurface2DLayered);
+SAME_FIELD(max_surface_cubemap, maxSurfaceCubemap);
+SAME_FIELD(max_surface_cubemap_layered, maxSurfaceCubemapLayered);
+SAME_FIELD(surface_alignment, surfaceAlignment);
+SAME_FIELD(concurrent_kernels, concurrentKernels);
+SAME_FIELD(ecc_enabled, ECCEnabled);
+SAME_FIELD(pci_bus_id, pciBusID);
+SAME_FIELD(pci_device_id, pciDeviceID);
+SAME_FIELD(pci_domain_id, pciDomainID);
+SAME_FIELD(tcc_driver, tccDriver);
+SAME_FIELD(async_engine_count, asyncEngineCount);
+SAME_FIELD(unified_addressing, unifiedAddressing);
+SAME_FIELD(memory_clock_khz, memoryClockRate);
+SAME_FIELD(memory_bus_width, memoryBusWidth);
+SAME_FIELD(l2_cache_bytes, l2CacheSize);
+SAME_FIELD(persisting_l2_cache_max_bytes, persistingL2CacheMaxSize);
+SAME_FIELD(max_threads_per_multi_processor, maxThreadsPerMultiProcessor);
+SAME_FIELD(stream_priorities_supported, streamPrioritiesSupported);
+SAME_FIELD(global_l1_cache_supported, globalL1CacheSupported);
+SAME_FIELD(local_l1_cache_supported, localL1CacheSupported);
+SAME_FIELD(shared_memory_per_multiprocessor, sharedMemPerMultiprocessor);
+SAME_FIELD(registers_per_multiprocessor, regsPerMultiprocessor);
+SAME_FIELD(managed_memory, managedMemory);
+SAME_FIELD(is_multi_gpu_board, isMultiGpuBoard);
+SAME_FIELD(multi_gpu_board_group_id, multiGpuBoardGroupID);
+SAME_FIELD(host_native_atomic_supported, hostNativeAtomicSupported);
+SAME_FIELD(single_to_double_ratio, singleToDoublePrecisionPerfRatio);
+SAME_FIELD(pageable_memory_access, pageableMemoryAccess);
+SAME_FIELD(concurrent_managed_access, concurrentManagedAccess);
+SAME_FIELD(compute_preemption_supported, computePreemptionSupported);
+SAME_FIELD(can_use_host_pointer_for_registered_memory, canUseHostPointerForRegisteredMem);
+SAME_FIELD(cooperative_launch, cooperativeLaunch);
+SAME_FIELD(cooperative_multi_device_launch, cooperativeMultiDeviceLaunch);
+SAME_FIELD(shared_memory_per_block_optin, sharedMemPerBlockOptin);
+SAME_FIELD(pageable_memory_access_uses_host_page_tables, pageableMemoryAccessUsesHostPageTables);
+SAME_FIELD(direct_managed_memory_access_from_host, directManagedMemAccessFromHost);
+SAME_FIELD(max_blocks_per_multi_processor, maxBlocksPerMultiProcessor);
+SAME_FIELD(access_policy_max_window_bytes, accessPolicyMaxWindowSize);
+SAME_FIELD(reserved_shared_memory_per_block, reservedSharedMemPerBlock);
+SAME_FIELD(host_register_supported, hostRegisterSupported);
+SAME_FIELD(sparse_cuda_array_supported, sparseCudaArraySupported);
+SAME_FIELD(host_register_read_only_supported, hostRegisterReadOnlySupported);
+SAME_FIELD(timeline_semaphore_interop_supported, timelineSemaphoreInteropSupported);
+SAME_FIELD(memory_pools_supported, memoryPoolsSupported);
+SAME_FIELD(gpu_direct_rdma_supported, gpuDirectRDMASupported);
+SAME_FIELD(gpu_direct_rdma_flush_writes_options, gpuDirectRDMAFlushWritesOptions);
+SAME_FIELD(gpu_direct_rdma_writes_ordering, gpuDirectRDMAWritesOrdering);
+SAME_FIELD(memory_pool_supported_handle_types, memoryPoolSupportedHandleTypes);
+SAME_FIELD(deferred_mapping_cuda_array_supported, deferredMappingCudaArraySupported);
+SAME_FIELD(ipc_event_supported, ipcEventSupported);
+SAME_FIELD(cluster_launch, clusterLaunch);
+SAME_FIELD(unified_function_pointers, unifiedFunctionPointers);
+SAME_FIELD(reserved2, reserved2);
+SAME_FIELD(reserved1, reserved1);
+SAME_FIELD(reserved, reserved);
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// A program's fat binary made by hand, so that tests without nvcc have kernels to launch.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/runtime/api.hpp"
+
+namespace softgpu::runtime {
+
+// One container with one plain entry: kind 1 is PTX, 2 machine code.
+inline std::vector<std::uint8_t> make_fat_binary(std::uint16_t kind, std::uint32_t architecture,
+                                                 std::string_view body) {
+    const auto put = [](std::vector<std::uint8_t>& to, std::size_t at, auto value) {
+        std::memcpy(to.data() + at, &value, sizeof value);
+    };
+    const std::size_t padded = (body.size() + 1 + 7) / 8 * 8;
+    std::vector<std::uint8_t> entry(64 + padded);
+    put(entry, 0, kind);
+    put(entry, 2, std::uint16_t{0x101});
+    put(entry, 4, std::uint32_t{64});
+    put(entry, 8, std::uint64_t{padded});
+    put(entry, 28, architecture);
+    put(entry, 40, std::uint64_t{0x11});
+    std::memcpy(entry.data() + 64, body.data(), body.size());
+    std::vector<std::uint8_t> container(16);
+    put(container, 0, std::uint32_t{0xBA55ED50});
+    put(container, 4, std::uint16_t{1});
+    put(container, 6, std::uint16_t{16});
+    put(container, 8, std::uint64_t{entry.size()});
+    container.insert(container.end(), entry.begin(), entry.end());
+    return container;
+}
+
+// What nvcc puts around a container.
+struct fat_binary_wrapper {
+    std::uint32_t magic = 0x466243B1;
+    std::uint32_t version = 1;
+    const void* data = nullptr;
+    void* list = nullptr;
+};
+
+// Registered while it lives. Kernels and variables are named by any address of the program's own.
+class embedded_program {
+public:
+    explicit embedded_program(std::string_view ptx) : embedded_program(1, 75, ptx) {}
+    embedded_program(std::uint16_t kind, std::uint32_t architecture, std::string_view body)
+        : binary_(make_fat_binary(kind, architecture, body)) {
+        wrapper_.data = binary_.data();
+        handle_ = __cudaRegisterFatBinary(&wrapper_);
+    }
+    ~embedded_program() { __cudaUnregisterFatBinary(handle_); }
+    embedded_program(const embedded_program&) = delete;
+    embedded_program& operator=(const embedded_program&) = delete;
+
+    void kernel(const void* host, const char* name) {
+        __cudaRegisterFunction(handle_, static_cast<const char*>(host), nullptr, name, -1, nullptr, nullptr, nullptr,
+                               nullptr, nullptr);
+    }
+    void variable(void* host, const char* name, std::size_t bytes) {
+        __cudaRegisterVar(handle_, static_cast<char*>(host), nullptr, name, 0, bytes, 0, 0);
+    }
+    void managed(void** host, const char* name, std::size_t bytes) {
+        __cudaRegisterManagedVar(handle_, host, nullptr, name, 0, bytes, 0, 0);
+        __cudaRegisterFatBinaryEnd(handle_);
+    }
+    [[nodiscard]] void** handle() const { return handle_; }
+
+private:
+    std::vector<std::uint8_t> binary_;
+    fat_binary_wrapper wrapper_;
+    void** handle_ = nullptr;
+};
+
+// Kernels: fill(p, value) writes value + thread's number of the grid; wild(p) writes to whatever p is; bounded and
+// required have launch bounds; shares(p) has 40 KiB of static shared memory. Variables: counter, fixed, both.
+inline constexpr std::string_view sample_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .global .align 4 .u32 counter[4] = {7, 8, 9, 10};
+.visible .const .align 4 .u32 fixed = 5;
+.visible .global .align 4 .attribute(.managed) .u32 both = 3;
+.visible .entry _Z4fillPjj(.param .u64 fill_p, .param .u32 fill_value)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [fill_p];
+    ld.param.u32 %r1, [fill_value];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    add.s32 %r6, %r5, %r1;
+    mul.wide.u32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    st.global.u32 [%rd4], %r6;
+    ret;
+}
+.visible .entry _Z4wildPj(.param .u64 wild_p)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [wild_p];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, 1;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+.visible .entry _Z7boundedv()
+.maxntid 128, 1, 1
+{
+    ret;
+}
+.visible .entry _Z8requiredv()
+.reqntid 64, 1, 1
+{
+    ret;
+}
+.visible .entry _Z6sharesPj(.param .u64 shares_p)
+{
+    .reg .b32 %r<3>;
+    .shared .align 4 .b8 words[40960];
+    mov.u32 %r1, words;
+    mov.u32 %r2, 1;
+    st.shared.u32 [%r1], %r2;
+    ret;
+}
+.visible .entry _Z4bumpv()
+{
+    .reg .b32 %r<3>;
+    ld.global.u32 %r1, [counter];
+    add.s32 %r2, %r1, 1;
+    st.global.u32 [counter], %r2;
+    ld.global.u32 %r1, [both];
+    add.s32 %r2, %r1, 1;
+    st.global.u32 [both], %r2;
+    ret;
+}
+)";
+
+// The sample program, registered under addresses of its own.
+class sample_program : public embedded_program {
+public:
+    sample_program() : embedded_program(sample_ptx) {
+        kernel(&fill, "_Z4fillPjj");
+        kernel(&wild, "_Z4wildPj");
+        kernel(&bounded, "_Z7boundedv");
+        kernel(&required, "_Z8requiredv");
+        kernel(&shares, "_Z6sharesPj");
+        kernel(&bump, "_Z4bumpv");
+        kernel(&absent, "_Z6absentv");
+        variable(counter, "counter", sizeof counter);
+        variable(&fixed, "fixed", sizeof fixed);
+        managed(reinterpret_cast<void**>(&both), "both", 4);
+    }
+
+    char fill = 0, wild = 0, bounded = 0, required = 0, shares = 0, bump = 0, absent = 0;
+    std::uint32_t counter[4] = {};
+    std::uint32_t fixed = 0;
+    std::uint32_t* both = nullptr;
+};
+
+} // namespace softgpu::runtime

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// A program with kernels, without nvcc: `embedding_program HOW`, run by process_test.cpp.
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/runtime/embedded.hpp"
+
+using namespace softgpu::runtime;
+
+namespace {
+
+// Registered before main, as nvcc's programs are, and still there for destructors of static objects.
+sample_program& program = *new sample_program;
+
+struct launches_at_exit {
+    bool wanted = false;
+    ~launches_at_exit() {
+        if (wanted) {
+            (void)cudaLaunchKernel(&program.bounded, {5, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr);
+        }
+    }
+} static_object;
+
+error fill(unsigned blocks) {
+    void* p = nullptr;
+    std::uint32_t value = 1;
+    void* arguments[] = {&p, &value};
+    const error e = cudaMalloc(&p, 4096);
+    return e != error::success ? e : cudaLaunchKernel(&program.fill, {blocks, 1, 1}, {32, 1, 1}, arguments, 0, nullptr);
+}
+
+error wild() {
+    void* p = nullptr;
+    void* arguments[] = {&p};
+    return cudaLaunchKernel(&program.wild, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::string_view how = argc > 1 ? argv[1] : "";
+    if (how == "nothing") {
+        return 0;
+    }
+    error e = fill(1);
+    if (e == error::success && how != "once") {
+        e = fill(2);
+    }
+    if (e == error::success) {
+        e = cudaDeviceSynchronize();
+    }
+    if (how == "exit") {
+        std::exit(3);
+    }
+    if (how == "static") {
+        static_object.wanted = true;
+    }
+    if (how == "fault") {
+        (void)wild();
+        e = cudaDeviceSynchronize();
+    }
+    if (how == "abort") {
+        (void)wild();
+        std::abort();
+    }
+    if (how == "fork") {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            std::exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        e = fill(3);
+    }
+    device_properties p{};
+    if (e == error::success) {
+        e = cudaGetDeviceProperties(&p, 0);
+    }
+    std::printf("%s %s\n", cudaGetErrorName(e), p.name);
+    return e == error::success ? 0 : 1;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The names that the library exports: all of NVIDIA's, under NVIDIA's version, and nothing by accident.
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+struct pipe_closer {
+    void operator()(std::FILE* f) const { ::pclose(f); }
+};
+
+// "name@@version" of what a library defines for others.
+std::set<std::string> exports_of(const std::string& library) {
+    std::set<std::string> names;
+    const std::string command = "nm -D --defined-only --with-symbol-versions '" + library + "'";
+    const std::unique_ptr<std::FILE, pipe_closer> out(::popen(command.c_str(), "r"));
+    char line[512];
+    while (out != nullptr && std::fgets(line, sizeof line, out.get()) != nullptr) {
+        char address[64], kind[8], name[256];
+        if (std::sscanf(line, "%63s %7s %255s", address, kind, name) == 3 && std::string(kind) != "A") {
+            names.insert(name);
+        }
+    }
+    return names;
+}
+
+TEST(exports, carry_the_version_and_a_name_of_cudas_or_ours) {
+    const std::set<std::string> ours = exports_of(SOFTGPU_RUNTIME);
+    EXPECT_TRUE(ours.contains("cudaMalloc@@libcudart.so.13"));
+    EXPECT_TRUE(ours.contains("softgpu_set_launch_observer@@libcudart.so.13"));
+    for (const std::string& name : ours) {
+        EXPECT_TRUE(name.starts_with("cuda") || name.starts_with("__cuda") || name.starts_with("softgpu_")) << name;
+        EXPECT_TRUE(name.ends_with("@@libcudart.so.13")) << name;
+    }
+}
+
+#ifdef CUDAS_RUNTIME
+TEST(exports, are_all_that_cudas_runtime_exports) {
+    const std::string library = CUDAS_RUNTIME;
+    if (!library.ends_with(".so.13")) {
+        GTEST_SKIP() << library << " is not of CUDA 13";
+    }
+    const std::set<std::string> ours = exports_of(SOFTGPU_RUNTIME);
+    const std::set<std::string> cudas = exports_of(library);
+    ASSERT_GT(cudas.size(), 300u);
+    for (const std::string& name : cudas) {
+        EXPECT_TRUE(ours.contains(name)) << name;
+    }
+}
+#endif
+
+} // namespace

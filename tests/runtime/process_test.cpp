@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// What is decided once a process: the environment's wishes, and the file of counters that is written at the end.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using nlohmann::json;
+
+struct outcome {
+    int status = 0;     // of the shell: 128 + signal where there was one
+    std::string output; // stdout and stderr
+};
+
+class process_test : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = std::filesystem::path(testing::TempDir()) /
+                  ("softgpu-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
+                   std::to_string(::getpid()));
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    outcome run(const std::string& environment, const std::string& how) {
+        const std::filesystem::path output = folder_ / "output";
+        const std::string command = environment + " " EMBEDDING_PROGRAM " " + how + " > '" + output.string() + "' 2>&1";
+        const int status = std::system(command.c_str());
+        std::ifstream in(output);
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                std::string(std::istreambuf_iterator<char>(in), {})};
+    }
+    // Runs with SOFTGPU_COUNTERS and reads what was written; null where nothing was.
+    json counters(const std::string& how, int status, const std::string& environment = "") {
+        const std::filesystem::path path = folder_ / "counters.json";
+        const outcome o = run(environment + " SOFTGPU_COUNTERS='" + path.string() + "'", how);
+        EXPECT_EQ(o.status, status) << o.output;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+            EXPECT_EQ(entry.path().string().find(".part"), std::string::npos) << entry.path();
+        }
+        std::ifstream in(path);
+        return in ? json::parse(in) : json();
+    }
+
+    std::filesystem::path folder_;
+};
+
+TEST_F(process_test, the_card_is_chosen_by_name) {
+    EXPECT_EQ(run("", "once").output, "cudaSuccess NVIDIA H100 80GB HBM3\n");
+    EXPECT_EQ(run("SOFTGPU_DEVICE=T4", "once").output, "cudaSuccess Tesla T4\n");
+    EXPECT_EQ(run("SOFTGPU_DEVICE=k40M", "once").output, "cudaSuccess Tesla K40m\n");
+}
+
+TEST_F(process_test, an_unknown_card_is_an_error_of_the_first_call) {
+    const outcome o = run("SOFTGPU_DEVICE=GTX580", "once");
+    EXPECT_EQ(o.status, 1);
+    EXPECT_EQ(o.output, "softgpu: SOFTGPU_DEVICE=GTX580 names no card; there are H100, A100, T4, K40m\n"
+                        "cudaErrorInvalidDevice \n");
+    EXPECT_EQ(run("SOFTGPU_DEVICE=GTX580", "nothing").output, "");
+}
+
+TEST_F(process_test, workers_have_to_be_a_number) {
+    EXPECT_EQ(run("SOFTGPU_WORKERS=2", "once").status, 0);
+    const outcome o = run("SOFTGPU_WORKERS=2x", "once");
+    EXPECT_EQ(o.status, 1);
+    EXPECT_NE(o.output.find("SOFTGPU_WORKERS=2x"), std::string::npos) << o.output;
+    EXPECT_EQ(run("SOFTGPU_WORKERS=-1", "once").status, 1);
+}
+
+TEST_F(process_test, counters_of_every_launch) {
+    const json written = counters("", 0);
+    ASSERT_TRUE(written.is_object());
+    EXPECT_EQ(written["device"]["name"], "NVIDIA H100 80GB HBM3");
+    EXPECT_EQ(written["device"]["multiprocessors"], 132);
+    ASSERT_EQ(written["launches"].size(), 2u);
+    const json& second = written["launches"][1];
+    EXPECT_EQ(second["kernel"], "fill(unsigned int*, unsigned int)");
+    EXPECT_EQ(second["symbol"], "_Z4fillPjj");
+    EXPECT_EQ(second["grid"], json({2, 1, 1}));
+    EXPECT_EQ(second["block"], json({32, 1, 1}));
+    EXPECT_EQ(second["counters"]["global_store_requests"], 2);
+    EXPECT_EQ(second["counters"]["global_store_sectors"], 8);
+    EXPECT_EQ(second["counters"]["global_load_requests"], 0);
+    EXPECT_EQ(second["counters"]["average_active_lanes"], 32.0);
+    EXPECT_EQ(second["intervals"].size(), 1u);
+    EXPECT_FALSE(second.contains("fault"));
+}
+
+TEST_F(process_test, counting_can_be_switched_off) {
+    const json written = counters("", 0, "SOFTGPU_COUNT=0");
+    ASSERT_EQ(written["launches"].size(), 2u);
+    EXPECT_EQ(written["launches"][1]["counters"]["global_store_requests"], 0);
+}
+
+TEST_F(process_test, counters_are_written_however_the_program_ends) {
+    EXPECT_EQ(counters("exit", 3)["launches"].size(), 2u);
+    EXPECT_EQ(counters("nothing", 0)["launches"].size(), 0u);
+    const json with_static = counters("static", 0);
+    ASSERT_EQ(with_static["launches"].size(), 3u) << "a static object's destructor launches too";
+    EXPECT_EQ(with_static["launches"][2]["grid"], json({5, 1, 1}));
+}
+
+TEST_F(process_test, counters_survive_a_fault) {
+    for (const auto& [how, status] : {std::pair{"fault", 1}, std::pair{"abort", 128 + SIGABRT}}) {
+        const json written = counters(how, status);
+        ASSERT_EQ(written["launches"].size(), 3u) << how;
+        EXPECT_NE(written["launches"][2]["fault"].get<std::string>().find("wild"), std::string::npos);
+    }
+}
+
+TEST_F(process_test, a_forked_child_leaves_the_file_alone) { EXPECT_EQ(counters("fork", 0)["launches"].size(), 3u); }
+
+TEST_F(process_test, a_file_that_cannot_be_written_is_one_line) {
+    const outcome o = run("SOFTGPU_COUNTERS=/nowhere/at/all.json", "once");
+    EXPECT_EQ(o.status, 0);
+    EXPECT_EQ(o.output,
+              "cudaSuccess NVIDIA H100 80GB HBM3\nsoftgpu: SOFTGPU_COUNTERS: cannot write /nowhere/at/all.json: "
+              "No such file or directory\n");
+}
+
+} // namespace

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Streams, events and callbacks: handles, order, and errors per thread.
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/api.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+class stream_test : public testing::Test {
+protected:
+    void SetUp() override { (void)cudaGetLastError(); }
+    void TearDown() override { EXPECT_EQ(cudaDeviceReset(), error::success); }
+};
+
+TEST_F(stream_test, handles_are_checked) {
+    stream* s = nullptr;
+    ASSERT_EQ(cudaStreamCreate(&s), error::success);
+    EXPECT_EQ(cudaStreamSynchronize(s), error::success);
+    EXPECT_EQ(cudaStreamSynchronize_ptsz(s), error::success);
+    EXPECT_EQ(cudaStreamDestroy(s), error::success);
+    EXPECT_EQ(cudaStreamDestroy(s), error::invalid_resource_handle);
+    EXPECT_EQ(cudaStreamQuery(s), error::invalid_resource_handle);
+    EXPECT_EQ(cudaMemcpyAsync(nullptr, nullptr, 0, copy_kind::host_to_host, s), error::invalid_resource_handle);
+    event* e = nullptr;
+    ASSERT_EQ(cudaEventCreate(&e), error::success);
+    EXPECT_EQ(cudaEventRecord(e, s), error::invalid_resource_handle);
+    EXPECT_EQ(cudaEventDestroy(e), error::success);
+    EXPECT_EQ(cudaEventRecord(e, nullptr), error::invalid_resource_handle);
+    EXPECT_EQ(cudaEventDestroy(e), error::invalid_resource_handle);
+}
+
+TEST_F(stream_test, priorities_are_brought_into_range) {
+    stream* s = nullptr;
+    int priority = 9;
+    for (const auto [asked, given] : {std::pair{-100, -5}, {-2, -2}, {7, 0}}) {
+        ASSERT_EQ(cudaStreamCreateWithPriority(&s, 0, asked), error::success);
+        ASSERT_EQ(cudaStreamGetPriority(s, &priority), error::success);
+        EXPECT_EQ(priority, given);
+        ASSERT_EQ(cudaStreamDestroy(s), error::success);
+    }
+}
+
+TEST_F(stream_test, events_measure_the_time_between_them) {
+    event* start = nullptr;
+    event* end = nullptr;
+    ASSERT_EQ(cudaEventCreate(&start), error::success);
+    ASSERT_EQ(cudaEventCreate(&end), error::success);
+    ASSERT_EQ(cudaEventRecord(start, nullptr), error::success);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ASSERT_EQ(cudaEventRecord(end, nullptr), error::success);
+    float milliseconds = -1;
+    ASSERT_EQ(cudaEventElapsedTime(&milliseconds, start, end), error::success);
+    EXPECT_GE(milliseconds, 20.0f) << "no less than the thread slept";
+    ASSERT_EQ(cudaEventElapsedTime(&milliseconds, end, start), error::success);
+    EXPECT_LE(milliseconds, -20.0f);
+}
+
+TEST_F(stream_test, host_functions_run_in_order_and_may_call_the_runtime) {
+    std::string order;
+    stream* s = nullptr;
+    ASSERT_EQ(cudaStreamCreate(&s), error::success);
+    ASSERT_EQ(cudaLaunchHostFunc(
+                  s, [](void* o) { *static_cast<std::string*>(o) += "a"; }, &order),
+              error::success);
+    ASSERT_EQ(cudaStreamAddCallback(
+                  s,
+                  [](stream* on, error status, void* o) {
+                      *static_cast<std::string*>(o) += status == error::success ? "b" : "?";
+                      // Another thread's call has to get through meanwhile.
+                      std::thread([&] { EXPECT_EQ(cudaStreamQuery(on), error::success); }).join();
+                  },
+                  &order, 0),
+              error::success);
+    ASSERT_EQ(cudaStreamSynchronize(s), error::success);
+    EXPECT_EQ(order, "ab");
+}
+
+TEST_F(stream_test, the_last_error_is_the_threads_own) {
+    EXPECT_EQ(cudaSetDevice(5), error::invalid_device);
+    std::thread([] { EXPECT_EQ(cudaPeekAtLastError(), error::success); }).join();
+    EXPECT_EQ(cudaDeviceSynchronize(), error::success);
+    EXPECT_EQ(cudaPeekAtLastError(), error::invalid_device) << "a call that succeeds does not clear it";
+    EXPECT_EQ(cudaGetLastError(), error::invalid_device);
+    EXPECT_EQ(cudaGetLastError(), error::success);
+}
+
+TEST_F(stream_test, unsupported_calls_say_their_name) {
+    testing::internal::CaptureStderr();
+    void* graph = nullptr;
+    EXPECT_EQ(cudaGraphCreate(&graph, 0), error::not_supported);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "softgpu: cudaGraphCreate is not supported\n");
+    EXPECT_EQ(cudaGetLastError(), error::not_supported);
+}
+
+TEST_F(stream_test, errors_have_names_and_texts) {
+    EXPECT_STREQ(cudaGetErrorName(error::success), "cudaSuccess");
+    EXPECT_STREQ(cudaGetErrorString(error::illegal_address), "an illegal memory access was encountered");
+    EXPECT_STREQ(cudaGetErrorName(static_cast<error>(12345)), "unrecognized error code");
+}
+
+} // namespace
+} // namespace softgpu::runtime

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+import pathlib
+import re
+import tempfile
+import unittest
+
+from support import ROOT, fake_nvcc, run
+
+
+def function_of_dev(script, **environment):
+    return run("bash", "-c", f"source ./dev; {script}", **environment)
+
+
+class Command(unittest.TestCase):
+    def test_help_goes_to_stdout_and_succeeds(self):
+        answer = run("./dev", "help")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertIn("./dev ladder reduce", answer.stdout)
+        self.assertEqual(run("./dev").stdout, answer.stdout)
+
+    def test_help_names_every_command_that_there_is(self):
+        text = (ROOT / "dev").read_text()
+        cases = text[text.index("case $command in"):]
+        names = {name for line in re.findall(r"^        ([a-z| -]+)\)", cases, re.M) for name in line.split(" | ")}
+        self.assertGreater(len(names), 10)
+        listed = run("./dev", "help").stdout
+        for name in names - {"-h", "--help", "help"}:
+            self.assertRegex(listed, rf"(\./dev|\|) {name}\b", name)
+
+    def test_unknown_command_is_one_line_on_stderr(self):
+        answer = run("./dev", "reduse")
+        self.assertEqual((answer.returncode, answer.stdout), (1, ""))
+        self.assertEqual(answer.stderr, "dev: there is no 'reduse'; ./dev help lists what there is\n")
+
+    def test_gpu_refuses_a_stage_that_is_not_there(self):
+        answer = run("./dev", "gpu", "5", "laddr")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("laddr", answer.stderr)
+
+    def test_fuzz_refuses_what_is_no_number(self):
+        answer = run("./dev", "fuzz", "long")
+        self.assertEqual((answer.returncode, answer.stdout), (1, ""))
+        self.assertIn("long", answer.stderr)
+
+
+class Compiler(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.place = pathlib.Path(self.folder.name)
+
+    def test_versions_are_compared_as_versions(self):
+        for version, good in [("12.4", True), ("12.10", True), ("13.0", True), ("12.3", False), ("9.2", False),
+                              ("11.8", False), ("", False)]:
+            answer = function_of_dev(f"new_enough '{version}' && echo yes || echo no")
+            self.assertEqual(answer.stdout.strip(), "yes" if good else "no", version)
+
+    def test_first_new_enough_nvcc_of_the_path_is_taken(self):
+        old = fake_nvcc(self.place / "old", "11.8")
+        broken = self.place / "broken" / "nvcc"
+        broken.parent.mkdir()
+        broken.write_text("#!/bin/sh\nexit 1\n")
+        broken.chmod(0o755)
+        new = fake_nvcc(self.place / "new", "12.6")
+        path = f"{broken.parent}:{old.parent}:{new.parent}:/usr/bin:/bin"
+        answer = function_of_dev("find_nvcc", PATH=path)
+        self.assertEqual(answer.stdout.strip(), str(new))
+        self.assertIn(f"{old} is of CUDA 11.8; warpfold needs 12.4 or later", answer.stderr)
+        self.assertIn(f"{broken} is of CUDA unknown", answer.stderr)
+
+    def test_cuda_home_is_looked_into(self):
+        new = fake_nvcc(self.place / "home" / "bin", "99.1")
+        answer = function_of_dev("find_nvcc", PATH="/usr/bin:/bin", CUDA_HOME=str(self.place / "home"))
+        self.assertEqual(answer.stdout.strip(), str(new))
+
+    def test_set_up_is_done_once(self):
+        new = fake_nvcc(self.place / "bin", "13.0")
+        script = (f"build={self.place}/build; install_packages() {{ echo packages >&2; }}; setup; setup; "
+                  "printf '%s\\n' \"$nvcc\"")
+        answer = function_of_dev(script, PATH=f"{new.parent}:/usr/bin:/bin")
+        self.assertEqual(answer.stdout.strip(), str(new), answer.stderr)
+        self.assertEqual(answer.stderr.count("packages"), 1)
+
+    def test_set_up_is_done_again_when_the_compiler_is_gone(self):
+        first, second = fake_nvcc(self.place / "a", "13.0"), fake_nvcc(self.place / "b", "12.8")
+        script = (f"build={self.place}/build; install_packages() {{ :; }}; setup; rm {first}; setup; "
+                  "printf '%s\\n' \"$nvcc\"")
+        answer = function_of_dev(script, PATH=f"{first.parent}:{second.parent}:/usr/bin:/bin")
+        self.assertEqual(answer.stdout.strip(), str(second), answer.stderr)
+
+    def test_code_is_made_for_the_gpu_that_there_is(self):
+        new = fake_nvcc(self.place / "bin", "13.0")
+        new.write_text(new.read_text().replace("#!/bin/sh\n", "#!/bin/sh\n[ $1 = --list-gpu-code ] && echo sm_75 && "
+                                               "echo sm_90 && exit\n"))
+        for answer_of_card, expected in [("echo 9.0", "90"), ("echo 3.5", ""), ("exit 9", "")]:
+            card = self.place / "bin" / "nvidia-smi"
+            card.write_text(f"#!/bin/sh\n{answer_of_card}\n")
+            card.chmod(0o755)
+            script = (f"build={self.place}/build; rm -rf $build; install_packages() {{ :; }}; setup; architecture=; "
+                      "setup; echo \"[$architecture]\"")
+            answer = function_of_dev(script, PATH=f"{new.parent}:/usr/bin:/bin")
+            self.assertEqual(answer.stdout.strip(), f"[{expected}]", answer.stderr)
+
+    def test_wheels_are_fetched_where_there_is_no_compiler(self):
+        script = (f"build={self.place}/build; install_packages() {{ :; }}; "
+                  f"find_nvcc() {{ [ -n \"${{fetched:-}}\" ] && echo {self.place}/bin/nvcc; }}; "
+                  "fetch_nvcc() { echo fetching >&2; fetched=yes; }; setup; printf '%s\\n' \"$nvcc\"")
+        fake_nvcc(self.place / "bin", "13.0")
+        answer = function_of_dev(script)
+        self.assertEqual(answer.stdout.strip(), f"{self.place}/bin/nvcc", answer.stderr)
+        self.assertIn("fetching", answer.stderr)
+
+    def test_every_wheel_is_pinned_by_version_and_hash(self):
+        text = (ROOT / "cmake" / "cuda-wheels.txt").read_text()
+        pinned = re.findall(r"^([a-z-]+)==([0-9.]+)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", text, re.M)
+        named = re.findall(r"^[a-z][^\s=]*", text, re.M)
+        self.assertEqual([p[0] for p in pinned], named)
+        self.assertEqual(len(named), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

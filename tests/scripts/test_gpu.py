@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""measure/gpu.sh from end to end, with stand-ins for the card, the compilers and the tools that it calls."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+
+from support import ROOT
+
+TOOL = r"""#!/usr/bin/env python3
+import json, sys
+arguments = sys.argv[1:]
+print("tool", *arguments)
+if "--json" in arguments:
+    steps = [{"id": "1", "skipped": None, "on_device": True, "caution": None},
+             {"id": "5", "skipped": None, "on_device": True, "caution": "by luck"},
+             {"id": "8", "skipped": "needs 64 threads", "on_device": True, "caution": None},
+             {"id": "cpu", "skipped": None, "on_device": False, "caution": None}]
+    json.dump({"steps": steps}, open(arguments[arguments.index("--json") + 1], "w"))
+if "1024" in arguments and "--block" in arguments:
+    sys.exit("tool: no such block")
+"""
+
+STAND_INS = {
+    "nvidia-smi": 'case "$*" in *compute_cap,*) echo "Card, 9.0, 580, 80 GiB, 1, 2, 3" ;; *) echo 9.0 ;; esac',
+    "cmake": 'echo "$@" >>calls; echo "-- nvcc 13.0.88: here"',
+    "ninja": 'echo "ninja $*" >>calls',
+    "nvcc": 'echo "release 13.0, V13.0.88"',
+    "ncu": 'case "$1" in --version) echo "Version 9"; exit ;; esac\n'
+           'echo "ncu $*" >>calls; while [ "$1" != --log-file ]; do shift; done; echo \'"0","k"\' >"$2"',
+    "compute-sanitizer": 'echo "sanitizer $*" >>calls; while [ "$1" != --log-file ]; do shift; done\n'
+                         'echo "RACECHECK SUMMARY: 1 hazard" >"$2"\n'
+                         'case "$*" in *"--steps 5"*) exit 9 ;; esac',
+}
+
+
+class Session(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = pathlib.Path(folder.name)
+        (self.place / "measure").mkdir()
+        for name in ["gpu.sh", "compare_ncu.py"]:
+            shutil.copy(ROOT / "measure" / name, self.place / "measure" / name)
+        self.program(self.place / "build/gpu/tool/warpfold", TOOL)
+        for name, body in STAND_INS.items():
+            self.program(self.place / "bin" / name, f"#!/bin/sh\n{body}\n")
+
+    def program(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def session(self, *arguments):
+        environment = {**os.environ, "OUT": str(self.place / "out"), "PATH": f"{self.place}/bin:{os.environ['PATH']}"}
+        answer = subprocess.run([str(self.place / "measure/gpu.sh"), *arguments], cwd=self.place, env=environment,
+                                capture_output=True, text=True, timeout=100, check=False)
+        calls = self.place / "calls"
+        return answer, calls.read_text() if calls.exists() else ""
+
+    def names(self, archive):
+        with tarfile.open(self.place / "out" / archive) as tar:
+            return {pathlib.Path(n).name for n in tar.getnames()}
+
+    def test_whole_session(self):
+        answer, calls = self.session("1")
+        self.assertEqual({p.name for p in (self.place / "out").iterdir()},
+                         {"session.log", "facts.json", "ladder.tar.gz", "sanitizer.tar.gz", "ncu.tar.gz"}, answer.stdout)
+        self.assertEqual(json.loads((self.place / "out/facts.json").read_text())["compute_cap"], "9.0")
+        self.assertIn("-DWARPFOLD_CUDA_ARCHITECTURES=90", calls)
+        tables = self.names("ladder.tar.gz")
+        for n in [1 << 22, 1 << 26, 1 << 28]:
+            for block in [128, 256]:
+                self.assertLessEqual({f"reduce-{n}-{block}.json", f"reduce-{n}-{block}.txt"}, tables)
+        # Steps that claim to be right and those that do not are checked apart; the skipped one and the CPU's not at all.
+        for check in ["memcheck", "racecheck", "synccheck", "initcheck"]:
+            for steps in ["1", "5"]:
+                self.assertRegex(calls, rf"sanitizer --tool {check} .*--steps {steps}\n")
+        self.assertLessEqual({"sure-memcheck.log", "lucky-racecheck.log"}, self.names("sanitizer.tar.gz"))
+        self.assertEqual({"ncu", "1.csv", "1.out", "5.csv", "5.out"}, self.names("ncu.tar.gz"))
+        # Block 1024 fails at three sizes; what the sanitizer says about step 5 is no failure.
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("done, 3 of the commands failed", answer.stdout)
+        self.assertIn("no such block", answer.stdout)
+
+    def test_one_stage(self):
+        answer, calls = self.session("1", "sanitize")
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+        self.assertNotIn("ncu", calls)
+        self.assertFalse((self.place / "out/ladder.tar.gz").exists())
+
+    def test_time_that_runs_out_ends_the_session(self):
+        answer, calls = self.session("0")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("no time left for: cmake", answer.stdout)
+        self.assertEqual(calls, "")
+
+    def test_no_card(self):
+        self.program(self.place / "bin/nvidia-smi", "#!/bin/sh\nexit 9\n")
+        answer, calls = self.session("1")
+        self.assertEqual((answer.returncode, calls), (1, ""))
+        self.assertIn("no GPU answers nvidia-smi", answer.stdout)
+
+    def test_findings_in_steps_that_claim_to_be_right_fail_the_session(self):
+        self.program(self.place / "bin/compute-sanitizer", "#!/bin/sh\nexit 9\n")
+        answer, _ = self.session("1", "sanitize")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("done, 4 of the commands failed", answer.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Running the built command, and what came of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace warpfold::test {
+
+struct outcome {
+    int status = -1; // exit status, or 128 + signal
+    std::string out;
+    std::string error;
+
+    [[nodiscard]] std::size_t error_lines() const;
+};
+
+struct surroundings {
+    std::map<std::string, std::string> environment; // set on top of ours
+    std::string folder;                             // to run in; empty: ours
+    std::string output;                             // file for standard output instead of `out`
+    std::string input;                              // given on standard input
+};
+
+// Runs the command with these arguments; the stand-ins for ladder and runtime are set unless `real`. What takes more
+// than a minute is killed.
+[[nodiscard]] outcome run_command(const std::vector<std::string>& arguments, const surroundings& where = {},
+                                  bool real = false);
+
+// Expects this exit status, nothing on standard output, and one line on stderr that begins "warpfold: " and has all of
+// the parts.
+void expect_complaint(const outcome& seen, int status, const std::vector<std::string>& parts);
+
+// A folder that is there for one test.
+class with_folder : public testing::Test {
+protected:
+    void SetUp() override;
+    void TearDown() override;
+
+    // Path of a file of this name in the folder, written with these bytes.
+    std::string write(const std::string& name, const std::string& bytes) const;
+    [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+    [[nodiscard]] static std::string content(const std::string& path);
+    [[nodiscard]] std::size_t entries() const;
+
+    std::string folder_;
+};
+
+} // namespace warpfold::test

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The command with the real ladder on the software GPU, where both are built.
+#include <nlohmann/json.hpp>
+
+#include "tests/tool/command.hpp"
+
+namespace {
+
+using namespace warpfold::test;
+using nlohmann::json;
+
+class real_ladder : public with_folder {
+protected:
+    void SetUp() override {
+#ifndef WITH_REAL_LADDER
+        GTEST_SKIP() << "the ladder is not built here";
+#endif
+        with_folder::SetUp();
+    }
+
+    static outcome run(std::vector<std::string> arguments) { return run_command(arguments, {}, true); }
+};
+
+TEST_F(real_ladder, is_right_in_every_step) {
+    const outcome seen = run({"ladder", "reduce", "--device", "softgpu", "--n", "100000", "--json", "-"});
+    ASSERT_EQ(seen.status, 0) << seen.error;
+    const json document = json::parse(seen.out);
+    EXPECT_GE(document["steps"].size(), 15u);
+    for (const json& step : document["steps"]) {
+        EXPECT_EQ(step["correct"], true) << step["id"];
+        EXPECT_EQ(step["result"], step["expected"]) << step["id"];
+    }
+    // The multiple kernel calls of the lecture.
+    const json& launches = document["steps"][0]["launches"];
+    ASSERT_EQ(launches.size(), 3u);
+    EXPECT_EQ(launches[0]["grid"][0], 391);
+    EXPECT_EQ(launches[1]["grid"][0], 2);
+    EXPECT_EQ(launches[2]["grid"][0], 1);
+    EXPECT_GT(launches[0]["counters"]["thread_instructions"], 100'000);
+}
+
+TEST_F(real_ladder, makes_a_table) {
+    const outcome seen = run({"ladder", "reduce", "--device", "softgpu", "--n", "4Ki"});
+    EXPECT_EQ(seen.status, 0) << seen.error;
+    EXPECT_EQ(seen.error, "");
+    EXPECT_NE(seen.out.find("✓"), std::string::npos);
+}
+
+TEST_F(real_ladder, reduces_a_file) {
+    std::string numbers;
+    for (std::int32_t i = 1; i <= 1000; ++i) {
+        numbers.append(reinterpret_cast<const char*>(&i), sizeof(i));
+    }
+    const std::string file = write("a.bin", numbers);
+    EXPECT_EQ(run({"reduce", file, "--type", "int32", "--device", "softgpu"}).out, "500500\n");
+    EXPECT_EQ(run({"reduce", file, "--type", "int32", "--device", "softgpu", "--op", "max"}).out, "1000\n");
+    EXPECT_EQ(run({"reduce", file, "--type", "int32", "--device", "softgpu", "--finish", "host"}).out, "500500\n");
+    EXPECT_EQ(run({"reduce", write("empty.bin", ""), "--type", "int32", "--device", "softgpu"}).out, "0\n");
+}
+
+TEST_F(real_ladder, refuses_what_the_device_does_not_take) {
+    expect_complaint(run({"ladder", "reduce", "--device", "softgpu", "--block", "2048"}), 2, {"2048"});
+    expect_complaint(run({"ladder", "reduce", "--device", "softgpu", "--steps", "none"}), 2, {"none"});
+    expect_complaint(run({"ladder", "reduce", "--device", "softgpu", "--n", "2^60"}), 2, {});
+}
+
+} // namespace

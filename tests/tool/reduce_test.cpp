@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// `warpfold reduce FILE` on the stand-in, which reduces on the host: values, files of every kind, bad ones.
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tool/command.hpp"
+
+namespace {
+
+using namespace warpfold::test;
+using nlohmann::json;
+
+class reduce : public with_folder {
+protected:
+    static outcome run(std::vector<std::string> options, const std::map<std::string, std::string>& environment = {}) {
+        options.insert(options.begin(), {"reduce"});
+        return run_command(options, {.environment = environment, .folder = {}, .output = {}, .input = {}});
+    }
+
+    template <class Element>
+    static std::string bytes_of(const std::vector<Element>& values) {
+        return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Element));
+    }
+
+    template <class Element>
+    std::string npy(const std::string& name, const std::string& descr, const std::string& shape,
+                    const std::vector<Element>& values, const std::string& fortran = "False") const {
+        const std::string header =
+            "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }\n";
+        std::string file("\x93NUMPY\x01\x00", 8);
+        file += static_cast<char>(header.size());
+        file += '\0';
+        return write(name, file + header + bytes_of(values));
+    }
+};
+
+TEST_F(reduce, prints_the_value) {
+    const std::string ints = npy<std::int32_t>("i4.npy", "<i4", "(2, 3)", {1, 2, 3, 4, 5, -6});
+    outcome seen = run({ints});
+    EXPECT_EQ(seen.out, "9\n") << seen.error;
+    EXPECT_EQ(seen.error, "");
+    EXPECT_EQ(seen.status, 0);
+    EXPECT_EQ(run({ints, "--op", "product"}).out, "-720\n");
+    EXPECT_EQ(run({npy<std::int64_t>("i8.npy", "<i8", "(2,)", {std::int64_t{1} << 60, 1})}).out,
+              "1152921504606846977\n");
+    EXPECT_EQ(run({npy<float>("f4.npy", "<f4", "(2,)", {0.1f, 0.0f}), "--op", "max"}).out, "0.1\n");
+    EXPECT_EQ(run({npy<double>("f8.npy", "<f8", "()", {0.1})}).out, "0.1\n");
+    EXPECT_EQ(run({npy<double>("nan.npy", "<f8", "(1,)", {std::numeric_limits<double>::quiet_NaN()})}).out, "nan\n");
+    EXPECT_EQ(run({npy<double>("inf.npy", "<f8", "(1,)", {-std::numeric_limits<double>::infinity()})}).out, "-inf\n");
+    EXPECT_EQ(run({write("raw.bin", bytes_of<double>({1.5, 2.25})), "--type", "double"}).out, "3.75\n");
+}
+
+TEST_F(reduce, takes_names_that_look_like_options_or_commands) {
+    const std::string file = npy<std::int32_t>("ladder", "<i4", "(1,)", {7});
+    const surroundings here{.environment = {}, .folder = folder_, .output = {}, .input = {}};
+    EXPECT_EQ(run_command({"reduce", "ladder"}, here).out, "7\n");
+    std::filesystem::copy(file, path("-x.npy"));
+    EXPECT_EQ(run_command({"reduce", "--", "-x.npy"}, here).out, "7\n");
+}
+
+TEST_F(reduce, gives_an_empty_array_its_identity_or_says_that_it_has_none) {
+    const std::string empty = npy<float>("empty.npy", "<f4", "(0, 5)", {});
+    EXPECT_EQ(run({empty}).out, "0\n");
+    EXPECT_EQ(run({empty, "--op", "product"}).out, "1\n");
+    for (const char* op : {"min", "max", "largest-magnitude"}) {
+        expect_complaint(run({empty, "--op", op}), 1, {"empty", op});
+    }
+    EXPECT_EQ(run({write("none.bin", ""), "--type", "int32"}).out, "0\n");
+}
+
+TEST_F(reduce, says_when_an_integer_does_not_fit) {
+    const std::string large = npy<std::int32_t>("large.npy", "<i4", "(2,)", {2147483647, 1});
+    outcome seen = run({large});
+    EXPECT_EQ(seen.status, 0);
+    EXPECT_EQ(seen.out, "-2147483648\n");
+    EXPECT_NE(seen.error.find("more than int32 holds"), std::string::npos) << seen.error;
+    EXPECT_EQ(json::parse(run({large, "--json", "-"}).out)["wrapped"], true);
+    // Only the end counts: what leaves the range on the way and comes back is right.
+    seen = run({npy<std::int32_t>("back.npy", "<i4", "(3,)", {2147483647, 1, -1})});
+    EXPECT_EQ(seen.out, "2147483647\n");
+    EXPECT_EQ(seen.error, "");
+    for (const auto& values : std::vector<std::vector<std::int64_t>>{
+             {INT64_MIN, 1}, {INT64_MIN, -1, 0}, {4294967296, -2147483648}, {INT64_MIN}, {-1, 2, INT64_MIN / 2}}) {
+        const std::string file = npy<std::int64_t>("p.npy", "<i8", "(" + std::to_string(values.size()) + ",)", values);
+        const bool wraps = values.front() == -1; // (-1) * 2 * -2^62 = 2^63
+        EXPECT_EQ(json::parse(run({file, "--op", "product", "--json", "-"}).out)["wrapped"], wraps);
+    }
+}
+
+TEST_F(reduce, writes_json) {
+    const std::string file = npy<std::int64_t>("a.npy", "<i8", "(2, 1)", {std::int64_t{1} << 60, 1});
+    const outcome seen = run({file, "--json", path("a.json"), "--finish", "host"});
+    EXPECT_EQ(seen.out, "1152921504606846977\n");
+    const json document = json::parse(content(path("a.json")));
+    EXPECT_EQ(document["value"].get<std::int64_t>(), 1152921504606846977);
+    EXPECT_EQ(document["shape"], json({2, 1}));
+    EXPECT_EQ(document["n"], 2);
+    EXPECT_EQ(document["type"], "int64");
+    EXPECT_EQ(document["finish"], "host");
+    EXPECT_EQ(document["format"], "npy");
+    EXPECT_EQ(document["correct"], true);
+    EXPECT_EQ(document["wrapped"], false);
+}
+
+TEST_F(reduce, refuses_bad_files_in_one_line) {
+    expect_complaint(run({path("none.npy")}), 1, {"none.npy", "No such file"});
+    expect_complaint(run({folder_}), 1, {"directory"});
+    expect_complaint(run({""}), 1, {"No such file"});
+    expect_complaint(run({npy<std::int32_t>("short.npy", "<i4", "(3,)", {1, 2})}), 1, {"short.npy", "truncated"});
+    expect_complaint(run({npy<std::int32_t>("long.npy", "<i4", "(1,)", {1, 2})}), 1, {"4 bytes after"});
+    expect_complaint(run({npy<std::int32_t>("f.npy", "<i4", "(2, 2)", {1, 2, 3, 4}, "True")}), 1, {"Fortran order"});
+    expect_complaint(run({npy<std::int32_t>("b.npy", ">i4", "(1,)", {1})}), 1, {"big-endian"});
+    expect_complaint(run({npy<std::int32_t>("u.npy", "<u4", "(1,)", {1})}), 1, {"'<u4'"});
+    expect_complaint(run({write("text", "hello")}), 1, {"--type"});
+    expect_complaint(run({write("odd", "hello"), "--type", "int32"}), 1, {"5 bytes", "int32"});
+    expect_complaint(run({write("x.npy", "hello"), "--type", "int32"}), 1, {".npy"});
+    expect_complaint(run({write("line\nbreak", "x")}), 1, {"line\\nbreak"});
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    expect_complaint(run({path("pipe"), "--type", "int32"}), 1, {"no regular file"});
+}
+
+TEST_F(reduce, refuses_bad_requests_in_one_line) {
+    const std::string file = npy<std::int32_t>("a.npy", "<i4", "(1,)", {1});
+    expect_complaint(run({file, "--type", "float"}), 1, {"holds int32, not float"});
+    expect_complaint(run({file, "--type", "int8"}), 2, {"--type", "int8"});
+    expect_complaint(run({file, "--op", "mean"}), 2, {"--op", "mean"});
+    expect_complaint(run({file, "--finish", "x"}), 2, {"--finish"});
+    expect_complaint(run({file, "--device", "x"}), 2, {"--device"});
+    expect_complaint(run({file, "--json", path("none/x")}), 1, {"cannot write"});
+    expect_complaint(run({file}, {{"FAKE_LADDER", "fault"}}), 1, {"failed", "illegal address"});
+    expect_complaint(run({file}, {{"FAKE_LADDER", "cuda-error"}}), 1, {"cudaMalloc"});
+}
+
+} // namespace

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What an executable file says about how it was linked with CUDA.
+// Format: System V Application Binary Interface, "Object Files" and "Program Loading and Dynamic Linking".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpfold::tool {
+
+struct elf_facts {
+    bool dynamic = false;            // loaded by the dynamic linker, so LD_PRELOAD reaches it
+    bool embeds_cuda = false;        // it has nvcc's section of kernels
+    std::vector<std::string> needed; // DT_NEEDED, "libcudart.so.13"
+
+    [[nodiscard]] bool needs_shared_cuda_runtime() const;
+};
+
+// Empty where the file is no 64-bit little-endian ELF file that makes sense; never throws for what is in it.
+[[nodiscard]] std::optional<elf_facts> read_elf(const std::string& path);
+
+} // namespace warpfold::tool

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Finding the libraries that belong to this executable.
+#include "tool/locate.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "tool/error.hpp"
+
+namespace warpfold::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the command stands in a build tree or an installation, and from there to the libraries.
+constexpr const char* installed = WARPFOLD_LIBRARIES_FROM_BINARY;
+
+std::optional<std::string> beside_us(std::initializer_list<const char*> folders, const std::string& name) {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    if (error) {
+        return std::nullopt;
+    }
+    for (const char* folder : folders) {
+        const fs::path candidate = (self.parent_path() / folder / name).lexically_normal();
+        if (fs::is_regular_file(candidate, error)) {
+            return candidate.string();
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> from_environment(const char* variable) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') {
+        return std::nullopt;
+    }
+    std::error_code error;
+    if (!fs::is_regular_file(value, error)) {
+        throw failure(fmt::format("{} names no file: {}", variable, value));
+    }
+    return fs::absolute(value, error).string();
+}
+
+} // namespace
+
+std::optional<std::string> find_software_runtime(int cuda_major) {
+    if (cuda_major == 13) {
+        if (auto path = from_environment("WARPFOLD_SOFTGPU_RUNTIME")) {
+            return path;
+        }
+    }
+    return beside_us({"../softgpu/lib", installed}, fmt::format("libcudart.so.{}", cuda_major));
+}
+
+std::string find_ladder_library() {
+    if (auto path = from_environment("WARPFOLD_LADDER_LIBRARY")) {
+        return *path;
+    }
+    if (auto path = beside_us({"../lib", "../ladder", installed}, "libwarpfold_ladder.so")) {
+        return *path;
+    }
+    throw failure(
+        "the ladder's kernels (libwarpfold_ladder.so) were not built: build with nvcc of CUDA 12.4 or later on "
+        "PATH, or with ./dev, which gets one");
+}
+
+} // namespace warpfold::tool

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Where the libraries are that the command loads at run time: beside it in a build tree, or under the library folder of
+// an installation. Two environment variables name others, for tests and for trying a changed library.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace warpfold::tool {
+
+// Absolute path of the software GPU's CUDA runtime of this major version (12, 13), if there is one.
+// WARPFOLD_SOFTGPU_RUNTIME names version 13.
+[[nodiscard]] std::optional<std::string> find_software_runtime(int cuda_major = 13);
+
+// Absolute path of the ladder's library. WARPFOLD_LADDER_LIBRARY names it. Throws failure, which says how to get it,
+// where it was not built.
+[[nodiscard]] std::string find_ladder_library();
+
+} // namespace warpfold::tool
