@@ -87,10 +87,10 @@ report::table counted_table() {
     return report::table({{"step", align::left},
                           {"title", align::left, true},
                           {"result", align::left},
-                          {"instructions\nper element"},
+                          {"instr.\nper\nelement"},
                           {"lanes\nof 32"},
-                          {"wavefronts\nper request"},
-                          {"sectors\nper request"},
+                          {"wave-\nfronts\nper\nrequest"},
+                          {"sectors\nper\nrequest"},
                           {"bus\nused"},
                           {"barriers\nper warp"},
                           {"launches"}});
@@ -194,7 +194,7 @@ std::string claim_text(const ladder::claim& claim, std::size_t indent, const sty
     const tone as = !claim.holds ? tone::faint : *claim.holds ? tone::good : tone::bad;
     std::string text = claim.text;
     if (!claim.figure.empty()) {
-        text += ": " + claim.figure;
+        text += " → " + claim.figure;
     }
     if (!claim.lecture.empty()) {
         text += " [" + claim.lecture + "]";
@@ -204,27 +204,50 @@ std::string claim_text(const ladder::claim& claim, std::size_t indent, const sty
     return out.replace(indent, std::string_view(mark).size(), report::coloured(mark, as, look));
 }
 
-std::string steps_in_words(const ladder::reduce_report& r, bool claims, const style& look) {
-    std::string out;
+std::string sources(const ladder::reduce_report& r, const style& look) {
+    std::string out = "\nWhere the steps are\n";
     const std::size_t width = widest_id(r);
-    const std::string indent(width + 2, ' ');
     for (const auto& step : r.steps) {
-        const std::string first = fmt::format("{:<{}}  ", step.id, width);
-        const std::string where =
-            step.lecture.empty() ? step.source : fmt::format("{} ({})", step.source, step.lecture);
-        if (!claims) {
-            out += report::paragraph(first, where, look.width);
-        } else {
-            out += "\n" + report::paragraph(first, fmt::format("{} – {}", step.title, where), look.width);
-            if (!step.idea.empty()) {
-                out += report::paragraph(indent, step.idea, look.width);
-            }
-            for (const auto& claim : step.claims) {
-                out += claim_text(claim, indent.size(), look);
-            }
+        out += report::paragraph(fmt::format("{:<{}}  ", step.id, width),
+                                 step.lecture.empty() ? step.source : fmt::format("{} ({})", step.source, step.lecture),
+                                 look.width);
+        if (!step.caution.empty()) {
+            out += report::paragraph(fmt::format("{:<{}}  ! ", "", width), step.caution, look.width);
+        }
+    }
+    return out;
+}
+
+std::string tally(const ladder::reduce_report& r) {
+    std::size_t hold = 0;
+    std::size_t fail = 0;
+    std::size_t unseen = 0;
+    for (const auto& step : r.steps) {
+        for (const auto& claim : step.claims) {
+            ++(!claim.holds ? unseen : *claim.holds ? hold : fail);
+        }
+    }
+    return fmt::format(
+        "\nThe steps, and what the lectures claim: ✓ {} hold{}, ✗ {} do{} not, – {} cannot be seen here\n", hold,
+        hold == 1 ? "s" : "", fail, fail == 1 ? "es" : "", unseen);
+}
+
+std::string steps_in_words(const ladder::reduce_report& r, const style& look) {
+    constexpr std::size_t indent = 4;
+    const std::string blanks(indent, ' ');
+    std::string out = tally(r);
+    for (const auto& step : r.steps) {
+        std::string head = fmt::format("{} – {}", step.title, step.source);
+        head += step.lecture.empty() ? "" : fmt::format(" ({})", step.lecture);
+        out += "\n" + report::paragraph(step.id + "  ", head, look.width);
+        if (!step.idea.empty()) {
+            out += report::paragraph(blanks, step.idea, look.width);
+        }
+        for (const auto& claim : step.claims) {
+            out += claim_text(claim, indent, look);
         }
         if (!step.caution.empty()) {
-            out += report::paragraph(indent + "! ", step.caution, look.width);
+            out += report::paragraph(blanks + "! ", step.caution, look.width);
         }
     }
     return out;
@@ -236,10 +259,10 @@ struct meaning {
 };
 
 constexpr meaning counted_meanings[] = {
-    {"instructions per element", "PTX instructions that threads executed, over n; all launches of one reduction"},
+    {"instr. per element", "PTX instructions that threads executed, over n; all launches of one reduction"},
     {"lanes of 32", "threads of a warp that took part in an instruction, on average"},
     {"wavefronts per request", "passes that a warp's access to shared memory took; 1 is without bank conflict "
-                               "(2 for 8-byte elements, which go by half warps)"},
+                               "(8-byte elements go by half warps: up to 2)"},
     {"sectors per request",
      "32-byte pieces of global memory that a warp's access touched; 4 is what 32 adjacent 4-byte "
      "elements need"},
@@ -273,11 +296,10 @@ std::string legend(const meaning (&meanings)[N], const style& look) {
 std::string text_of(const ladder::reduce_report& r, bool claims, const style& look) {
     std::string out = heading(r, look) + "\n" + main_table(r, look) + mishaps(r, look);
     out += r.device.software ? legend(counted_meanings, look) : legend(timed_meanings, look);
-    out +=
-        claims
-            ? "\nThe steps, and what the lectures claim (✓ holds, ✗ does not hold, – cannot be seen here, ! caution)\n"
-            : "\nWhere the steps are\n";
-    out += steps_in_words(r, claims, look);
+    if (!r.device.software && r.request.finish_on == ladder::finish::host) {
+        out += report::paragraph("  ", "The host's part, the copy and the last additions, is in no time.", look.width);
+    }
+    out += claims ? steps_in_words(r, look) : sources(r, look);
     return out;
 }
 

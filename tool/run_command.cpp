@@ -110,6 +110,9 @@ int run(const options& o) {
     if (arguments.empty()) {
         throw usage_error("which program? warpfold run [OPTIONS] -- PROGRAM ARGUMENTS");
     }
+    if (o.counters == "-") {
+        throw usage_error("--counters: give a file; standard output is the program's own");
+    }
     if (arguments.front().empty()) {
         return cannot_start("''", ENOENT);
     }

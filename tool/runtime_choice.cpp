@@ -73,6 +73,9 @@ void set_software_environment(const device_options& options) {
             throw usage_error(fmt::format("--card: '{}' is none of {}", *options.card, card_names()));
         }
         ::setenv("SOFTGPU_DEVICE", options.card->c_str(), 1);
+    } else if (chosen_card() == nullptr) {
+        throw usage_error(
+            fmt::format("SOFTGPU_DEVICE: '{}' is none of {}", std::getenv("SOFTGPU_DEVICE"), card_names()));
     }
     if (options.workers) {
         std::uint64_t workers = 0;

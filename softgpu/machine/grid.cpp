@@ -199,6 +199,7 @@ private:
             at += frame;
             w.owner = &b;
             w.host = &self_;
+            w.constants = self_.constants;
             w.index = k;
             for (const warp_place& p : code_.of_warp) {
                 for (unsigned l = 0; l < lanes; ++l) {
@@ -220,7 +221,7 @@ private:
                 static_cast<std::uint32_t>(linear / g.x / g.y)};
         b.resident = true;
         b.threads_live = static_cast<std::uint32_t>(launch_.request->block.count());
-        b.next_warp = 0;
+        b.at_barriers = 0;
         b.barriers = {};
         std::uint32_t left = b.threads_live;
         for (warp& w : b.members) {
@@ -284,9 +285,15 @@ private:
                 return outcome::ended;
             }
             if (!progress) {
-                return outcome::stuck;
+                bool any = false;
+                for (warp& w : b.members) {
+                    any = let_go(&w) || any;
+                }
+                if (!any) {
+                    return outcome::stuck;
+                }
             }
-            if (gave_way) {
+            if (progress && gave_way) {
                 return outcome::gave_way;
             }
         }

@@ -28,12 +28,12 @@ SOFTGPU_INLINE T* written(std::byte* frame, place p) {
 
 template <class T>
 SOFTGPU_INLINE const T* read(std::byte* frame, const warp* w, place p) {
-    std::byte* const base = (p & in_constants) != 0 ? w->host->constants : frame;
+    std::byte* const base = (p & in_constants) != 0 ? w->constants : frame;
     return reinterpret_cast<const T*>(__builtin_assume_aligned(base + (p & ~in_constants), 64));
 }
 
 SOFTGPU_INLINE lane_mask read_mask(std::byte* frame, const warp* w, place p) {
-    const std::byte* const base = (p & in_constants) != 0 ? w->host->constants : frame;
+    const std::byte* const base = (p & in_constants) != 0 ? w->constants : frame;
     lane_mask m;
     std::memcpy(&m, base + (p & ~in_constants), 4);
     return m;

@@ -8,6 +8,8 @@ namespace softgpu::machine {
 
 namespace {
 
+std::uint32_t count_lanes(lane_mask m) { return m == all_lanes ? lanes : static_cast<std::uint32_t>(std::popcount(m)); }
+
 std::uint16_t free_join(warp* w) {
     for (std::uint16_t k = 1; k < w->joins.size(); ++k) {
         if (!w->joins[k].used) {
@@ -65,21 +67,6 @@ void complete(warp* w, std::uint16_t j) {
     }
 }
 
-bool let_go(warp* w) {
-    bool any = false;
-    for (std::uint16_t k = 1; k < w->joins.size(); ++k) {
-        join& here = w->joins[k];
-        if (here.used && here.arrived != 0 && here.arrived != here.expected) {
-            const split met{here.pc, here.arrived, here.parent, waiting::no, 0, 0};
-            here.expected &= ~here.arrived;
-            here.arrived = 0;
-            park(w, met);
-            any = true;
-        }
-    }
-    return any;
-}
-
 // Completes a barrier when all threads it wants have come.
 bool complete_barrier(block* b, unsigned id) {
     barrier_state& s = b->barriers[id];
@@ -89,6 +76,7 @@ bool complete_barrier(block* b, unsigned id) {
     }
     s.result_count = s.count;
     s.result_threads = s.arrived;
+    b->at_barriers -= s.arrived;
     s.arrived = 0;
     s.count = 0;
     s.wanted = 0;
@@ -104,6 +92,21 @@ bool complete_barrier(block* b, unsigned id) {
 }
 
 } // namespace
+
+bool let_go(warp* w) {
+    bool any = false;
+    for (std::uint16_t k = 1; k < w->joins.size(); ++k) {
+        join& here = w->joins[k];
+        if (here.used && here.arrived != 0 && here.arrived != here.expected) {
+            const split met{here.pc, here.arrived, here.parent, waiting::no, 0, 0};
+            here.expected &= ~here.arrived;
+            here.arrived = 0;
+            park(w, met);
+            any = true;
+        }
+    }
+    return any;
+}
 
 const instruction* next_split(warp* w) {
     for (std::uint32_t k = w->parked; k-- > 0;) {
@@ -161,11 +164,11 @@ const instruction* arrive(warp* w) {
 const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_on) {
     w->live &= ~gone;
     block* const b = w->owner;
-    b->threads_live -= static_cast<std::uint32_t>(std::popcount(gone));
+    b->threads_live -= count_lanes(gone);
     for (std::uint16_t j = w->join_index; j != 0; j = w->joins[j].parent) {
         w->joins[j].expected &= ~gone;
     }
-    for (unsigned id = 0; id < b->barriers.size(); ++id) {
+    for (unsigned id = 0; b->at_barriers != 0 && id < b->barriers.size(); ++id) {
         complete_barrier(b, id);
     }
     const lane_mask rest = w->mask & ~gone;
@@ -200,19 +203,29 @@ const instruction* give_way(warp* w, const instruction* resume) {
 }
 
 const instruction* wait_at_barrier(warp* w, unsigned id, std::uint32_t wanted, bool waits, const instruction* resume) {
-    barrier_state& s = w->owner->barriers[id];
-    s.arrived += static_cast<std::uint32_t>(std::popcount(w->mask));
+    block* const b = w->owner;
+    barrier_state& s = b->barriers[id];
+    const std::uint32_t arriving = count_lanes(w->mask);
+    s.arrived += arriving;
+    b->at_barriers += arriving;
     if (wanted != 0) {
-        // An arrival counts as its whole warp, as the hardware counts.
         s.wanted = wanted;
     }
-    if (complete_barrier(w->owner, id) || !waits) {
+    if (s.arrived >= (s.wanted != 0 ? s.wanted : b->threads_live)) {
+        complete_barrier(b, id);
+        return resume;
+    }
+    if (!waits) {
         return resume;
     }
     split mine = running(w, resume);
     mine.why = waiting::barrier;
     mine.barrier = static_cast<std::uint8_t>(id);
     park(w, mine);
+    if (w->parked == 1) {
+        w->running = false;
+        return nullptr;
+    }
     return next_split(w);
 }
 

@@ -17,6 +17,8 @@ const instruction* arrive(warp* w);
 const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_on);
 // Another split that can run, loaded into the warp; nullptr: none.
 const instruction* next_split(warp* w);
+// Lanes that wait at a join for others go on without them. false: none wait. For when nothing else can run.
+bool let_go(warp* w);
 // The budget ran out: others first. `resume` is where the running split goes on.
 const instruction* give_way(warp* w, const instruction* resume);
 // The running split waits at a barrier of the block and goes on at `resume`; completes the barrier if it was the last.

@@ -85,6 +85,7 @@ struct warp {
     int budget = 0;                         // backward branches left before others get their turn
 
     std::byte* frame = nullptr;
+    std::byte* constants = nullptr;         // of the worker
     observe::counters* counts = nullptr;    // of the barrier interval
     block* owner = nullptr;
     worker* host = nullptr;
@@ -112,8 +113,8 @@ struct block {
     extent id;
     std::uint64_t linear = 0;
     std::uint32_t threads_live = 0;
+    std::uint32_t at_barriers = 0;  // threads that have arrived and wait
     std::uint32_t warps = 0;
-    std::uint32_t next_warp = 0;
     std::byte* shared = nullptr;
     std::byte* local = nullptr;     // local_bytes of each thread, threads in order
     std::array<barrier_state, 16> barriers;

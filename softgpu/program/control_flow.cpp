@@ -19,9 +19,7 @@ bool is_leaving(const ptx::instruction& i) {
     return i.op == ptx::opcode::ret || i.op == ptx::opcode::exit_ || i.op == ptx::opcode::trap;
 }
 
-bool is_barrier(const ptx::instruction& i) {
-    return i.op == ptx::opcode::bar || i.op == ptx::opcode::barrier;
-}
+bool is_barrier(const ptx::instruction& i) { return i.op == ptx::opcode::bar || i.op == ptx::opcode::barrier; }
 
 using label_places = std::vector<std::pair<std::string, std::uint32_t>>; // sorted by name
 
@@ -70,7 +68,8 @@ const ptx::operand& symbol_of(const ptx::instruction& i, std::size_t nth) {
 using branch_lists = std::map<std::string_view, const ptx::statement*>;
 
 // The instructions to which a branch may go.
-std::vector<std::uint32_t> targets_of(const ptx::instruction& i, const label_places& labels, const branch_lists& lists) {
+std::vector<std::uint32_t> targets_of(const ptx::instruction& i, const label_places& labels,
+                                      const branch_lists& lists) {
     if (i.op == ptx::opcode::bra) {
         const ptx::operand& target = symbol_of(i, 0);
         return {place_of(labels, target.name, i.where)};

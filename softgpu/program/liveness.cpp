@@ -80,7 +80,10 @@ private:
 class liveness {
 public:
     liveness(const ptx::function& f, const control_flow& flow)
-        : flow_(flow), accesses_(f), column_(f.registers.size(), none), open_until_(f.registers.size(), 0),
+        : flow_(flow),
+          accesses_(f),
+          column_(f.registers.size(), none),
+          open_until_(f.registers.size(), 0),
           range_count_(f.registers.size(), 0) {
         ranges_.first_of.assign(f.registers.size(), none);
         ranges_.all.reserve(f.registers.size() + f.registers.size() / 4);
@@ -242,11 +245,11 @@ private:
 
     const control_flow& flow_;
     flat_accesses accesses_;
-    std::vector<std::uint32_t> column_;      // by register
-    std::vector<std::uint32_t> register_of_; // by column
-    std::vector<std::uint32_t> open_until_;  // by register, while walking; 0: not alive
+    std::vector<std::uint32_t> column_;       // by register
+    std::vector<std::uint32_t> register_of_;  // by column
+    std::vector<std::uint32_t> open_until_;   // by register, while walking; 0: not alive
     std::vector<std::uint64_t> open_columns_; // the bits of those that are, where they have a column
-    std::vector<std::uint8_t> range_count_;  // by register
+    std::vector<std::uint8_t> range_count_;   // by register
     live_ranges ranges_;
 };
 

@@ -245,7 +245,8 @@ void find_meeting_places(std::vector<basic_block>& blocks, const std::vector<blo
     for (std::uint32_t b = 0; b < n; ++b) {
         reachable.for_each(b, [&](std::size_t e) { weight[e] += ends[b].weight; });
     }
-    // The return goes first, then the heaviest end, and takes all blocks that lead to it: there lanes that end elsewhere are left out.
+    // The return goes first, then the heaviest end, and takes all blocks that lead to it; lanes of theirs that end
+    // elsewhere are left out.
     // What remains leads to other ends only, and is treated alike.
     std::vector<std::uint32_t> left(n);
     for (std::uint32_t b = 0; b < n; ++b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a body means before it is decoded: basic blocks, where divergent lanes meet again, and where each register lives.
+// What a body means before it is decoded: basic blocks, where divergent lanes meet again, where each register lives.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,13 @@ struct basic_block {
     // which lanes end for good (an early return of a kernel, a trap) are left out where others go on: nobody waits for
     // lanes that are gone. Of two ways to the end the one with more barriers, then the longer one, goes on. no_block:
     // lanes meet only at the end of the function, if it has one. A block of nothing but an end is never a meeting place
-    // of a kernel. The places are nested: they are one tree.
+    // of a kernel. The places are nested: from each one leads to the next, to the end
+    // at last, or round where a loop has no end.
     std::uint32_t immediate_post_dominator = no_block;
 };
 
 struct control_flow {
-    std::vector<basic_block> blocks;               // in order of instructions; block 0 is the entry
+    std::vector<basic_block> blocks; // in order of instructions; block 0 is the entry
     std::vector<std::uint32_t> block_of_instruction;
     std::vector<std::pair<std::string, std::uint32_t>> labels; // and their blocks, sorted by name
 };
@@ -46,7 +47,7 @@ struct control_flow {
 [[nodiscard]] std::uint32_t block_of_label(const control_flow& flow, std::string_view label) noexcept;
 [[nodiscard]] std::uint32_t block_of_label(const ptx::function& f, const control_flow& flow, std::string_view label);
 
-// Which registers an instruction writes and reads, by the opcode table: guards, address bases, vectors and pairs included.
+// Which registers an instruction writes and reads, each once: guards, address bases, vectors and pairs included.
 struct access {
     std::vector<std::uint32_t> written;
     std::vector<std::uint32_t> read;
@@ -61,14 +62,19 @@ struct access {
 // Where each register of a function lives in its warp's register frame. Registers that are never alive together share
 // a place; every place is aligned to 64 bytes except predicates (4).
 struct register_places {
-    std::vector<std::uint32_t> offset;      // by index into function::registers, bytes from the frame's start
-    std::uint32_t frame_bytes = 0;          // a multiple of 64
-    std::uint32_t live_words = 0;           // most 32-bit words of live registers at one point, per thread (predicates not counted)
+    // By index into function::registers, bytes from the frame's start; 0 for registers that no instruction names.
+    std::vector<std::uint32_t> offset;
+    std::uint32_t frame_bytes = 0; // a multiple of 64
+    // 32-bit words of registers alive at once, at most, per thread; predicates not counted.
+    std::uint32_t live_words = 0;
 };
 
-// Liveness by data flow over the blocks, then places by linear scan over live ranges with holes or by interference: the
-// allocator's choice, as long as a frame is close to the most words alive at once and the time is about linear (a body
-// may have 20,000 instructions and 10,000 registers). A register read before any write is alive from the entry on.
+// Liveness by data flow over the blocks, then for each width, the narrow ones first, a region whose places go by first
+// fit over live ranges with holes. A register read before any write is alive from the entry on. A destination shares
+// the place of a source of its own instruction only where both have one width and the instruction reads and writes lane
+// by lane: not for vectors, pairs, shuffles, votes and atomics. About linear in instructions,
+// registers and live ranges.
+// Throws ptx::error where an instruction names a register that the function does not have.
 [[nodiscard]] register_places place_registers(const ptx::function& f, const control_flow& flow);
 
 } // namespace softgpu::program

@@ -32,7 +32,7 @@ struct span_of_time {
 // One place and when it is taken.
 class place {
 public:
-    // Takes the place for a register's ranges, unless one of them is taken already. Calls come with rising first points.
+    // Takes the place for a register's ranges unless it is taken in one of them. Calls come with rising first points.
     bool take(const live_ranges& ranges, std::uint32_t head) {
         for (std::uint32_t r = head; r != live_ranges::none; r = ranges.all[r].next) {
             const live_range& wanted = ranges.all[r];

@@ -17,15 +17,13 @@ enum class use : std::uint8_t { read, written };
     case ptx::opcode::call: // call (result), function, (arguments)
         return i.operands[0].kind == ptx::operand_kind::group;
     case ptx::opcode::bar: // bar.red.popc d, barrier, predicate
-    case ptx::opcode::barrier:
-        return i.has(ptx::suffix::red);
+    case ptx::opcode::barrier: return i.has(ptx::suffix::red);
     case ptx::opcode::mbarrier: // mbarrier.arrive state, [barrier]; others begin with the address
     case ptx::opcode::multimem: // multimem.ld_reduce d, [address]; others begin with the address
     case ptx::opcode::wgmma:    // wgmma.mma_async d, a, b
     case ptx::opcode::tcgen05:  // tcgen05.ld d, [address]; others begin with the address
         return true;
-    default:
-        return ptx::destinations_of(i.op) != 0;
+    default: return ptx::destinations_of(i.op) != 0;
     }
 }
 
@@ -60,10 +58,8 @@ enum class use : std::uint8_t { read, written };
     switch (ptx::family_of(i.op)) {
     case ptx::family::atomic:
     case ptx::family::warp:
-    case ptx::family::unsupported:
-        return true;
-    default:
-        break;
+    case ptx::family::unsupported: return true;
+    default: break;
     }
     if (i.op == ptx::opcode::bar || i.op == ptx::opcode::barrier) {
         return true;

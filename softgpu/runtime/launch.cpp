@@ -107,8 +107,10 @@ void launch(context& gpu, locked& lock, const void* kernel, const order& o, void
         const auto start = std::chrono::steady_clock::now();
         machine::launch_result result = machine::launch(*image.owner, *image.kernel, request);
         record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        record.total = result.total;
-        record.by_interval = std::move(result.by_interval);
+        if (request.count) {
+            record.total = result.total;
+            record.by_interval = std::move(result.by_interval);
+        }
         if (result.error) {
             record.fault = result.error.message;
             gpu.poison(error_of(result.error.kind));

@@ -20,7 +20,10 @@ std::string message_of(const std::string& bytes) {
 }
 
 TEST(container, lists_entries_with_their_facts) {
-    const std::string bytes = container({{2, 80, packing::plain, "\x7f" "ELFbody", 0, "a.cu", ""},
+    const std::string bytes = container({{2, 80, packing::plain,
+                                          "\x7f"
+                                          "ELFbody",
+                                          0, "a.cu", ""},
                                          {1, 90, packing::zstd, some_ptx(2000), 0x100000, "b.cu", "-g --fast"},
                                          {1, 75, packing::lz4, some_ptx(500), 0, "", "--compile-only"},
                                          {8, 90, packing::plain, "????", 0x200000, "", ""}});
@@ -77,7 +80,10 @@ TEST(wrapper, leads_to_its_container) {
 }
 
 TEST(wrapper, of_version_2_brings_the_relocatable_containers) {
-    const std::string linked = container({{2, 75, packing::plain, "\x7f" "ELF", 0, "", ""}});
+    const std::string linked = container({{2, 75, packing::plain,
+                                           "\x7f"
+                                           "ELF",
+                                           0, "", ""}});
     const std::string one = container({{1, 75, packing::plain, "one", 0, "", ""}});
     const std::string two = container({{1, 75, packing::plain, "two", 0, "", ""}});
     const void* const list[] = {one.data(), two.data(), nullptr};
@@ -107,8 +113,8 @@ TEST(container, errors_are_one_line_that_says_where) {
     EXPECT_EQ(message_of(""), "fat binary: there is none (no bytes)");
     EXPECT_EQ(message_of(std::string(64, 'x')), "fat binary: no container at offset 0 (wrong magic number)");
     const std::string good = container({{1, 75, packing::plain, "text", 0, "", ""}});
-    EXPECT_EQ(message_of(good + "abcd"), "fat binary: cut off in a container's header at offset " +
-                                             std::to_string(good.size()));
+    EXPECT_EQ(message_of(good + "abcd"),
+              "fat binary: cut off in a container's header at offset " + std::to_string(good.size()));
     std::string bad = good;
     put(bad, 4, std::uint16_t{9});
     EXPECT_EQ(message_of(bad), "fat binary: container version 9 at offset 0 is not known");

@@ -32,9 +32,8 @@ void put(std::string& bytes, std::size_t at, Number value) {
 inline std::string packed(const std::string& contents, packing pack) {
     if (pack == packing::lz4) {
         std::string out(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(contents.size()))), '\0');
-        out.resize(static_cast<std::size_t>(LZ4_compress_default(contents.data(), out.data(),
-                                                                 static_cast<int>(contents.size()),
-                                                                 static_cast<int>(out.size()))));
+        out.resize(static_cast<std::size_t>(LZ4_compress_default(
+            contents.data(), out.data(), static_cast<int>(contents.size()), static_cast<int>(out.size()))));
         return out;
     }
     if (pack == packing::zstd) {

@@ -14,7 +14,10 @@ using namespace fatbin_test;
 namespace {
 
 std::string sample() {
-    return container({{2, 80, packing::plain, "\x7f" "ELFbody of the code", 0, "a.cu", ""},
+    return container({{2, 80, packing::plain,
+                       "\x7f"
+                       "ELFbody of the code",
+                       0, "a.cu", ""},
                       {1, 90, packing::zstd, some_ptx(800), 0x100000, "b.cu", "-g --fast"},
                       {1, 75, packing::lz4, some_ptx(500), 0, "", "--compile-only"},
                       {1, 70, packing::plain, some_ptx(200), 0, "", ""}}) +
@@ -47,7 +50,10 @@ bool survives(const std::string& bytes) {
 
 TEST(damage, truncated_at_every_length) {
     const std::string whole = sample();
-    const std::string first = container({{2, 80, packing::plain, "\x7f" "ELFbody of the code", 0, "a.cu", ""},
+    const std::string first = container({{2, 80, packing::plain,
+                                          "\x7f"
+                                          "ELFbody of the code",
+                                          0, "a.cu", ""},
                                          {1, 90, packing::zstd, some_ptx(800), 0x100000, "b.cu", "-g --fast"},
                                          {1, 75, packing::lz4, some_ptx(500), 0, "", "--compile-only"},
                                          {1, 70, packing::plain, some_ptx(200), 0, "", ""}});

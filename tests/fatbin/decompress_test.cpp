@@ -39,7 +39,9 @@ TEST_P(packings, give_the_text_back_without_its_zeros) {
 }
 
 TEST_P(packings, keep_the_zeros_of_machine_code) {
-    const std::string code("\x7f" "ELF\0\0ab\0\0\0\0\0\0\0\0", 16);
+    const std::string code("\x7f"
+                           "ELF\0\0ab\0\0\0\0\0\0\0\0",
+                           16);
     const std::string in = container({{2, 75, GetParam(), code, 0, "", ""}});
     EXPECT_EQ(decompress(only_entry(in)), code);
 }
@@ -61,8 +63,7 @@ TEST_P(compressed, length_has_to_be_right) {
 TEST_P(compressed, absurd_lengths_are_refused_before_memory_is_asked_for) {
     std::string bad = container({{1, 75, GetParam(), some_ptx(1000), 0, "", ""}});
     put(bad, entry_at + 56, std::uint64_t{1} << 60);
-    EXPECT_EQ(message_of(bad),
-              "fat binary: an entry claims 1152921504606846976 bytes, more than 1073741824");
+    EXPECT_EQ(message_of(bad), "fat binary: an entry claims 1152921504606846976 bytes, more than 1073741824");
 }
 
 TEST_P(compressed, data_may_not_be_cut_off) {

@@ -90,7 +90,8 @@ TEST(access, calls) {
     const access without = of(opcode::call, {symbol_operand("g"), list_operand(operand_kind::group, {2, 3})});
     EXPECT_TRUE(without.written.empty());
     EXPECT_EQ(without.read, (registers{2, 3}));
-    const access indirect = of(opcode::call, {r(6), list_operand(operand_kind::group, {2}), symbol_operand("prototype")});
+    const access indirect =
+        of(opcode::call, {r(6), list_operand(operand_kind::group, {2}), symbol_operand("prototype")});
     EXPECT_TRUE(indirect.written.empty());
     EXPECT_EQ(indirect.read, (registers{6, 2}));
 }

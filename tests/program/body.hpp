@@ -96,7 +96,9 @@ public:
         return *this;
     }
 
-    body& bra(const std::string& to, std::uint32_t guard = always) { return add(opcode::bra, {symbol_operand(to)}, guard); }
+    body& bra(const std::string& to, std::uint32_t guard = always) {
+        return add(opcode::bra, {symbol_operand(to)}, guard);
+    }
 
     body& brx(std::uint32_t index, const std::string& list) {
         return add(opcode::brx, {register_operand(index), symbol_operand(list)});

@@ -119,7 +119,8 @@ std::string complaint_about(const function& f, const register_places& places) {
         return "the frame's shape is wrong";
     }
     const auto overlap = [&](std::uint32_t a, std::uint32_t b) {
-        return places.offset[a] < places.offset[b] + bytes_of(f, b) && places.offset[b] < places.offset[a] + bytes_of(f, a);
+        return places.offset[a] < places.offset[b] + bytes_of(f, b) &&
+               places.offset[b] < places.offset[a] + bytes_of(f, a);
     };
     const auto name = [](std::uint32_t r) { return std::to_string(r); };
     const naive_liveness live = find_liveness(f);

@@ -18,7 +18,8 @@ struct naive_liveness {
 [[nodiscard]] naive_liveness find_liveness(const softgpu::ptx::function& f);
 
 // The first thing that is wrong with the places; empty where nothing is.
-[[nodiscard]] std::string complaint_about(const softgpu::ptx::function& f, const softgpu::program::register_places& places);
+[[nodiscard]] std::string complaint_about(const softgpu::ptx::function& f,
+                                          const softgpu::program::register_places& places);
 
 // 32-bit words of live registers at most, predicates not counted.
 [[nodiscard]] std::uint32_t most_live_words(const softgpu::ptx::function& f);

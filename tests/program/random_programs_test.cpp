@@ -63,11 +63,14 @@ private:
         switch (below(9)) {
         case 0: b_.add(opcode::mov, {r(other()), operand{}}, guard()); break;
         case 1: b_.add(opcode::setp, {r(predicate()), r(other()), r(other())}, guard()); break;
-        case 2: b_.add(opcode::setp, {list_operand(operand_kind::pair, {predicate(), predicate()}), r(other())}, guard()); break;
+        case 2:
+            b_.add(opcode::setp, {list_operand(operand_kind::pair, {predicate(), predicate()}), r(other())}, guard());
+            break;
         case 3: b_.add(opcode::st, {address_operand(other()), r(other())}, guard()); break;
         case 4: b_.add(opcode::shfl, {r(other()), r(other()), r(other())}, guard()); break;
         case 5:
-            b_.add(opcode::ld, {list_operand(operand_kind::vector, {other(), other()}), address_operand(other())}, guard());
+            b_.add(opcode::ld, {list_operand(operand_kind::vector, {other(), other()}), address_operand(other())},
+                   guard());
             break;
         case 6: b_.add(opcode::selp, {r(other()), r(other()), r(other()), r(predicate())}, guard()); break;
         default: b_.add(opcode::add, {r(other()), r(other()), r(other())}, guard()); break;
@@ -161,8 +164,11 @@ TEST(random_programs, frame_of_straight_code_is_what_is_alive_at_most) {
         for (unsigned k = 0; k < 300; ++k) {
             const std::uint32_t target = b.reg(suffix::b32);
             const auto source = [&] {
-                return registers.empty() ? operand{}
-                                         : register_operand(registers[registers.size() - 1 - random() % std::min<std::size_t>(registers.size(), 40)]);
+                if (registers.empty()) {
+                    return operand{};
+                }
+                const std::size_t back = random() % std::min<std::size_t>(registers.size(), 40);
+                return register_operand(registers[registers.size() - 1 - back]);
             };
             b.add(opcode::add, {register_operand(target), source(), source()});
             registers.push_back(target);

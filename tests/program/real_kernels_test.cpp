@@ -55,9 +55,9 @@ TEST(real_kernels, lanes_meet_again_before_every_barrier) {
                 continue;
             }
             for (const basic_block& before : flow.blocks) {
-                const bool leads_here = std::find(before.successors.begin(), before.successors.end(),
-                                                  static_cast<std::uint32_t>(&block - flow.blocks.data())) !=
-                                        before.successors.end();
+                const bool leads_here =
+                    std::find(before.successors.begin(), before.successors.end(),
+                              static_cast<std::uint32_t>(&block - flow.blocks.data())) != before.successors.end();
                 if (leads_here && before.successors.size() > 1) {
                     EXPECT_NE(before.immediate_post_dominator, no_block) << f.name << " line " << block.first;
                 }

@@ -13,27 +13,24 @@
 namespace softgpu::runtime {
 
 // One container with one plain entry: kind 1 is PTX, 2 machine code.
-inline std::vector<std::uint8_t> make_fat_binary(std::uint16_t kind, std::uint32_t architecture,
-                                                 std::string_view body) {
-    const auto put = [](std::vector<std::uint8_t>& to, std::size_t at, auto value) {
-        std::memcpy(to.data() + at, &value, sizeof value);
-    };
+inline std::vector<std::uint8_t> make_fat_binary(std::uint16_t kind, std::uint32_t architecture, std::string_view body) {
+    constexpr std::size_t header = 16;
+    constexpr std::size_t entry = 64;
     const std::size_t padded = (body.size() + 1 + 7) / 8 * 8;
-    std::vector<std::uint8_t> entry(64 + padded);
-    put(entry, 0, kind);
-    put(entry, 2, std::uint16_t{0x101});
-    put(entry, 4, std::uint32_t{64});
-    put(entry, 8, std::uint64_t{padded});
-    put(entry, 28, architecture);
-    put(entry, 40, std::uint64_t{0x11});
-    std::memcpy(entry.data() + 64, body.data(), body.size());
-    std::vector<std::uint8_t> container(16);
-    put(container, 0, std::uint32_t{0xBA55ED50});
-    put(container, 4, std::uint16_t{1});
-    put(container, 6, std::uint16_t{16});
-    put(container, 8, std::uint64_t{entry.size()});
-    container.insert(container.end(), entry.begin(), entry.end());
-    return container;
+    std::vector<std::uint8_t> bytes(header + entry + padded);
+    const auto put = [&](std::size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof value); };
+    put(0, std::uint32_t{0xBA55ED50});
+    put(4, std::uint16_t{1});
+    put(6, std::uint16_t{header});
+    put(8, std::uint64_t{entry + padded});
+    put(header, kind);
+    put(header + 2, std::uint16_t{0x101});
+    put(header + 4, std::uint32_t{entry});
+    put(header + 8, std::uint64_t{padded});
+    put(header + 28, architecture);
+    put(header + 40, std::uint64_t{0x11});
+    std::memcpy(bytes.data() + header + entry, body.data(), body.size());
+    return bytes;
 }
 
 // What nvcc puts around a container.

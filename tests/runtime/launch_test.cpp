@@ -151,11 +151,12 @@ TEST_F(launch_test, a_fault_comes_to_light_at_the_next_synchronisation_and_stays
     ASSERT_EQ(cudaMalloc(&p, 64), error::success);
     event* e = nullptr;
     ASSERT_EQ(cudaEventCreate(&e), error::success);
+    ASSERT_EQ(cudaMemset(p, 5, 64), error::success);
     testing::internal::CaptureStderr();
     ASSERT_EQ(wild(static_cast<char*>(p) + 64), error::success) << "the launch itself is asynchronous";
     EXPECT_EQ(cudaGetLastError(), error::success);
     EXPECT_EQ(cudaMemset(p, 9, 64), error::success) << "work after the fault is accepted and not done";
-    EXPECT_EQ(*static_cast<unsigned char*>(p), 0);
+    EXPECT_EQ(*static_cast<unsigned char*>(p), 5);
     EXPECT_EQ(cudaDeviceSynchronize(), error::illegal_address);
     const std::string message = testing::internal::GetCapturedStderr();
     EXPECT_EQ(message.find("softgpu: "), 0u) << message;

@@ -121,9 +121,8 @@ TEST_F(process_test, a_forked_child_leaves_the_file_alone) { EXPECT_EQ(counters(
 TEST_F(process_test, a_file_that_cannot_be_written_is_one_line) {
     const outcome o = run("SOFTGPU_COUNTERS=/nowhere/at/all.json", "once");
     EXPECT_EQ(o.status, 0);
-    EXPECT_EQ(o.output,
-              "cudaSuccess NVIDIA H100 80GB HBM3\nsoftgpu: SOFTGPU_COUNTERS: cannot write /nowhere/at/all.json: "
-              "No such file or directory\n");
+    EXPECT_EQ(o.output, "softgpu: SOFTGPU_COUNTERS: cannot write /nowhere/at/all.json: No such file or directory\n"
+                        "cudaSuccess NVIDIA H100 80GB HBM3\n");
 }
 
 } // namespace

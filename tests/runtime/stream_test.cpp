@@ -36,7 +36,7 @@ TEST_F(stream_test, handles_are_checked) {
 TEST_F(stream_test, priorities_are_brought_into_range) {
     stream* s = nullptr;
     int priority = 9;
-    for (const auto [asked, given] : {std::pair{-100, -5}, {-2, -2}, {7, 0}}) {
+    for (const auto& [asked, given] : {std::pair{-100, -5}, {-2, -2}, {7, 0}}) {
         ASSERT_EQ(cudaStreamCreateWithPriority(&s, 0, asked), error::success);
         ASSERT_EQ(cudaStreamGetPriority(s, &priority), error::success);
         EXPECT_EQ(priority, given);

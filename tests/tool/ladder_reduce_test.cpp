@@ -38,8 +38,9 @@ TEST_F(ladder_reduce, shows_counters_without_a_gpu) {
     EXPECT_EQ(seen.error, "");
     expect_in(seen.out, {"sum of 4,194,304 int32 (16.8 MB)", "blocks of 256 threads", "finished on the device", "right",
                          "2.00", "16.0", "1.25", "4.00", "50.0 %", "3.0", "ladder/reduce/12.cu", "the idea",
-                         "✓ half of the threads are idle: 128 of 256 [759, slide 'Idle Threads']",
-                         "✗ no bank conflicts: 50 more wavefronts", "– twice as fast: no times here"});
+                         "✓ half of the threads are idle → 128 of 256 [759, slide 'Idle Threads']",
+                         "✗ no bank conflicts → 50 more wavefronts", "– twice as fast → no times here"});
+    expect_in(seen.out, {"✓ 1 holds, ✗ 1 does not, – 1 cannot be seen here"});
     EXPECT_EQ(seen.out.find("GB/s"), std::string::npos);
     EXPECT_EQ(seen.out.find('\x1b'), std::string::npos);
 }
@@ -53,7 +54,7 @@ TEST_F(ladder_reduce, shows_times_on_a_gpu) {
 
 TEST_F(ladder_reduce, can_leave_the_claims_out) {
     const outcome seen = run({"--device", "softgpu", "--no-claims"}, {{"FAKE_LADDER", "cautious"}});
-    EXPECT_EQ(seen.out.find("✓"), std::string::npos);
+    EXPECT_EQ(seen.out.find("✓"), std::string::npos) << seen.out;
     expect_in(seen.out, {"ladder/reduce/1.cu", "! right only by luck"});
 }
 

@@ -111,6 +111,10 @@ TEST_F(run, refuses_bad_options_in_one_line) {
     expect_complaint(shell("echo ran", {"--card", "B999"}), 2, {"--card", "B999"});
     expect_complaint(shell("echo ran", {"--workers", "-1"}), 2, {"--workers"});
     expect_complaint(start({"--counters"}), 2, {"--counters"});
+    expect_complaint(shell("echo ran", {"--counters", "-"}), 2, {"--counters", "file"});
+    expect_complaint(
+        shell("echo ran", {}, {.environment = {{"SOFTGPU_DEVICE", "B999"}}, .folder = {}, .output = {}, .input = {}}),
+        2, {"SOFTGPU_DEVICE", "B999", "H100"});
 }
 
 } // namespace

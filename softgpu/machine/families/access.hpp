@@ -51,6 +51,19 @@ SOFTGPU_INLINE bool is_run(lane_mask mask, const std::uint32_t* at, std::uint32_
 
 // Distinct 32-byte sectors of an aligned access; none crosses a sector.
 inline unsigned count_sectors(lane_mask mask, const std::uint64_t* at) {
+    if (mask == all_lanes) {
+        std::uint64_t steps = 0;
+        std::uint64_t falls = 0;
+        for (unsigned l = 1; l < lanes; ++l) {
+            const std::uint64_t before = at[l - 1] >> 5;
+            const std::uint64_t here = at[l] >> 5;
+            steps += here != before ? 1 : 0;
+            falls |= here < before ? 1 : 0;
+        }
+        if (falls == 0) {
+            return static_cast<unsigned>(steps) + 1;
+        }
+    }
     std::uint64_t previous = at[std::countr_zero(mask)] >> 5;
     unsigned n = 1;
     bool sorted = true;
@@ -85,6 +98,24 @@ struct bank_cost {
     unsigned wavefronts = 0;
     unsigned conflicts = 0;
 };
+
+// No two lanes want different words of one bank: 4-byte accesses.
+inline bool is_conflict_free(lane_mask mask, const std::uint32_t* at) {
+    std::uint32_t word_of_bank[32];
+    std::uint32_t different = 0;
+    if (mask == all_lanes) {
+        for (unsigned l = 0; l < lanes; ++l) {
+            word_of_bank[at[l] >> 2 & 31] = at[l] >> 2;
+        }
+        for (unsigned l = 0; l < lanes; ++l) {
+            different |= word_of_bank[at[l] >> 2 & 31] ^ (at[l] >> 2);
+        }
+    } else {
+        each_lane(mask, [&](unsigned l) { word_of_bank[at[l] >> 2 & 31] = at[l] >> 2; });
+        each_lane(mask, [&](unsigned l) { different |= word_of_bank[at[l] >> 2 & 31] ^ (at[l] >> 2); });
+    }
+    return different == 0;
+}
 
 // One pass serves each of the 32 banks of 4 bytes once; lanes that want the same word share it. 8-byte accesses go by
 // half warps, 16-byte accesses by quarter warps.
@@ -130,8 +161,11 @@ inline bank_cost wavefronts_of(warp* w, lane_mask mask, const std::uint32_t* at,
     }
     const unsigned second = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint32_t step = (at[second] - at[first]) / (second - first);
-    if (bytes > 4 || (step & 3) != 0 || !is_run(mask, at, at[first] - first * step, step)) {
+    if (bytes > 4) {
         return count_wavefronts(mask, at, bytes);
+    }
+    if ((step & 3) != 0 || !is_run(mask, at, at[first] - first * step, step)) {
+        return is_conflict_free(mask, at) ? bank_cost{1, 0} : count_wavefronts(mask, at, bytes);
     }
     if (step == 0) {
         return {1, 0};

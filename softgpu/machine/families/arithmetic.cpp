@@ -93,32 +93,59 @@ struct neg_int {
         return static_cast<T>(static_cast<u>(0) - static_cast<u>(a));
     }
 };
+// Quotients of 32-bit values by way of doubles, which hold them exactly; the loops over lanes become vector code.
+SOFTGPU_INLINE double exactly(std::uint32_t x) {
+    return std::bit_cast<double>(0x4330000000000000ull | x) - 0x1p52;
+}
+SOFTGPU_INLINE std::uint32_t quotient(std::uint32_t a, std::uint32_t b) {
+    const double q = __builtin_trunc(exactly(a) / exactly(b | (b == 0 ? 1u : 0u)));
+    return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(q + 0x1p52));
+}
+SOFTGPU_INLINE std::uint32_t magnitude(std::int32_t a) {
+    return a < 0 ? 0u - static_cast<std::uint32_t>(a) : static_cast<std::uint32_t>(a);
+}
+
+// Division by zero: PTX leaves the result open; the hardware gives all ones, and the dividend as remainder.
 struct div_int {
     template <class T>
     SOFTGPU_INLINE T operator()(T a, T b) const {
-        if (b == 0) {
-            return static_cast<T>(~T(0)); // PTX leaves it open; the hardware gives all ones
-        }
-        if constexpr (std::is_signed_v<T>) {
-            if (b == T(-1)) {
-                return neg_int{}(a);
+        if constexpr (std::is_same_v<T, std::uint32_t>) {
+            return b == 0 ? ~0u : quotient(a, b);
+        } else if constexpr (std::is_same_v<T, std::int32_t>) {
+            const std::uint32_t q = quotient(magnitude(a), magnitude(b));
+            const auto r = static_cast<std::int32_t>((a ^ b) < 0 ? 0u - q : q);
+            return b == 0 ? -1 : r;
+        } else {
+            if (b == 0) {
+                return static_cast<T>(~T(0));
             }
+            if constexpr (std::is_signed_v<T>) {
+                if (b == T(-1)) {
+                    return neg_int{}(a);
+                }
+            }
+            return static_cast<T>(a / b);
         }
-        return static_cast<T>(a / b);
     }
 };
 struct rem_int {
     template <class T>
     SOFTGPU_INLINE T operator()(T a, T b) const {
-        if (b == 0) {
-            return a;
-        }
-        if constexpr (std::is_signed_v<T>) {
-            if (b == T(-1)) {
-                return 0;
+        if constexpr (sizeof(T) == 4) {
+            const auto q = static_cast<std::uint32_t>(div_int{}(a, b));
+            const auto r = static_cast<T>(static_cast<std::uint32_t>(a) - q * static_cast<std::uint32_t>(b));
+            return b == 0 ? a : r;
+        } else {
+            if (b == 0) {
+                return a;
             }
+            if constexpr (std::is_signed_v<T>) {
+                if (b == T(-1)) {
+                    return 0;
+                }
+            }
+            return static_cast<T>(a % b);
         }
-        return static_cast<T>(a % b);
     }
 };
 struct add_saturated {
@@ -482,8 +509,14 @@ handler two_ints(const form& f) {
     return choose_int(f.type[0], []<class T>(T) -> handler { return two<T, F>; });
 }
 template <class F>
-handler two_ints_by_one(const form& f) {
-    return choose_int(f.type[0], []<class T>(T) -> handler { return two_by_one<T, F>; });
+handler divided(const form& f) {
+    return choose_int(f.type[0], []<class T>(T) -> handler {
+        if constexpr (sizeof(T) == 4) {
+            return two<T, F>;
+        } else {
+            return two_by_one<T, F>;
+        }
+    });
 }
 template <class F>
 handler one_int(const form& f) {
@@ -559,8 +592,8 @@ handler choose_arithmetic(const form& f) {
     case opcode::mul24: return ints24<mul24, 2>(f);
     case opcode::mad24: return ints24<mad24, 3>(f);
     case opcode::fma: return floats<fma_float, 3>(f);
-    case opcode::div: return real ? floats<div_float, 2>(f) : two_ints_by_one<div_int>(f);
-    case opcode::rem: return two_ints_by_one<rem_int>(f);
+    case opcode::div: return real ? floats<div_float, 2>(f) : divided<div_int>(f);
+    case opcode::rem: return divided<rem_int>(f);
     case opcode::abs: return real ? floats<abs_float, 1>(f) : one_int<abs_int>(f);
     case opcode::neg: return real ? floats<neg_float, 1>(f) : one_int<neg_int>(f);
     case opcode::min: return min_max(f, true);

@@ -20,11 +20,7 @@ template <class T>
 const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
     const T* const a = read<T>(frame, w, i->a);
     T* const d = written<T>(frame, i->d);
-    if (w->mask == all_lanes) [[likely]] {
-        __builtin_memmove(d, a, sizeof(T) * lanes);
-    } else {
-        map_lanes(w->mask, d, [](T x) { return x; }, a);
-    }
+    map_lanes(w->mask, d, [](T x) { return x; }, a);
     return i + 1;
 }
 const instruction* copy_mask(const instruction* i, std::byte* frame, warp* w) {

@@ -75,23 +75,22 @@ __attribute__((noinline)) bool check_each(const instruction* i, warp* w, lane_ma
     return fine;
 }
 
-// A run of addresses in one allocation: the fast case. false: it is none, or it is not all right.
+// A run of addresses in one allocation: the fast case. `at` may be short of the address by `offset` in every lane.
+// false: it is no run, or not all right.
 template <verb Verb>
-SOFTGPU_INLINE bool locate_global_run(warp* w, lane_mask mask, const std::uint64_t* at, unsigned bytes, bool counted,
-                                      located& where) {
+SOFTGPU_INLINE bool locate_global_run(warp* w, lane_mask mask, const std::uint64_t* at, std::uint64_t offset,
+                                      unsigned bytes, located& where) {
     const auto first = static_cast<unsigned>(std::countr_zero(mask));
     const auto last = 31u - static_cast<unsigned>(std::countl_zero(mask));
     const std::uint64_t origin = at[first] - std::uint64_t{first} * bytes;
-    const std::uint64_t end = at[last] + bytes;
-    const bool gapless = (mask >> first) + 1 == (last == 31 && first == 0 ? 0u : 1u << (last - first + 1));
-    if (!gapless || !is_run(mask, at, origin, bytes) || (origin & (bytes - 1)) != 0 ||
-        !is_allocated(w, at[first], end - at[first])) {
+    const std::uint64_t begin = at[first] + offset;
+    const std::uint64_t length = std::uint64_t{last - first + 1} * bytes;
+    const bool gapless = mask >> first == all_lanes >> (31 - last + first);
+    if (!gapless || !is_run(mask, at, origin, bytes) || (begin & (bytes - 1)) != 0 || !is_allocated(w, begin, length)) {
         return false;
     }
-    if (counted) {
-        count_global<Verb>(w, mask, static_cast<unsigned>(((end - 1) >> 5) - (at[first] >> 5)) + 1, bytes);
-    }
-    where.run = reinterpret_cast<std::byte*>(origin);
+    count_global<Verb>(w, mask, static_cast<unsigned>(((begin + length - 1) >> 5) - (begin >> 5)) + 1, bytes);
+    where.run = reinterpret_cast<std::byte*>(origin + offset);
     where.step = bytes;
     return true;
 }
@@ -119,12 +118,14 @@ __attribute__((noinline)) bool locate_global(const instruction* i, warp* w, lane
 }
 
 template <verb Verb>
-SOFTGPU_INLINE bool locate_shared_run(warp* w, lane_mask mask, const std::uint32_t* at, unsigned bytes, located& where) {
+SOFTGPU_INLINE bool locate_shared_run(warp* w, lane_mask mask, const std::uint32_t* at, std::uint32_t offset,
+                                      unsigned bytes, located& where) {
     const auto first = static_cast<unsigned>(std::countr_zero(mask));
     const auto last = 31u - static_cast<unsigned>(std::countl_zero(mask));
     const std::uint32_t origin = at[first] - first * bytes;
-    if (!is_run(mask, at, origin, bytes) || (origin & (bytes - 1)) != 0 || at[first] > at[last] ||
-        std::uint64_t{at[last]} + bytes > w->host->launch->shared_bytes) {
+    const std::uint32_t begin = at[first] + offset;
+    if (!is_run(mask, at, origin, bytes) || (begin & (bytes - 1)) != 0 ||
+        std::uint64_t{begin} + (last - first + 1) * bytes > w->host->launch->shared_bytes) {
         return false;
     }
     unsigned groups = 1;
@@ -137,7 +138,7 @@ SOFTGPU_INLINE bool locate_shared_run(warp* w, lane_mask mask, const std::uint32
         }
     }
     count_shared<Verb>(w, mask, {groups, 0}, bytes);
-    where.run = w->owner->shared + static_cast<std::int32_t>(origin);
+    where.run = w->owner->shared + static_cast<std::int32_t>(origin + offset);
     where.step = bytes;
     return true;
 }
@@ -147,14 +148,24 @@ __attribute__((noinline)) bool locate_shared(const instruction* i, warp* w, lane
                                              unsigned bytes, located& where) {
     const std::uint32_t size = w->host->launch->shared_bytes;
     bool fine = true;
-    each_lane(mask, [&](unsigned l) {
-        const bool misaligned = (at[l] & (bytes - 1)) != 0;
-        if (fine && (misaligned || std::uint64_t{at[l]} + bytes > size)) {
-            fine = false;
-            raise_access(w, i, verb_name<Verb>, "shared", at[l], bytes, misaligned, l);
-        }
+    std::uint32_t wrong = 0;
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        const bool bad = (at[l] & (bytes - 1)) != 0 || at[l] > size - bytes;
+        wrong |= (mask & (1u << l)) != 0 && bad ? 1u : 0u;
+    }
+    if (wrong != 0 || size < bytes) [[unlikely]] {
+        each_lane(mask, [&](unsigned l) {
+            const bool misaligned = (at[l] & (bytes - 1)) != 0;
+            if (fine && (misaligned || std::uint64_t{at[l]} + bytes > size)) {
+                fine = false;
+                raise_access(w, i, verb_name<Verb>, "shared", at[l], bytes, misaligned, l);
+            }
+        });
+    }
+    for (unsigned l = 0; l < lanes; ++l) {
         where.each[l] = w->owner->shared + at[l];
-    });
+    }
     if (fine) {
         count_shared<Verb>(w, mask, wavefronts_of(w, mask, at, bytes), bytes);
         where.run = nullptr;
@@ -231,6 +242,10 @@ SOFTGPU_INLINE void move(const instruction* i, std::byte* frame, warp* w, lane_m
                 for (unsigned l = 0; l < lanes; ++l) {
                     std::memcpy(d + l, from + l * sizeof(T) * V, sizeof(T));
                 }
+            } else if (mask == all_lanes) {
+                for (unsigned l = 0; l < lanes; ++l) {
+                    std::memcpy(d + l, where.each[l] + k * sizeof(T), sizeof(T));
+                }
             } else {
                 each_lane(mask, [&](unsigned l) { std::memcpy(d + l, where.of(l) + k * sizeof(T), sizeof(T)); });
             }
@@ -249,13 +264,34 @@ SOFTGPU_INLINE void move(const instruction* i, std::byte* frame, warp* w, lane_m
 }
 
 template <class T, unsigned V, verb Verb>
-const instruction* global(const instruction* i, std::byte* frame, warp* w) {
+__attribute__((noinline)) const instruction* global_scattered(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
     addresses(at, i, frame, w);
-    constexpr unsigned bytes = sizeof(T) * V;
     located where;
-    if (!locate_global_run<Verb>(w, w->mask, at, bytes, true, where) &&
-        !locate_global<Verb>(i, w, w->mask, at, bytes, true, where)) {
+    if (!locate_global<Verb>(i, w, w->mask, at, sizeof(T) * V, true, where)) {
+        return nullptr;
+    }
+    move<T, V, Verb>(i, frame, w, w->mask, where);
+    return i + 1;
+}
+
+template <class T, unsigned V, verb Verb>
+const instruction* global(const instruction* i, std::byte* frame, warp* w) {
+    located where;
+    if (i->width[1] != 8 || !locate_global_run<Verb>(w, w->mask, read<std::uint64_t>(frame, w, i->a),
+                                                     static_cast<std::uint64_t>(i->immediate), sizeof(T) * V, where)) {
+        return global_scattered<T, V, Verb>(i, frame, w);
+    }
+    move<T, V, Verb>(i, frame, w, w->mask, where);
+    return i + 1;
+}
+
+template <class T, unsigned V, verb Verb>
+__attribute__((noinline)) const instruction* shared_scattered(const instruction* i, std::byte* frame, warp* w) {
+    alignas(64) std::uint32_t at[lanes];
+    shared_addresses(at, i, frame, w);
+    located where;
+    if (!locate_shared<Verb>(i, w, w->mask, at, sizeof(T) * V, where)) {
         return nullptr;
     }
     move<T, V, Verb>(i, frame, w, w->mask, where);
@@ -264,12 +300,10 @@ const instruction* global(const instruction* i, std::byte* frame, warp* w) {
 
 template <class T, unsigned V, verb Verb>
 const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
-    alignas(64) std::uint32_t at[lanes];
-    shared_addresses(at, i, frame, w);
-    constexpr unsigned bytes = sizeof(T) * V;
     located where;
-    if (!locate_shared_run<Verb>(w, w->mask, at, bytes, where) && !locate_shared<Verb>(i, w, w->mask, at, bytes, where)) {
-        return nullptr;
+    if (i->width[1] != 4 || !locate_shared_run<Verb>(w, w->mask, read<std::uint32_t>(frame, w, i->a),
+                                                     static_cast<std::uint32_t>(i->immediate), sizeof(T) * V, where)) {
+        return shared_scattered<T, V, Verb>(i, frame, w);
     }
     move<T, V, Verb>(i, frame, w, w->mask, where);
     return i + 1;
@@ -316,7 +350,7 @@ const instruction* any_global(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
     addresses(at, i, frame, w);
     located where;
-    if (!locate_global_run<Verb>(w, w->mask, at, access_bytes(i), true, where) &&
+    if (!locate_global_run<Verb>(w, w->mask, at, 0, access_bytes(i), where) &&
         !locate_global<Verb>(i, w, w->mask, at, access_bytes(i), true, where)) {
         return nullptr;
     }
@@ -329,7 +363,7 @@ const instruction* any_shared(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint32_t at[lanes];
     shared_addresses(at, i, frame, w);
     located where;
-    if (!locate_shared_run<Verb>(w, w->mask, at, access_bytes(i), where) &&
+    if (!locate_shared_run<Verb>(w, w->mask, at, 0, access_bytes(i), where) &&
         !locate_shared<Verb>(i, w, w->mask, at, access_bytes(i), where)) {
         return nullptr;
     }
@@ -366,7 +400,7 @@ const instruction* any_generic(const instruction* i, std::byte* frame, warp* w) 
     const lane_mask in_global = w->mask & ~in_shared & ~in_local;
     located where;
     if (in_global != 0) {
-        if (!locate_global_run<Verb>(w, in_global, at, bytes, true, where) &&
+        if (!locate_global_run<Verb>(w, in_global, at, 0, bytes, where) &&
             !locate_global<Verb>(i, w, in_global, at, bytes, true, where)) {
             return nullptr;
         }

@@ -97,12 +97,8 @@ std::string decompress(const fatbin_entry& entry) {
     case fatbin_compression::none:
         text.assign(reinterpret_cast<const char*>(entry.payload.data()), entry.payload.size());
         break;
-    case fatbin_compression::lz4:
-        text = from_lz4(entry.payload, expected);
-        break;
-    case fatbin_compression::zstd:
-        text = from_zstd(entry.payload, expected);
-        break;
+    case fatbin_compression::lz4: text = from_lz4(entry.payload, expected); break;
+    case fatbin_compression::zstd: text = from_zstd(entry.payload, expected); break;
     }
     if (entry.kind == fatbin_kind::ptx) {
         text.erase(text.find_last_not_of('\0') + 1);

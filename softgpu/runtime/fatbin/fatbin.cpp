@@ -97,7 +97,8 @@ fatbin_entry make_entry(std::span<const std::byte> header, std::span<const std::
         entry.uncompressed_bytes = payload.size();
         entry.payload = payload;
     }
-    entry.source = text_in(header, number_at<std::uint32_t>(header.data() + 32), number_at<std::uint32_t>(header.data() + 36));
+    entry.source =
+        text_in(header, number_at<std::uint32_t>(header.data() + 32), number_at<std::uint32_t>(header.data() + 36));
     const std::size_t options_at = number_at<std::uint32_t>(header.data() + 20);
     if (options_at >= entry_header_bytes && options_at <= header.size() && header.size() - options_at >= 8) {
         entry.options = text_in(header, number_at<std::uint32_t>(header.data() + options_at),
@@ -181,12 +182,10 @@ std::vector<fatbin_entry> read_wrapper(const std::byte* data) {
 
 bool runs_on(const fatbin_entry& entry, unsigned compute_capability) {
     switch (entry.reach) {
-    case fatbin_reach::exact:
-        return entry.architecture == compute_capability;
+    case fatbin_reach::exact: return entry.architecture == compute_capability;
     case fatbin_reach::family:
         return entry.architecture <= compute_capability && entry.architecture / 10 == compute_capability / 10;
-    case fatbin_reach::any:
-        break;
+    case fatbin_reach::any: break;
     }
     return entry.architecture <= compute_capability;
 }

@@ -17,9 +17,9 @@
 
 #define CUDA(call)                                                                                                     \
     do {                                                                                                               \
-        const cudaError_t result = (call);                                                                             \
-        if (result != cudaSuccess) {                                                                                   \
-            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(result));            \
+        const cudaError_t error_of_call = (call);                                                                      \
+        if (error_of_call != cudaSuccess) {                                                                            \
+            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_of_call));     \
             std::exit(1);                                                                                              \
         }                                                                                                              \
     } while (false)
