@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The shared library's one way in: describes the device, lists the steps, and runs them.
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <limits>
 #include <memory>

@@ -106,7 +106,7 @@ build() {
     within 60 cmake --preset gpu "-DWARPFOLD_CUDA_ARCHITECTURES=$architecture" >"$work/configure.log" 2>&1 ||
         { tail -n 20 "$work/configure.log"; say "configuring failed"; exit 1; }
     grep -E '^-- (nvcc|No nvcc)' "$work/configure.log"
-    NINJA_STATUS='[%f/%t %es] ' within 420 ninja -C "$preset_dir" warpfold_command >"$work/build.log" 2>&1 ||
+    NINJA_STATUS='[%f/%t %es] ' within 420 ninja -k 0 -C "$preset_dir" warpfold_command >"$work/build.log" 2>&1 ||
         { grep -E -A20 'error|FAILED' "$work/build.log" | head -n 60; cp "$work/build.log" "$out"; say "the build failed"
         exit 1; }
     say "built"

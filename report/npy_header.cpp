@@ -2,6 +2,7 @@
 // The header of a .npy file: a Python dictionary of three entries, read with the small part of Python that it needs.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 

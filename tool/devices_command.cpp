@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `warpfold devices`: the GPUs of this machine, the software GPU, and the cards that it can be.
+#include <cstdint>
 #include <memory>
 
 #include <fmt/format.h>

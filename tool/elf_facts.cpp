@@ -3,6 +3,7 @@
 #include "tool/elf_facts.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <string_view>

@@ -3,6 +3,7 @@
 #include "tool/exact_integer.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <span>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `warpfold ladder reduce`: the lectures' reductions, verified, and counted or timed.
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>

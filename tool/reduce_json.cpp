@@ -2,6 +2,7 @@
 // Writing a report of reductions as JSON.
 #include "tool/reduce_json.hpp"
 
+#include <cstdint>
 #include <string>
 
 #include "tool/reduce_options.hpp"

@@ -3,6 +3,7 @@
 #include "tool/reduce_options.hpp"
 
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>

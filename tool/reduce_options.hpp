@@ -2,6 +2,7 @@
 // Options that reductions have in common, and their names.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

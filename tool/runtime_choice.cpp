@@ -2,6 +2,7 @@
 // Choosing the device and loading what runs on it.
 #include "tool/runtime_choice.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 
 #include <dlfcn.h>

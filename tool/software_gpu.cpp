@@ -3,6 +3,7 @@
 #include "tool/software_gpu.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <thread>
 

@@ -3,6 +3,7 @@
 //     ./dev bench --benchmark_filter=tree
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iostream>

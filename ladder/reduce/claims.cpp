@@ -3,6 +3,7 @@
 #include "ladder/reduce/claims.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 #include "ladder/reduce/published.hpp"

@@ -10,6 +10,7 @@
 #include <thrust/execution_policy.h>
 #include <thrust/reduce.h>
 
+#include <cstdint>
 #include <new>
 
 #include "ladder/reduce/operations.hpp"

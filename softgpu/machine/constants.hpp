@@ -2,6 +2,7 @@
 // Lays out a kernel's constants: immediates once each, 32 lanes wide, and room for what a launch or a block fills in.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <tuple>

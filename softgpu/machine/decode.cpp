@@ -3,6 +3,7 @@
 // pseudo-instructions, and each opcode's family chooses its handler.
 #include <bit>
 #include <cfenv>
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 

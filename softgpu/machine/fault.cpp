@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <bit>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

@@ -3,6 +3,7 @@
 // that only spins makes room for others, as many at once as the card would hold.
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <thread>

@@ -2,6 +2,7 @@
 // What a loaded module holds; only module.cpp and grid.cpp look inside.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>

@@ -2,6 +2,7 @@
 #include "softgpu/observe/json.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>

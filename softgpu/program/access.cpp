@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What an instruction reads and writes, and how wide registers are.
 #include <algorithm>
+#include <cstdint>
 
 #include "softgpu/program/program.hpp"
 #include "softgpu/program/visit_registers.hpp"

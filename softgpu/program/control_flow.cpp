@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Basic blocks and the edges between them.
 #include <algorithm>
+#include <cstdint>
 #include <map>
 
 #include "softgpu/program/post_dominators.hpp"

@@ -3,6 +3,7 @@
 // the frame for each width, the narrow ones first.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <queue>

@@ -3,6 +3,7 @@
 #include "softgpu/ptx/body_parser.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "softgpu/ptx/declaration.hpp"
 #include "softgpu/ptx/print_parts.hpp"

@@ -2,6 +2,7 @@
 // Reads the body of one function.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>

@@ -2,6 +2,7 @@
 // Constant expressions by precedence climbing.
 #include "softgpu/ptx/constant.hpp"
 
+#include <cstdint>
 #include <limits>
 
 namespace softgpu::ptx {

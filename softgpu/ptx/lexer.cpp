@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cstdint>
 #include <string>
 
 namespace softgpu::ptx {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads what stands at module scope, and has each body read. Source: PTX ISA 9.0, chapters 5 and 11.
 #include <charconv>
+#include <cstdint>
 #include <unordered_map>
 #include <utility>
 

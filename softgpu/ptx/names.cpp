@@ -3,6 +3,7 @@
 #include "softgpu/ptx/names.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 namespace softgpu::ptx {

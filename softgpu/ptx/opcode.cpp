@@ -2,6 +2,7 @@
 // Names and properties of opcodes, from opcodes.def.
 #include "softgpu/ptx/opcode.hpp"
 
+#include <cstdint>
 #include <iterator>
 
 #include "softgpu/ptx/ast.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Operands of instructions. Source: PTX ISA 9.0, chapter 6, "Instruction Operands".
+#include <cstdint>
 #include <utility>
 
 #include "softgpu/ptx/body_parser.hpp"

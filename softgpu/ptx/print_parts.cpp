@@ -2,6 +2,7 @@
 // Variables and parameters as text.
 #include "softgpu/ptx/print_parts.hpp"
 
+#include <cstdint>
 #include <cstdio>
 
 namespace softgpu::ptx {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A module as PTX text again.
+#include <cstdint>
 #include <cstdio>
 
 #include "softgpu/ptx/ast.hpp"

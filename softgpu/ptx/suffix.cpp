@@ -2,6 +2,7 @@
 // Names and properties of suffixes, from suffixes.def.
 #include "softgpu/ptx/suffix.hpp"
 
+#include <cstdint>
 #include <iterator>
 
 #include "softgpu/ptx/name_table.hpp"

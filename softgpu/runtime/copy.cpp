@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cudaMemcpy and its kind. A copy runs when it is issued, so the asynchronous forms differ only in which errors of
 // earlier kernels they bring to light: none.
+#include <cstdint>
 #include <limits>
 
 #include "softgpu/runtime/abi/copy.hpp"

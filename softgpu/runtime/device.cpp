@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The device and the context as programs see them: one card, number 0.
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string_view>

@@ -3,6 +3,7 @@
 #include "softgpu/runtime/functions.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/occupancy.hpp"
@@ -40,8 +41,7 @@ void set_attribute(context& gpu, function& f, function_attribute which, int valu
     case function_attribute::required_cluster_depth:
     case function_attribute::non_portable_cluster_size_allowed:
     case function_attribute::cluster_scheduling_policy:
-        fail(error::not_supported,
-             "cudaFuncSetAttribute for " + f.name + ": thread block clusters are not supported");
+        fail(error::not_supported, "cudaFuncSetAttribute for " + f.name + ": thread block clusters are not supported");
     }
     fail(error::invalid_value);
 }

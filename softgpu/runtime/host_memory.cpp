@@ -2,6 +2,7 @@
 // The table of pinned and registered host memory, and the calls that fill it.
 #include "softgpu/runtime/host_memory.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <new>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/journal.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <unistd.h>
 

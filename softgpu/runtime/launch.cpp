@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Launches: is it a configuration that the card takes, then run it, then account for it.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -42,7 +44,7 @@ void require_launchable(const card& device, const function& f, const machine::ke
 }
 
 std::vector<std::byte> pack(const machine::kernel_facts& facts, void* const* arguments) {
-    std::vector<std::byte> block(facts.parameter_bytes);
+    std::vector<std::byte> block(std::max(facts.parameter_bytes, 1u)); // never a null pointer
     for (std::size_t i = 0; i < facts.parameter_offsets.size(); ++i) {
         require(arguments != nullptr && arguments[i] != nullptr);
         std::memcpy(block.data() + facts.parameter_offsets[i], arguments[i], facts.parameter_sizes[i]);

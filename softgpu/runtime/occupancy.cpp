@@ -2,6 +2,7 @@
 #include "softgpu/runtime/occupancy.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "softgpu/runtime/registry.hpp"
 

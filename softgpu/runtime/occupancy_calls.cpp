@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What programs ask about the occupancy of their kernels.
 #include <algorithm>
+#include <cstdint>
 
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/functions.hpp"

@@ -3,6 +3,7 @@
 #include "softgpu/runtime/pool.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"

@@ -3,6 +3,7 @@
 #include "softgpu/runtime/registry.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cxxabi.h>
 

@@ -3,6 +3,7 @@
 #include "softgpu/runtime/stream.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "softgpu/runtime/call.hpp"
 

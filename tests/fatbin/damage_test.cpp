@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Damaged fat binaries: an error or an answer, never anything worse. Run it under the address sanitizer as well.
+#include <cstdint>
 #include <memory>
 #include <random>
 

@@ -3,6 +3,7 @@
 // contradicted by the size of a block where it should hold for all.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
 
 #include "tests/ladder/loaded_ladder.hpp"

@@ -2,6 +2,7 @@
 // Every step on the software GPU: lengths, types, operations and block sizes of every kind.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <tuple>
 
 #include "tests/ladder/loaded_ladder.hpp"

@@ -199,7 +199,7 @@ TEST(Bits, PermuteBytes) {
 }
 
 TEST(Bits, Lop3OfEveryTable) {
-    std::mt19937 engine(3);
+    random32 engine(3);
     std::vector<row> rows;
     for (unsigned k = 0; k < 40; ++k) {
         rows.push_back({engine(), engine(), engine()});

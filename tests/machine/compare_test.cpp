@@ -81,7 +81,7 @@ TEST(Compare, SetpOfFloats) {
 // p = (a < b) with c, q = !(a < b) with c.
 TEST(Compare, SetpCombinesPredicates) {
     const std::vector<row> rows = cross({{1, 2, 3}, {2}, {0, 1}});
-    for (const std::string& with : {"and", "or", "xor"}) {
+    for (const std::string with : {"and", "or", "xor"}) {
         for (const bool negated : {false, true}) {
             for (const bool pair : {false, true}) {
                 operation what{"setp.lt." + with + ".u32 %d" + (pair ? "|%f" : "") + ", %a, %b, " + (negated ? "!" : "") + "%c;",
@@ -109,7 +109,7 @@ TEST(Compare, SetpCombinesPredicates) {
 
 TEST(Compare, Set) {
     const std::vector<row> ints = cross({int_edges(32), int_edges(32)});
-    for (const std::string& d : {"u32", "s32", "f32"}) {
+    for (const std::string d : {"u32", "s32", "f32"}) {
         const std::uint64_t yes = d == "f32" ? 0x3F800000 : 0xFFFFFFFF;
         for (const relation& x : relations) {
             check({"set." + x.name + "." + d + ".s32 %d, %a, %b;", {"b32", "b32"}, {"b32"}}, ints, [&](const row& r) {
@@ -153,7 +153,7 @@ TEST(Compare, TestpAndCopysign) {
         const unsigned digits = wide ? 52 : 23;
         const std::uint64_t most = wide ? 0x7FF : 0xFF;
         const std::uint64_t sign = 1ull << (wide ? 63 : 31);
-        for (const std::string& x : {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}) {
+        for (const std::string x : {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}) {
             check({"testp." + x + "." + t + " %d, %a;", {t}, {"pred"}}, cross({edges}), [&](const row& r) {
                 const std::uint64_t exponent = r[0] >> digits & most;
                 const std::uint64_t fraction = r[0] & ((1ull << digits) - 1);

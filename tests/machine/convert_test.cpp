@@ -120,7 +120,7 @@ TEST(Convert, FloatToInteger) {
     }
     for (const int_type& to : all_int_types) {
         const std::string out = register_for(to, false);
-        for (const std::string& how : {"rni", "rzi", "rmi", "rpi"}) {
+        for (const std::string how : {"rni", "rzi", "rmi", "rpi"}) {
             for (const bool flush : {false, true}) {
                 check({"cvt." + how + (flush ? ".ftz." : ".") + to.name + ".f32 %d, %a;", {"f32"}, {out}},
                       cross({singles}), [&](const row& r) {
@@ -186,13 +186,13 @@ TEST(Convert, FloatToFloat) {
         check({"cvt" + ftz + ".sat.f32.f32 %d, %a;", {"f32"}, {"f32"}}, cross({float_edges()}), [&](const row& r) {
             return row{bits_of(in(r) > 0 ? std::min(in(r), 1.0F) : 0.0F)};
         });
-        for (const std::string& how : {"rni", "rzi", "rmi", "rpi"}) {
+        for (const std::string how : {"rni", "rzi", "rmi", "rpi"}) {
             check({"cvt." + how + ftz + ".f32.f32 %d, %a;", {"f32"}, {"f32"}}, cross({float_edges()}), [&](const row& r) {
                 return row{bits_of(static_cast<float>(integral(how, static_cast<double>(in(r)))))};
             }, same_single);
         }
     }
-    for (const std::string& how : {"rni", "rzi", "rmi", "rpi"}) {
+    for (const std::string how : {"rni", "rzi", "rmi", "rpi"}) {
         check({"cvt." + how + ".f64.f64 %d, %a;", {"f64"}, {"f64"}}, cross({double_edges()}),
               [&](const row& r) { return row{bits_of(integral(how, as_double(r[0])))}; }, same_double);
     }

@@ -109,7 +109,7 @@ class FloatRounding : public testing::TestWithParam<std::size_t> {};
 TEST_P(FloatRounding, Single) {
     const rounding& how = roundings[GetParam()];
     for (const bool flush : {false, true}) {
-        for (const std::string& op : {"add", "sub", "mul"}) {
+        for (const std::string op : {"add", "sub", "mul"}) {
             check_single(op, 2, how, flush, false);
             check_single(op, 2, how, flush, true);
         }
@@ -124,7 +124,7 @@ TEST_P(FloatRounding, Single) {
 
 TEST_P(FloatRounding, Double) {
     const rounding& how = roundings[GetParam()];
-    for (const std::string& op : {"add", "sub", "mul", "div"}) {
+    for (const std::string op : {"add", "sub", "mul", "div"}) {
         check_double(op, 2, how);
     }
     check_double("fma", 3, how);
@@ -134,11 +134,11 @@ TEST_P(FloatRounding, Double) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FloatRounding, testing::Range<std::size_t>(0, 4),
-                         [](const auto& info) { return roundings[info.param].name; });
+                         [](const auto& which) { return roundings[which.param].name; });
 
 // Without a rounding it is .rn.
 TEST(Float, DefaultRounding) {
-    for (const std::string& op : {"add", "sub", "mul"}) {
+    for (const std::string op : {"add", "sub", "mul"}) {
         check({op + ".f32 %d, %a, %b;", {"f32", "f32"}, {"f32"}}, operands_of(2, float_edges()), [&](const row& r) {
             const float d = computed(op, FE_TONEAREST, as_float(r[0]), as_float(r[1]), 0.0F);
             return row{std::isnan(d) ? canonical : bits_of(d)};

@@ -93,23 +93,26 @@ struct threads_result {
                                          std::string_view declarations = {},
                                          std::initializer_list<std::uint64_t> more = {});
 
-// An instruction, or several, over a table of operands: registers %a %b %c %e of types `in` are read, %d and %f of types
-// `out` are written. Types are register types: b16 b32 b64 f32 f64 pred.
+// An instruction, or several, over a table of operands: registers %a %b %c %e of types `in` are read, %d %f %g %k of types
+// `out` are written. Types are register types: b16 b32 b64 f32 f64 pred. `before` holds declarations and instructions that
+// no guard applies to. %own is the address of 32 bytes of global memory, each thread's own.
 struct operation {
     std::string text;
     std::vector<std::string> in;
     std::vector<std::string> out;
+    std::string before = {};
 };
 using row = std::vector<std::uint64_t>;
-
-// Every row of operands gives a row of results, one thread each. Runs it a second time with the guard @%odd on each
-// instruction and expects that only odd threads are written.
-[[nodiscard]] std::vector<row> evaluate(const operation& what, const std::vector<row>& operands);
 
 // What a result has to be: nothing where PTX leaves it open.
 using reference = std::function<std::optional<row>(const row&)>;
 // How two bit patterns are compared; they are equal as a rule.
 using likeness = std::function<bool(std::uint64_t expected, std::uint64_t actual)>;
+
+// Every row of operands gives a row of results, one thread each. Runs it a second time with the guard @%odd on each
+// instruction and expects that only odd threads are written.
+[[nodiscard]] std::vector<row> evaluate(const operation& what, const std::vector<row>& operands,
+                                        const likeness& alike = {});
 
 // Expects evaluate() to be as the reference says. Names the operation and the operands of the first rows that differ.
 void check(const operation& what, const std::vector<row>& operands, const reference& expected,

@@ -2,6 +2,7 @@
 // Bodies put together by hand, so that these tests do not depend on the parser.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>

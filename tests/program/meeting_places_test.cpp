@@ -2,6 +2,7 @@
 // Where lanes that part meet again: post-dominators of real bodies, early ends, endless loops.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 // code with softgpu/program but registers_of, which access_test.cpp checks.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // Post-dominators of graphs, against their definition.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 // Register places of random bodies: checked against the naive liveness, and by running the body with every register in
 // a place of its own and with shared places.
 #include <algorithm>
+#include <cstdint>
 #include <random>
 
 #include <gtest/gtest.h>

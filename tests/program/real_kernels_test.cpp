@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What nvcc makes of real kernels.
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 

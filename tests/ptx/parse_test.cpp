@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdint>
 
 #include "softgpu/ptx/ast.hpp"
 #include "tests/ptx/texts.hpp"

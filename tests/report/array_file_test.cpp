@@ -2,6 +2,7 @@
 // Reading .npy and raw files: every version and shape, and everything that is wrong with a file.
 #include "report/array_file.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>

@@ -3,6 +3,7 @@
 #include "report/number.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of cards, and the occupancy that follows from it.
+#include <cstdint>
 #include <string>
 
 #include <gtest/gtest.h>

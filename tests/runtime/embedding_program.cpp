@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program with kernels, without nvcc: `embedding_program HOW`, run by process_test.cpp.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Launches of kernels from a fat binary made by hand: configurations, symbols, faults and what is seen of them.
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Allocations of every kind, and copies that must not leave them.
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <numeric>

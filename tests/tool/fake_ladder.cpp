@@ -2,6 +2,7 @@
 // A ladder without kernels: gives figures that a test can foresee, so that the command can be tested where the real one
 // is not built. Step "12" and the CPU really reduce what they are given.
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `warpfold reduce FILE` on the stand-in, which reduces on the host: values, files of every kind, bad ones.
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <limits>

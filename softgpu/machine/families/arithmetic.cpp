@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Arithmetic on integers and floats: add sub mul mad fma div rem min max abs neg sad, carries, and the approximations.
+#include <cstdint>
 #include <limits>
 
 #include "softgpu/machine/families/choose.hpp"
@@ -78,6 +79,17 @@ struct absolute_difference {
                                    : static_cast<u>(static_cast<u>(a) - static_cast<u>(b));
         return static_cast<T>(static_cast<u>(c) + difference);
     }
+};
+struct mad_high_saturated {
+    SOFTGPU_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b, std::int32_t c) const {
+        const std::int64_t r = std::int64_t{high_product(a, b)} + c;
+        return r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : static_cast<std::int32_t>(r);
+    }
+};
+// .relu: nothing below 0.
+template <class F>
+struct not_negative {
+    SOFTGPU_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b) const { return max_int{}(F{}(a, b), 0); }
 };
 struct abs_int {
     template <class T>
@@ -178,6 +190,24 @@ struct mad24 {
     SOFTGPU_INLINE T operator()(T a, T b, T c) const {
         using u = std::make_unsigned_t<T>;
         return static_cast<T>(static_cast<u>(mul24<High>{}(a, b)) + static_cast<u>(c));
+    }
+};
+
+struct mad24_high_saturated {
+    SOFTGPU_INLINE std::int32_t operator()(std::int32_t a, std::int32_t b, std::int32_t c) const {
+        const std::int64_t r = std::int64_t{mul24<true>{}(a, b)} + c;
+        return r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : static_cast<std::int32_t>(r);
+    }
+};
+// Two 16-bit Ts in a word, each half by itself.
+template <class T, class F, bool Relu>
+struct by_halves {
+    SOFTGPU_INLINE std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
+        const auto half = [](std::uint32_t x, std::uint32_t y) {
+            const T r = F{}(static_cast<T>(x), static_cast<T>(y));
+            return std::uint32_t{static_cast<std::uint16_t>(Relu && r < 0 ? T(0) : r)};
+        };
+        return half(a >> 16, b >> 16) << 16 | half(a, b);
     }
 };
 
@@ -309,6 +339,10 @@ struct neg_float {
     template <class T>
     SOFTGPU_INLINE T operator()(T a) const { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) ^ ~(~bits_of<T>(0) >> 1)); }
 };
+template <class F>
+struct flushing {
+    SOFTGPU_INLINE float operator()(float a) const { return F{}(flush(a)); }
+};
 struct sqrt_float {
     SOFTGPU_INLINE float operator()(float a) const { return __builtin_sqrtf(a); }
     SOFTGPU_INLINE double operator()(double a) const { return __builtin_sqrt(a); }
@@ -337,13 +371,32 @@ struct hyperbolic_tangent {
     float operator()(float a) const { return std::tanh(a); }
 };
 
-// Wraps an operation with .ftz and .sat.
+// The smaller or larger magnitude, with the exclusive or of the signs.
+template <class F>
+struct of_magnitudes {
+    SOFTGPU_INLINE float operator()(float a, float b) const {
+        const std::uint32_t signs = (std::bit_cast<std::uint32_t>(a) ^ std::bit_cast<std::uint32_t>(b)) & 0x80000000u;
+        const float r = F{}(abs_float{}(a), abs_float{}(b));
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(r) | signs);
+    }
+};
+// Computed in the upper halves of doubles only; the lower half of the result is 0.
+template <class F>
+struct upper_half {
+    SOFTGPU_INLINE double operator()(double a) const {
+        constexpr std::uint64_t upper = 0xFFFFFFFF00000000u;
+        const double r = F{}(std::bit_cast<double>(std::bit_cast<std::uint64_t>(flush(a)) & upper));
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(flush(r)) & upper);
+    }
+};
+
+// Wraps an operation with .ftz and .sat, and its NaN.
 template <class F, bool Ftz, bool Sat>
 struct with {
     template <class... T>
     SOFTGPU_INLINE auto operator()(T... x) const {
         auto r = Ftz ? flush(F{}(flush(x)...)) : F{}(x...);
-        return Sat ? saturate(r) : r;
+        return Sat ? saturate(r) : canonical(r);
     }
 };
 
@@ -427,7 +480,18 @@ handler float_of(const form& f) {
                            : nearest_of<T, with<F, false, true>, Operands>();
         }
     }
-    return to_mode ? handler{directed<T, F, Operands>} : nearest_of<T, F, Operands>();
+    using computed = with<F, false, false>;
+    return to_mode ? handler{directed<T, computed, Operands>} : nearest_of<T, computed, Operands>();
+}
+
+// abs and neg only touch the sign, of a NaN too.
+template <class F>
+handler signs(const form& f) {
+    switch (f.type[0]) {
+    case suffix::f32: return f.has(suffix::ftz) ? one<float, flushing<F>> : one<float, F>;
+    case suffix::f64: return one<double, F>;
+    default: return nullptr;
+    }
 }
 
 template <class F, unsigned Operands>
@@ -444,7 +508,7 @@ handler approximation(const form& f) {
     if (f.type[0] != suffix::f32) {
         return nullptr;
     }
-    return f.has(suffix::ftz) ? one_by_one<float, with<F, true, false>> : one_by_one<float, F>;
+    return f.has(suffix::ftz) ? one_by_one<float, with<F, true, false>> : one_by_one<float, with<F, false, false>>;
 }
 
 template <bool Sub, bool In>
@@ -504,9 +568,16 @@ handler mad_wide_of(suffix t) {
     }
 }
 
+// 16-bit lanes go one by one: GCC 12 and 13 cannot vectorise their minimum under a mask for AVX-512 (internal error).
 template <class F>
 handler two_ints(const form& f) {
-    return choose_int(f.type[0], []<class T>(T) -> handler { return two<T, F>; });
+    return choose_int(f.type[0], []<class T>(T) -> handler {
+        if constexpr (sizeof(T) == 2) {
+            return two_by_one<T, F>;
+        } else {
+            return two<T, F>;
+        }
+    });
 }
 template <class F>
 handler divided(const form& f) {
@@ -549,20 +620,54 @@ handler dot_of(const form& f) {
              : (b ? dot_product<std::uint8_t, std::int8_t, Half> : dot_product<std::uint8_t, std::uint8_t, Half>);
 }
 
-handler min_max(const form& f, bool min) {
+// Half-word pairs; nullptr for any other type.
+template <class F>
+handler halves(const form& f) {
+    const bool relu = f.has(suffix::relu);
+    switch (f.type[0]) {
+    case suffix::u16x2: return two<std::uint32_t, by_halves<std::uint16_t, F, false>>;
+    case suffix::s16x2:
+        return relu ? two<std::uint32_t, by_halves<std::int16_t, F, true>> : two<std::uint32_t, by_halves<std::int16_t, F, false>>;
+    default: return nullptr;
+    }
+}
+
+template <class Int, class Float>
+handler min_max(const form& f) {
+    if (f.operands != 3) {
+        return nullptr; // the newest architectures take three
+    }
     if (!is_float(f.type[0])) {
-        return min ? two_ints<min_int>(f) : two_ints<max_int>(f);
+        if (f.type[0] == suffix::s32 && f.has(suffix::relu)) {
+            return two<std::int32_t, not_negative<Int>>;
+        }
+        const handler packed = halves<Int>(f);
+        return packed != nullptr ? packed : two_ints<Int>(f);
     }
-    if (f.has(suffix::NaN)) {
-        return min ? floats<keep_nan<min_float>, 2>(f) : floats<keep_nan<max_float>, 2>(f);
+    if (f.has(suffix::xorsign)) {
+        return f.type[0] != suffix::f32   ? nullptr
+               : f.has(suffix::NaN) ? float_of<float, of_magnitudes<keep_nan<Float>>, 2>(f)
+                                    : float_of<float, of_magnitudes<Float>, 2>(f);
     }
-    return min ? floats<min_float, 2>(f) : floats<max_float, 2>(f);
+    return f.has(suffix::NaN) ? floats<keep_nan<Float>, 2>(f) : floats<Float, 2>(f);
+}
+
+// .approx.ftz.f64 is coarse, all others are exact.
+template <class F>
+handler reciprocals(const form& f) {
+    if (f.type[0] == suffix::f64 && f.has(suffix::approx) && f.has(suffix::ftz)) {
+        return one<double, upper_half<F>>;
+    }
+    return floats<F, 1>(f);
 }
 
 } // namespace
 
 handler choose_arithmetic(const form& f) {
     const bool real = is_float(f.type[0]);
+    if (real && f.type[1] != suffix::none) {
+        return nullptr; // operands of mixed precision
+    }
     switch (f.op) {
     case opcode::add:
         if (real) {
@@ -571,7 +676,10 @@ handler choose_arithmetic(const form& f) {
         if (f.has(suffix::cc)) {
             return chain_of<false, false>(f);
         }
-        return f.has(suffix::sat) ? handler{two<std::int32_t, add_saturated>} : two_ints<add_int>(f);
+        if (f.has(suffix::sat)) {
+            return f.type[0] == suffix::s32 ? handler{two<std::int32_t, add_saturated>} : nullptr;
+        }
+        return halves<add_int>(f) != nullptr ? halves<add_int>(f) : two_ints<add_int>(f);
     case opcode::sub:
         if (real) {
             return floats<sub_float, 2>(f);
@@ -579,7 +687,10 @@ handler choose_arithmetic(const form& f) {
         if (f.has(suffix::cc)) {
             return chain_of<true, false>(f);
         }
-        return f.has(suffix::sat) ? handler{two<std::int32_t, sub_saturated>} : two_ints<sub_int>(f);
+        if (f.has(suffix::sat)) {
+            return f.type[0] == suffix::s32 ? handler{two<std::int32_t, sub_saturated>} : nullptr;
+        }
+        return two_ints<sub_int>(f);
     case opcode::addc: return chain_of<false, true>(f);
     case opcode::subc: return chain_of<true, true>(f);
     case opcode::mul: return real ? floats<mul_float, 2>(f) : product<mul_low, mul_high>(f, mul_wide_of);
@@ -587,24 +698,31 @@ handler choose_arithmetic(const form& f) {
         if (real) {
             return floats<fma_float, 3>(f);
         }
+        if (f.has(suffix::sat)) {
+            return f.has(suffix::hi) && f.type[0] == suffix::s32 ? handler{three<std::int32_t, mad_high_saturated>} : nullptr;
+        }
         return f.has(suffix::cc) ? mad_carry_of<false>(f) : product<mad_low, mad_high>(f, mad_wide_of);
     case opcode::madc: return mad_carry_of<true>(f);
     case opcode::mul24: return ints24<mul24, 2>(f);
-    case opcode::mad24: return ints24<mad24, 3>(f);
+    case opcode::mad24:
+        if (f.has(suffix::sat)) {
+            return f.has(suffix::hi) && f.type[0] == suffix::s32 ? handler{three<std::int32_t, mad24_high_saturated>} : nullptr;
+        }
+        return ints24<mad24, 3>(f);
     case opcode::fma: return floats<fma_float, 3>(f);
     case opcode::div: return real ? floats<div_float, 2>(f) : divided<div_int>(f);
     case opcode::rem: return divided<rem_int>(f);
-    case opcode::abs: return real ? floats<abs_float, 1>(f) : one_int<abs_int>(f);
-    case opcode::neg: return real ? floats<neg_float, 1>(f) : one_int<neg_int>(f);
-    case opcode::min: return min_max(f, true);
-    case opcode::max: return min_max(f, false);
+    case opcode::abs: return real ? signs<abs_float>(f) : one_int<abs_int>(f);
+    case opcode::neg: return real ? signs<neg_float>(f) : one_int<neg_int>(f);
+    case opcode::min: return min_max<min_int, min_float>(f);
+    case opcode::max: return min_max<max_int, max_float>(f);
     case opcode::sad:
         return choose_int(f.type[0], []<class T>(T) -> handler { return three<T, absolute_difference>; });
     case opcode::dp4a: return dot_of<false>(f);
     case opcode::dp2a: return dot_of<true>(f);
-    case opcode::rcp: return floats<reciprocal, 1>(f);
+    case opcode::rcp: return reciprocals<reciprocal>(f);
     case opcode::sqrt: return floats<sqrt_float, 1>(f);
-    case opcode::rsqrt: return floats<reciprocal_root, 1>(f);
+    case opcode::rsqrt: return reciprocals<reciprocal_root>(f);
     case opcode::sin: return approximation<sine>(f);
     case opcode::cos: return approximation<cosine>(f);
     case opcode::lg2: return approximation<log_two>(f);

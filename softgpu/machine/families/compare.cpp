@@ -2,6 +2,7 @@
 // Comparison and choice: setp, set, selp, slct, testp, copysign.
 #include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "softgpu/machine/families/choose.hpp"
 #include "softgpu/machine/families/floats.hpp"
@@ -99,9 +100,15 @@ const instruction* select(const instruction* i, std::byte* frame, warp* w) {
     return i + 1;
 }
 
-template <class T, class C>
+template <class T, class C, bool Ftz = false>
 const instruction* select_by_sign(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<T>(frame, i->d), [](T a, T b, C c) { return c >= C(0) ? a : b; },
+    const auto choice = [](T a, T b, C c) {
+        if constexpr (Ftz) {
+            c = flush(c);
+        }
+        return c >= C(0) ? a : b;
+    };
+    map_lanes(w->mask, written<T>(frame, i->d), choice,
               read<T>(frame, w, i->a), read<T>(frame, w, i->b), read<C>(frame, w, i->c));
     return i + 1;
 }
@@ -202,7 +209,7 @@ handler choose_compare(const form& f) {
     case opcode::selp: return choose_bits(bytes, []<class T>(T) -> handler { return select<T>; });
     case opcode::slct:
         return choose_bits(bytes, [&]<class T>(T) -> handler {
-            return f.type[1] == suffix::f32   ? select_by_sign<T, float>
+            return f.type[1] == suffix::f32   ? (f.has(suffix::ftz) ? select_by_sign<T, float, true> : select_by_sign<T, float>)
                    : f.type[1] == suffix::s32 ? select_by_sign<T, std::int32_t>
                                               : nullptr;
         });

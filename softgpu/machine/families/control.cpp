@@ -3,6 +3,7 @@
 // pseudo-instructions.
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/lanes.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Moving and converting: mov (packing and unpacking too), cvt, cvta, isspacep.
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "softgpu/machine/families/choose.hpp"
@@ -95,7 +96,8 @@ D float_to_int(S x, std::uint32_t how) {
         }
     }
     if (x != x) {
-        return 0;
+        // From single precision to 32 bits and fewer it is 0, else the top bit alone (PTX ISA 9.0, cvt).
+        return sizeof(S) == 4 && sizeof(D) <= 4 ? D(0) : static_cast<D>(std::make_unsigned_t<D>(1) << (8 * sizeof(D) - 1));
     }
     const S r = integral(x, how);
     // The first values beyond D, both exact in S.

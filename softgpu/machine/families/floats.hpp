@@ -20,7 +20,14 @@ SOFTGPU_INLINE float flush(float x) {
     const auto b = std::bit_cast<std::uint32_t>(x);
     return (b & 0x7F800000u) == 0 ? std::bit_cast<float>(b & 0x80000000u) : x;
 }
-SOFTGPU_INLINE double flush(double x) { return x; }
+SOFTGPU_INLINE double flush(double x) {
+    const auto b = std::bit_cast<std::uint64_t>(x);
+    return (b & 0x7FF0000000000000u) == 0 ? std::bit_cast<double>(b & 0x8000000000000000u) : x;
+}
+
+// A NaN that single precision computes is always this one (CUDA C++ Programming Guide, "Floating-Point Standard").
+SOFTGPU_INLINE float canonical(float x) { return x != x ? std::bit_cast<float>(0x7FFFFFFFu) : x; }
+SOFTGPU_INLINE double canonical(double x) { return x; }
 
 // .sat: clamped to [0, 1], NaN to +0.
 template <class T>

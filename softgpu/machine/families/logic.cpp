@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bits: and or xor not cnot lop3, shifts and funnel shifts, bit fields, counts, byte permutation.
 #include <bit>
+#include <cstdint>
 
 #include "softgpu/machine/families/choose.hpp"
 #include "softgpu/machine/families/families.hpp"

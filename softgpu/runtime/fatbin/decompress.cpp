@@ -2,6 +2,7 @@
 // What an entry of a fat binary holds: plain, LZ4 or Zstandard.
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <memory>
 #include <new>
 

@@ -3,6 +3,7 @@
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <tuple>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Prints what a few hundred calls of the runtime return, right and wrong ones, one line each. Run on a real GPU the
 // output is the golden file tests/runtime/data/api_facts.txt; on the software GPU it has to be the same.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

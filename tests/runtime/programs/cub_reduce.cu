@@ -15,6 +15,7 @@ static T on_device(const std::vector<T>& host, Reduce reduce) {
     void* scratch = nullptr;
     CUDA(reduce(nullptr, bytes, in, out, static_cast<int>(host.size())));
     CUDA(cudaMalloc(&scratch, bytes));
+    CHECK(bytes > 0);
     CUDA(reduce(scratch, bytes, in, out, static_cast<int>(host.size())));
     T result{};
     CUDA(cudaMemcpy(&result, out, sizeof(T), cudaMemcpyDeviceToHost));
@@ -25,8 +26,8 @@ static T on_device(const std::vector<T>& host, Reduce reduce) {
 }
 
 int main() {
-    const auto sum = [](auto... a) { return cub::DeviceReduce::Sum(a...); };
-    const auto max = [](auto... a) { return cub::DeviceReduce::Max(a...); };
+    const auto sum = [](auto&&... a) { return cub::DeviceReduce::Sum(a...); };
+    const auto max = [](auto&&... a) { return cub::DeviceReduce::Max(a...); };
     for (const std::size_t n :
          {std::size_t{1}, std::size_t{31}, std::size_t{1000}, std::size_t{4097}, std::size_t{1} << 20}) {
         std::vector<int> host(n);
