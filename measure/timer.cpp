@@ -8,9 +8,6 @@
 
 namespace warpfold::measure {
 
-timer::timer(const stream& on, std::size_t l2_bytes)
-    : stream_(on), flushed_(std::max<std::size_t>(2 * l2_bytes, std::size_t{64} << 20)) {}
-
 summary timer::sample(const std::function<void()>& work, const effort& how, bool flush) {
     using clock = std::chrono::steady_clock;
     const auto begin = clock::now();
@@ -27,8 +24,7 @@ summary timer::sample(const std::function<void()>& work, const effort& how, bool
             break;
         }
         if (flush) {
-            WARPFOLD_CUDA_CHECK(
-                cudaMemsetAsync(flushed_.data(), ++pattern_ & 0xff, flushed_.bytes(), stream_.handle()));
+            flush_.run(stream_);
         }
         begin_.record(stream_.handle());
         for (unsigned k = 0; k < runs; ++k) {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "measure/device.hpp"
+#include "measure/flush.hpp"
 #include "measure/statistics.hpp"
 
 namespace warpfold::measure {
@@ -19,8 +20,7 @@ struct effort {
 
 class timer {
 public:
-    // Holds a buffer of twice the L2 cache (at least 64 MiB), which a flush overwrites.
-    timer(const stream& on, std::size_t l2_bytes);
+    timer(const stream& on, std::size_t l2_bytes) : stream_(on), flush_(l2_bytes) {}
 
     // `work` only enqueues on the stream; one run of it before the samples is not counted.
     [[nodiscard]] summary cold(const std::function<void()>& work, const effort& how) { return sample(work, how, true); }
@@ -33,9 +33,8 @@ private:
     [[nodiscard]] summary sample(const std::function<void()>& work, const effort& how, bool flush);
 
     const stream& stream_;
-    device_memory flushed_;
+    l2_flush flush_;
     event begin_, end_;
-    int pattern_ = 0;
 };
 
 } // namespace warpfold::measure

@@ -22,6 +22,7 @@ enum class uniform : std::uint8_t {
     nctaid_x, nctaid_y, nctaid_z,
     ctaid_x, ctaid_y, ctaid_z,
     nwarpid, smid, nsmid, gridid, dynamic_shared_bytes, total_shared_bytes,
+    grid_workspace_high, grid_workspace_low, // %envreg1 and 2: where cooperative groups keep the grid's barrier
 };
 
 struct uniform_place {
@@ -58,6 +59,7 @@ struct program_code {
     std::vector<place> parameter_address;         // 8-byte lanes: the address of the parameter block is added
     std::vector<warp_place> of_warp;
     std::uint32_t frame_bytes = 0;
+    bool uses_grid_workspace = false;
     std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
     const ptx::function* source = nullptr;
 };

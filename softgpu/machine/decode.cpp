@@ -5,6 +5,7 @@
 #include <cfenv>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "softgpu/machine/constants.hpp"
@@ -38,6 +39,8 @@ const std::unordered_map<std::string_view, special>& specials() {
         {"%ctaid.z", {k::by_launch, unsigned(uniform::ctaid_z)}},  {"%nwarpid", {k::by_launch, unsigned(uniform::nwarpid)}},
         {"%smid", {k::by_launch, unsigned(uniform::smid)}},        {"%nsmid", {k::by_launch, unsigned(uniform::nsmid)}},
         {"%gridid", {k::by_launch, unsigned(uniform::gridid)}},
+        {"%envreg1", {k::by_launch, unsigned(uniform::grid_workspace_high)}},
+        {"%envreg2", {k::by_launch, unsigned(uniform::grid_workspace_low)}},
         {"%dynamic_smem_size", {k::by_launch, unsigned(uniform::dynamic_shared_bytes)}},
         {"%total_smem_size", {k::by_launch, unsigned(uniform::total_shared_bytes)}},
         {"%laneid", {k::by_lane, 0}},      {"%lanemask_eq", {k::by_lane, 1}}, {"%lanemask_lt", {k::by_lane, 2}},
@@ -65,6 +68,11 @@ public:
     decoder(const ptx::function& f, const program::control_flow& flow, const program::register_places& places,
             const decode_context& context)
         : f_(f), flow_(flow), places_(places), context_(context), set_(chosen_handlers()), constants_(code_) {}
+
+    // Of the instruction that is being decoded.
+    [[nodiscard]] ptx::location where() const {
+        return at_ < f_.instructions.size() ? f_.instructions[at_].where : f_.where;
+    }
 
     program_code decoded() {
         code_.source = &f_;
@@ -164,6 +172,7 @@ private:
 
     void decode_one(std::uint32_t b, std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
+        at_ = n;
         switch (i.op) {
         case opcode::bra: decode_branch(b, n); return;
         case opcode::ret:
@@ -181,13 +190,14 @@ private:
             decode_parameter_load(n);
             return;
         }
-        form fm = form_of(i, context_.count);
+        form fm = form_of(i);
         fm.register_bytes = value_bytes(i, fm);
         const handler run = choose(fm);
         if (run == nullptr) {
             emit(set_.unsupported, n);
             return;
         }
+        check_count(i, fm);
         if (i.op == opcode::mov && i.operands.size() == 2 && i.operands[1].kind == operand_kind::special) {
             const auto found = specials().find(i.operands[1].name);
             if (found != specials().end() && found->second.what == special::kind::clock) {
@@ -197,6 +207,11 @@ private:
                 d.more = found->second.value;
                 return;
             }
+        }
+        check_registers(i, fm);
+        if (i.op == opcode::mov && ptx::bytes_of(fm.type[0]) == 2 && i.operands[1].kind == operand_kind::special) {
+            decode_narrow_special(n);
+            return;
         }
         instruction d;
         d.run = run;
@@ -225,6 +240,89 @@ private:
         }
     }
 
+    static void check_count(const ptx::instruction& i, const form& fm) {
+        const operand_range wanted = operands_wanted(fm);
+        if (i.operands.size() < wanted.least || i.operands.size() > wanted.most) {
+            throw ptx::error(i.where, std::string(ptx::name_of(i.op)) + " with " + std::to_string(i.operands.size()) +
+                                          " operands; it takes " + std::to_string(wanted.least));
+        }
+    }
+
+    // The value of ld and st: as many elements as the vector has, each in a register that is wide enough.
+    void check_moved(const ptx::instruction& i, const form& fm) const {
+        if (i.op != opcode::ld && i.op != opcode::ldu && i.op != opcode::st) {
+            return;
+        }
+        const operand& value = i.operands.at(i.op == opcode::st ? 1 : 0);
+        const std::size_t elements = value.kind == operand_kind::vector ? value.elements.size() : 1;
+        if (elements != fm.vector || (fm.vector > 1 && value.kind != operand_kind::vector)) {
+            throw ptx::error(value.where, std::to_string(elements) + " values for a vector of " + std::to_string(fm.vector));
+        }
+        for (std::size_t k = 0; k < elements; ++k) {
+            const operand& o = value.kind == operand_kind::vector ? value.elements[k] : value;
+            if (o.kind == operand_kind::reg && (lane_bytes(o) == 0 || lane_bytes(o) < ptx::bytes_of(fm.type[0]))) {
+                throw ptx::error(o.where, "register '" + f_.registers[o.reg].name + "' is too narrow for what is moved");
+            }
+        }
+    }
+
+    // Handlers trust the width of registers: a lane more than there is would be another register's.
+    void check_registers(const ptx::instruction& i, const form& fm) const {
+        const bool wider = i.op == opcode::cvt; // takes the low bits, and extends
+        const auto check = [&](const operand& o, unsigned bytes) {
+            if (o.kind != operand_kind::reg) {
+                return;
+            }
+            const unsigned own = lane_bytes(o);
+            if (wider && bytes != 0 ? own < bytes : own != bytes) {
+                throw ptx::error(o.where, "register '" + f_.registers[o.reg].name + "' is not as wide as this instruction takes it");
+            }
+        };
+        switch (ptx::family_of(i.op)) {
+        case ptx::family::memory: check_moved(i, fm); return;
+        case ptx::family::arithmetic:
+        case ptx::family::logic:
+        case ptx::family::compare: break;
+        case ptx::family::convert:
+            if (i.op == opcode::mov && fm.parts != 0) {
+                const unsigned whole = ptx::bytes_of(fm.type[0]);
+                check(i.operands[fm.unpacks ? 1 : 0], whole);
+                for (const operand& part : i.operands[fm.unpacks ? 0 : 1].elements) {
+                    check(part, whole / fm.parts);
+                }
+                return;
+            }
+            if (i.op == opcode::cvta || i.op == opcode::isspacep) {
+                return;
+            }
+            break;
+        case ptx::family::atomic:
+            for (std::size_t k = 0; k < i.operands.size(); ++k) {
+                check(i.operands[k], operand_bytes(fm, static_cast<unsigned>(k)));
+            }
+            return;
+        case ptx::family::warp:
+            if (i.op == opcode::vote) {
+                check(i.operands[0], fm.has(suffix::ballot) ? 4 : 0);
+                check(i.operands[1], 0);
+                check(i.operands[2], 4);
+                return;
+            }
+            break;
+        default: return;
+        }
+        const operand& to = i.operands.at(0);
+        if (to.kind == operand_kind::pair) {
+            check(to.elements.at(0), destination_bytes(fm));
+            check(to.elements.at(1), 0);
+        } else {
+            check(to, destination_bytes(fm));
+        }
+        for (std::size_t k = 1; k < i.operands.size(); ++k) {
+            check(i.operands[k], operand_bytes(fm, static_cast<unsigned>(k)));
+        }
+    }
+
     // Bytes of a lane of the register that ld fills or st empties; an immediate is as wide as its type.
     [[nodiscard]] unsigned value_bytes(const ptx::instruction& i, const form& fm) const {
         if ((i.op != opcode::ld && i.op != opcode::ldu && i.op != opcode::st) || i.operands.size() < 2) {
@@ -233,6 +331,23 @@ private:
         const operand& value = i.operands[i.op == opcode::st ? 1 : 0];
         const unsigned own = lane_bytes(value);
         return own != 0 ? own : operand_bytes(fm, 1);
+    }
+
+    // mov.u16 %h, %tid.x, as old code has it: the low half of a lane of 32 bits.
+    void decode_narrow_special(std::uint32_t n) {
+        const ptx::instruction& i = f_.instructions[n];
+        form narrowing;
+        narrowing.op = opcode::cvt;
+        narrowing.type[0] = suffix::u16;
+        narrowing.type[1] = suffix::u32;
+        instruction d;
+        d.run = set_.convert(narrowing);
+        d.source = n;
+        d.d = destination(i.operands[0]);
+        d.a = source(i.operands[1], 4);
+        d.width[0] = 2;
+        d.width[1] = 4;
+        code_.code.push_back(d);
     }
 
     handler choose(const form& fm) const {
@@ -391,8 +506,13 @@ private:
             throw ptx::error(o.where, "special register '" + o.name + "' is not supported");
         }
         const special s = found->second;
+        if (bytes != 4 && s.what != special::kind::by_launch) {
+            throw ptx::error(o.where, "special register '" + o.name + "' is 32 bits wide");
+        }
         switch (s.what) {
-        case special::kind::by_launch: return constants_.of(static_cast<uniform>(s.value), bytes);
+        case special::kind::by_launch:
+            code_.uses_grid_workspace = code_.uses_grid_workspace || o.name.starts_with("%envreg");
+            return constants_.of(static_cast<uniform>(s.value), bytes);
         case special::kind::by_lane:
             return constants_.by_lane(o.name, [&](unsigned l) { return lane_value(s.value, l); });
         case special::kind::by_warp: {
@@ -666,6 +786,7 @@ private:
         const bool is_signed = type == suffix::s8 || type == suffix::s16 || type == suffix::s32 || type == suffix::s64;
         auto offset = static_cast<std::uint32_t>(context_.resolve(at.name).value + static_cast<std::uint64_t>(at.offset));
         const operand& to = i.operands[0];
+        check_moved(i, form_of(i));
         const auto one = [&](const operand& element) {
             if (element.kind != operand_kind::sink) {
                 const unsigned wide = lane_bytes(element);
@@ -699,13 +820,19 @@ private:
     std::vector<fix> fixes_;
     std::uint32_t frame_ = 0;
     place scratch_ = nowhere;
+    std::uint32_t at_ = 0;
 };
 
 } // namespace
 
 program_code decode(const ptx::function& f, const program::control_flow& flow, const program::register_places& places,
                     const decode_context& context) {
-    return decoder(f, flow, places, context).decoded();
+    decoder d(f, flow, places, context);
+    try {
+        return d.decoded();
+    } catch (const std::out_of_range&) {
+        throw ptx::error(d.where(), "too few operands");
+    }
 }
 
 } // namespace softgpu::machine

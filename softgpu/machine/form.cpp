@@ -8,7 +8,7 @@ namespace softgpu::machine {
 using ptx::opcode;
 using ptx::suffix;
 
-form form_of(const ptx::instruction& i, bool count) {
+form form_of(const ptx::instruction& i) {
     form f;
     f.op = i.op;
     for (unsigned k = 0; k < 3; ++k) {
@@ -17,7 +17,6 @@ form form_of(const ptx::instruction& i, bool count) {
     f.space = i.space();
     f.vector = i.vector_width();
     f.operands = static_cast<unsigned>(i.operands.size());
-    f.count = count;
     for (const suffix s : i.suffixes) {
         f.set(s);
     }
@@ -66,6 +65,100 @@ unsigned operand_bytes(const form& f, unsigned index) {
     case opcode::cvta:
     case opcode::isspacep: return 8;
     default: return f.type[0] == suffix::pred ? 0 : own;
+    }
+}
+
+unsigned destination_bytes(const form& f) {
+    const unsigned own = std::max(2u, ptx::bytes_of(f.type[0]));
+    switch (f.op) {
+    case opcode::setp:
+    case opcode::testp:
+    case opcode::isspacep: return 0;
+    case opcode::mul:
+    case opcode::mad: return f.has(suffix::wide) ? 2 * own : own;
+    case opcode::popc:
+    case opcode::clz:
+    case opcode::bfind:
+    case opcode::match:
+    case opcode::activemask:
+    case opcode::elect: return 4;
+    default: return f.type[0] == suffix::pred ? 0 : own;
+    }
+}
+
+operand_range operands_wanted(const form& f) {
+    const auto exactly = [](unsigned n) { return operand_range{n, n}; };
+    switch (f.op) {
+    case opcode::activemask: return exactly(1);
+    case opcode::abs:
+    case opcode::neg:
+    case opcode::not_:
+    case opcode::cnot:
+    case opcode::rcp:
+    case opcode::sqrt:
+    case opcode::rsqrt:
+    case opcode::sin:
+    case opcode::cos:
+    case opcode::lg2:
+    case opcode::ex2:
+    case opcode::tanh:
+    case opcode::popc:
+    case opcode::clz:
+    case opcode::bfind:
+    case opcode::brev:
+    case opcode::testp:
+    case opcode::mov:
+    case opcode::cvt:
+    case opcode::cvta:
+    case opcode::isspacep:
+    case opcode::elect:
+    case opcode::brx: return exactly(2);
+    case opcode::ld:
+    case opcode::ldu:
+    case opcode::st: return {2, 4}; // a cache policy, and what .unified says
+    case opcode::add:
+    case opcode::sub:
+    case opcode::mul:
+    case opcode::div:
+    case opcode::rem:
+    case opcode::min:
+    case opcode::max:
+    case opcode::mul24:
+    case opcode::addc:
+    case opcode::subc:
+    case opcode::and_:
+    case opcode::or_:
+    case opcode::xor_:
+    case opcode::shl:
+    case opcode::shr:
+    case opcode::bmsk:
+    case opcode::szext:
+    case opcode::copysign:
+    case opcode::vote:
+    case opcode::match:
+    case opcode::redux: return exactly(3);
+    case opcode::set:
+    case opcode::setp:
+        return exactly(f.has(suffix::and_) || f.has(suffix::or_) || f.has(suffix::xor_) ? 4 : 3);
+    case opcode::mad:
+    case opcode::fma:
+    case opcode::sad:
+    case opcode::mad24:
+    case opcode::madc:
+    case opcode::dp4a:
+    case opcode::dp2a:
+    case opcode::selp:
+    case opcode::slct:
+    case opcode::prmt:
+    case opcode::shf:
+    case opcode::bfe:
+    case opcode::fns: return exactly(4);
+    case opcode::bfi:
+    case opcode::lop3:
+    case opcode::shfl: return exactly(5);
+    case opcode::atom: return f.has(suffix::cas) ? operand_range{4, 5} : operand_range{3, 4};
+    case opcode::red: return {2, 3};
+    default: return {};
     }
 }
 

@@ -20,7 +20,6 @@ struct form {
     bool pair = false;              // two destinations, d|p
     unsigned parts = 0;             // elements of a vector operand of mov
     bool unpacks = false;           // ... which is the destination
-    bool count = true;              // counters wanted
     std::array<std::uint64_t, 8> suffixes{};
 
     [[nodiscard]] bool has(ptx::suffix s) const noexcept {
@@ -33,10 +32,20 @@ struct form {
     }
 };
 
-[[nodiscard]] form form_of(const ptx::instruction& i, bool count);
+[[nodiscard]] form form_of(const ptx::instruction& i);
 
 // Bytes of a lane that operand `index` of this form is read or written with where it is an immediate or a symbol:
 // 0 for a predicate.
 [[nodiscard]] unsigned operand_bytes(const form& f, unsigned index);
+
+// Bytes of a lane of the register that this form writes, 0 for a predicate.
+[[nodiscard]] unsigned destination_bytes(const form& f);
+
+// How many operands this form is written with, at least and at most.
+struct operand_range {
+    unsigned least = 0;
+    unsigned most = 0xFFFFFFFF;
+};
+[[nodiscard]] operand_range operands_wanted(const form& f);
 
 } // namespace softgpu::machine

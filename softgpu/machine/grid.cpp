@@ -52,6 +52,7 @@ public:
         : launch_(launch), code_(code), kernel_(k) {
         self_.launch = &launch;
         self_.index = index;
+        self_.count = launch.request->count;
         executions_.resize(code.block_instructions.size());
         self_.executions = executions_.data();
         fill_constants();
@@ -118,7 +119,7 @@ private:
 
     void fill_constants() {
         self_.constants = aligned(constants_, code_.constants.size());
-        std::memcpy(self_.constants, code_.constants.data(), code_.constants.size());
+        std::copy(code_.constants.begin(), code_.constants.end(), self_.constants);
         const launch_request& r = *launch_.request;
         for (const uniform_place& u : code_.of_launch) {
             fill_uniform(slot(u.at), launch_value(u.what), u.bytes);
@@ -160,6 +161,8 @@ private:
         case uniform::nsmid: return r.multiprocessors;
         case uniform::dynamic_shared_bytes: return r.dynamic_shared_bytes;
         case uniform::total_shared_bytes: return launch_.shared_bytes;
+        case uniform::grid_workspace_high: return launch_.grid_workspace >> 32;
+        case uniform::grid_workspace_low: return launch_.grid_workspace & 0xFFFFFFFFu;
         default: return 0;
         }
     }
@@ -331,6 +334,23 @@ fault not_runnable(fault_kind kind, const std::string& kernel, const std::string
     return {kind, "kernel " + kernel + ": " + why};
 }
 
+void run_blocks(launch_state& state, const program_code& code, const kernel& k, launch_result& result) {
+    const launch_request& request = *state.request;
+    const unsigned all = request.workers != 0 ? request.workers : std::max(1u, std::thread::hardware_concurrency());
+    const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(all, std::max<std::uint64_t>(1, state.blocks)));
+    std::vector<std::unique_ptr<block_runner>> runners(workers);
+    run_on_workers(workers, [&](unsigned n) {
+        runners[n] = std::make_unique<block_runner>(state, code, k, n);
+        runners[n]->run();
+    });
+    if (request.count) {
+        for (const auto& r : runners) {
+            r->add_to(result);
+        }
+    }
+    result.error = state.first_fault;
+}
+
 } // namespace
 
 launch_result launch(module& owner, const kernel& k, const launch_request& request) {
@@ -354,31 +374,30 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     state.blocks = request.grid.count();
     state.kernel_name = k.name;
     state.code = code;
-    memory::address parameters = 0;
-    if (k.uses_parameter_address && k.facts.parameter_bytes != 0) {
-        try {
-            parameters = inside.memory->allocate(k.facts.parameter_bytes, memory::allocation_kind::constant, "(parameters)");
-        } catch (const memory::out_of_memory& e) {
-            result.error = not_runnable(fault_kind::illegal_address, k.name, e.what());
-            return result;
+    try {
+        if (k.uses_parameter_address && k.facts.parameter_bytes != 0) {
+            state.constant_base =
+                inside.memory->allocate(k.facts.parameter_bytes, memory::allocation_kind::constant, "(parameters)");
+            std::memcpy(reinterpret_cast<void*>(state.constant_base), request.parameters, k.facts.parameter_bytes);
         }
-        std::memcpy(reinterpret_cast<void*>(parameters), request.parameters, k.facts.parameter_bytes);
-        state.constant_base = parameters;
+        if (code->uses_grid_workspace && request.cooperative) {
+            // As the driver lays it out: its size, then the barrier's counter.
+            const std::uint32_t workspace[2] = {sizeof(workspace), 0};
+            state.grid_workspace =
+                inside.memory->allocate(sizeof(workspace), memory::allocation_kind::device, "(grid workspace)");
+            std::memcpy(reinterpret_cast<void*>(state.grid_workspace), workspace, sizeof(workspace));
+        }
+    } catch (const memory::out_of_memory& e) {
+        result.error = not_runnable(fault_kind::illegal_address, k.name, e.what());
     }
-    const unsigned all = request.workers != 0 ? request.workers : std::max(1u, std::thread::hardware_concurrency());
-    const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(all, std::max<std::uint64_t>(1, state.blocks)));
-    std::vector<std::unique_ptr<block_runner>> runners(workers);
-    run_on_workers(workers, [&](unsigned n) {
-        runners[n] = std::make_unique<block_runner>(state, *code, k, n);
-        runners[n]->run();
-    });
-    for (const auto& r : runners) {
-        r->add_to(result);
+    if (!result.error) {
+        run_blocks(state, *code, k, result);
     }
-    if (parameters != 0) {
-        inside.memory->release(parameters);
+    for (const memory::address taken : {state.constant_base, state.grid_workspace}) {
+        if (taken != 0) {
+            inside.memory->release(taken);
+        }
     }
-    result.error = state.first_fault;
     return result;
 }
 

@@ -150,6 +150,7 @@ struct worker {
     unsigned index = 0;
     std::array<known_allocation, 4> known;  // allocations met last
     unsigned known_next = 0;
+    bool count = true;
     execution_count* executions = nullptr;  // by basic block
     std::array<observe::counters, intervals> counts;
     std::size_t intervals_used = 1;
@@ -163,7 +164,8 @@ struct launch_state {
     std::uint32_t dynamic_shared_offset = 0;
     std::uint32_t local_bytes = 0;          // per thread
     std::uint32_t parameter_bytes = 0;
-    memory::address constant_base = 0;
+    memory::address constant_base = 0;      // of the parameters, where their address is taken
+    memory::address grid_workspace = 0;
     std::atomic<std::uint64_t> next_block{0};
     std::uint64_t blocks = 0;
     std::atomic<bool> stop{false};

@@ -86,11 +86,11 @@ TEST(Barrier, Reductions) {
         "bar.red.or.pred %q2, 0, %q0; selp.u32 %r9, 1, 0, %q2; bar.red.or.pred %q2, 0, !%q1; selp.u32 %r10, 1, 0, %q2;\n"
         "shl.b32 %r8, %r8, 1; or.b32 %r7, %r7, %r8; shl.b32 %r9, %r9, 2; or.b32 %r7, %r7, %r9; shl.b32 %r10, %r10, 3; or.b32 %r7, %r7, %r10;\n"
         "st.global.v2.u32 [%rd0], {%r5, %r6}; st.global.u32 [%rd0+8], %r7;",
-        {.grid = {3}, .block = {100}, .workers = 2}, 3);
+        {.grid = {3}, .block = {100}, .workers = 2}, 4);
     for (std::uint32_t t = 0; t < 300; ++t) {
-        EXPECT_EQ(r.words[3 * t], 34u);
-        EXPECT_EQ(r.words[3 * t + 1], 66u);
-        EXPECT_EQ(r.words[3 * t + 2], 5u);
+        EXPECT_EQ(r.words[4 * t], 34u);
+        EXPECT_EQ(r.words[4 * t + 1], 66u);
+        EXPECT_EQ(r.words[4 * t + 2], 5u);
     }
 }
 
@@ -152,9 +152,9 @@ TEST(Progress, SpinLock) {
     const std::uint64_t at = p.buffer<std::uint32_t>(2);
     p.run({.block = {32}}, {at});
     EXPECT_EQ(p.contents<std::uint32_t>(at, 2), (std::vector<std::uint32_t>{0, 32}));
-    p.run({.block = {128}}, {at});
-    p.run({.grid = {6}, .block = {64}, .workers = 2}, {at});
-    EXPECT_EQ(p.contents<std::uint32_t>(at, 2), (std::vector<std::uint32_t>{0, 32 + 128 + 384}));
+    p.run({.block = {96}}, {at});
+    p.run({.grid = {3}, .block = {32}, .workers = 2}, {at});
+    EXPECT_EQ(p.contents<std::uint32_t>(at, 2), (std::vector<std::uint32_t>{0, 32 + 96 + 96}));
 }
 
 // The lock is taken before a branch that only its holder takes, and left inside: the others wait at the end of the branch.

@@ -205,8 +205,9 @@ TEST_F(Counters, InstructionsAndBranches) {
 }
 
 TEST_F(Counters, LoopOfDifferentLengths) {
-    const counters c = counted("mov.u32 %r3, %laneid; mov.u32 %r4, 0; head: add.u32 %r4, %r4, 1; setp.le.u32 %q0, %r4, %r3; @%q0 bra head;");
-    const counters empty = counted("");
+    const counters c = counted("mov.u32 %r3, %laneid; mov.u32 %r4, 0; head: add.u32 %r4, %r4, 1; setp.le.u32 %q0, %r4, %r3; @%q0 bra head;\n"
+                               "mov.u32 %r5, 0;"); // an end alone would be no place to meet
+    const counters empty = counted("mov.u32 %r5, 0;");
     EXPECT_EQ(c.warp_instructions - empty.warp_instructions, 2u + 3 * 32);
     EXPECT_EQ(c.thread_instructions - empty.thread_instructions, 64u + 3 * (32 * 33 / 2));
     EXPECT_EQ(c.branches, 32u);

@@ -28,6 +28,7 @@ protected:
     // Runs the body in 2 blocks of 64; %p0 is a buffer of 64 bytes with nothing beside it, %p1 what the test says.
     machine::launch_result run(const std::string& body, std::uint64_t p1 = 0, const std::string& declarations = {}) {
         on_.emplace(kernel(body + "\nret;", declarations));
+        on_->buffer<std::uint8_t>(64); // so that what lies before the other is not the window of local memory
         buffer_ = on_->buffer<std::uint8_t>(64);
         return on_->attempt({.grid = {2}, .block = {64}}, {buffer_, p1});
     }

@@ -20,12 +20,12 @@ TEST(Reconvergence, NestedIf) {
         "  inner: add.u32 %r3, %r3, 10; activemask.b32 %r7; bra join;\n"
         "even: add.u32 %r3, %r3, 100; activemask.b32 %r7;\n"
         "join: activemask.b32 %r8; st.global.v2.u32 [%rd0], {%r3, %r7}; st.global.u32 [%rd0+8], %r8;",
-        {.block = {64}}, 3);
+        {.block = {64}}, 4);
     for (std::uint32_t t = 0; t < 64; ++t) {
-        EXPECT_EQ(r.words[3 * t], t % 2 == 0 ? 100u : t % 4 == 1 ? 11u : 12u);
+        EXPECT_EQ(r.words[4 * t], t % 2 == 0 ? 100u : t % 4 == 1 ? 11u : 12u);
         if (!on_hardware()) {
-            EXPECT_EQ(r.words[3 * t + 1], t % 2 == 0 ? 0x55555555u : 0xAAAAAAAAu) << t;
-            EXPECT_EQ(r.words[3 * t + 2], 0xFFFFFFFFu);
+            EXPECT_EQ(r.words[4 * t + 1], t % 2 == 0 ? 0x55555555u : 0xAAAAAAAAu) << t;
+            EXPECT_EQ(r.words[4 * t + 2], 0xFFFFFFFFu);
         }
     }
 }

@@ -103,7 +103,7 @@ inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool 
 }
 
 // Space: 0 global, 1 shared, 2 generic.
-template <class T, class Op, int Space, bool Count>
+template <class T, class Op, int Space>
 const instruction* update(const instruction* i, std::byte* frame, warp* w) {
     std::uint64_t at[lanes];
     const auto offset = static_cast<std::uint64_t>(i->immediate);
@@ -146,7 +146,7 @@ const instruction* update(const instruction* i, std::byte* frame, warp* w) {
     if (fault) {
         return next;
     }
-    if constexpr (Count) {
+    if (w->host->count) {
         if (in_shared != 0) {
             count_atomic(w, in_shared, at, true);
         }
@@ -176,10 +176,10 @@ const instruction* update(const instruction* i, std::byte* frame, warp* w) {
 template <class T, class Op>
 handler by_space(const form& f) {
     switch (f.space) {
-    case suffix::global: return f.count ? update<T, Op, 0, true> : update<T, Op, 0, false>;
+    case suffix::global: return update<T, Op, 0>;
     case suffix::shared:
-    case suffix::shared_cta: return f.count ? update<T, Op, 1, true> : update<T, Op, 1, false>;
-    case suffix::none: return f.count ? update<T, Op, 2, true> : update<T, Op, 2, false>;
+    case suffix::shared_cta: return update<T, Op, 1>;
+    case suffix::none: return update<T, Op, 2>;
     default: return nullptr;
     }
 }

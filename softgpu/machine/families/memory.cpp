@@ -89,7 +89,9 @@ SOFTGPU_INLINE bool locate_global_run(warp* w, lane_mask mask, const std::uint64
     if (!gapless || !is_run(mask, at, origin, bytes) || (begin & (bytes - 1)) != 0 || !is_allocated(w, begin, length)) {
         return false;
     }
-    count_global<Verb>(w, mask, static_cast<unsigned>(((begin + length - 1) >> 5) - (begin >> 5)) + 1, bytes);
+    if (w->host->count) {
+        count_global<Verb>(w, mask, static_cast<unsigned>(((begin + length - 1) >> 5) - (begin >> 5)) + 1, bytes);
+    }
     where.run = reinterpret_cast<std::byte*>(origin + offset);
     where.step = bytes;
     return true;
@@ -110,7 +112,7 @@ __attribute__((noinline)) bool locate_global(const instruction* i, warp* w, lane
     if (((ored & (bytes - 1)) != 0 || !is_allocated(w, low, high - low + bytes)) && !check_each<Verb>(i, w, mask, at, bytes)) {
         return false;
     }
-    if (counted) {
+    if (counted && w->host->count) {
         count_global<Verb>(w, mask, count_sectors(mask, at), bytes);
     }
     where.run = nullptr;
@@ -128,16 +130,18 @@ SOFTGPU_INLINE bool locate_shared_run(warp* w, lane_mask mask, const std::uint32
         std::uint64_t{begin} + (last - first + 1) * bytes > w->host->launch->shared_bytes) {
         return false;
     }
-    unsigned groups = 1;
-    if (bytes == 8) {
-        groups = ((mask & 0xFFFFu) != 0 ? 1u : 0u) + ((mask >> 16) != 0 ? 1u : 0u);
-    } else if (bytes >= 16) {
-        groups = 0;
-        for (unsigned q = 0; q < 4; ++q) {
-            groups += (mask >> (8 * q) & 0xFFu) != 0 ? 1u : 0u;
+    if (w->host->count) {
+        unsigned groups = 1;
+        if (bytes == 8) {
+            groups = ((mask & 0xFFFFu) != 0 ? 1u : 0u) + ((mask >> 16) != 0 ? 1u : 0u);
+        } else if (bytes >= 16) {
+            groups = 0;
+            for (unsigned q = 0; q < 4; ++q) {
+                groups += (mask >> (8 * q) & 0xFFu) != 0 ? 1u : 0u;
+            }
         }
+        count_shared<Verb>(w, mask, {groups, 0}, bytes);
     }
-    count_shared<Verb>(w, mask, {groups, 0}, bytes);
     where.run = w->owner->shared + static_cast<std::int32_t>(origin + offset);
     where.step = bytes;
     return true;
@@ -167,7 +171,9 @@ __attribute__((noinline)) bool locate_shared(const instruction* i, warp* w, lane
         where.each[l] = w->owner->shared + at[l];
     }
     if (fine) {
-        count_shared<Verb>(w, mask, wavefronts_of(w, mask, at, bytes), bytes);
+        if (w->host->count) {
+            count_shared<Verb>(w, mask, wavefronts_of(w, mask, at, bytes), bytes);
+        }
         where.run = nullptr;
     }
     return fine;
