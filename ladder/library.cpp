@@ -199,13 +199,15 @@ reduce_report library::reduce(const reduce_request& request) {
 
     const reduce::shape shape{request.block, std::max(facts.multiprocessors, 1u),
                               measure::resident_blocks(facts, request.block)};
+    reduce::reference right = reduce::reference_of(request.type, request.op, data, request.n);
+    right.exact = right.exact || (request.data == nullptr && reduce::sums_exactly(request.type, request.op, request.n));
     const reduce::bench bench{report.request,
                               shape,
                               report.device.software,
                               stream,
                               data,
                               device_data,
-                              reduce::reference_of(request.type, request.op, data, request.n),
+                              right,
                               clock ? &*clock : nullptr};
     bool usable = true;
     for (const auto* const step : steps) {
