@@ -70,6 +70,7 @@ struct reduce_step {
     std::string source; // path in the tree
     std::string idea;
     std::string lecture;
+    std::string follows;  // as in step_description
     std::string caution; // empty, or why the step is right only by luck
     bool peer = false;   // CUB, Thrust, the CPU loop
     bool on_device = true;
@@ -106,6 +107,7 @@ struct reduce_report {
 struct step_description {
     std::string id, title, source, idea, lecture;
     bool peer = false;
+    std::string follows{}; // id of the step that this one takes further; empty: the one before it in the ladder's order
 };
 
 class ladder_library {

@@ -93,6 +93,7 @@ reduce_step blank(const reduce::step_definition& step) {
     out.idea = step.about.idea;
     out.lecture = step.about.lecture;
     out.peer = step.about.peer;
+    out.follows = step.about.follows;
     out.caution = step.caution;
     out.on_device = step.on_device;
     return out;

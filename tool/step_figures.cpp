@@ -2,6 +2,10 @@
 // Ratios of counters and of times.
 #include "tool/step_figures.hpp"
 
+#include <map>
+#include <optional>
+#include <string>
+
 #include "tool/reduce_options.hpp"
 
 namespace warpfold::tool {
@@ -48,6 +52,7 @@ std::vector<step_figures> figures_of(const ladder::reduce_report& report) {
     std::optional<double> first;
     std::optional<double> before;
     std::optional<double> cub;
+    std::map<std::string, double> seconds_of;
     for (const auto& step : report.steps) {
         if (step.id == "cub" && timed(step)) {
             cub = step.cold->median;
@@ -67,9 +72,14 @@ std::vector<step_figures> figures_of(const ladder::reduce_report& report) {
             if (step.on_device && report.device.read_gb_per_s && *report.device.read_gb_per_s > 0) {
                 f.share_of_read = *f.gb_per_s / *report.device.read_gb_per_s;
             }
+            if (!step.follows.empty()) {
+                const auto followed = seconds_of.find(step.follows);
+                before = followed == seconds_of.end() ? std::nullopt : std::optional(followed->second);
+            }
             if (before && !step.peer) {
                 f.speed_up_over_step_before = *before / seconds;
             }
+            seconds_of[step.id] = seconds;
             if (first) {
                 f.speed_up_in_all = *first / seconds;
             }

@@ -85,7 +85,7 @@ verdict no_more_barriers(const evidence& e, const reduce_step& other) {
 step_definition warp_synchronised() {
     return {.about = {"8", "last warp with __syncwarp", "ladder/reduce/08_warp_synchronised.cu",
                       "step 7 with the lanes of the last warp synchronised: right on every architecture",
-                      "380, And More..."},
+                      "380, And More...", false, "7"},
             .blocks = many_each,
             .height = height_many_each,
             .rounds = rounds_of<step>(),

@@ -89,7 +89,7 @@ verdict six_waits(const evidence& e) {
 step_definition loop_unrolled() {
     return {.about = {"sum_unroll", "587's loop unrolling, barriers kept", "ladder/reduce/sum_unroll.cu",
                       "the last six iterations written out, with constants for the loop's variable",
-                      "587, Loop Unrolling"},
+                      "587, Loop Unrolling", false, "3"},
             .blocks = one_each,
             .height = height_one_each,
             .rounds = rounds_of<step>(),

@@ -76,7 +76,7 @@ verdict fewer_barriers(const evidence& e, const reduce_step& other) {
 
 step_definition single_warp() {
     return {.about = {"sum_warp", "587's single warp, volatile", "ladder/reduce/sum_warp.cu",
-                      "one warp left: no barriers and no conditions", "587, Single Warp Optimization"},
+                      "one warp left: no barriers and no conditions", "587, Single Warp Optimization", false, "sum_unroll"},
             .caution = lockstep_caution,
             .blocks = one_each,
             .height = height_one_each,

@@ -138,8 +138,7 @@ operand_range operands_wanted(const form& f) {
     case opcode::match:
     case opcode::redux: return exactly(3);
     case opcode::set:
-    case opcode::setp:
-        return exactly(f.has(suffix::and_) || f.has(suffix::or_) || f.has(suffix::xor_) ? 4 : 3);
+    case opcode::setp: return exactly(f.has(suffix::and_) || f.has(suffix::or_) || f.has(suffix::xor_) ? 4 : 3);
     case opcode::mad:
     case opcode::fma:
     case opcode::sad:

@@ -16,11 +16,11 @@ struct form {
     ptx::suffix space = ptx::suffix::none;
     unsigned vector = 1;
     unsigned operands = 0;
-    unsigned register_bytes = 0;    // of a lane of the value's register, of ld and st; the decoder sets it
-    bool pair = false;              // two destinations, d|p
-    unsigned parts = 0;             // elements of a vector operand of mov
-    bool unpacks = false;           // ... which is the destination
-    std::array<std::uint64_t, 8> suffixes{};
+    unsigned register_bytes = 0; // of a lane of the value's register, of ld and st; the decoder sets it
+    bool pair = false;           // two destinations, d|p
+    unsigned parts = 0;          // elements of a vector operand of mov
+    bool unpacks = false;        // ... which is the destination
+    std::array<std::uint64_t, (ptx::suffix_count + 63) / 64> suffixes{};
 
     [[nodiscard]] bool has(ptx::suffix s) const noexcept {
         const auto n = static_cast<unsigned>(s);

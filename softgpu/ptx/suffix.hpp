@@ -29,6 +29,13 @@ enum class suffix : std::uint16_t {
 #undef SOFTGPU_SUFFIX
 };
 
+// How many there are, none among them.
+inline constexpr unsigned suffix_count = 1
+#define SOFTGPU_SUFFIX(id, text, kind, bytes) +1
+#include "softgpu/ptx/suffixes.def"
+#undef SOFTGPU_SUFFIX
+    ;
+
 [[nodiscard]] std::string_view name_of(suffix s) noexcept; // without the dot
 [[nodiscard]] suffix_kind kind_of(suffix s) noexcept;
 // Bytes of a type (b8 1, f16x2 4, pred 1, b128 16); 0 for what is no type.

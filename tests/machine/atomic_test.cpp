@@ -35,14 +35,20 @@ void check_update(const std::string& op, const int_type& t, const std::vector<ro
         const std::string s = where.space;
         const std::string store = "st" + s + raw + " [%at], %a;";
         const bool three = rows[0].size() == 3;
-        operation what{store + "atom" + s + "." + op + "." + t.name + " %d, [%at], %b" + (three ? ", %c" : "") + ";ld" + s + raw + " %f, [%at];",
-                       {reg, reg}, {reg, reg}, where.before};
+        operation what{store + "atom" + s + "." + op + "." + t.name + " %d, [%at], %b" + (three ? ", %c" : "") + ";ld" +
+                           s + raw + " %f, [%at];",
+                       {reg, reg},
+                       {reg, reg},
+                       where.before};
         if (three) {
             what.in.push_back(reg);
         }
         check(what, rows, [&](const row& r) { return row{r[0], fresh(r)}; });
         if (has_red) {
-            check({store + "red" + s + "." + op + "." + t.name + " [%at], %b;ld" + s + raw + " %d, [%at];", {reg, reg}, {reg}, where.before},
+            check({store + "red" + s + "." + op + "." + t.name + " [%at], %b;ld" + s + raw + " %d, [%at];",
+                   {reg, reg},
+                   {reg},
+                   where.before},
                   rows, [&](const row& r) { return row{fresh(r)}; });
         }
     }
@@ -54,8 +60,10 @@ TEST(Atomic, Integers) {
         if (t.name != "s64") {
             check_update("add", t, pairs(t.bits), true, [&](const row& r) { return t.truncated(r[0] + r[1]); });
         }
-        check_update("min", t, pairs(t.bits), true, [&](const row& r) { return t.number(r[0]) < t.number(r[1]) ? r[0] : r[1]; });
-        check_update("max", t, pairs(t.bits), true, [&](const row& r) { return t.number(r[0]) > t.number(r[1]) ? r[0] : r[1]; });
+        check_update("min", t, pairs(t.bits), true,
+                     [&](const row& r) { return t.number(r[0]) < t.number(r[1]) ? r[0] : r[1]; });
+        check_update("max", t, pairs(t.bits), true,
+                     [&](const row& r) { return t.number(r[0]) > t.number(r[1]) ? r[0] : r[1]; });
     }
     check_update("inc", u32, pairs(32), true, [](const row& r) { return r[0] >= r[1] ? 0 : r[0] + 1; });
     check_update("dec", u32, pairs(32), true, [](const row& r) { return r[0] == 0 || r[0] > r[1] ? r[1] : r[0] - 1; });
@@ -81,16 +89,23 @@ TEST(Atomic, Floats) {
         const std::string s = where.space;
         // Without subnormals, which some hardware flushes here, and without NaN.
         std::vector<std::uint64_t> singles = float_edges();
-        std::erase_if(singles, [](std::uint64_t v) { return std::isnan(as_float(v)) || std::abs(as_float(v)) < 0x1p-100F; });
-        check({"st" + s + ".f32 [%at], %a; atom" + s + ".add.f32 %d, [%at], %b; ld" + s + ".f32 %f, [%at];", {"f32", "f32"},
-               {"f32", "f32"}, where.before}, cross({singles, singles}), [](const row& r) -> std::optional<row> {
+        std::erase_if(singles,
+                      [](std::uint64_t v) { return std::isnan(as_float(v)) || std::abs(as_float(v)) < 0x1p-100F; });
+        check({"st" + s + ".f32 [%at], %a; atom" + s + ".add.f32 %d, [%at], %b; ld" + s + ".f32 %f, [%at];",
+               {"f32", "f32"},
+               {"f32", "f32"},
+               where.before},
+              cross({singles, singles}), [](const row& r) -> std::optional<row> {
                   const float sum = as_float(r[0]) + as_float(r[1]);
                   return std::isnan(sum) ? std::nullopt : std::optional(row{r[0], bits_of(sum)});
               });
         std::vector<std::uint64_t> doubles = double_edges();
         std::erase_if(doubles, [](std::uint64_t v) { return std::isnan(as_double(v)); });
-        check({"st" + s + ".f64 [%at], %a; red" + s + ".add.f64 [%at], %b; ld" + s + ".f64 %d, [%at];", {"f64", "f64"}, {"f64"},
-               where.before}, cross({doubles, doubles}), [](const row& r) -> std::optional<row> {
+        check({"st" + s + ".f64 [%at], %a; red" + s + ".add.f64 [%at], %b; ld" + s + ".f64 %d, [%at];",
+               {"f64", "f64"},
+               {"f64"},
+               where.before},
+              cross({doubles, doubles}), [](const row& r) -> std::optional<row> {
                   const double sum = as_double(r[0]) + as_double(r[1]);
                   return std::isnan(sum) ? std::nullopt : std::optional(row{bits_of(sum)});
               });
@@ -98,12 +113,21 @@ TEST(Atomic, Floats) {
 }
 
 TEST(Atomic, ScopesAndOrders) {
-    for (const std::string how : {".relaxed.gpu", ".acquire.gpu", ".release.cta", ".acq_rel.sys", ".gpu", ".relaxed.cta"}) {
-        check({"st.global.u32 [%own], %a; atom" + how + ".global.add.u32 %d, [%own], %b; ld.global.u32 %f, [%own];", {"b32", "b32"},
-               {"b32", "b32"}}, pairs(32), [](const row& r) { return row{r[0], u32.truncated(r[0] + r[1])}; });
+    for (const std::string how :
+         {".relaxed.gpu", ".acquire.gpu", ".release.cta", ".acq_rel.sys", ".gpu", ".relaxed.cta"}) {
+        check({"st.global.u32 [%own], %a; atom" + how + ".global.add.u32 %d, [%own], %b; ld.global.u32 %f, [%own];",
+               {"b32", "b32"},
+               {"b32", "b32"}},
+              pairs(32), [](const row& r) {
+                  return row{r[0], u32.truncated(r[0] + r[1])};
+              });
     }
-    check({"st.global.u32 [%own+8], %a; atom.global.cas.b32 %d, [%own+8], 7, 9; ld.global.u32 %f, [%own+8];", {"b32"}, {"b32", "b32"}},
-          {{7}, {8}, {9}}, [](const row& r) { return row{r[0], r[0] == 7 ? 9 : r[0]}; });
+    check({"st.global.u32 [%own+8], %a; atom.global.cas.b32 %d, [%own+8], 7, 9; ld.global.u32 %f, [%own+8];",
+           {"b32"},
+           {"b32", "b32"}},
+          {{7}, {8}, {9}}, [](const row& r) {
+              return row{r[0], r[0] == 7 ? 9 : r[0]};
+          });
     check({"st.global.u32 [%own], %a; atom.global.add.u32 _, [%own], -1; ld.global.u32 %d, [%own];", {"b32"}, {"b32"}},
           cross({int_edges(32)}), [](const row& r) { return row{u32.truncated(r[0] - 1)}; });
 }
@@ -115,7 +139,8 @@ constexpr unsigned everybody = blocks * threads;
 const launch_options crowd{.grid = {blocks}, .block = {threads}, .workers = 4};
 
 TEST(Atomic, TicketsAreAPermutation) {
-    program p(kernel("atom.global.add.u32 %r3, [%p0], 1; mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p1; st.global.u32 [%rd0], %r3; ret;"));
+    program p(kernel("atom.global.add.u32 %r3, [%p0], 1; mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p1; "
+                     "st.global.u32 [%rd0], %r3; ret;"));
     const std::uint64_t counter = p.buffer<std::uint32_t>(1);
     const std::uint64_t tickets = p.buffer<std::uint32_t>(everybody);
     p.run(crowd, {counter, tickets});
@@ -127,8 +152,10 @@ TEST(Atomic, TicketsAreAPermutation) {
 }
 
 TEST(Atomic, SumsAreExact) {
-    program p(kernel("cvt.u64.u32 %rd0, %i; red.global.add.u64 [%p0], %rd0; cvt.rn.f64.u32 %fd0, %i; red.global.add.f64 [%p0+8], %fd0;\n"
-                     "red.global.max.u32 [%p0+16], %i; not.b32 %r3, %i; red.global.min.u32 [%p0+20], %r3; red.global.add.f32 [%p0+24], 0f3F800000;\n"
+    program p(kernel("cvt.u64.u32 %rd0, %i; red.global.add.u64 [%p0], %rd0; cvt.rn.f64.u32 %fd0, %i; "
+                     "red.global.add.f64 [%p0+8], %fd0;\n"
+                     "red.global.max.u32 [%p0+16], %i; not.b32 %r3, %i; red.global.min.u32 [%p0+20], %r3; "
+                     "red.global.add.f32 [%p0+24], 0f3F800000;\n"
                      "atom.global.inc.u32 %r4, [%p0+28], 6; red.global.xor.b32 [%p0+32], %i; ret;"));
     const std::uint64_t at = p.buffer<std::uint32_t>({0, 0, 0, 0, 0, 0xFFFFFFFF, 0, 0, 0, 0});
     p.run(crowd, {at});
@@ -149,8 +176,9 @@ TEST(Atomic, SumsAreExact) {
 
 // What was put in comes out, once each.
 TEST(Atomic, ExchangesLoseNothing) {
-    program p(kernel("add.u32 %r3, %i, 1; cvt.u64.u32 %rd1, %r3; atom.global.exch.b64 %rd2, [%p0], %rd1; mul.wide.u32 %rd0, %i, 8;\n"
-                     "add.u64 %rd0, %rd0, %p1; st.global.u64 [%rd0], %rd2; ret;"));
+    program p(kernel(
+        "add.u32 %r3, %i, 1; cvt.u64.u32 %rd1, %r3; atom.global.exch.b64 %rd2, [%p0], %rd1; mul.wide.u32 %rd0, %i, 8;\n"
+        "add.u64 %rd0, %rd0, %p1; st.global.u64 [%rd0], %rd2; ret;"));
     const std::uint64_t cell = p.buffer<std::uint64_t>(1);
     const std::uint64_t out = p.buffer<std::uint64_t>(everybody);
     p.run(crowd, {cell, out});
@@ -176,11 +204,13 @@ TEST(Atomic, CompareAndSwapLoops) {
 }
 
 TEST(Atomic, SharedHistogram) {
-    const threads_result r = run_threads(
-        ".shared .align 4 .b8 bins[64]; mov.u32 %r3, bins; mov.u32 %r4, %tid.x; and.b32 %r5, %r4, 15; mad.lo.u32 %r6, %r5, 4, %r3;\n"
-        "st.shared.u32 [%r6], 0; bar.sync 0; mul.lo.u32 %r7, %r4, %r4; and.b32 %r7, %r7, 15; mad.lo.u32 %r8, %r7, 4, %r3;\n"
-        "red.shared.add.u32 [%r8], 1; bar.sync 0; ld.shared.u32 %r9, [%r6]; st.global.u32 [%rd0], %r9;",
-        {.grid = {4}, .block = {200}, .workers = 2});
+    const threads_result r =
+        run_threads(".shared .align 4 .b8 bins[64]; mov.u32 %r3, bins; mov.u32 %r4, %tid.x; and.b32 %r5, %r4, 15; "
+                    "mad.lo.u32 %r6, %r5, 4, %r3;\n"
+                    "st.shared.u32 [%r6], 0; bar.sync 0; mul.lo.u32 %r7, %r4, %r4; and.b32 %r7, %r7, 15; mad.lo.u32 "
+                    "%r8, %r7, 4, %r3;\n"
+                    "red.shared.add.u32 [%r8], 1; bar.sync 0; ld.shared.u32 %r9, [%r6]; st.global.u32 [%rd0], %r9;",
+                    {.grid = {4}, .block = {200}, .workers = 2});
     std::uint32_t bins[16] = {};
     for (std::uint32_t t = 0; t < 200; ++t) {
         ++bins[t * t % 16];

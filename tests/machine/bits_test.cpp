@@ -8,9 +8,12 @@ namespace softgpu::test {
 namespace {
 
 bool bit(std::uint64_t v, unsigned n) { return (v >> n & 1) != 0; }
-const std::vector<std::uint64_t> places{0, 1, 5, 15, 16, 30, 31, 32, 33, 48, 62, 63, 64, 65, 200, 255, 256, 257, 0xFFFFFFFF};
+const std::vector<std::uint64_t> any_places{0,  1,  5,  15, 16,  30,  31,  32,  33,        48,
+                                            62, 63, 64, 65, 200, 255, 256, 257, 0xFFFFFFFF};
 
 TEST(Bits, ExtractAndInsertField) {
+    std::vector<std::uint64_t> places = any_places;
+    std::erase_if(places, [](std::uint64_t v) { return v > 255; }); // the most that these two take
     for (const int_type& t : {u32, s32, u64, s64}) {
         const unsigned msb = t.bits - 1;
         check({"bfe." + t.name + " %d, %a, %b, %c;", {t.reg(), "b32", "b32"}, {t.reg()}},
@@ -86,7 +89,7 @@ TEST(Bits, CountAndReverse) {
 }
 
 TEST(Bits, MaskAndExtend) {
-    const std::vector<row> rows = cross({places, places});
+    const std::vector<row> rows = cross({any_places, any_places});
     for (const bool clamp : {false, true}) {
         const std::string mode = clamp ? ".clamp" : ".wrap";
         check({"bmsk" + mode + ".b32 %d, %a, %b;", {"b32", "b32"}, {"b32"}}, rows, [&](const row& r) {
@@ -100,7 +103,7 @@ TEST(Bits, MaskAndExtend) {
         });
         for (const int_type& t : {u32, s32}) {
             check({"szext" + mode + "." + t.name + " %d, %a, %b;", {"b32", "b32"}, {"b32"}},
-                  cross({int_edges(32), places}), [&](const row& r) {
+                  cross({int_edges(32), any_places}), [&](const row& r) {
                       const std::uint64_t n = clamp ? r[1] : r[1] & 31;
                       if (n >= 32) {
                           return row{r[0]};
@@ -117,7 +120,8 @@ TEST(Bits, MaskAndExtend) {
 }
 
 TEST(Bits, FindNthSet) {
-    const std::vector<std::uint64_t> counts{0, 1, 2, 5, 31, 32, 33, u32.pattern(-1), u32.pattern(-2), u32.pattern(-31), u32.pattern(-32)};
+    const std::vector<std::uint64_t> counts{
+        0, 1, 2, 5, 31, 32, 33, u32.pattern(-1), u32.pattern(-2), u32.pattern(-31), u32.pattern(-32)};
     check({"fns.b32 %d, %a, %b, %c;", {"b32", "b32", "b32"}, {"b32"}},
           cross({int_edges(32), {0, 1, 7, 15, 16, 30, 31}, counts}), [](const row& r) {
               const auto base = static_cast<int>(r[1]);
@@ -126,7 +130,7 @@ TEST(Bits, FindNthSet) {
                   return row{bit(r[0], static_cast<unsigned>(base)) ? r[1] : 0xFFFFFFFFull};
               }
               int count = std::abs(offset) - 1;
-              for (int at = base; at >= 0 && at < 32; at += offset > 0 ? 1 : -1) {
+              for (int at = base; at >= 0 && at<32; at += offset> 0 ? 1 : -1) {
                   if (bit(r[0], static_cast<unsigned>(at)) && count-- == 0) {
                       return row{static_cast<std::uint64_t>(at)};
                   }
@@ -137,10 +141,9 @@ TEST(Bits, FindNthSet) {
 
 TEST(Bits, Shifts) {
     for (const int_type& t : arithmetic_types) {
-        const std::vector<row> rows = cross({int_edges(t.bits), places});
-        check({"shr." + t.name + " %d, %a, %b;", {t.reg(), "b32"}, {t.reg()}}, rows, [&](const row& r) {
-            return row{t.pattern(t.number(r[0]) >> std::min<std::uint64_t>(r[1], 100))};
-        });
+        const std::vector<row> rows = cross({int_edges(t.bits), any_places});
+        check({"shr." + t.name + " %d, %a, %b;", {t.reg(), "b32"}, {t.reg()}}, rows,
+              [&](const row& r) { return row{t.pattern(t.number(r[0]) >> std::min<std::uint64_t>(r[1], 100))}; });
         if (!t.is_signed) {
             const std::string b = ".b" + std::to_string(t.bits);
             check({"shr" + b + " %d, %a, %b;", {t.reg(), "b32"}, {t.reg()}}, rows,
@@ -157,8 +160,9 @@ TEST(Bits, FunnelShifts) {
     for (const bool left : {false, true}) {
         for (const bool clamp : {false, true}) {
             check({std::string("shf") + (left ? ".l" : ".r") + (clamp ? ".clamp" : ".wrap") + ".b32 %d, %a, %b, %c;",
-                   {"b32", "b32", "b32"}, {"b32"}},
-                  cross({thinned(int_edges(32), 2), thinned(int_edges(32), 2), places}), [&](const row& r) {
+                   {"b32", "b32", "b32"},
+                   {"b32"}},
+                  cross({thinned(int_edges(32), 2), thinned(int_edges(32), 2), any_places}), [&](const row& r) {
                       const std::uint64_t n = clamp ? std::min<std::uint64_t>(r[2], 32) : r[2] & 31;
                       const std::uint64_t both = r[1] << 32 | r[0];
                       return row{left ? both << n >> 32 : both >> n & 0xFFFFFFFF};
@@ -168,7 +172,8 @@ TEST(Bits, FunnelShifts) {
 }
 
 TEST(Bits, PermuteBytes) {
-    const std::vector<std::uint64_t> selectors{0x3210, 0x7654, 0x0000, 0x0123, 0x5410, 0x7632, 0xFEDC, 0x8888, 0x91A2, 0xFFFF1234, 0x0B4C};
+    const std::vector<std::uint64_t> selectors{0x3210, 0x7654, 0x0000, 0x0123,     0x5410, 0x7632,
+                                               0xFEDC, 0x8888, 0x91A2, 0xFFFF1234, 0x0B4C};
     check({"prmt.b32 %d, %a, %b, %c;", {"b32", "b32", "b32"}, {"b32"}},
           cross({int_edges(32), thinned(int_edges(32), 2), selectors}), [](const row& r) {
               const std::uint64_t bytes = r[1] << 32 | r[0];
@@ -185,7 +190,9 @@ TEST(Bits, PermuteBytes) {
         {"f4e", {0x3210, 0x4321, 0x5432, 0x6543}}, {"b4e", {0x5670, 0x6701, 0x7012, 0x0123}},
         {"rc8", {0x0000, 0x1111, 0x2222, 0x3333}}, {"ecl", {0x3210, 0x3211, 0x3222, 0x3333}},
         {"ecr", {0x0000, 0x1110, 0x2210, 0x3210}}, {"rc16", {0x1010, 0x3232, 0x1010, 0x3232}}};
-    for (const auto& [mode, table] : modes) {
+    for (const auto& [name, bytes_of_mode] : modes) {
+        const std::string& mode = name;
+        const std::vector<unsigned>& table = bytes_of_mode;
         check({"prmt.b32." + mode + " %d, %a, %b, %c;", {"b32", "b32", "b32"}, {"b32"}},
               cross({int_edges(32), thinned(int_edges(32), 2), {0, 1, 2, 3, 4, 7, 0xFFFFFFFF}}), [&](const row& r) {
                   const std::uint64_t bytes = r[1] << 32 | r[0];
@@ -209,7 +216,8 @@ TEST(Bits, Lop3OfEveryTable) {
               [&](const row& r) {
                   std::uint64_t d = 0;
                   for (unsigned k = 0; k < 32; ++k) {
-                      const unsigned index = (bit(r[0], k) ? 4u : 0u) | (bit(r[1], k) ? 2u : 0u) | (bit(r[2], k) ? 1u : 0u);
+                      const unsigned index =
+                          (bit(r[0], k) ? 4u : 0u) | (bit(r[1], k) ? 2u : 0u) | (bit(r[2], k) ? 1u : 0u);
                       d |= static_cast<std::uint64_t>(table >> index & 1) << k;
                   }
                   return row{d};
@@ -238,7 +246,8 @@ TEST(Bits, Logic) {
 }
 
 TEST(Bits, PredicateLogic) {
-    const std::vector<row> rows = cross({{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}); // more rows than a warp has lanes
+    const std::vector<row> rows =
+        cross({{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}); // more rows than a warp has lanes
     std::vector<row> two;
     for (const row& r : rows) {
         two.push_back({r[0], r[1]});

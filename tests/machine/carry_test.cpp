@@ -44,10 +44,11 @@ TEST(Carry, Sum128) {
 TEST(Carry, Sum128InWords) {
     for (const bool subtract : {false, true}) {
         const std::string op = subtract ? "sub" : "add";
-        check({"mov.b64 {%r2, %r3}, %a; mov.b64 {%r4, %r5}, %b; mov.b64 {%r6, %r7}, %c; mov.b64 {%r8, %r9}, %e;" +
-                   op + ".cc.u32 %r10, %r2, %r6;" + op + "c.cc.u32 %r11, %r3, %r7;" + op + "c.cc.u32 %r12, %r4, %r8;" +
-                   op + "c.u32 %r13, %r5, %r9; mov.b64 %d, {%r10, %r11}; mov.b64 %f, {%r12, %r13};",
-               {"b64", "b64", "b64", "b64"}, {"b64", "b64"}},
+        check({"mov.b64 {%r2, %r3}, %a; mov.b64 {%r4, %r5}, %b; mov.b64 {%r6, %r7}, %c; mov.b64 {%r8, %r9}, %e;" + op +
+                   ".cc.u32 %r10, %r2, %r6;" + op + "c.cc.u32 %r11, %r3, %r7;" + op + "c.cc.u32 %r12, %r4, %r8;" + op +
+                   "c.u32 %r13, %r5, %r9; mov.b64 %d, {%r10, %r11}; mov.b64 %f, {%r12, %r13};",
+               {"b64", "b64", "b64", "b64"},
+               {"b64", "b64"}},
               wide_pairs(), [&](const row& r) {
                   const uint128 a = joined(r[0], r[1]);
                   const uint128 b = joined(r[2], r[3]);
@@ -64,9 +65,9 @@ TEST(Carry, Product128InWords) {
            "mad.lo.cc.u32 %r11, %r3, %r4, %r11; madc.hi.cc.u32 %r12, %r3, %r4, %r12; addc.u32 %r13, 0, 0;"
            "mad.lo.cc.u32 %r12, %r3, %r5, %r12; madc.hi.u32 %r13, %r3, %r5, %r13;"
            "mov.b64 %d, {%r10, %r11}; mov.b64 %f, {%r12, %r13};",
-           {"b64", "b64"}, {"b64", "b64"}},
-          cross({int_edges(64), int_edges(64)}),
-          [](const row& r) { return parts(static_cast<uint128>(r[0]) * r[1]); });
+           {"b64", "b64"},
+           {"b64", "b64"}},
+          cross({int_edges(64), int_edges(64)}), [](const row& r) { return parts(static_cast<uint128>(r[0]) * r[1]); });
 }
 
 // (a * b + c) >> 64, with a carry into the high half.
@@ -75,9 +76,8 @@ TEST(Carry, MadOfDoubleWords) {
     check({"mad.lo.cc.u64 %d, %a, %b, %c; madc.hi.u64 %f, %a, %b, 0;", {"b64", "b64", "b64"}, {"b64", "b64"}},
           cross({v, v, v}), [](const row& r) { return parts(static_cast<uint128>(r[0]) * r[1] + r[2]); });
     check({"mad.lo.cc.s64 %d, %a, %b, %c; madc.hi.s64 %f, %a, %b, 0;", {"b64", "b64", "b64"}, {"b64", "b64"}},
-          cross({v, v, v}), [](const row& r) {
-              return parts(static_cast<uint128>(s64.number(r[0]) * s64.number(r[1])) + r[2]);
-          });
+          cross({v, v, v}),
+          [](const row& r) { return parts(static_cast<uint128>(s64.number(r[0]) * s64.number(r[1])) + r[2]); });
     const std::vector<std::uint64_t> w = thinned(int_edges(32), 2);
     check({"mad.lo.cc.s32 %d, %a, %b, %c; madc.hi.s32 %f, %a, %b, 0;", {"b32", "b32", "b32"}, {"b32", "b32"}},
           cross({w, w, w}), [](const row& r) {
@@ -89,7 +89,7 @@ TEST(Carry, MadOfDoubleWords) {
 // Each lane has a condition code of its own, and lanes that a guard leaves out keep theirs.
 TEST(Carry, OfEachLane) {
     const threads_result r = run_threads(
-        "and.b32 %r1, %i, 1; setp.eq.u32 %q0, %r1, 0; neg.s32 %r2, %r1;"   // odd lanes: all ones
+        "and.b32 %r1, %i, 1; setp.eq.u32 %q0, %r1, 0; neg.s32 %r2, %r1;" // odd lanes: all ones
         "add.cc.u32 %r3, %r2, 1; @%q0 add.cc.u32 %r3, -1, 1; addc.u32 %r4, 0, 0; st.global.u32 [%rd0], %r4;",
         {.block = {64}});
     for (std::size_t t = 0; t < r.words.size(); ++t) {

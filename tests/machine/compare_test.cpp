@@ -26,10 +26,15 @@ bool float_holds(const std::string& name, double a, double b) {
         return name.size() == 3;
     }
     const std::string plain = name.substr(0, 2);
-    return plain == "eq" ? a == b : plain == "ne" ? a != b : plain == "lt" ? a < b : plain == "le" ? a <= b
-                                                          : plain == "gt" ? a > b : a >= b;
+    return plain == "eq"   ? a == b
+           : plain == "ne" ? a != b
+           : plain == "lt" ? a < b
+           : plain == "le" ? a <= b
+           : plain == "gt" ? a > b
+                           : a >= b;
 }
-const std::vector<std::string> float_relations{"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+const std::vector<std::string> float_relations{"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
+                                               "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
 
 double value_of(std::uint64_t pattern, bool wide, bool flush = false) {
     const double v = wide ? as_double(pattern) : static_cast<double>(as_float(pattern));
@@ -52,8 +57,12 @@ TEST(Compare, SetpOfIntegers) {
                       });
             }
             for (std::size_t k = 0; k < 2; ++k) {
-                check({"setp." + relations[k].name + ".b" + std::to_string(t.bits) + " %d, %a, %b;", {t.reg(), t.reg()}, {"pred"}},
-                      rows, [&](const row& r) { return row{relations[k].of_ints(t.number(r[0]), t.number(r[1])) ? 1ull : 0ull}; });
+                check({"setp." + relations[k].name + ".b" + std::to_string(t.bits) + " %d, %a, %b;",
+                       {t.reg(), t.reg()},
+                       {"pred"}},
+                      rows, [&](const row& r) {
+                          return row{relations[k].of_ints(t.number(r[0]), t.number(r[1])) ? 1ull : 0ull};
+                      });
             }
         }
     }
@@ -70,7 +79,8 @@ TEST(Compare, SetpOfFloats) {
         for (const bool flush : {false, true}) {
             check({"setp." + x + (flush ? ".ftz" : "") + ".f32 %d, %a, %b;", {"f32", "f32"}, {"pred"}}, cross({f, f}),
                   [&](const row& r) {
-                      return row{float_holds(x, value_of(r[0], false, flush), value_of(r[1], false, flush)) ? 1ull : 0ull};
+                      return row{float_holds(x, value_of(r[0], false, flush), value_of(r[1], false, flush)) ? 1ull
+                                                                                                            : 0ull};
                   });
         }
         check({"setp." + x + ".f64 %d, %a, %b;", {"f64", "f64"}, {"pred"}}, cross({d, d}),
@@ -84,8 +94,10 @@ TEST(Compare, SetpCombinesPredicates) {
     for (const std::string with : {"and", "or", "xor"}) {
         for (const bool negated : {false, true}) {
             for (const bool pair : {false, true}) {
-                operation what{"setp.lt." + with + ".u32 %d" + (pair ? "|%f" : "") + ", %a, %b, " + (negated ? "!" : "") + "%c;",
-                               {"b32", "b32", "pred"}, {"pred"}};
+                operation what{"setp.lt." + with + ".u32 %d" + (pair ? "|%f" : "") + ", %a, %b, " +
+                                   (negated ? "!" : "") + "%c;",
+                               {"b32", "b32", "pred"},
+                               {"pred"}};
                 if (pair) {
                     what.out.emplace_back("pred");
                 }
@@ -103,8 +115,9 @@ TEST(Compare, SetpCombinesPredicates) {
             }
         }
     }
-    check({"setp.lt.u32 %d|%f, %a, %b;", {"b32", "b32"}, {"pred", "pred"}}, cross({{1, 2, 3}, {2}}),
-          [](const row& r) { return row{r[0] < r[1] ? 1ull : 0ull, r[0] < r[1] ? 0ull : 1ull}; });
+    check({"setp.lt.u32 %d|%f, %a, %b;", {"b32", "b32"}, {"pred", "pred"}}, cross({{1, 2, 3}, {2}}), [](const row& r) {
+        return row{r[0] < r[1] ? 1ull : 0ull, r[0] < r[1] ? 0ull : 1ull};
+    });
 }
 
 TEST(Compare, Set) {
@@ -112,9 +125,8 @@ TEST(Compare, Set) {
     for (const std::string d : {"u32", "s32", "f32"}) {
         const std::uint64_t yes = d == "f32" ? 0x3F800000 : 0xFFFFFFFF;
         for (const relation& x : relations) {
-            check({"set." + x.name + "." + d + ".s32 %d, %a, %b;", {"b32", "b32"}, {"b32"}}, ints, [&](const row& r) {
-                return row{x.of_ints(s32.number(r[0]), s32.number(r[1])) ? yes : 0};
-            });
+            check({"set." + x.name + "." + d + ".s32 %d, %a, %b;", {"b32", "b32"}, {"b32"}}, ints,
+                  [&](const row& r) { return row{x.of_ints(s32.number(r[0]), s32.number(r[1])) ? yes : 0}; });
         }
         for (const std::string& x : float_relations) {
             check({"set." + x + "." + d + ".f64 %d, %a, %b;", {"f64", "f64"}, {"b32"}},
@@ -162,8 +174,9 @@ TEST(Compare, TestpAndCopysign) {
                                  : x == "infinite"   ? exponent == most && fraction == 0
                                  : x == "number"     ? !nan
                                  : x == "notanumber" ? nan
-                                 : x == "normal"     ? exponent != 0 && exponent != most
-                                                     : exponent == 0 && fraction != 0;
+                                 : x == "normal"
+                                     ? (exponent != 0 && exponent != most) || (exponent == 0 && fraction == 0)
+                                     : exponent == 0 && fraction != 0;
                 return row{hit ? 1ull : 0ull};
             });
         }

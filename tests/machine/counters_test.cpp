@@ -23,9 +23,7 @@ protected:
     }
 };
 
-counters counted(const std::string& body, const launch_options& how = {}) {
-    return run_threads(body, how).how.total;
-}
+counters counted(const std::string& body, const launch_options& how = {}) { return run_threads(body, how).how.total; }
 
 std::uint64_t sectors_of(const std::vector<std::uint64_t>& at, unsigned bytes) {
     std::set<std::uint64_t> touched;
@@ -100,10 +98,13 @@ void check_pattern(const std::vector<std::uint64_t>& offsets, const std::vector<
         }
     }
     const auto lanes = static_cast<std::uint64_t>(std::popcount(mask));
-    const std::string guard = "shr.u32 %r5, " + std::to_string(mask) + ", %r3; and.b32 %r5, %r5, 1; setp.eq.u32 %q0, %r5, 0; @%q0 exit;\n";
-    const std::string start = "mov.u32 %r3, %tid.x; mad.wide.u32 %rd1, %r3, 4, %p1; ld.global.u32 %r4, [%rd1];\n" + guard;
+    const std::string guard =
+        "shr.u32 %r5, " + std::to_string(mask) + ", %r3; and.b32 %r5, %r5, 1; setp.eq.u32 %q0, %r5, 0; @%q0 exit;\n";
+    const std::string start =
+        "mov.u32 %r3, %tid.x; mad.wide.u32 %rd1, %r3, 4, %p1; ld.global.u32 %r4, [%rd1];\n" + guard;
 
-    program p(kernel(start + "cvt.u64.u32 %rd2, %r4; add.u64 %rd2, %rd2, %p0;\n" + load("global", bytes, "%rd2") + store("global", bytes, "%rd2") + "ret;"));
+    program p(kernel(start + "cvt.u64.u32 %rd2, %r4; add.u64 %rd2, %rd2, %p0;\n" + load("global", bytes, "%rd2") +
+                     store("global", bytes, "%rd2") + "ret;"));
     const std::uint64_t most = *std::max_element(offsets.begin(), offsets.end());
     counters c = p.run({}, {p.buffer<std::uint8_t>(most + 64), p.buffer(table)}).total;
     const std::uint64_t sectors = sectors_of(touched, bytes);
@@ -114,8 +115,8 @@ void check_pattern(const std::vector<std::uint64_t>& offsets, const std::vector<
     EXPECT_EQ(c.global_store_sectors, sectors) << bytes << " bytes, mask " << std::hex << mask;
     EXPECT_EQ(c.global_store_bytes, lanes * bytes);
 
-    program q(kernel(".shared .align 16 .b8 s[16448]; mov.u32 %r6, s;\n" + start + "add.u32 %r6, %r6, %r4;\n" + load("shared", bytes, "%r6") +
-                     store("shared", bytes, "%r6") + "ret;"));
+    program q(kernel(".shared .align 16 .b8 s[16448]; mov.u32 %r6, s;\n" + start + "add.u32 %r6, %r6, %r4;\n" +
+                     load("shared", bytes, "%r6") + store("shared", bytes, "%r6") + "ret;"));
     c = q.run({}, {0, q.buffer(table)}).total;
     const std::uint64_t passes = wavefronts_of(offsets, active, bytes);
     EXPECT_EQ(c.shared_load_requests, 1u);
@@ -161,7 +162,8 @@ TEST_F(Counters, Offsets) {
 }
 
 TEST_F(Counters, SomeLanes) {
-    for (const std::uint32_t mask : {0x1u, 0x80000000u, 0xFFFFu, 0xFFFF0000u, 0xAAAAAAAAu, 0x0FF0u, 0x00010001u, 0x7FFFFFFFu, 0x8001u}) {
+    for (const std::uint32_t mask :
+         {0x1u, 0x80000000u, 0xFFFFu, 0xFFFF0000u, 0xAAAAAAAAu, 0x0FF0u, 0x00010001u, 0x7FFFFFFFu, 0x8001u}) {
         std::vector<bool> active;
         for (unsigned l = 0; l < 32; ++l) {
             active.push_back((mask >> l & 1) != 0);
@@ -193,9 +195,10 @@ TEST_F(Counters, RandomScatter) {
 TEST_F(Counters, InstructionsAndBranches) {
     // 4 parameters of the frame (8 ld.param, 3 mov, 1 mad, 2 of run_threads) come before each body, ret after it.
     const counters empty = counted("", {.block = {64}});
-    const counters c = counted("setp.lt.u32 %q0, %i, 40; @%q0 bra low; add.u32 %r3, %i, 1; add.u32 %r3, %i, 2; low: add.u32 %r3, %i, 3;\n"
-                               "@%q0 add.u32 %r3, %i, 4; setp.lt.u32 %q1, %i, 32; @%q1 bra end; add.u32 %r3, %i, 5; end: bra over; over:",
-                               {.block = {64}});
+    const counters c = counted(
+        "setp.lt.u32 %q0, %i, 40; @%q0 bra low; add.u32 %r3, %i, 1; add.u32 %r3, %i, 2; low: add.u32 %r3, %i, 3;\n"
+        "@%q0 add.u32 %r3, %i, 4; setp.lt.u32 %q1, %i, 32; @%q1 bra end; add.u32 %r3, %i, 5; end: bra over; over:",
+        {.block = {64}});
     // Warp 0: 7 + bra end + bra over; warp 1 has 8 lanes at the first branch, and both adds of its other 24.
     EXPECT_EQ(c.warp_instructions - empty.warp_instructions, (2 + 2 + 2 + 1) + (2 + 2 + 2 + 2 + 1 + 1));
     EXPECT_EQ(c.thread_instructions - empty.thread_instructions, 32 * 7 + (64 + 48 + 64 + 64 + 32 + 32));
@@ -205,8 +208,9 @@ TEST_F(Counters, InstructionsAndBranches) {
 }
 
 TEST_F(Counters, LoopOfDifferentLengths) {
-    const counters c = counted("mov.u32 %r3, %laneid; mov.u32 %r4, 0; head: add.u32 %r4, %r4, 1; setp.le.u32 %q0, %r4, %r3; @%q0 bra head;\n"
-                               "mov.u32 %r5, 0;"); // an end alone would be no place to meet
+    const counters c = counted(
+        "mov.u32 %r3, %laneid; mov.u32 %r4, 0; head: add.u32 %r4, %r4, 1; setp.le.u32 %q0, %r4, %r3; @%q0 bra head;\n"
+        "mov.u32 %r5, 0;"); // an end alone would be no place to meet
     const counters empty = counted("mov.u32 %r5, 0;");
     EXPECT_EQ(c.warp_instructions - empty.warp_instructions, 2u + 3 * 32);
     EXPECT_EQ(c.thread_instructions - empty.thread_instructions, 64u + 3 * (32 * 33 / 2));
@@ -215,9 +219,12 @@ TEST_F(Counters, LoopOfDifferentLengths) {
 }
 
 TEST_F(Counters, BarriersAndWarpWide) {
-    const counters c = counted("bar.sync 0; bar.sync 0; bar.warp.sync -1; shfl.sync.bfly.b32 %r3, %i, 1, 31, -1; shfl.sync.bfly.b32 %r3, %r3, 2, 31, -1;\n"
-                               "vote.sync.ballot.b32 %r4, %q0, -1; activemask.b32 %r5; match.any.sync.b32 %r6, %i, -1; redux.sync.add.u32 %r7, %i, -1;\n"
-                               "membar.gl; fence.acq_rel.gpu; bar.red.popc.u32 %r8, 0, %q0;", {.grid = {3}, .block = {96}});
+    const counters c = counted("bar.sync 0; bar.sync 0; bar.warp.sync -1; shfl.sync.bfly.b32 %r3, %i, 1, 31, -1; "
+                               "shfl.sync.bfly.b32 %r3, %r3, 2, 31, -1;\n"
+                               "vote.sync.ballot.b32 %r4, %q0, -1; activemask.b32 %r5; match.any.sync.b32 %r6, %i, -1; "
+                               "redux.sync.add.u32 %r7, %i, -1;\n"
+                               "membar.gl; fence.acq_rel.gpu; bar.red.popc.u32 %r8, 0, %q0;",
+                               {.grid = {3}, .block = {96}});
     EXPECT_EQ(c.barriers, 3u * 3 * 3);
     EXPECT_EQ(c.warp_barriers, 9u);
     EXPECT_EQ(c.shuffles, 18u);
@@ -226,8 +233,10 @@ TEST_F(Counters, BarriersAndWarpWide) {
 }
 
 TEST_F(Counters, Atomics) {
-    program p(kernel(".shared .align 4 .b8 s[128]; mov.u32 %r3, %tid.x; and.b32 %r4, %r3, 31; shr.u32 %r5, %r4, 2; mov.u32 %r6, s; mad.lo.u32 %r6, %r5, 4, %r6;\n"
-                     "red.shared.add.u32 [%r6], 1; mad.wide.u32 %rd1, %r4, 4, %p0; red.global.add.u32 [%rd1], 1; setp.lt.u32 %q0, %r4, 10;\n"
+    program p(kernel(".shared .align 4 .b8 s[128]; mov.u32 %r3, %tid.x; and.b32 %r4, %r3, 31; shr.u32 %r5, %r4, 2; "
+                     "mov.u32 %r6, s; mad.lo.u32 %r6, %r5, 4, %r6;\n"
+                     "red.shared.add.u32 [%r6], 1; mad.wide.u32 %rd1, %r4, 4, %p0; red.global.add.u32 [%rd1], 1; "
+                     "setp.lt.u32 %q0, %r4, 10;\n"
                      "@%q0 atom.global.add.u32 %r7, [%p0], 1; ret;"));
     const counters d = p.run({.grid = {2}, .block = {64}}, {p.buffer<std::uint32_t>(32)}).total;
     EXPECT_EQ(d.shared_atomic_requests, 4u);
@@ -240,7 +249,8 @@ TEST_F(Counters, Atomics) {
 }
 
 TEST_F(Counters, OtherSpaces) {
-    program p(kernel(".local .align 4 .b8 l[16]; st.local.u32 [l], %i; ld.local.u32 %r3, [l]; ld.local.u32 %r3, [l]; ld.const.u32 %r4, [c+4]; ret;",
+    program p(kernel(".local .align 4 .b8 l[16]; st.local.u32 [l], %i; ld.local.u32 %r3, [l]; ld.local.u32 %r3, [l]; "
+                     "ld.const.u32 %r4, [c+4]; ret;",
                      ".const .align 4 .u32 c[2] = {1, 2};"));
     const counters c = p.run({.block = {64}}, {}).total;
     EXPECT_EQ(c.local_store_requests, 2u);
@@ -251,11 +261,13 @@ TEST_F(Counters, OtherSpaces) {
 
 // Interval n holds what happened after the nth barrier of each block.
 TEST_F(Counters, ByInterval) {
-    const threads_result r = run_threads(
-        ".shared .align 4 .b8 s[512]; mov.u32 %r3, %tid.x; mov.u32 %r4, s; mad.lo.u32 %r4, %r3, 4, %r4; st.shared.u32 [%r4], %i; bar.sync 0;\n"
-        "setp.lt.u32 %q0, %r3, 64; @!%q0 bra skip; ld.shared.u32 %r5, [%r4]; skip: bar.sync 0;\n"
-        "setp.lt.u32 %q0, %r3, 32; @!%q0 bra end; ld.shared.u32 %r5, [%r4]; st.shared.u32 [%r4], %r5; end: st.global.u32 [%rd0], %r5;",
-        {.grid = {5}, .block = {128}, .workers = 2});
+    const threads_result r =
+        run_threads(".shared .align 4 .b8 s[512]; mov.u32 %r3, %tid.x; mov.u32 %r4, s; mad.lo.u32 %r4, %r3, 4, %r4; "
+                    "st.shared.u32 [%r4], %i; bar.sync 0;\n"
+                    "setp.lt.u32 %q0, %r3, 64; @!%q0 bra skip; ld.shared.u32 %r5, [%r4]; skip: bar.sync 0;\n"
+                    "setp.lt.u32 %q0, %r3, 32; @!%q0 bra end; ld.shared.u32 %r5, [%r4]; st.shared.u32 [%r4], %r5; end: "
+                    "st.global.u32 [%rd0], %r5;",
+                    {.grid = {5}, .block = {128}, .workers = 2});
     ASSERT_EQ(r.how.by_interval.size(), 3u);
     const auto& by = r.how.by_interval;
     EXPECT_EQ(by[0].shared_store_requests, 20u);
@@ -270,11 +282,13 @@ TEST_F(Counters, ByInterval) {
 }
 
 // A kernel with some of everything.
-const char* const mixture =
-    ".shared .align 16 .b8 s[4096]; mov.u32 %r3, %tid.x; mov.u32 %r4, s; mul.lo.u32 %r5, %r3, 12; and.b32 %r5, %r5, 1020; add.u32 %r5, %r5, %r4; st.shared.u32 [%r5], %i;\n"
-    "bar.sync 0; mul.lo.u32 %r6, %r3, %r3; and.b32 %r6, %r6, 255; mad.lo.u32 %r7, %r6, 4, %r4; ld.shared.u32 %r8, [%r7]; red.shared.add.u32 [%r7], 1; bar.sync 0;\n"
-    "mov.u32 %r9, 0; loop: add.u32 %r9, %r9, 1; and.b32 %r10, %i, 15; setp.lt.u32 %q0, %r9, %r10; mad.wide.u32 %rd1, %r6, 4, %p0; ld.global.u32 %r11, [%rd1]; @%q0 bra loop;\n"
-    "shfl.sync.down.b32 %r12, %r9, 3, 31, -1; st.global.u32 [%rd0], %r12;";
+const char* const mixture = ".shared .align 16 .b8 s[4096]; mov.u32 %r3, %tid.x; mov.u32 %r4, s; mul.lo.u32 %r5, %r3, "
+                            "12; and.b32 %r5, %r5, 1020; add.u32 %r5, %r5, %r4; st.shared.u32 [%r5], %i;\n"
+                            "bar.sync 0; mul.lo.u32 %r6, %r3, %r3; and.b32 %r6, %r6, 255; mad.lo.u32 %r7, %r6, 4, %r4; "
+                            "ld.shared.u32 %r8, [%r7]; red.shared.add.u32 [%r7], 1; bar.sync 0;\n"
+                            "mov.u32 %r9, 0; loop: add.u32 %r9, %r9, 1; and.b32 %r10, %i, 15; setp.lt.u32 %q0, %r9, "
+                            "%r10; mad.wide.u32 %rd1, %r6, 4, %p0; ld.global.u32 %r11, [%rd1]; @%q0 bra loop;\n"
+                            "shfl.sync.down.b32 %r12, %r9, 3, 31, -1; st.global.u32 [%rd0], %r12;";
 
 TEST_F(Counters, SameForEveryWayToRun) {
     const launch_options base{.grid = {16}, .block = {160}};

@@ -47,23 +47,26 @@ protected:
 const std::string only_thread_37 = "setp.ne.u32 %q0, %i, 37; @%q0 exit;\n";
 
 TEST_F(Fault, OneByteBehindAndBefore) {
-    for (const char* op : {"ld.global.u8 %r3, [%rd1]", "st.global.u8 [%rd1], %r3", "ld.u8 %r3, [%rd1]", "st.u8 [%rd1], %r3"}) {
+    for (const char* op :
+         {"ld.global.u8 %r3, [%rd1]", "st.global.u8 [%rd1], %r3", "ld.u8 %r3, [%rd1]", "st.u8 [%rd1], %r3"}) {
         const bool store = op[0] == 's';
         auto r = run(only_thread_37 + "add.u64 %rd1, %p0, 64; " + op + ";");
         expect(r, fault_kind::illegal_address,
-               {"kernel k", "block (0,0,0)", "thread (37,0,0)", hexadecimal(buffer_ + 64), store ? "write 1 byte" : "read 1 byte",
-                "64 bytes at " + hexadecimal(buffer_)});
+               {"kernel k", "block (0,0,0)", "thread (37,0,0)", hexadecimal(buffer_ + 64),
+                store ? "write 1 byte" : "read 1 byte", "64 bytes at " + hexadecimal(buffer_)});
         r = run(only_thread_37 + "add.u64 %rd1, %p0, -1; " + op + ";");
         expect(r, fault_kind::illegal_address, {"thread (37,0,0)", hexadecimal(buffer_ - 1), "begins 1 bytes behind"});
     }
 }
 
 TEST_F(Fault, RunsOverTheEnd) {
-    on_.emplace(kernel("ld.global.u32 %r3, [%p0+60]; ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%p0+48]; ld.global.v2.u32 {%r3, %r4}, [%p0+56]; ret;"));
+    on_.emplace(kernel("ld.global.u32 %r3, [%p0+60]; ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%p0+48]; ld.global.v2.u32 "
+                       "{%r3, %r4}, [%p0+56]; ret;"));
     buffer_ = on_->buffer<std::uint8_t>(64);
     EXPECT_EQ(on_->attempt({}, {buffer_}).error.kind, fault_kind::none);
     const std::uint64_t odd = on_->buffer<std::uint8_t>(62);
-    expect(on_->attempt({}, {odd}), fault_kind::illegal_address, {hexadecimal(odd + 60), "4 bytes", "runs over its end"});
+    expect(on_->attempt({}, {odd}), fault_kind::illegal_address,
+           {hexadecimal(odd + 60), "4 bytes", "runs over its end"});
 }
 
 // A whole warp runs off the end: the first lane that does is named.
@@ -76,8 +79,9 @@ TEST_F(Fault, NamesTheFirstLane) {
 
 TEST_F(Fault, NullAndWildAddresses) {
     for (const std::uint64_t at : {0ull, 4ull, 0x10000ull, 1ull << 60, ~0ull - 3, 0x7FFFFFFFFFFCull}) {
-        for (const char* op : {"ld.global.u32 %r3, [%p1]", "st.global.u32 [%p1], %r3", "ld.u32 %r3, [%p1]", "st.u32 [%p1], %r3",
-                               "atom.global.add.u32 %r3, [%p1], 1", "red.add.u32 [%p1], 1", "ld.global.u16 %h0, [%p1]"}) {
+        for (const char* op :
+             {"ld.global.u32 %r3, [%p1]", "st.global.u32 [%p1], %r3", "ld.u32 %r3, [%p1]", "st.u32 [%p1], %r3",
+              "atom.global.add.u32 %r3, [%p1], 1", "red.add.u32 [%p1], 1", "ld.global.u16 %h0, [%p1]"}) {
             const auto r = run(std::string(op) + ";", at);
             expect(r, fault_kind::illegal_address, {"kernel k", "thread (0,0,0)", hexadecimal(at)});
         }
@@ -93,24 +97,35 @@ TEST_F(Fault, FreedMemory) {
 }
 
 TEST_F(Fault, Misaligned) {
-    const std::vector<std::pair<std::string, unsigned>> accesses{
-        {"ld.global.u16 %h0, [%rd1]", 1}, {"ld.global.u32 %r3, [%rd1]", 2}, {"st.global.u32 [%rd1], %r3", 1}, {"ld.global.u64 %rd2, [%rd1]", 4},
-        {"ld.global.v2.u32 {%r3, %r4}, [%rd1]", 4}, {"st.global.v4.u32 [%rd1], {%r3, %r3, %r3, %r3}", 8}, {"ld.global.v2.u64 {%rd2, %rd3}, [%rd1]", 8},
-        {"ld.u32 %r3, [%rd1]", 2}, {"atom.global.add.u32 %r3, [%rd1], 1", 2}, {"red.global.add.u64 [%rd1], 1", 4}};
+    const std::vector<std::pair<std::string, unsigned>> accesses{{"ld.global.u16 %h0, [%rd1]", 1},
+                                                                 {"ld.global.u32 %r3, [%rd1]", 2},
+                                                                 {"st.global.u32 [%rd1], %r3", 1},
+                                                                 {"ld.global.u64 %rd2, [%rd1]", 4},
+                                                                 {"ld.global.v2.u32 {%r3, %r4}, [%rd1]", 4},
+                                                                 {"st.global.v4.u32 [%rd1], {%r3, %r3, %r3, %r3}", 8},
+                                                                 {"ld.global.v2.u64 {%rd2, %rd3}, [%rd1]", 8},
+                                                                 {"ld.u32 %r3, [%rd1]", 2},
+                                                                 {"atom.global.add.u32 %r3, [%rd1], 1", 2},
+                                                                 {"red.global.add.u64 [%rd1], 1", 4}};
     for (const auto& [op, by] : accesses) {
         const auto r = run(only_thread_37 + "add.u64 %rd1, %p0, " + std::to_string(by) + "; " + op + ";");
-        expect(r, fault_kind::misaligned_address, {"kernel k", "thread (37,0,0)", hexadecimal(buffer_ + by), "misaligned"});
+        expect(r, fault_kind::misaligned_address,
+               {"kernel k", "thread (37,0,0)", hexadecimal(buffer_ + by), "misaligned"});
     }
-    expect(run(".shared .align 8 .b8 s[64]; ld.shared.u32 %r3, [s+2];"), fault_kind::misaligned_address, {"shared", "0x2"});
-    expect(run(".local .align 8 .b8 l[64]; ld.local.u32 %r3, [l+2];"), fault_kind::misaligned_address, {"local", "0x2"});
+    expect(run(".shared .align 8 .b8 s[64]; ld.shared.u32 %r3, [s+2];"), fault_kind::misaligned_address,
+           {"shared", "0x2"});
+    expect(run(".local .align 8 .b8 l[64]; ld.local.u32 %r3, [l+2];"), fault_kind::misaligned_address,
+           {"local", "0x2"});
 }
 
 TEST_F(Fault, BeyondShared) {
     const std::string s = ".shared .align 4 .b8 s[64]; mov.u32 %r3, s; mov.u64 %rd1, s; cvta.shared.u64 %rd1, %rd1;\n";
-    expect(run(s + only_thread_37 + "ld.shared.u32 %r4, [%r3+64];"), fault_kind::illegal_address, {"shared", "thread (37,0,0)", "0x40", "64 bytes"});
+    expect(run(s + only_thread_37 + "ld.shared.u32 %r4, [%r3+64];"), fault_kind::illegal_address,
+           {"shared", "thread (37,0,0)", "0x40", "64 bytes"});
     expect(run(s + "st.shared.u8 [%r3+64], %r4;"), fault_kind::illegal_address, {"write 1 byte", "shared"});
     expect(run(s + "st.shared.u8 [%r3+-1], %r4;"), fault_kind::illegal_address, {"shared"});
-    expect(run(s + "mul.lo.u32 %r5, %i, 4; add.u32 %r5, %r5, %r3; st.shared.u32 [%r5], %r4;"), fault_kind::illegal_address, {"thread (16,0,0)"});
+    expect(run(s + "mul.lo.u32 %r5, %i, 4; add.u32 %r5, %r5, %r3; st.shared.u32 [%r5], %r4;"),
+           fault_kind::illegal_address, {"thread (16,0,0)"});
     expect(run(s + "st.u32 [%rd1+64], %r4;"), fault_kind::illegal_address, {"shared"});
     expect(run(s + "atom.shared.add.u32 %r4, [%r3+64], 1;"), fault_kind::illegal_address, {"shared"});
     expect(run(s + "atom.add.u32 %r4, [%rd1+64], 1;"), fault_kind::illegal_address, {"shared"});
@@ -119,36 +134,44 @@ TEST_F(Fault, BeyondShared) {
 
 TEST_F(Fault, BeyondLocal) {
     const std::string l = ".local .align 4 .b8 l[32]; mov.u64 %rd1, l; cvta.local.u64 %rd2, %rd1;\n";
-    expect(run(l + "st.local.u32 [%rd1+28], %r4; ld.local.u32 %r4, [%rd1+32];"), fault_kind::illegal_address, {"local", "32 bytes"});
-    expect(run(l + only_thread_37 + "st.local.u8 [%rd1+-1], %r4;"), fault_kind::illegal_address, {"local", "thread (37,0,0)"});
+    expect(run(l + "st.local.u32 [%rd1+28], %r4; ld.local.u32 %r4, [%rd1+32];"), fault_kind::illegal_address,
+           {"local", "32 bytes"});
+    expect(run(l + only_thread_37 + "st.local.u8 [%rd1+-1], %r4;"), fault_kind::illegal_address,
+           {"local", "thread (37,0,0)"});
     expect(run(l + "st.u32 [%rd2+32], %r4;"), fault_kind::illegal_address, {"local"});
 }
 
 TEST_F(Fault, Variables) {
-    expect(run("ld.global.u32 %r3, [v+16];", 0, ".global .align 4 .u32 v[4];"), fault_kind::illegal_address, {"variable v", "16 bytes"});
-    expect(run("mov.u64 %rd1, c; mad.wide.u32 %rd1, %i, 4, %rd1; ld.const.u32 %r3, [%rd1];", 0, ".const .align 4 .u32 c[4] = {1, 2, 3, 4};"),
+    expect(run("ld.global.u32 %r3, [v+16];", 0, ".global .align 4 .u32 v[4];"), fault_kind::illegal_address,
+           {"variable v", "16 bytes"});
+    expect(run("mov.u64 %rd1, c; mad.wide.u32 %rd1, %i, 4, %rd1; ld.const.u32 %r3, [%rd1];", 0,
+               ".const .align 4 .u32 c[4] = {1, 2, 3, 4};"),
            fault_kind::illegal_address, {"thread (4,0,0)", "variable c"});
 }
 
 // A guard that fails protects.
 TEST_F(Fault, NotWhereTheGuardFails) {
-    const auto r = run("setp.eq.u32 %q0, %i, 999; mov.u64 %rd1, 0; @%q0 ld.global.u32 %r3, [%rd1]; @%q0 st.global.u32 [%rd1], %r3;\n"
-                       "@%q0 ld.shared.u32 %r3, [100]; @%q0 atom.global.add.u32 %r3, [%rd1], 1; @%q0 trap;\n"
-                       "setp.lt.u32 %q1, %i, 16; mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; @%q1 st.global.u32 [%rd1], %i;");
+    const auto r = run(
+        "setp.eq.u32 %q0, %i, 999; mov.u64 %rd1, 0; @%q0 ld.global.u32 %r3, [%rd1]; @%q0 st.global.u32 [%rd1], %r3;\n"
+        "@%q0 ld.shared.u32 %r3, [100]; @%q0 atom.global.add.u32 %r3, [%rd1], 1; @%q0 trap;\n"
+        "setp.lt.u32 %q1, %i, 16; mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; @%q1 st.global.u32 [%rd1], %i;");
     EXPECT_EQ(r.error.message, "");
 }
 
 TEST_F(Fault, TrapAndUnsupported) {
     expect(run(only_thread_37 + "trap;"), fault_kind::trap, {"kernel k", "thread (37,0,0)", "trap"});
-    expect(run("vadd.s32.s32.s32 %r3, %r4, %r5;"), fault_kind::unsupported, {"kernel k", "not supported", "vadd.s32.s32.s32 %r3, %r4, %r5;"});
+    expect(run("vadd.s32.s32.s32 %r3, %r4, %r5;"), fault_kind::unsupported,
+           {"kernel k", "not supported", "vadd.s32.s32.s32 %r3, %r4, %r5;"});
     // Only where it is reached.
     EXPECT_EQ(run("setp.eq.u32 %q0, %i, 999; @!%q0 bra over; vadd.s32.s32.s32 %r3, %r4, %r5; over:").error.message, "");
     expect(run("bar.sync 16;"), fault_kind::trap, {"barriers"});
 }
 
 TEST_F(Fault, BodiesThatMakeNoSense) {
-    for (const char* body : {"bra nowhere;", "add.u32 %r3, %unknown, 1;", "ld.global.u32 %r3, [nothing];", "mov.u32 %r3, %no_such_register;", "add.u32 5, %r3, %r4;",
-                             "ld.global.u32 %r3, %rd1;", "add.u32 %r3, %r4;", "shfl.sync.up.b32 %r3;", "atom.global.add.u32 %r3;", "mov.u64 %rd1, absent;"}) {
+    for (const char* body :
+         {"bra nowhere;", "add.u32 %r3, %unknown, 1;", "ld.global.u32 %r3, [nothing];",
+          "mov.u32 %r3, %no_such_register;", "add.u32 5, %r3, %r4;", "ld.global.u32 %r3, %rd1;", "add.u32 %r3, %r4;",
+          "shfl.sync.up.b32 %r3;", "atom.global.add.u32 %r3;", "mov.u64 %rd1, absent;"}) {
         const auto r = run(body);
         EXPECT_EQ(r.error.kind, fault_kind::invalid_ptx) << body << ": " << r.error.message;
         EXPECT_NE(r.error.message.find("kernel k"), std::string::npos) << r.error.message;
@@ -157,10 +180,12 @@ TEST_F(Fault, BodiesThatMakeNoSense) {
 
 // After a fault the module and its memory are as good as before.
 TEST_F(Fault, TheNextLaunchRuns) {
-    on_.emplace(kernel("mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %i; bar.sync 0; ld.global.u32 %r3, [%p1]; ret;"));
+    on_.emplace(kernel("mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %i; bar.sync 0; "
+                       "ld.global.u32 %r3, [%p1]; ret;"));
     const std::uint64_t at = on_->buffer<std::uint32_t>(256);
     for (unsigned n = 0; n < 4; ++n) {
-        EXPECT_EQ(on_->attempt({.grid = {2}, .block = {128}, .workers = 2}, {at, 0}).error.kind, fault_kind::illegal_address);
+        EXPECT_EQ(on_->attempt({.grid = {2}, .block = {128}, .workers = 2}, {at, 0}).error.kind,
+                  fault_kind::illegal_address);
         EXPECT_EQ(on_->attempt({.grid = {2}, .block = {128}, .workers = 2}, {at, at}).error.kind, fault_kind::none);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Float arithmetic in every rounding, with .ftz and .sat, bit for bit. Any operation on single precision that gives a NaN
-// gives 0x7FFFFFFF (CUDA C++ Programming Guide, "Floating-Point Standard"); of a double NaN only that it is one.
+// Float arithmetic in every rounding, with .ftz and .sat, bit for bit. Any operation on single precision that gives
+// a NaN gives 0x7FFFFFFF (CUDA C++ Programming Guide, "Floating-Point Standard"); of a double NaN only that it is
+// one.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -16,7 +17,8 @@ struct rounding {
     std::string name;
     int mode;
 };
-const std::vector<rounding> roundings{{"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
+const std::vector<rounding> roundings{
+    {"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
 
 // Computed with the host's rounding mode; this file is compiled so that the compiler leaves such code in place.
 template <class T>
@@ -47,6 +49,31 @@ T computed(const std::string& op, int mode, T a, T b, T c) {
     return r;
 }
 
+__extension__ using quad = __float128;
+
+// The result in more precision than any rounding of it can tell apart where it is near the least normal number.
+quad precise(const std::string& op, quad a, quad b, quad c) {
+    return op == "add"   ? a + b
+           : op == "sub" ? a - b
+           : op == "mul" ? a * b
+           : op == "div" ? a / b
+           : op == "rcp" ? 1 / a
+                         : a * b + c;
+}
+
+// .ftz takes a result away that is less than 2^-126 when rounded to 24 bits as if exponents had no end.
+bool is_tiny(quad exact, int mode) {
+    const quad least = 0x1p-126;
+    const quad magnitude = exact < 0 ? -exact : exact;
+    if (magnitude >= least || magnitude <= least - 0x1p-150) {
+        return magnitude < least;
+    }
+    return mode == FE_TONEAREST  ? magnitude < least - 0x1p-151
+           : mode == FE_UPWARD   ? exact < 0
+           : mode == FE_DOWNWARD ? exact > 0
+                                 : true;
+}
+
 float flushed(float x) { return std::abs(x) < 0x1p-126F ? std::copysign(0.0F, x) : x; }
 // NaN and everything up to 0 give +0.
 template <class T>
@@ -68,7 +95,8 @@ std::vector<row> operands_of(unsigned count, const std::vector<std::uint64_t>& e
 }
 
 void check_single(const std::string& op, unsigned operands, const rounding& how, bool flush, bool saturate) {
-    operation what{op + "." + how.name + (flush ? ".ftz" : "") + (saturate ? ".sat" : "") + ".f32 %d, %a", {"f32"}, {"f32"}};
+    operation what{
+        op + "." + how.name + (flush ? ".ftz" : "") + (saturate ? ".sat" : "") + ".f32 %d, %a", {"f32"}, {"f32"}};
     for (unsigned k = 1; k < operands; ++k) {
         what.text += k == 1 ? ", %b" : ", %c";
         what.in.emplace_back("f32");
@@ -80,6 +108,9 @@ void check_single(const std::string& op, unsigned operands, const rounding& how,
             v[k] = flush ? flushed(as_float(r[k])) : as_float(r[k]);
         }
         float d = computed(op, how.mode, v[0], v[1], v[2]);
+        if (flush && std::abs(d) == 0x1p-126F && is_tiny(precise(op, quad{v[0]}, quad{v[1]}, quad{v[2]}), how.mode)) {
+            d = std::copysign(0.0F, d);
+        }
         d = flush ? flushed(d) : d;
         if (saturate) {
             d = saturated(d);
@@ -95,13 +126,16 @@ void check_double(const std::string& op, unsigned operands, const rounding& how)
         what.in.emplace_back("f64");
     }
     what.text += ";";
-    check(what, operands_of(operands, double_edges()), [&](const row& r) {
-        double v[3] = {};
-        for (unsigned k = 0; k < operands; ++k) {
-            v[k] = as_double(r[k]);
-        }
-        return row{bits_of(computed(op, how.mode, v[0], v[1], v[2]))};
-    }, same_double);
+    check(
+        what, operands_of(operands, double_edges()),
+        [&](const row& r) {
+            double v[3] = {};
+            for (unsigned k = 0; k < operands; ++k) {
+                v[k] = as_double(r[k]);
+            }
+            return row{bits_of(computed(op, how.mode, v[0], v[1], v[2]))};
+        },
+        same_double);
 }
 
 class FloatRounding : public testing::TestWithParam<std::size_t> {};
@@ -143,16 +177,20 @@ TEST(Float, DefaultRounding) {
             const float d = computed(op, FE_TONEAREST, as_float(r[0]), as_float(r[1]), 0.0F);
             return row{std::isnan(d) ? canonical : bits_of(d)};
         });
-        check({op + ".f64 %d, %a, %b;", {"f64", "f64"}, {"f64"}}, operands_of(2, double_edges()), [&](const row& r) {
-            return row{bits_of(computed(op, FE_TONEAREST, as_double(r[0]), as_double(r[1]), 0.0))};
-        }, same_double);
+        check(
+            {op + ".f64 %d, %a, %b;", {"f64", "f64"}, {"f64"}}, operands_of(2, double_edges()),
+            [&](const row& r) {
+                return row{bits_of(computed(op, FE_TONEAREST, as_double(r[0]), as_double(r[1]), 0.0))};
+            },
+            same_double);
     }
     check({"add.f32 %d, %a, 0f3F800000;", {"f32"}, {"f32"}}, cross({float_edges()}), [](const row& r) {
         const float d = as_float(r[0]) + 1.0F;
         return row{std::isnan(d) ? canonical : bits_of(d)};
     });
-    check({"fma.rn.f64 %d, %a, 0d4000000000000000, 0dBFF0000000000000;", {"f64"}, {"f64"}}, cross({double_edges()}),
-          [](const row& r) { return row{bits_of(std::fma(as_double(r[0]), 2.0, -1.0))}; }, same_double);
+    check(
+        {"fma.rn.f64 %d, %a, 0d4000000000000000, 0dBFF0000000000000;", {"f64"}, {"f64"}}, cross({double_edges()}),
+        [](const row& r) { return row{bits_of(std::fma(as_double(r[0]), 2.0, -1.0))}; }, same_double);
 }
 
 TEST(Float, AbsNeg) {
@@ -160,22 +198,28 @@ TEST(Float, AbsNeg) {
     for (const bool flush : {false, true}) {
         const std::string ftz = flush ? ".ftz" : "";
         const auto in = [&](const row& r) { return flush ? flushed(as_float(r[0])) : as_float(r[0]); };
-        check({"abs" + ftz + ".f32 %d, %a;", {"f32"}, {"f32"}}, singles,
-              [&](const row& r) { return row{bits_of(std::abs(in(r)))}; }, same_single);
-        check({"neg" + ftz + ".f32 %d, %a;", {"f32"}, {"f32"}}, singles,
-              [&](const row& r) { return row{bits_of(-in(r))}; }, same_single);
+        check(
+            {"abs" + ftz + ".f32 %d, %a;", {"f32"}, {"f32"}}, singles,
+            [&](const row& r) { return row{bits_of(std::abs(in(r)))}; }, same_single);
+        check(
+            {"neg" + ftz + ".f32 %d, %a;", {"f32"}, {"f32"}}, singles,
+            [&](const row& r) { return row{bits_of(-in(r))}; }, same_single);
     }
-    check({"abs.f64 %d, %a;", {"f64"}, {"f64"}}, cross({double_edges()}),
-          [](const row& r) { return row{bits_of(std::abs(as_double(r[0])))}; }, same_double);
-    check({"neg.f64 %d, %a;", {"f64"}, {"f64"}}, cross({double_edges()}),
-          [](const row& r) { return row{bits_of(-as_double(r[0]))}; }, same_double);
+    check(
+        {"abs.f64 %d, %a;", {"f64"}, {"f64"}}, cross({double_edges()}),
+        [](const row& r) { return row{bits_of(std::abs(as_double(r[0])))}; }, same_double);
+    check(
+        {"neg.f64 %d, %a;", {"f64"}, {"f64"}}, cross({double_edges()}),
+        [](const row& r) { return row{bits_of(-as_double(r[0]))}; }, same_double);
 }
 
 // A number wins against a NaN, unless .NaN; -0 is less than +0.
 template <class T>
 T chosen(bool least, bool keep_nan, T a, T b) {
     if (std::isnan(a) || std::isnan(b)) {
-        return keep_nan || (std::isnan(a) && std::isnan(b)) ? std::numeric_limits<T>::quiet_NaN() : std::isnan(a) ? b : a;
+        return keep_nan || (std::isnan(a) && std::isnan(b)) ? std::numeric_limits<T>::quiet_NaN()
+               : std::isnan(a)                              ? b
+                                                            : a;
     }
     const bool a_less = a < b || (a == b && std::signbit(a));
     return a_less == least ? a : b;
@@ -195,16 +239,20 @@ TEST(Float, MinMax) {
                       });
             }
             // The smaller or larger magnitude with the exclusive or of the signs.
-            check({op + (nan ? ".NaN" : "") + ".xorsign.abs.f32 %d, %a, %b;", {"f32", "f32"}, {"f32"}},
-                  operands_of(2, float_edges()), [&](const row& r) {
-                      const float d = chosen(least, nan, std::abs(as_float(r[0])), std::abs(as_float(r[1])));
-                      const bool negative = std::signbit(as_float(r[0])) != std::signbit(as_float(r[1]));
-                      return row{std::isnan(d) ? canonical : bits_of(negative ? -d : d)};
-                  }, same_single);
+            check(
+                {op + (nan ? ".NaN" : "") + ".xorsign.abs.f32 %d, %a, %b;", {"f32", "f32"}, {"f32"}},
+                operands_of(2, float_edges()),
+                [&](const row& r) {
+                    const float d = chosen(least, nan, std::abs(as_float(r[0])), std::abs(as_float(r[1])));
+                    const bool negative = std::signbit(as_float(r[0])) != std::signbit(as_float(r[1]));
+                    return row{std::isnan(d) ? canonical : bits_of(negative ? -d : d)};
+                },
+                same_single);
         }
-        check({op + ".f64 %d, %a, %b;", {"f64", "f64"}, {"f64"}}, operands_of(2, double_edges()), [&](const row& r) {
-            return row{bits_of(chosen(least, false, as_double(r[0]), as_double(r[1])))};
-        }, same_double);
+        check(
+            {op + ".f64 %d, %a, %b;", {"f64", "f64"}, {"f64"}}, operands_of(2, double_edges()),
+            [&](const row& r) { return row{bits_of(chosen(least, false, as_double(r[0]), as_double(r[1])))}; },
+            same_double);
     }
 }
 

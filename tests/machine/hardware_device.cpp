@@ -76,9 +76,7 @@ const driver& cuda() {
 
 class hardware_device final : public device {
 public:
-    explicit hardware_device(const std::string& ptx) {
-        want(cuda().load(&module_, ptx.c_str()), "cuModuleLoadData");
-    }
+    explicit hardware_device(const std::string& ptx) { want(cuda().load(&module_, ptx.c_str()), "cuModuleLoadData"); }
     ~hardware_device() override {
         for (const std::uint64_t at : allocated_) {
             cuda().release(at);
@@ -115,18 +113,23 @@ public:
         void* function = nullptr;
         want(cuda().get_function(&function, module_, name.c_str()), "cuModuleGetFunction");
         std::vector<std::uint64_t> values = arguments;
-        std::vector<void*> places;
-        for (std::uint64_t& v : values) {
-            places.push_back(&v);
-        }
+        std::size_t bytes = values.size() * sizeof(values[0]);
+        // All parameters as one block; the odd pointers are the driver's names for what follows them.
+        void* extra[] = {reinterpret_cast<void*>(1), values.data(), reinterpret_cast<void*>(2), &bytes, nullptr};
         const machine::extent g = how.grid;
         const machine::extent b = how.block;
         if (how.cooperative) {
+            std::vector<void*> places;
+            for (std::uint64_t& v : values) {
+                places.push_back(&v);
+            }
             want(cuda().cooperative(function, g.x, g.y, g.z, b.x, b.y, b.z, how.dynamic_shared_bytes, nullptr,
-                                    places.data()), "cuLaunchCooperativeKernel");
+                                    places.data()),
+                 "cuLaunchCooperativeKernel");
         } else {
-            want(cuda().launch(function, g.x, g.y, g.z, b.x, b.y, b.z, how.dynamic_shared_bytes, nullptr,
-                               places.data(), nullptr), "cuLaunchKernel");
+            want(cuda().launch(function, g.x, g.y, g.z, b.x, b.y, b.z, how.dynamic_shared_bytes, nullptr, nullptr,
+                               extra),
+                 "cuLaunchKernel");
         }
         want(cuda().synchronize(), "cuCtxSynchronize");
         return {};

@@ -28,15 +28,15 @@ std::uint64_t high_half(const int_type& t, std::uint64_t a, std::uint64_t b) {
 
 TEST(Integer, AddSub) {
     for (const int_type& t : arithmetic_types) {
-        check(binary("add", t), pairs(t.bits), [&](const row& r) { return row{t.pattern(t.number(r[0]) + t.number(r[1]))}; });
-        check(binary("sub", t), pairs(t.bits), [&](const row& r) { return row{t.pattern(t.number(r[0]) - t.number(r[1]))}; });
+        check(binary("add", t), pairs(t.bits),
+              [&](const row& r) { return row{t.pattern(t.number(r[0]) + t.number(r[1]))}; });
+        check(binary("sub", t), pairs(t.bits),
+              [&](const row& r) { return row{t.pattern(t.number(r[0]) - t.number(r[1]))}; });
     }
-    check(binary("add.sat", s32), pairs(32), [](const row& r) {
-        return row{s32.pattern(s32.clamped(s32.number(r[0]) + s32.number(r[1])))};
-    });
-    check(binary("sub.sat", s32), pairs(32), [](const row& r) {
-        return row{s32.pattern(s32.clamped(s32.number(r[0]) - s32.number(r[1])))};
-    });
+    check(binary("add.sat", s32), pairs(32),
+          [](const row& r) { return row{s32.pattern(s32.clamped(s32.number(r[0]) + s32.number(r[1])))}; });
+    check(binary("sub.sat", s32), pairs(32),
+          [](const row& r) { return row{s32.pattern(s32.clamped(s32.number(r[0]) - s32.number(r[1])))}; });
 }
 
 TEST(Integer, MulLowAndHigh) {
@@ -142,7 +142,9 @@ TEST(Integer, Mul24Mad24) {
 
 TEST(Integer, DotProducts) {
     const std::vector<row> rows = triples(32);
-    const auto element = [](const int_type& t, std::uint64_t from, unsigned n) { return t.number(from >> (t.bits * n)); };
+    const auto element = [](const int_type& t, std::uint64_t from, unsigned n) {
+        return t.number(from >> (t.bits * n));
+    };
     for (const bool a_signed : {false, true}) {
         for (const bool b_signed : {false, true}) {
             const std::string types = std::string(a_signed ? ".s32" : ".u32") + (b_signed ? ".s32" : ".u32");
@@ -155,14 +157,16 @@ TEST(Integer, DotProducts) {
             });
             for (const bool high : {false, true}) {
                 check({std::string("dp2a") + (high ? ".hi" : ".lo") + types + " %d, %a, %b, %c;",
-                       {"b32", "b32", "b32"}, {"b32"}}, rows, [&](const row& r) {
-                    int128 sum = u32.number(r[2]);
-                    for (unsigned k = 0; k < 2; ++k) {
-                        sum += element(a_signed ? s16 : u16, r[0], k) *
-                               element(b_signed ? s8 : u8, r[1], high ? k + 2 : k);
-                    }
-                    return row{u32.pattern(sum)};
-                });
+                       {"b32", "b32", "b32"},
+                       {"b32"}},
+                      rows, [&](const row& r) {
+                          int128 sum = u32.number(r[2]);
+                          for (unsigned k = 0; k < 2; ++k) {
+                              sum += element(a_signed ? s16 : u16, r[0], k) *
+                                     element(b_signed ? s8 : u8, r[1], high ? k + 2 : k);
+                          }
+                          return row{u32.pattern(sum)};
+                      });
             }
         }
     }
@@ -204,8 +208,10 @@ TEST(Integer, PackedHalves) {
             return operation{name + "." + t.name + "x2 %d, %a, %b;", {"b32", "b32"}, {"b32"}};
         };
         check(text("add"), rows, [&](const row& r) { return halves(r, [](int128 a, int128 b) { return a + b; }); });
-        check(text("min"), rows, [&](const row& r) { return halves(r, [](int128 a, int128 b) { return a < b ? a : b; }); });
-        check(text("max"), rows, [&](const row& r) { return halves(r, [](int128 a, int128 b) { return a > b ? a : b; }); });
+        check(text("min"), rows,
+              [&](const row& r) { return halves(r, [](int128 a, int128 b) { return a < b ? a : b; }); });
+        check(text("max"), rows,
+              [&](const row& r) { return halves(r, [](int128 a, int128 b) { return a > b ? a : b; }); });
         if (t.is_signed) {
             check(text("min.relu"), rows, [&](const row& r) {
                 return halves(r, [](int128 a, int128 b) { return std::max<int128>(0, a < b ? a : b); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs PTX in a test: a program in a memory of its own, on the software GPU or, where SOFTGPU_TEST_ON=gpu is set, on the
-// GPU of this host, so that what the tests expect can itself be checked against hardware.
+// Runs PTX in a test: a program in a memory of its own, on the software GPU or, where SOFTGPU_TEST_ON=gpu is set, on
+// the GPU of this host, so that what the tests expect can itself be checked against hardware.
 #pragma once
 
 #include <cstdint>
@@ -78,13 +78,13 @@ private:
     std::unique_ptr<device> on_;
 };
 
-// "k(.param .u64 p0, ... p7)" around a body, with `declarations` at module scope. The body finds the parameters' values
-// in %p0 to %p7 (b64), its thread's number over the whole 1D grid in %i, and the registers %r0-%r31, %rd0-%rd31, %f0-%f15,
-// %fd0-%fd15, %h0-%h15 (b16), %q0-%q15 (pred).
+// "k(.param .u64 p0, ... p7)" around a body, with `declarations` at module scope. The body finds the parameters'
+// values in %p0 to %p7 (b64), its thread's number over the whole 1D grid in %i, and the registers %r0-%r31,
+// %rd0-%rd31, %f0-%f15, %fd0-%fd15, %h0-%h15 (b16), %q0-%q15 (pred).
 [[nodiscard]] std::string kernel(std::string_view body, std::string_view declarations = {});
 
-// One launch of kernel(body) with 32-bit words out: thread number t writes words of its own at [%rd0 + ...]. The buffer,
-// `words` long for each thread and zero at first, is %p0; %rd0 is the thread's part of it.
+// One launch of kernel(body) with 32-bit words out: thread number t writes words of its own at [%rd0 + ...]. The
+// buffer, `words` long for each thread and zero at first, is %p0; %rd0 is the thread's part of it.
 struct threads_result {
     std::vector<std::uint32_t> words;
     machine::launch_result how;
@@ -93,9 +93,9 @@ struct threads_result {
                                          std::string_view declarations = {},
                                          std::initializer_list<std::uint64_t> more = {});
 
-// An instruction, or several, over a table of operands: registers %a %b %c %e of types `in` are read, %d %f %g %k of types
-// `out` are written. Types are register types: b16 b32 b64 f32 f64 pred. `before` holds declarations and instructions that
-// no guard applies to. %own is the address of 32 bytes of global memory, each thread's own.
+// An instruction, or several, over a table of operands: registers %a %b %c %e of types `in` are read, %d %f %g %k of
+// types `out` are written. Types are register types: b16 b32 b64 f32 f64 pred. `before` holds declarations and
+// instructions that no guard applies to. %own is the address of 32 bytes of global memory, each thread's own.
 struct operation {
     std::string text;
     std::vector<std::string> in;

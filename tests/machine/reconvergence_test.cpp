@@ -12,15 +12,15 @@ namespace {
 using words = std::vector<std::uint32_t>;
 
 TEST(Reconvergence, NestedIf) {
-    const threads_result r = run_threads(
-        "mov.u32 %r3, 0; and.b32 %r4, %i, 1; setp.ne.u32 %q0, %r4, 0; @!%q0 bra even;\n"
-        "  and.b32 %r5, %i, 2; setp.ne.u32 %q1, %r5, 0; @%q1 bra odd3;\n"
-        "    add.u32 %r3, %r3, 1; bra inner;\n"
-        "  odd3: add.u32 %r3, %r3, 2; activemask.b32 %r9;\n"
-        "  inner: add.u32 %r3, %r3, 10; activemask.b32 %r7; bra join;\n"
-        "even: add.u32 %r3, %r3, 100; activemask.b32 %r7;\n"
-        "join: activemask.b32 %r8; st.global.v2.u32 [%rd0], {%r3, %r7}; st.global.u32 [%rd0+8], %r8;",
-        {.block = {64}}, 4);
+    const threads_result r =
+        run_threads("mov.u32 %r3, 0; and.b32 %r4, %i, 1; setp.ne.u32 %q0, %r4, 0; @!%q0 bra even;\n"
+                    "  and.b32 %r5, %i, 2; setp.ne.u32 %q1, %r5, 0; @%q1 bra odd3;\n"
+                    "    add.u32 %r3, %r3, 1; bra inner;\n"
+                    "  odd3: add.u32 %r3, %r3, 2; activemask.b32 %r9;\n"
+                    "  inner: add.u32 %r3, %r3, 10; activemask.b32 %r7; bra join;\n"
+                    "even: add.u32 %r3, %r3, 100; activemask.b32 %r7;\n"
+                    "join: activemask.b32 %r8; st.global.v2.u32 [%rd0], {%r3, %r7}; st.global.u32 [%rd0+8], %r8;",
+                    {.block = {64}}, 4);
     for (std::uint32_t t = 0; t < 64; ++t) {
         EXPECT_EQ(r.words[4 * t], t % 2 == 0 ? 100u : t % 4 == 1 ? 11u : 12u);
         if (!on_hardware()) {
@@ -32,12 +32,12 @@ TEST(Reconvergence, NestedIf) {
 
 // Lane l goes round l times; one lane more leaves in the middle of a round.
 TEST(Reconvergence, LoopsOfDifferentLengths) {
-    const threads_result r = run_threads(
-        "mov.u32 %r3, 0; mov.u32 %r4, 0; mov.u32 %r6, %laneid;\n"
-        "head: setp.ge.u32 %q0, %r4, %r6; @%q0 bra done; add.u32 %r4, %r4, 1; and.b32 %r5, %r4, 3; setp.eq.u32 %q1, %r5, 0; @%q1 bra head;\n"
-        "add.u32 %r3, %r3, %r4; setp.gt.u32 %q2, %r3, 200; @%q2 bra done; bra head;\n"
-        "done: activemask.b32 %r7; st.global.v2.u32 [%rd0], {%r3, %r7};",
-        {.block = {96}}, 2);
+    const threads_result r = run_threads("mov.u32 %r3, 0; mov.u32 %r4, 0; mov.u32 %r6, %laneid;\n"
+                                         "head: setp.ge.u32 %q0, %r4, %r6; @%q0 bra done; add.u32 %r4, %r4, 1; and.b32 "
+                                         "%r5, %r4, 3; setp.eq.u32 %q1, %r5, 0; @%q1 bra head;\n"
+                                         "add.u32 %r3, %r3, %r4; setp.gt.u32 %q2, %r3, 200; @%q2 bra done; bra head;\n"
+                                         "done: activemask.b32 %r7; st.global.v2.u32 [%rd0], {%r3, %r7};",
+                                         {.block = {96}}, 2);
     for (std::uint32_t t = 0; t < 96; ++t) {
         std::uint32_t sum = 0;
         for (std::uint32_t n = 1; n <= t % 32 && sum <= 200; ++n) {
@@ -51,13 +51,13 @@ TEST(Reconvergence, LoopsOfDifferentLengths) {
 }
 
 TEST(Reconvergence, IndexedBranch) {
-    const threads_result r = run_threads(
-        "rem.u32 %r3, %i, 5; mov.u32 %r4, 1000;\n"
-        "targets: .branchtargets zero, one, two, two, four;\n"
-        "brx.idx %r3, targets;\n"
-        "zero: mov.u32 %r4, 7; bra join;\none: mov.u32 %r4, 8;\ntwo: add.u32 %r4, %r4, 1; bra join;\nfour: mov.u32 %r4, 9;\n"
-        "join: activemask.b32 %r5; st.global.v2.u32 [%rd0], {%r4, %r5};",
-        {.block = {64}}, 2);
+    const threads_result r = run_threads("rem.u32 %r3, %i, 5; mov.u32 %r4, 1000;\n"
+                                         "targets: .branchtargets zero, one, two, two, four;\n"
+                                         "brx.idx %r3, targets;\n"
+                                         "zero: mov.u32 %r4, 7; bra join;\none: mov.u32 %r4, 8;\ntwo: add.u32 %r4, "
+                                         "%r4, 1; bra join;\nfour: mov.u32 %r4, 9;\n"
+                                         "join: activemask.b32 %r5; st.global.v2.u32 [%rd0], {%r4, %r5};",
+                                         {.block = {64}}, 2);
     const std::uint32_t expected[] = {7, 9, 1001, 1001, 9};
     for (std::uint32_t t = 0; t < 64; ++t) {
         EXPECT_EQ(r.words[2 * t], expected[t % 5]) << t;
@@ -86,7 +86,8 @@ TEST(Reconvergence, SomeLanesLeaveEarly) {
 TEST(Reconvergence, PredicatedLeaving) {
     const threads_result r = run_threads(
         "setp.ge.u32 %q0, %i, 40; @!%q0 bra work; ret;\n work: add.u32 %r3, %i, 1; st.global.u32 [%rd0], %r3;\n"
-        "setp.lt.u32 %q1, %i, 64; @%q1 exit; st.global.u32 [%rd0], 0;", {.block = {128}});
+        "setp.lt.u32 %q1, %i, 64; @%q1 exit; st.global.u32 [%rd0], 0;",
+        {.block = {128}});
     for (std::uint32_t t = 0; t < 128; ++t) {
         EXPECT_EQ(r.words[t], t < 40 ? t + 1 : 0) << t;
     }
@@ -108,7 +109,8 @@ public:
         s << "mad.lo.u32 %r3, %i, 2654435761, 12345; and.b32 %r4, %r3, 31; add.u32 %r4, %r4, 5; bra b0;\n";
         for (std::size_t n = 0; n < blocks_.size(); ++n) {
             const block& b = blocks_[n];
-            s << "b" << n << ": mad.lo.u32 %r3, %r3, " << b.factor << ", " << n << "; shr.u32 %r5, %r3, 7; xor.b32 %r3, %r3, %r5;\n"
+            s << "b" << n << ": mad.lo.u32 %r3, %r3, " << b.factor << ", " << n
+              << "; shr.u32 %r5, %r3, 7; xor.b32 %r3, %r3, %r5;\n"
               << "setp.eq.u32 %q0, %r4, 0; @%q0 bra end; sub.u32 %r4, %r4, 1; shr.u32 %r5, %r3, " << b.bit
               << "; and.b32 %r5, %r5, 1; setp.ne.u32 %q1, %r5, 0;\n";
             if (b.kind == 0) {
@@ -187,7 +189,10 @@ public:
         while (at < code_.size()) {
             const op& o = code_[at++];
             switch (o.what) {
-            case 'm': x = x * o.a + o.b; x ^= x >> 9; break;
+            case 'm':
+                x = x * o.a + o.b;
+                x ^= x >> 9;
+                break;
             case 'i': at = (x >> o.a & 1) != 0 ? at : o.to; break; // if: the body runs where the bit is set
             case 'j': at = o.to; break;
             case 'z': counters[o.a] = 0; break;
@@ -245,7 +250,8 @@ private:
     // Leaves a jump to be filled in; a bit of the value guards it.
     std::size_t unless_bit(const std::string& label) {
         const std::uint32_t bit = engine_() % 32;
-        text_ << "shr.u32 %r5, %r3, " << bit << "; and.b32 %r5, %r5, 1; setp.eq.u32 %q0, %r5, 0; @%q0 bra " << label << ";\n";
+        text_ << "shr.u32 %r5, %r3, " << bit << "; and.b32 %r5, %r5, 1; setp.eq.u32 %q0, %r5, 0; @%q0 bra " << label
+              << ";\n";
         code_.push_back({'i', bit});
         return code_.size() - 1;
     }
@@ -334,7 +340,9 @@ TEST(Reconvergence, AnyStructuredProgram) {
             ASSERT_EQ(r.words[4 * t], g.value(t)) << "seed " << seed << " thread " << t << "\n" << g.text();
             if (!returns && !on_hardware()) {
                 for (unsigned k = 1; k < 4; ++k) {
-                    ASSERT_EQ(r.words[4 * t + k], 0xFFFFFFFFu) << "seed " << seed << " thread " << t << " place " << k << "\n" << g.text();
+                    ASSERT_EQ(r.words[4 * t + k], 0xFFFFFFFFu)
+                        << "seed " << seed << " thread " << t << " place " << k << "\n"
+                        << g.text();
                 }
             }
         }

@@ -37,7 +37,7 @@ struct int_type {
     [[nodiscard]] int128 number(std::uint64_t pattern) const {
         const std::uint64_t low = truncated(pattern);
         return is_signed && (low >> (bits - 1) & 1) != 0 ? static_cast<int128>(low) - (static_cast<int128>(1) << bits)
-                                                          : static_cast<int128>(low);
+                                                         : static_cast<int128>(low);
     }
     [[nodiscard]] std::uint64_t truncated(std::uint64_t pattern) const {
         return bits == 64 ? pattern : pattern & ((1ull << bits) - 1);
@@ -45,7 +45,9 @@ struct int_type {
     [[nodiscard]] std::uint64_t pattern(int128 value) const { return truncated(static_cast<std::uint64_t>(value)); }
     [[nodiscard]] int128 least() const { return is_signed ? -(static_cast<int128>(1) << (bits - 1)) : 0; }
     [[nodiscard]] int128 most() const { return (static_cast<int128>(1) << (is_signed ? bits - 1 : bits)) - 1; }
-    [[nodiscard]] int128 clamped(int128 value) const { return value < least() ? least() : value > most() ? most() : value; }
+    [[nodiscard]] int128 clamped(int128 value) const {
+        return value < least() ? least() : value > most() ? most() : value;
+    }
 };
 
 inline const int_type u8{"u8", 8, false}, s8{"s8", 8, true}, u16{"u16", 16, false}, s16{"s16", 16, true},
@@ -74,9 +76,10 @@ inline std::vector<std::uint64_t> int_edges(unsigned bits, unsigned random = 6) 
 inline std::vector<std::uint64_t> float_edges() {
     std::vector<std::uint64_t> v;
     for (const std::uint32_t magnitude :
-         {0u, 1u, 2u, 0x00400000u, 0x007FFFFFu, 0x00800000u, 0x00800001u, 0x01000000u, 0x33800000u, 0x34000000u,
-          0x3EFFFFFFu, 0x3F000000u, 0x3F7FFFFFu, 0x3F800000u, 0x3F800001u, 0x3FC00000u, 0x40000000u, 0x40490FDBu,
-          0x4B000001u, 0x4F000000u, 0x5F000000u, 0x7E800000u, 0x7F7FFFFFu, 0x7F800000u, 0x7FC00000u, 0x7F800001u}) {
+         {0u,          1u,          2u,          0x00400000u, 0x007FFFFFu, 0x00800000u, 0x00800001u,
+          0x01000000u, 0x33800000u, 0x34000000u, 0x3EFFFFFFu, 0x3F000000u, 0x3F7FFFFEu, 0x3F7FFFFFu,
+          0x3F800000u, 0x3F800001u, 0x3FC00000u, 0x40000000u, 0x40490FDBu, 0x4B000001u, 0x4F000000u,
+          0x5F000000u, 0x7E800000u, 0x7F7FFFFFu, 0x7F800000u, 0x7FC00000u, 0x7F800001u}) {
         v.push_back(magnitude);
         v.push_back(magnitude | 0x80000000u);
     }
@@ -89,13 +92,32 @@ inline std::vector<std::uint64_t> float_edges() {
 
 inline std::vector<std::uint64_t> double_edges() {
     std::vector<std::uint64_t> v;
-    for (const std::uint64_t magnitude :
-         {0ull, 1ull, 2ull, 0x0008000000000000ull, 0x000FFFFFFFFFFFFFull, 0x0010000000000000ull, 0x0010000000000001ull,
-          0x0020000000000000ull, 0x3690000000000000ull, 0x3CA0000000000000ull, 0x3CB0000000000000ull,
-          0x3FDFFFFFFFFFFFFFull, 0x3FE0000000000000ull, 0x3FEFFFFFFFFFFFFFull, 0x3FF0000000000000ull,
-          0x3FF0000000000001ull, 0x3FF8000000000000ull, 0x400921FB54442D18ull, 0x4330000000000001ull,
-          0x47EFFFFFE0000000ull, 0x47EFFFFFF0000000ull, 0x7FE0000000000000ull, 0x7FEFFFFFFFFFFFFFull,
-          0x7FF0000000000000ull, 0x7FF8000000000000ull, 0x7FF0000000000001ull}) {
+    for (const std::uint64_t magnitude : {0ull,
+                                          1ull,
+                                          2ull,
+                                          0x0008000000000000ull,
+                                          0x000FFFFFFFFFFFFFull,
+                                          0x0010000000000000ull,
+                                          0x0010000000000001ull,
+                                          0x0020000000000000ull,
+                                          0x3690000000000000ull,
+                                          0x3CA0000000000000ull,
+                                          0x3CB0000000000000ull,
+                                          0x3FDFFFFFFFFFFFFFull,
+                                          0x3FE0000000000000ull,
+                                          0x3FEFFFFFFFFFFFFFull,
+                                          0x3FF0000000000000ull,
+                                          0x3FF0000000000001ull,
+                                          0x3FF8000000000000ull,
+                                          0x400921FB54442D18ull,
+                                          0x4330000000000001ull,
+                                          0x47EFFFFFE0000000ull,
+                                          0x47EFFFFFF0000000ull,
+                                          0x7FE0000000000000ull,
+                                          0x7FEFFFFFFFFFFFFFull,
+                                          0x7FF0000000000000ull,
+                                          0x7FF8000000000000ull,
+                                          0x7FF0000000000001ull}) {
         v.push_back(magnitude);
         v.push_back(magnitude | 1ull << 63);
     }

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "softgpu/machine/families/choose.hpp"
-#include "softgpu/machine/families/floats.hpp"
 #include "softgpu/machine/families/families.hpp"
+#include "softgpu/machine/families/floats.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -18,9 +18,8 @@ __extension__ using int128 = __int128;
 __extension__ using uint128 = unsigned __int128;
 
 template <class T>
-using wide_of = std::conditional_t<
-    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>,
-    std::conditional_t<sizeof(T) == 2, std::uint32_t, std::uint64_t>>;
+using wide_of = std::conditional_t<std::is_signed_v<T>, std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>,
+                                   std::conditional_t<sizeof(T) == 2, std::uint32_t, std::uint64_t>>;
 
 template <class T>
 SOFTGPU_INLINE T high_product(T a, T b) {
@@ -35,11 +34,15 @@ SOFTGPU_INLINE T high_product(T a, T b) {
 // Integers.
 struct add_int {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return static_cast<T>(a + b); }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return static_cast<T>(a + b);
+    }
 };
 struct sub_int {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return static_cast<T>(a - b); }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return static_cast<T>(a - b);
+    }
 };
 struct mul_low {
     template <class T>
@@ -50,19 +53,27 @@ struct mul_low {
 };
 struct mul_high {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return high_product(a, b); }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return high_product(a, b);
+    }
 };
 struct min_int {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return a < b ? a : b; }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return a < b ? a : b;
+    }
 };
 struct max_int {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return a > b ? a : b; }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return a > b ? a : b;
+    }
 };
 struct mad_low {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b, T c) const { return static_cast<T>(mul_low{}(a, b) + c); }
+    SOFTGPU_INLINE T operator()(T a, T b, T c) const {
+        return static_cast<T>(mul_low{}(a, b) + c);
+    }
 };
 struct mad_high {
     template <class T>
@@ -106,9 +117,7 @@ struct neg_int {
     }
 };
 // Quotients of 32-bit values by way of doubles, which hold them exactly; the loops over lanes become vector code.
-SOFTGPU_INLINE double exactly(std::uint32_t x) {
-    return std::bit_cast<double>(0x4330000000000000ull | x) - 0x1p52;
-}
+SOFTGPU_INLINE double exactly(std::uint32_t x) { return std::bit_cast<double>(0x4330000000000000ull | x) - 0x1p52; }
 SOFTGPU_INLINE std::uint32_t quotient(std::uint32_t a, std::uint32_t b) {
     const double q = __builtin_trunc(exactly(a) / exactly(b | (b == 0 ? 1u : 0u)));
     return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(q + 0x1p52));
@@ -214,19 +223,22 @@ struct by_halves {
 template <class T>
 const instruction* mul_wide(const instruction* i, std::byte* frame, warp* w) {
     using wide = wide_of<T>;
-    map_lanes(w->mask, written<wide>(frame, i->d), [](T a, T b) { return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b)); },
-              read<T>(frame, w, i->a), read<T>(frame, w, i->b));
+    map_lanes(
+        w->mask, written<wide>(frame, i->d),
+        [](T a, T b) { return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b)); },
+        read<T>(frame, w, i->a), read<T>(frame, w, i->b));
     return i + 1;
 }
 template <class T>
 const instruction* mad_wide(const instruction* i, std::byte* frame, warp* w) {
     using wide = wide_of<T>;
     using u = std::make_unsigned_t<wide>;
-    map_lanes(w->mask, written<wide>(frame, i->d),
-              [](T a, T b, wide c) {
-                  return static_cast<wide>(static_cast<u>(static_cast<wide>(a) * static_cast<wide>(b)) + static_cast<u>(c));
-              },
-              read<T>(frame, w, i->a), read<T>(frame, w, i->b), read<wide>(frame, w, i->c));
+    map_lanes(
+        w->mask, written<wide>(frame, i->d),
+        [](T a, T b, wide c) {
+            return static_cast<wide>(static_cast<u>(static_cast<wide>(a) * static_cast<wide>(b)) + static_cast<u>(c));
+        },
+        read<T>(frame, w, i->a), read<T>(frame, w, i->b), read<wide>(frame, w, i->c));
     return i + 1;
 }
 
@@ -284,60 +296,87 @@ const instruction* dot_product(const instruction* i, std::byte* frame, warp* w) 
     const auto* const b = read<std::uint32_t>(frame, w, i->b);
     const auto* const c = read<std::uint32_t>(frame, w, i->c);
     const bool high = i->more != 0;
-    map_active(w->mask, written<std::uint32_t>(frame, i->d), [high](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-        std::uint32_t sum = z;
-        for (unsigned k = 0; k < (Half ? 2u : 4u); ++k) {
-            const std::int64_t q = static_cast<B>(y >> (8 * (Half && high ? k + 2 : k)));
-            const std::int64_t p = Half ? static_cast<std::int64_t>(static_cast<std::conditional_t<std::is_signed_v<A>, std::int16_t, std::uint16_t>>(x >> (16 * k)))
-                                        : static_cast<std::int64_t>(static_cast<A>(x >> (8 * k)));
-            sum += static_cast<std::uint32_t>(p * q);
-        }
-        return sum;
-    }, a, b, c);
+    map_active(
+        w->mask, written<std::uint32_t>(frame, i->d),
+        [high](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+            std::uint32_t sum = z;
+            for (unsigned k = 0; k < (Half ? 2u : 4u); ++k) {
+                const std::int64_t q = static_cast<B>(y >> (8 * (Half && high ? k + 2 : k)));
+                const std::int64_t p =
+                    Half ? static_cast<std::int64_t>(
+                               static_cast<std::conditional_t<std::is_signed_v<A>, std::int16_t, std::uint16_t>>(
+                                   x >> (16 * k)))
+                         : static_cast<std::int64_t>(static_cast<A>(x >> (8 * k)));
+                sum += static_cast<std::uint32_t>(p * q);
+            }
+            return sum;
+        },
+        a, b, c);
     return i + 1;
 }
 
 // Floats.
 struct add_float {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return a + b; }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return a + b;
+    }
 };
 struct sub_float {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return a - b; }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return a - b;
+    }
 };
 struct mul_float {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return a * b; }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return a * b;
+    }
+    SOFTGPU_INLINE float scaled(float a, float b) const { return a * 0x1p64F * b; }
 };
 struct div_float {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return a / b; }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return a / b;
+    }
+    SOFTGPU_INLINE float scaled(float a, float b) const { return a * 0x1p64F / b; }
 };
 struct min_float {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return smaller(a, b); }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return smaller(a, b);
+    }
 };
 struct max_float {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return larger(a, b); }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return larger(a, b);
+    }
 };
 template <class Less>
 struct keep_nan {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a, T b) const { return a != a ? a : b != b ? b : Less{}(a, b); }
+    SOFTGPU_INLINE T operator()(T a, T b) const {
+        return a != a ? a : b != b ? b : Less{}(a, b);
+    }
 };
 struct fma_float {
     SOFTGPU_INLINE float operator()(float a, float b, float c) const { return __builtin_fmaf(a, b, c); }
     SOFTGPU_INLINE double operator()(double a, double b, double c) const { return __builtin_fma(a, b, c); }
+    SOFTGPU_INLINE float scaled(float a, float b, float c) const { return __builtin_fmaf(a * 0x1p64F, b, c * 0x1p64F); }
 };
 struct abs_float {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a) const { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) & (~bits_of<T>(0) >> 1)); }
+    SOFTGPU_INLINE T operator()(T a) const {
+        return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) & (~bits_of<T>(0) >> 1));
+    }
 };
 struct neg_float {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a) const { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) ^ ~(~bits_of<T>(0) >> 1)); }
+    SOFTGPU_INLINE T operator()(T a) const {
+        return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) ^ ~(~bits_of<T>(0) >> 1));
+    }
 };
 template <class F>
 struct flushing {
@@ -349,11 +388,16 @@ struct sqrt_float {
 };
 struct reciprocal {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a) const { return T(1) / a; }
+    SOFTGPU_INLINE T operator()(T a) const {
+        return T(1) / a;
+    }
+    SOFTGPU_INLINE float scaled(float a) const { return 0x1p64F / a; }
 };
 struct reciprocal_root {
     template <class T>
-    SOFTGPU_INLINE T operator()(T a) const { return static_cast<T>(1.0 / __builtin_sqrt(static_cast<double>(a))); }
+    SOFTGPU_INLINE T operator()(T a) const {
+        return static_cast<T>(1.0 / __builtin_sqrt(static_cast<double>(a)));
+    }
 };
 struct sine {
     float operator()(float a) const { return std::sin(a); }
@@ -390,13 +434,25 @@ struct upper_half {
     }
 };
 
-// Wraps an operation with .ftz and .sat, and its NaN.
+// Wraps an operation with .ftz and .sat, and its NaN. An operation whose small results are not exact has scaled().
 template <class F, bool Ftz, bool Sat>
 struct with {
     template <class... T>
     SOFTGPU_INLINE auto operator()(T... x) const {
-        auto r = Ftz ? flush(F{}(flush(x)...)) : F{}(x...);
+        const auto r = result(x...);
         return Sat ? saturate(r) : canonical(r);
+    }
+
+private:
+    template <class... T>
+    SOFTGPU_INLINE auto result(T... x) const {
+        if constexpr (!Ftz) {
+            return F{}(x...);
+        } else if constexpr (requires { F{}.scaled(flush(x)...); }) {
+            return flush_rounded(F{}(flush(x)...), F{}.scaled(flush(x)...));
+        } else {
+            return flush(F{}(flush(x)...));
+        }
     }
 };
 
@@ -473,7 +529,8 @@ handler float_of(const form& f) {
             if (to_mode) {
                 return sat ? directed<T, with<F, true, true>, Operands> : directed<T, with<F, true, false>, Operands>;
             }
-            return sat ? nearest_of<T, with<F, true, true>, Operands>() : nearest_of<T, with<F, true, false>, Operands>();
+            return sat ? nearest_of<T, with<F, true, true>, Operands>()
+                       : nearest_of<T, with<F, true, false>, Operands>();
         }
         if (sat) {
             return to_mode ? handler{directed<T, with<F, false, true>, Operands>}
@@ -627,7 +684,8 @@ handler halves(const form& f) {
     switch (f.type[0]) {
     case suffix::u16x2: return two<std::uint32_t, by_halves<std::uint16_t, F, false>>;
     case suffix::s16x2:
-        return relu ? two<std::uint32_t, by_halves<std::int16_t, F, true>> : two<std::uint32_t, by_halves<std::int16_t, F, false>>;
+        return relu ? two<std::uint32_t, by_halves<std::int16_t, F, true>>
+                    : two<std::uint32_t, by_halves<std::int16_t, F, false>>;
     default: return nullptr;
     }
 }
@@ -645,9 +703,9 @@ handler min_max(const form& f) {
         return packed != nullptr ? packed : two_ints<Int>(f);
     }
     if (f.has(suffix::xorsign)) {
-        return f.type[0] != suffix::f32   ? nullptr
-               : f.has(suffix::NaN) ? float_of<float, of_magnitudes<keep_nan<Float>>, 2>(f)
-                                    : float_of<float, of_magnitudes<Float>, 2>(f);
+        return f.type[0] != suffix::f32 ? nullptr
+               : f.has(suffix::NaN)     ? float_of<float, of_magnitudes<keep_nan<Float>>, 2>(f)
+                                        : float_of<float, of_magnitudes<Float>, 2>(f);
     }
     return f.has(suffix::NaN) ? floats<keep_nan<Float>, 2>(f) : floats<Float, 2>(f);
 }
@@ -699,14 +757,16 @@ handler choose_arithmetic(const form& f) {
             return floats<fma_float, 3>(f);
         }
         if (f.has(suffix::sat)) {
-            return f.has(suffix::hi) && f.type[0] == suffix::s32 ? handler{three<std::int32_t, mad_high_saturated>} : nullptr;
+            return f.has(suffix::hi) && f.type[0] == suffix::s32 ? handler{three<std::int32_t, mad_high_saturated>}
+                                                                 : nullptr;
         }
         return f.has(suffix::cc) ? mad_carry_of<false>(f) : product<mad_low, mad_high>(f, mad_wide_of);
     case opcode::madc: return mad_carry_of<true>(f);
     case opcode::mul24: return ints24<mul24, 2>(f);
     case opcode::mad24:
         if (f.has(suffix::sat)) {
-            return f.has(suffix::hi) && f.type[0] == suffix::s32 ? handler{three<std::int32_t, mad24_high_saturated>} : nullptr;
+            return f.has(suffix::hi) && f.type[0] == suffix::s32 ? handler{three<std::int32_t, mad24_high_saturated>}
+                                                                 : nullptr;
         }
         return ints24<mad24, 3>(f);
     case opcode::fma: return floats<fma_float, 3>(f);
@@ -716,8 +776,7 @@ handler choose_arithmetic(const form& f) {
     case opcode::neg: return real ? signs<neg_float>(f) : one_int<neg_int>(f);
     case opcode::min: return min_max<min_int, min_float>(f);
     case opcode::max: return min_max<max_int, max_float>(f);
-    case opcode::sad:
-        return choose_int(f.type[0], []<class T>(T) -> handler { return three<T, absolute_difference>; });
+    case opcode::sad: return choose_int(f.type[0], []<class T>(T) -> handler { return three<T, absolute_difference>; });
     case opcode::dp4a: return dot_of<false>(f);
     case opcode::dp2a: return dot_of<true>(f);
     case opcode::rcp: return reciprocals<reciprocal>(f);

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "softgpu/machine/families/choose.hpp"
-#include "softgpu/machine/families/floats.hpp"
 #include "softgpu/machine/families/families.hpp"
+#include "softgpu/machine/families/floats.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -108,8 +108,8 @@ const instruction* select_by_sign(const instruction* i, std::byte* frame, warp* 
         }
         return c >= C(0) ? a : b;
     };
-    map_lanes(w->mask, written<T>(frame, i->d), choice,
-              read<T>(frame, w, i->a), read<T>(frame, w, i->b), read<C>(frame, w, i->c));
+    map_lanes(w->mask, written<T>(frame, i->d), choice, read<T>(frame, w, i->a), read<T>(frame, w, i->b),
+              read<C>(frame, w, i->c));
     return i + 1;
 }
 
@@ -127,7 +127,7 @@ const instruction* test_property(const instruction* i, std::byte* frame, warp* w
         case property::infinite: hit = c == FP_INFINITE; break;
         case property::number: hit = c != FP_NAN; break;
         case property::notanumber: hit = c == FP_NAN; break;
-        case property::normal: hit = c == FP_NORMAL; break;
+        case property::normal: hit = c == FP_NORMAL || c == FP_ZERO; break; // zeros count as normal
         case property::subnormal: hit = c == FP_SUBNORMAL; break;
         }
         r |= static_cast<lane_mask>(hit) << l;
@@ -140,8 +140,9 @@ const instruction* test_property(const instruction* i, std::byte* frame, warp* w
 template <class U>
 const instruction* copy_sign(const instruction* i, std::byte* frame, warp* w) {
     constexpr U sign = ~(~U(0) >> 1);
-    map_lanes(w->mask, written<U>(frame, i->d), [](U a, U b) { return static_cast<U>((a & sign) | (b & ~sign)); },
-              read<U>(frame, w, i->a), read<U>(frame, w, i->b));
+    map_lanes(
+        w->mask, written<U>(frame, i->d), [](U a, U b) { return static_cast<U>((a & sign) | (b & ~sign)); },
+        read<U>(frame, w, i->a), read<U>(frame, w, i->b));
     return i + 1;
 }
 
@@ -154,25 +155,57 @@ template <class T, bool Ftz = false>
 handler by_relation(const form& f) {
     using r = relation;
     if constexpr (std::is_unsigned_v<T> || std::is_floating_point_v<T>) {
-        if (f.has(suffix::eq)) { return comparison<T, r::eq, Ftz>(); }
-        if (f.has(suffix::ne)) { return comparison<T, r::ne, Ftz>(); }
+        if (f.has(suffix::eq)) {
+            return comparison<T, r::eq, Ftz>();
+        }
+        if (f.has(suffix::ne)) {
+            return comparison<T, r::ne, Ftz>();
+        }
     } else {
-        if (f.has(suffix::eq)) { return comparison<std::make_unsigned_t<T>, r::eq>(); }
-        if (f.has(suffix::ne)) { return comparison<std::make_unsigned_t<T>, r::ne>(); }
+        if (f.has(suffix::eq)) {
+            return comparison<std::make_unsigned_t<T>, r::eq>();
+        }
+        if (f.has(suffix::ne)) {
+            return comparison<std::make_unsigned_t<T>, r::ne>();
+        }
     }
-    if (f.has(suffix::lt) || f.has(suffix::lo)) { return comparison<T, r::lt, Ftz>(); }
-    if (f.has(suffix::le) || f.has(suffix::ls)) { return comparison<T, r::le, Ftz>(); }
-    if (f.has(suffix::gt) || f.has(suffix::hi)) { return comparison<T, r::gt, Ftz>(); }
-    if (f.has(suffix::ge) || f.has(suffix::hs)) { return comparison<T, r::ge, Ftz>(); }
+    if (f.has(suffix::lt) || f.has(suffix::lo)) {
+        return comparison<T, r::lt, Ftz>();
+    }
+    if (f.has(suffix::le) || f.has(suffix::ls)) {
+        return comparison<T, r::le, Ftz>();
+    }
+    if (f.has(suffix::gt) || f.has(suffix::hi)) {
+        return comparison<T, r::gt, Ftz>();
+    }
+    if (f.has(suffix::ge) || f.has(suffix::hs)) {
+        return comparison<T, r::ge, Ftz>();
+    }
     if constexpr (std::is_floating_point_v<T>) {
-        if (f.has(suffix::equ)) { return comparison<T, r::equ, Ftz>(); }
-        if (f.has(suffix::neu)) { return comparison<T, r::neu, Ftz>(); }
-        if (f.has(suffix::ltu)) { return comparison<T, r::ltu, Ftz>(); }
-        if (f.has(suffix::leu)) { return comparison<T, r::leu, Ftz>(); }
-        if (f.has(suffix::gtu)) { return comparison<T, r::gtu, Ftz>(); }
-        if (f.has(suffix::geu)) { return comparison<T, r::geu, Ftz>(); }
-        if (f.has(suffix::num)) { return comparison<T, r::num, Ftz>(); }
-        if (f.has(suffix::nan)) { return comparison<T, r::nan, Ftz>(); }
+        if (f.has(suffix::equ)) {
+            return comparison<T, r::equ, Ftz>();
+        }
+        if (f.has(suffix::neu)) {
+            return comparison<T, r::neu, Ftz>();
+        }
+        if (f.has(suffix::ltu)) {
+            return comparison<T, r::ltu, Ftz>();
+        }
+        if (f.has(suffix::leu)) {
+            return comparison<T, r::leu, Ftz>();
+        }
+        if (f.has(suffix::gtu)) {
+            return comparison<T, r::gtu, Ftz>();
+        }
+        if (f.has(suffix::geu)) {
+            return comparison<T, r::geu, Ftz>();
+        }
+        if (f.has(suffix::num)) {
+            return comparison<T, r::num, Ftz>();
+        }
+        if (f.has(suffix::nan)) {
+            return comparison<T, r::nan, Ftz>();
+        }
     }
     return nullptr;
 }
@@ -209,12 +242,15 @@ handler choose_compare(const form& f) {
     case opcode::selp: return choose_bits(bytes, []<class T>(T) -> handler { return select<T>; });
     case opcode::slct:
         return choose_bits(bytes, [&]<class T>(T) -> handler {
-            return f.type[1] == suffix::f32   ? (f.has(suffix::ftz) ? select_by_sign<T, float, true> : select_by_sign<T, float>)
+            return f.type[1] == suffix::f32
+                       ? (f.has(suffix::ftz) ? select_by_sign<T, float, true> : select_by_sign<T, float>)
                    : f.type[1] == suffix::s32 ? select_by_sign<T, std::int32_t>
                                               : nullptr;
         });
     case opcode::testp:
-        return f.type[0] == suffix::f32 ? property_of<float>(f) : f.type[0] == suffix::f64 ? property_of<double>(f) : nullptr;
+        return f.type[0] == suffix::f32   ? property_of<float>(f)
+               : f.type[0] == suffix::f64 ? property_of<double>(f)
+                                          : nullptr;
     case opcode::copysign:
         return bytes == 4 ? copy_sign<std::uint32_t> : bytes == 8 ? copy_sign<std::uint64_t> : nullptr;
     default: return nullptr;

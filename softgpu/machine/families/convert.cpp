@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "softgpu/machine/families/choose.hpp"
-#include "softgpu/machine/families/floats.hpp"
 #include "softgpu/machine/families/families.hpp"
+#include "softgpu/machine/families/floats.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -21,7 +21,8 @@ template <class T>
 const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
     const T* const a = read<T>(frame, w, i->a);
     T* const d = written<T>(frame, i->d);
-    map_lanes(w->mask, d, [](T x) { return x; }, a);
+    map_lanes(
+        w->mask, d, [](T x) { return x; }, a);
     return i + 1;
 }
 const instruction* copy_mask(const instruction* i, std::byte* frame, warp* w) {
@@ -31,7 +32,8 @@ const instruction* copy_mask(const instruction* i, std::byte* frame, warp* w) {
 const instruction* copy_wide(const instruction* i, std::byte* frame, warp* w) {
     using wide = uint128;
     const wide* const a = read<wide>(frame, w, i->a);
-    map_active(w->mask, written<wide>(frame, i->d), [](wide x) { return x; }, a);
+    map_active(
+        w->mask, written<wide>(frame, i->d), [](wide x) { return x; }, a);
     return i + 1;
 }
 
@@ -44,8 +46,9 @@ const instruction* unpack(const instruction* i, std::byte* frame, warp* w) {
         if (i->places[k] == nowhere) {
             continue;
         }
-        map_active(w->mask, written<Part>(frame, i->places[k]),
-                   [k](Whole x) { return static_cast<Part>(x >> (8 * sizeof(Part) * k)); }, a);
+        map_active(
+            w->mask, written<Part>(frame, i->places[k]),
+            [k](Whole x) { return static_cast<Part>(x >> (8 * sizeof(Part) * k)); }, a);
     }
     return i + 1;
 }
@@ -59,7 +62,8 @@ const instruction* pack(const instruction* i, std::byte* frame, warp* w) {
             r[l] |= static_cast<Whole>(static_cast<Whole>(part[l]) << (8 * sizeof(Part) * k));
         }
     }
-    map_active(w->mask, written<Whole>(frame, i->d), [](Whole x) { return x; }, r);
+    map_active(
+        w->mask, written<Whole>(frame, i->d), [](Whole x) { return x; }, r);
     return i + 1;
 }
 
@@ -97,7 +101,8 @@ D float_to_int(S x, std::uint32_t how) {
     }
     if (x != x) {
         // From single precision to 32 bits and fewer it is 0, else the top bit alone (PTX ISA 9.0, cvt).
-        return sizeof(S) == 4 && sizeof(D) <= 4 ? D(0) : static_cast<D>(std::make_unsigned_t<D>(1) << (8 * sizeof(D) - 1));
+        return sizeof(S) == 4 && sizeof(D) <= 4 ? D(0)
+                                                : static_cast<D>(std::make_unsigned_t<D>(1) << (8 * sizeof(D) - 1));
     }
     const S r = integral(x, how);
     // The first values beyond D, both exact in S.
@@ -141,22 +146,28 @@ D to_float(S x, std::uint32_t how) {
         }
     }
     D r;
+    [[maybe_unused]] D scaled = 0;
     if (std::is_same_v<D, S>) {
         r = (how & to_integral) != 0 ? static_cast<D>(integral(static_cast<D>(x), how)) : static_cast<D>(x);
     } else {
         volatile S in = x;
         volatile D out;
-        if ((how & round_bits) == 0) {
-            out = static_cast<D>(in);
-        } else {
-            const int before = std::fegetround();
-            std::fesetround(host_mode(how));
-            out = static_cast<D>(in);
-            std::fesetround(before);
-        }
+        const int before = std::fegetround();
+        std::fesetround(host_mode(how));
+        out = static_cast<D>(in);
         r = out;
+        if constexpr (sizeof(D) == 4 && std::is_same_v<S, double>) {
+            volatile S large = x * 0x1p64;
+            out = static_cast<D>(large);
+            scaled = out;
+        }
+        std::fesetround(before);
     }
-    if constexpr (sizeof(D) == 4) {
+    if constexpr (sizeof(D) == 4 && std::is_same_v<S, double>) {
+        if ((how & flushing) != 0) {
+            r = flush_rounded(r, scaled);
+        }
+    } else if constexpr (sizeof(D) == 4) {
         if ((how & flushing) != 0) {
             r = flush(r);
         }
@@ -197,7 +208,8 @@ const instruction* convert(const instruction* i, std::byte* frame, warp* w) {
         each_lane(w->mask, [&](unsigned l) { out[l] = to_float<D>(in[l], how); });
     }
     if constexpr (std::is_floating_point_v<D>) {
-        map_lanes(w->mask, written<D>(frame, i->d), [](D x) { return x; }, out);
+        map_lanes(
+            w->mask, written<D>(frame, i->d), [](D x) { return x; }, out);
     } else {
         widen_out(out, frame, w->mask, i->d, i->width[0]);
     }
@@ -223,13 +235,15 @@ handler choose_number(suffix t, Choice&& choice) {
 
 // cvta between generic addresses and a window whose base stands in b.
 const instruction* add_base(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<std::uint64_t>(frame, i->d), [](std::uint64_t a, std::uint64_t b) { return a + b; },
-              read<std::uint64_t>(frame, w, i->a), read<std::uint64_t>(frame, w, i->b));
+    map_lanes(
+        w->mask, written<std::uint64_t>(frame, i->d), [](std::uint64_t a, std::uint64_t b) { return a + b; },
+        read<std::uint64_t>(frame, w, i->a), read<std::uint64_t>(frame, w, i->b));
     return i + 1;
 }
 const instruction* subtract_base(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<std::uint64_t>(frame, i->d), [](std::uint64_t a, std::uint64_t b) { return a - b; },
-              read<std::uint64_t>(frame, w, i->a), read<std::uint64_t>(frame, w, i->b));
+    map_lanes(
+        w->mask, written<std::uint64_t>(frame, i->d), [](std::uint64_t a, std::uint64_t b) { return a - b; },
+        read<std::uint64_t>(frame, w, i->a), read<std::uint64_t>(frame, w, i->b));
     return i + 1;
 }
 
@@ -240,11 +254,14 @@ const instruction* is_space(const instruction* i, std::byte* frame, warp* w) {
     const std::uint64_t shared = w->host->launch->memory->shared_window();
     const std::uint64_t local = w->host->launch->memory->local_window();
     constexpr std::uint64_t bytes = memory::device_memory::window_bytes;
-    write_mask(frame, w, i->d, test_lanes([=](std::uint64_t a) {
-        const bool in_shared = a - shared < bytes;
-        const bool in_local = a - local < bytes;
-        return W == window::shared ? in_shared : W == window::local ? in_local : !in_shared && !in_local;
-    }, read<std::uint64_t>(frame, w, i->a)));
+    write_mask(frame, w, i->d,
+               test_lanes(
+                   [=](std::uint64_t a) {
+                       const bool in_shared = a - shared < bytes;
+                       const bool in_local = a - local < bytes;
+                       return W == window::shared ? in_shared : W == window::local ? in_local : !in_shared && !in_local;
+                   },
+                   read<std::uint64_t>(frame, w, i->a)));
     return i + 1;
 }
 

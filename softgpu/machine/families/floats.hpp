@@ -13,7 +13,8 @@
 namespace softgpu::machine::SOFTGPU_TARGET {
 
 template <class T>
-using bits_of = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
+using bits_of =
+    std::conditional_t<sizeof(T) == 8, std::uint64_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 
 // .ftz: a subnormal becomes a zero of its sign.
 SOFTGPU_INLINE float flush(float x) {
@@ -29,6 +30,15 @@ SOFTGPU_INLINE double flush(double x) {
 SOFTGPU_INLINE float canonical(float x) { return x != x ? std::bit_cast<float>(0x7FFFFFFFu) : x; }
 SOFTGPU_INLINE double canonical(double x) { return x; }
 
+// Whether a result is less than the least normal number when rounded as if exponents had no end, which is what .ftz
+// asks: `scaled` is the same operation's result times 2^64. Only a result that was rounded up to that number needs it.
+SOFTGPU_INLINE float flush_rounded(float r, float scaled) {
+    const auto b = std::bit_cast<std::uint32_t>(r);
+    const bool least = (b & 0x7FFFFFFFu) == 0x00800000u;
+    const bool tiny = (std::bit_cast<std::uint32_t>(scaled) & 0x7FFFFFFFu) < 0x20800000u; // 2^-62
+    return flush(std::bit_cast<float>(least && tiny ? b & 0x80000000u : b));
+}
+
 // .sat: clamped to [0, 1], NaN to +0.
 template <class T>
 SOFTGPU_INLINE T saturate(T x) {
@@ -38,13 +48,15 @@ SOFTGPU_INLINE T saturate(T x) {
 // NaN loses against a number, and -0 is less than +0.
 template <class T>
 SOFTGPU_INLINE T smaller(T a, T b) {
-    const T equal = std::bit_cast<T>(static_cast<bits_of<T>>(std::bit_cast<bits_of<T>>(a) | std::bit_cast<bits_of<T>>(b)));
+    const T equal =
+        std::bit_cast<T>(static_cast<bits_of<T>>(std::bit_cast<bits_of<T>>(a) | std::bit_cast<bits_of<T>>(b)));
     const T r = a < b ? a : b < a ? b : equal;
     return a != a ? b : b != b ? a : r;
 }
 template <class T>
 SOFTGPU_INLINE T larger(T a, T b) {
-    const T equal = std::bit_cast<T>(static_cast<bits_of<T>>(std::bit_cast<bits_of<T>>(a) & std::bit_cast<bits_of<T>>(b)));
+    const T equal =
+        std::bit_cast<T>(static_cast<bits_of<T>>(std::bit_cast<bits_of<T>>(a) & std::bit_cast<bits_of<T>>(b)));
     const T r = a > b ? a : b > a ? b : equal;
     return a != a ? b : b != b ? a : r;
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Where the operands of an instruction stand: registers in the frame, everything else among the constants. One layout
+// for one body; decode.cpp asks it for every instruction.
+#pragma once
+
+#include "softgpu/machine/check.hpp"
+#include "softgpu/machine/constants.hpp"
+
+namespace softgpu::machine {
+
+class operand_layout {
+public:
+    operand_layout(const ptx::function& f, const program::register_places& places, const decode_context& context,
+                   program_code& code)
+        : f_(f), places_(places), context_(context), code_(code), constants_(code), frame_(places.frame_bytes) {}
+
+    // Fills places, widths, and what the instruction's file keeps in `more` and `immediate`.
+    void operands_of(const ptx::instruction& i, const form& fm, instruction& d);
+
+    [[nodiscard]] place destination(const ptx::operand& o);
+    // An operand that is read as `bytes` a lane, a predicate where 0.
+    [[nodiscard]] place source(const ptx::operand& o, unsigned bytes);
+    // Room in the frame that nobody reads.
+    [[nodiscard]] place scratch();
+    // Bytes of a lane of the register that ld fills or st empties; an immediate is as wide as its type.
+    [[nodiscard]] unsigned value_bytes(const ptx::instruction& i, const form& fm) const;
+
+    [[nodiscard]] constant_layout& constants() noexcept { return constants_; }
+    [[nodiscard]] std::uint32_t frame_bytes() const noexcept { return frame_; }
+
+private:
+    place address_of(const ptx::operand& o, unsigned bytes, std::int64_t offset);
+    static std::uint64_t narrow(std::uint64_t bits, unsigned bytes);
+    place special_place(const ptx::operand& o, unsigned bytes);
+    const place* list_of(const ptx::operand& o, unsigned bytes, bool written);
+    void address(const ptx::operand& o, const form& fm, instruction& d);
+    static void element_facts(const form& fm, instruction& d);
+    static void uniform_widths(const ptx::operand& from, unsigned bytes, instruction& d);
+    void destinations(const ptx::instruction& i, instruction& d);
+    void sources(const ptx::instruction& i, const form& fm, instruction& d, unsigned first, unsigned count);
+    void barrier_operands(const ptx::instruction& i, instruction& d);
+    void details(const ptx::instruction& i, const form& fm, instruction& d);
+
+    const ptx::function& f_;
+    const program::register_places& places_;
+    const decode_context& context_;
+    program_code& code_;
+    constant_layout constants_;
+    std::uint32_t frame_ = 0;
+    place scratch_ = nowhere;
+};
+
+} // namespace softgpu::machine
