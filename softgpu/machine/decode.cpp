@@ -147,6 +147,9 @@ private:
             decode_parameter_load(n);
             return;
         }
+        if (passes_argument(i)) {
+            return;
+        }
         form fm = form_of(i);
         fm.register_bytes = operands_.value_bytes(i, fm);
         const handler run = choose(fm);
@@ -298,6 +301,17 @@ private:
         const operand& at = i.operands.at(1);
         return at.kind == operand_kind::address && !at.has_register &&
                context_.resolve(at.name).what == symbol_value::kind::parameter;
+    }
+
+    // Arguments and results of a call, which is not supported: the call itself says so when it is reached.
+    [[nodiscard]] bool passes_argument(const ptx::instruction& i) const {
+        const bool moves = i.op == opcode::ld || i.op == opcode::st;
+        if (!moves || i.space() != suffix::param || i.operands.size() != 2) {
+            return false;
+        }
+        const operand& at = i.operands[i.op == opcode::st ? 0 : 1];
+        return at.kind == operand_kind::address && !at.has_register && !at.name.empty() &&
+               context_.resolve(at.name).what == symbol_value::kind::unknown;
     }
 
     void decode_parameter_load(std::uint32_t n) {

@@ -106,7 +106,7 @@ const instruction* raise(warp* w, const instruction* i, fault_kind kind, const c
 const instruction* raise_access(warp* w, const instruction* i, const char* verb, const char* space, std::uint64_t at,
                                 std::uint32_t bytes, bool misaligned, unsigned lane) {
     const launch_state& l = *w->host->launch;
-    std::string text = std::string("cannot ") + verb + " " + std::to_string(bytes) + " bytes of " + space +
+    std::string text = std::string("cannot ") + verb + " " + std::to_string(bytes) + (bytes == 1 ? " byte of " : " bytes of ") + space +
                        " memory at " + hexadecimal(at);
     if (misaligned) {
         text += ": misaligned";
