@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
+
+// As in cuda_profiler_api.h, which the compiler's wheels do not bring.
+extern "C" cudaError_t cudaProfilerStart();
+extern "C" cudaError_t cudaProfilerStop();
 
 static void show(const char* call, cudaError_t result) {
     const cudaError_t last = cudaGetLastError();
