@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Arithmetic on integers and floats: add sub mul mad fma div rem min max abs neg sad, carries, and the approximations.
 // What each does to one lane stands in integer_operations.hpp and float_operations.hpp.
+#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -291,10 +292,35 @@ handler two_ints(const form& f) {
         }
     });
 }
+// Unsigned division, with a short way for one power of two in all lanes.
+template <bool Remainder>
+const instruction* divide_words(const instruction* i, std::byte* frame, warp* w) {
+    const auto* const a = read<std::uint32_t>(frame, w, i->a);
+    const auto* const b = read<std::uint32_t>(frame, w, i->b);
+    auto* const d = written<std::uint32_t>(frame, i->d);
+    const std::uint32_t divisor = b[0];
+    std::uint32_t different = 0;
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        different |= b[l] ^ divisor;
+    }
+    if (different == 0 && std::has_single_bit(divisor)) {
+        const auto shift = static_cast<unsigned>(std::countr_zero(divisor));
+        map_lanes(w->mask, d, [=](std::uint32_t x) { return Remainder ? x & (divisor - 1) : x >> shift; }, a);
+    } else if constexpr (Remainder) {
+        map_lanes(w->mask, d, rem_int{}, a, b);
+    } else {
+        map_lanes(w->mask, d, div_int{}, a, b);
+    }
+    return i + 1;
+}
+
 template <class F>
 handler divided(const form& f) {
     return choose_int(f.type[0], []<class T>(T) -> handler {
-        if constexpr (sizeof(T) == 4) {
+        if constexpr (std::is_same_v<T, std::uint32_t>) {
+            return divide_words<std::is_same_v<F, rem_int>>;
+        } else if constexpr (sizeof(T) == 4) {
             return two<T, F>;
         } else {
             return two_by_one<T, F>;
