@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 # ./dev gpu [MINUTES] [STAGES]: everything that is taken on a machine with a GPU, in one go and without a network.
 #   MINUTES  for all of it, 9 where none are given: what does not fit is cut off, and the log says so
-#   STAGES   facts build ladder sanitize ncu; all of them where none is named (facts and build always run)
-# Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), sanitizer.tar.gz and
-# ncu.tar.gz. measure/results_tables.py and measure/compare_ncu.py make docs/results/ from them.
+#   STAGES   facts build ladder sanitize ncu counters; ladder, sanitize and ncu where none is named. facts always runs,
+#            build wherever a stage needs more than the program of tests/counters
+# Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), sanitizer.tar.gz,
+# ncu.tar.gz, and counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own tables.
+# measure/results_tables.py and measure/compare_ncu.py make docs/results/ from them.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,8 +19,8 @@ fi
 stages=" ${*:-ladder sanitize ncu} "
 for stage in $stages; do
     case $stage in
-        facts | build | ladder | sanitize | ncu) ;;
-        *) echo "gpu: there is no stage '$stage': facts build ladder sanitize ncu" >&2; exit 2 ;;
+        facts | build | ladder | sanitize | ncu | counters) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder sanitize ncu counters" >&2; exit 2 ;;
     esac
 done
 out=${OUT:-$root/build/gpu/out}
@@ -184,13 +186,28 @@ ncu_counters() {
     tar -C "$work" -czf "$out/ncu.tar.gz" ncu
 }
 
+# Golden counters for tests/counters: that program alone is built, machine code for this card from the same PTX that the
+# software GPU runs.
+golden_counters() {
+    local architecture program=$work/counter_program
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+    within 100 nvcc -std=c++20 -O3 -t 4 -gencode "arch=compute_75,code=sm_$architecture" -I "$root" \
+        tests/counters/*.cu -o "$program" || { say "the program of tests/counters does not compile"; return 1; }
+    say "counters: built"
+    within 160 python3 measure/counter_goldens.py --program "$program" --facts "$out/facts.json" \
+        --out "$out/counters.json" --work "$work/counters" --seconds 140
+    say "counters: done"
+    tar -C "$work" -czf "$out/counters.tar.gz" counters
+}
+
 bring_packages || { say "a package of .gpu-debs does not unpack"; exit 1; }
 facts
 [ "$stages" = " facts " ] && exit 0
-build
+[ "$stages" = " counters " ] || build
 [[ $stages == *" ladder "* ]] && ladder
 [[ $stages == *" sanitize "* ]] && sanitize
 [[ $stages == *" ncu "* ]] && ncu_counters
+[[ $stages == *" counters "* ]] && golden_counters
 say "done, $failures of the commands failed or were cut off"
 ls -l "$out"
 [ $failures -eq 0 ]

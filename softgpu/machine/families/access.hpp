@@ -94,6 +94,27 @@ inline unsigned count_sectors(lane_mask mask, const std::uint64_t* at) {
     return n;
 }
 
+// Distinct 32-byte sectors of an access to local memory, which lies word by word, the 32 lanes' words side by side.
+inline unsigned count_local_sectors(lane_mask mask, const std::uint64_t* at, unsigned bytes) {
+    unsigned n = 0;
+    for (unsigned first = 0; first < lanes; first += 8) {
+        std::uint64_t seen[8 * 5];
+        unsigned distinct = 0;
+        each_lane(mask & (0xFFu << first), [&](unsigned l) {
+            for (std::uint64_t word = at[l] >> 2; word <= (at[l] + bytes - 1) >> 2; ++word) {
+                unsigned k = 0;
+                while (k < distinct && seen[k] != word) {
+                    ++k;
+                }
+                seen[k] = word;
+                distinct += k == distinct ? 1u : 0u;
+            }
+        });
+        n += distinct;
+    }
+    return n;
+}
+
 struct bank_cost {
     unsigned wavefronts = 0;
     unsigned conflicts = 0;

@@ -80,6 +80,7 @@ inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool 
         c.shared_atomic_lanes += n;
     } else {
         ++c.atomic_requests;
+        c.atomic_sectors += count_sectors(mask, at);
         c.atomic_lanes += n;
     }
     std::uint64_t keys[lanes];

@@ -194,7 +194,11 @@ bool locate_local(const instruction* i, warp* w, lane_mask mask, const std::uint
         where.each[l] = base + std::size_t{l} * size + at[l];
     });
     if (fine) {
-        ++(Verb == verb::load ? w->counts->local_load_requests : w->counts->local_store_requests);
+        if (w->host->count) {
+            observe::counters& c = *w->counts;
+            ++(Verb == verb::load ? c.local_load_requests : c.local_store_requests);
+            (Verb == verb::load ? c.local_load_sectors : c.local_store_sectors) += count_local_sectors(mask, at, bytes);
+        }
         where.run = nullptr;
     }
     return fine;
