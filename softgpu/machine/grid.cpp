@@ -340,12 +340,17 @@ void run_blocks(launch_state& state, const program_code& code, const kernel& k, 
     const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(all, std::max<std::uint64_t>(1, state.blocks)));
     std::vector<std::unique_ptr<block_runner>> runners(workers);
     run_on_workers(workers, [&](unsigned n) {
+        if (n != 0 && state.next_block.load(std::memory_order_relaxed) >= state.blocks) {
+            return; // too late to help
+        }
         runners[n] = std::make_unique<block_runner>(state, code, k, n);
         runners[n]->run();
     });
     if (request.count) {
         for (const auto& r : runners) {
-            r->add_to(result);
+            if (r != nullptr) { // one that found a thread to run on
+                r->add_to(result);
+            }
         }
     }
     result.error = state.first_fault;

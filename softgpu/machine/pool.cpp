@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/pool.hpp"
 
-#include <unistd.h>
+#include <pthread.h>
 
 #include <condition_variable>
-#include <cstdint>
+#include <list>
 #include <mutex>
 #include <thread>
 
 namespace softgpu::machine {
 
 namespace {
+
+// A launch that can use more threads.
+struct job {
+    const std::function<void(unsigned)>* work = nullptr;
+    unsigned count = 0;
+    unsigned begun = 1;  // work(0) is the launching thread's
+    unsigned inside = 0; // helpers that have begun and not returned
+    std::condition_variable left;
+};
 
 class pool {
 public:
@@ -19,73 +28,70 @@ public:
             work(0);
             return;
         }
-        const std::lock_guard one_at_a_time(launches_);
-        {
-            std::unique_lock lock(mutex_);
-            while (threads_ + 1 < count) {
-                // Detached: they end with the process, whatever order it takes its libraries down in.
-                std::thread([this, index = ++threads_] { wait_for_work(index); }).detach();
-            }
-            work_ = &work;
-            count_ = count;
-            left_ = count - 1;
-            ++round_;
+        job mine;
+        mine.work = &work;
+        mine.count = count;
+        std::unique_lock lock(mutex_);
+        while (threads_ + 1 < count) {
+            // Detached: they end with the process, whatever order it takes its libraries down in.
+            std::thread([this] { help(); }).detach();
+            ++threads_;
         }
+        const auto place = jobs_.insert(jobs_.end(), &mine);
+        lock.unlock();
         wake_.notify_all();
         work(0);
-        std::unique_lock lock(mutex_);
-        done_.wait(lock, [this] { return left_ == 0; });
-        work_ = nullptr;
+        lock.lock();
+        jobs_.erase(place);
+        mine.left.wait(lock, [&mine] { return mine.inside == 0; });
     }
 
 private:
-    void wait_for_work(unsigned index) {
-        std::uint64_t seen = 0;
+    job* open_job() {
+        for (job* j : jobs_) {
+            if (j->begun < j->count) {
+                return j;
+            }
+        }
+        return nullptr;
+    }
+
+    void help() {
         std::unique_lock lock(mutex_);
         for (;;) {
-            wake_.wait(lock, [&] { return round_ != seen; });
-            seen = round_;
-            if (index >= count_ || work_ == nullptr) {
-                continue;
-            }
-            const auto* const work = work_;
+            job* j = nullptr;
+            wake_.wait(lock, [&] { return (j = open_job()) != nullptr; });
+            const unsigned index = j->begun++;
+            ++j->inside;
+            const auto* const work = j->work;
             lock.unlock();
             (*work)(index);
             lock.lock();
-            if (--left_ == 0) {
-                done_.notify_one();
+            if (--j->inside == 0) {
+                j->left.notify_one(); // under the lock: the job may be gone once it is released
             }
         }
     }
 
-    std::mutex launches_;
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::condition_variable done_;
-    const std::function<void(unsigned)>* work_ = nullptr;
+    std::list<job*> jobs_;
     unsigned threads_ = 0;
-    unsigned count_ = 0;
-    unsigned left_ = 0;
-    std::uint64_t round_ = 0;
 };
+
+pool* shared = nullptr;
 
 } // namespace
 
 void run_on_workers(unsigned count, const std::function<void(unsigned)>& work) {
     // Never destroyed: detached threads wait on it. After fork the child has no threads and starts its own.
-    static pool* shared = new pool;
-    static pid_t owner = getpid();
-    static std::mutex guard;
-    pool* mine = nullptr;
-    {
-        const std::lock_guard lock(guard);
-        if (owner != getpid()) {
-            owner = getpid();
-            shared = new pool;
-        }
-        mine = shared;
-    }
-    mine->run(count, work);
+    static const bool once = [] {
+        shared = new pool;
+        pthread_atfork(nullptr, nullptr, [] { shared = new pool; });
+        return true;
+    }();
+    (void)once;
+    shared->run(count, work);
 }
 
 } // namespace softgpu::machine

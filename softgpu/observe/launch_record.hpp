@@ -31,6 +31,7 @@ using launch_observer = void (*)(const launch_record& record, void* user);
 
 } // namespace softgpu::observe
 
-// Exported by the drop-in libcudart beside CUDA's own calls; find it with dlsym. From then on `observer` is called on
-// the launching thread after every launch; nullptr stops it. Not for use across compilers or versions: the record is C++.
+// Exported by the drop-in libcudart beside CUDA's own calls; find it with dlsym. Every launch issued from then on
+// goes to `observer` once, in the order of issue, at the latest before the call returns that synchronises with it, and on that
+// call's thread; nullptr stops it. Waits for all work first. Not for use across compilers or versions: the record is C++.
 extern "C" void softgpu_set_launch_observer(softgpu::observe::launch_observer observer, void* user);

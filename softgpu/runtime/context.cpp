@@ -8,6 +8,8 @@
 #include <system_error>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/executor.hpp"
+#include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime {
@@ -37,17 +39,39 @@ const card* read_card() {
     return found;
 }
 
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return wrong == std::errc{} && end == text.data() + text.size();
+}
+
 unsigned read_workers() {
     const std::string_view asked = environment("SOFTGPU_WORKERS");
     unsigned workers = 0;
     if (!asked.empty()) {
-        const auto [end, wrong] = std::from_chars(asked.data(), asked.data() + asked.size(), workers);
-        if (wrong != std::errc{} || end != asked.data() + asked.size() || workers > 4096) {
+        if (!read_number(asked, workers) || workers > 4096) {
             fail(error::initialization_error,
                  "SOFTGPU_WORKERS=" + std::string(asked) + " is no number of threads from 0 (all) to 4096");
         }
     }
     return workers;
+}
+
+std::optional<std::uint64_t> read_seed() {
+    const std::string_view schedule = environment("SOFTGPU_SCHEDULE");
+    if (schedule.empty() || schedule == "fair") {
+        return std::nullopt;
+    }
+    if (schedule != "adversarial") {
+        fail(error::initialization_error,
+             "SOFTGPU_SCHEDULE=" + std::string(schedule) + " is no schedule; there are fair and adversarial");
+    }
+    std::uint64_t seed = 0;
+    const std::string_view asked = environment("SOFTGPU_SEED");
+    if (!asked.empty() && !read_number(asked, seed)) {
+        fail(error::initialization_error, "SOFTGPU_SEED=" + std::string(asked) + " is no number");
+    }
+    return seed;
 }
 
 } // namespace
@@ -57,6 +81,7 @@ settings read_settings() {
     s.device = read_card();
     s.workers = read_workers();
     s.count = environment("SOFTGPU_COUNT") != "0";
+    s.seed = read_seed();
     s.counters_path = environment("SOFTGPU_COUNTERS");
     return s;
 }
@@ -76,7 +101,9 @@ context& context::current() {
 context* context::existing() noexcept { return the_context.load(std::memory_order_acquire); }
 
 context::context(settings s)
-    : settings_(std::move(s)), state_(std::make_unique<device_state>(settings_.device->memory_bytes)) {}
+    : settings_(std::move(s)), state_(std::make_unique<device_state>(settings_.device->memory_bytes)) {
+    executor::instance().choose_schedule(settings_.seed);
+}
 
 void context::must_be_alive() const {
     if (fault_is_known_) {
@@ -84,12 +111,28 @@ void context::must_be_alive() const {
     }
 }
 
-void context::synchronize() {
-    {
-        const std::lock_guard turn(queue_);
-        fault_is_known_ = poisoned();
-    }
+void context::bring_to_light(locked& lock) {
+    lock.unlock();
+    journal::instance().deliver();
+    lock.lock();
+    fault_is_known_ = poisoned();
     must_be_alive();
+}
+
+void context::synchronize(locked& lock) {
+    lock.unlock();
+    executor::instance().wait_for_all();
+    lock.lock();
+    bring_to_light(lock);
+}
+
+void context::wait(locked& lock, const operation_pointer& what) {
+    if (what != nullptr) {
+        lock.unlock();
+        executor::instance().wait(what);
+        lock.lock();
+    }
+    bring_to_light(lock);
 }
 
 void context::poison(error e) noexcept {
@@ -97,8 +140,64 @@ void context::poison(error e) noexcept {
     fault_.compare_exchange_strong(none, e);
 }
 
-void context::reset() {
-    const std::lock_guard turn(queue_);
+std::vector<operation_pointer> context::before(const stream& on) {
+    std::vector<operation_pointer> found{on.last};
+    if (&on == &state_->legacy) {
+        for (const auto& [thread, s] : state_->of_threads) {
+            found.push_back(s.last);
+        }
+        for (const auto& s : state_->streams) {
+            if (s->blocking()) {
+                found.push_back(s->last);
+            }
+        }
+        found.insert(found.end(), state_->of_destroyed.begin(), state_->of_destroyed.end());
+    } else if (on.blocking()) {
+        found.push_back(state_->legacy.last);
+    }
+    return found;
+}
+
+operation_pointer context::issue(stream& on, operation_kind kind, std::function<void()> work,
+                                 const operation_pointer& also, bool caller_waits) {
+    auto made = std::make_shared<operation>();
+    made->kind = kind;
+    made->priority = on.priority;
+    made->stream = on.id;
+    if (kind == operation_kind::device) {
+        made->run = [this, work = std::move(work)] {
+            if (!poisoned()) {
+                work();
+            }
+        };
+    } else {
+        made->run = std::move(work);
+    }
+    std::vector<operation_pointer> first = before(on);
+    first.push_back(also);
+    executor::instance().issue(made, first, caller_waits);
+    on.last = made;
+    if (&on == &state_->legacy) {
+        state_->of_destroyed.clear(); // before this one now, and so before all that follows it
+    }
+    return made;
+}
+
+operation_pointer context::tail(stream& on) { return &on == &state_->legacy ? mark(on) : on.last; }
+
+void context::retire(const stream& s) {
+    if (s.blocking() && s.last != nullptr) {
+        std::erase_if(state_->of_destroyed,
+                      [](const operation_pointer& o) { return executor::instance().finished(o).has_value(); });
+        state_->of_destroyed.push_back(s.last);
+    }
+}
+
+void context::reset(locked& lock) {
+    lock.unlock();
+    executor::instance().wait_for_all();
+    journal::instance().deliver();
+    lock.lock();
     registry::instance().unload();
     state_.reset();
     state_ = std::make_unique<device_state>(settings_.device->memory_bytes);
@@ -107,9 +206,17 @@ void context::reset() {
     registry::instance().reload_managed(*this);
 }
 
-stream* context::checked(stream* s) const {
-    require(is_default(s) || state_->streams.find(s) != state_->streams.end(), error::invalid_resource_handle);
-    return s;
+stream& context::checked(stream* s) {
+    if (is_legacy(s)) {
+        return state_->legacy;
+    }
+    if (is_default(s)) {
+        stream& own = state_->of_threads[std::this_thread::get_id()];
+        own.id = per_thread_stream_id;
+        return own;
+    }
+    require(state_->streams.find(s) != state_->streams.end(), error::invalid_resource_handle);
+    return *s;
 }
 
 event& context::checked(event* e) const {

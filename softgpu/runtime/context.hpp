@@ -9,7 +9,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/runtime/abi/error.hpp"
@@ -30,6 +33,7 @@ struct settings {
     const card* device = nullptr; // SOFTGPU_DEVICE, else H100
     unsigned workers = 0;         // SOFTGPU_WORKERS; 0: all of the host's
     bool count = true;            // SOFTGPU_COUNT is not 0
+    std::optional<std::uint64_t> seed; // SOFTGPU_SEED (else 0) where SOFTGPU_SCHEDULE is adversarial
     std::string counters_path;    // SOFTGPU_COUNTERS; empty: none
 };
 
@@ -40,9 +44,13 @@ struct device_state {
     memory::device_memory memory;
     host_allocations pinned{memory};
     managed_ranges managed;
+    stream legacy{.id = legacy_stream_id};
+    std::unordered_map<std::thread::id, stream> of_threads; // each thread's default stream
     std::unordered_set<std::unique_ptr<stream>, by_address, by_address> streams;
+    std::vector<operation_pointer> of_destroyed; // what blocking streams that are gone still do
     std::unordered_set<std::unique_ptr<event>, by_address, by_address> events;
     memory_pools pools{memory};
+    std::unordered_set<memory::address> freeing; // once their streams get there
     std::map<limit, std::uint64_t> limits;
     cache_preference cache = cache_preference::none;
     unsigned flags = 8; // cudaDeviceMapHost, always on
@@ -64,31 +72,38 @@ public:
 
     // Throws the error that a kernel has left, once a synchronising call has brought it to light.
     void must_be_alive() const;
-    // Waits for all work, that is: brings to light the error that a kernel may have left, and throws it.
-    void synchronize();
+    // What every call does that synchronises, once what it waited for is over: hands the records of launches on, and brings
+    // to light, and throws, the error that a kernel may have left. Unlocks meanwhile.
+    void bring_to_light(locked& lock);
+    // Waits for all work issued so far, then the same.
+    void synchronize(locked& lock);
+    // Waits for one operation (nullptr: none), then the same.
+    void wait(locked& lock, const operation_pointer& what);
     // Notes a kernel's error; the first one stays until reset().
     void poison(error e) noexcept;
     [[nodiscard]] bool poisoned() const noexcept { return fault_.load() != error::success; }
     [[nodiscard]] error fault() const noexcept { return fault_.load(); }
 
-    // Runs one piece of the device's work, in the order of issue and without the context's lock, so that other threads
-    // get on meanwhile. A context that a kernel has poisoned runs nothing more.
-    template <class Work>
-    void submit(locked& lock, Work&& work) {
-        lock.unlock();
-        {
-            const std::lock_guard turn(queue_);
-            if (!poisoned()) {
-                work();
-            }
-        }
-        lock.lock();
+    // What has to be over before the next operation of a stream: its last one and, between the legacy default stream and
+    // those that do not avoid it, the other's.
+    [[nodiscard]] std::vector<operation_pointer> before(const stream& on);
+    // Puts an operation at a stream's end, after `also` as well. The device's work is not done where a kernel has failed before; a host function sees to that
+    // by itself. The work must not throw.
+    operation_pointer issue(stream& on, operation_kind kind, std::function<void()> work,
+                            const operation_pointer& also = nullptr, bool caller_waits = false);
+    operation_pointer mark(stream& on, const operation_pointer& also = nullptr) {
+        return issue(on, operation_kind::mark, nullptr, also);
     }
+    // What is over when all that a stream was given is over, and for the legacy default stream all that the streams were
+    // given that it waits for; nullptr where there was nothing.
+    [[nodiscard]] operation_pointer tail(stream& on);
+    // A stream is about to go: the legacy default stream still waits for what it was given.
+    void retire(const stream& s);
 
-    // cudaDeviceReset: as good as new, but the program's kernels and variables stay registered.
-    void reset();
+    // cudaDeviceReset: as good as new, but the program's kernels and variables stay registered. Waits for all work.
+    void reset(locked& lock);
 
-    stream* checked(stream* s) const; // throws invalid_resource_handle for what is no stream
+    stream& checked(stream* s);       // throws invalid_resource_handle for what is no stream
     event& checked(event* e) const;   // likewise
     [[nodiscard]] std::uint64_t next_id() noexcept { return ++last_id_; }
 
@@ -97,11 +112,10 @@ private:
 
     settings settings_;
     std::mutex mutex_;
-    std::mutex queue_;
     std::unique_ptr<device_state> state_;
     std::atomic<error> fault_{error::success};
     std::atomic<bool> fault_is_known_{false};
-    std::uint64_t last_id_ = 0;
+    std::uint64_t last_id_ = per_thread_stream_id;
 };
 
 // The settings as the environment has them now. Throws failure.

@@ -121,11 +121,11 @@ error cudaDeviceGetAttribute(int* value, int attribute, int device) {
 }
 
 error cudaDeviceSynchronize() {
-    return call([](context& gpu, locked&) { gpu.synchronize(); });
+    return call([](context& gpu, locked& lock) { gpu.synchronize(lock); });
 }
 
 error cudaDeviceReset() {
-    return call([](context& gpu, locked&) { gpu.reset(); });
+    return call([](context& gpu, locked& lock) { gpu.reset(lock); });
 }
 
 error cudaDeviceGetLimit(std::size_t* value, limit which) {

@@ -2,7 +2,10 @@
 // Events: marks in time on the host's steady clock.
 #include "softgpu/runtime/event.hpp"
 
+#include <chrono>
+
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/executor.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -19,14 +22,13 @@ void create(event** out, unsigned flags) {
     gpu.state().events.insert(std::move(made));
 }
 
-void record(event* e, stream* on, unsigned flags) {
+void record(event* e, stream* handle, unsigned flags) {
     context& gpu = context::current();
-    locked lock(gpu.mutex());
+    const locked lock(gpu.mutex());
     require(flags <= 1);
     gpu.must_be_alive();
-    gpu.checked(on);
-    gpu.checked(e);
-    gpu.submit(lock, [&] { e->recorded = std::chrono::steady_clock::now(); });
+    stream& on = gpu.checked(handle);
+    gpu.checked(e).recorded = gpu.mark(on);
 }
 
 } // namespace
@@ -60,34 +62,51 @@ error cudaEventRecordWithFlags(event* e, stream* on, unsigned flags) {
 }
 
 error cudaEventQuery(event* e) {
-    return call([&](context& gpu, locked&) {
-        gpu.checked(e);
-        gpu.synchronize();
+    return call([&](context& gpu, locked& lock) {
+        const operation_pointer what = gpu.checked(e).recorded;
+        lock.unlock();
+        const bool done = executor::instance().is_done(what);
+        lock.lock();
+        if (done || gpu.poisoned()) {
+            gpu.bring_to_light(lock);
+        }
+        require(done, error::not_ready);
     });
 }
 
 error cudaEventSynchronize(event* e) {
-    return call([&](context& gpu, locked&) {
-        gpu.checked(e);
-        gpu.synchronize();
-    });
+    return call([&](context& gpu, locked& lock) { gpu.wait(lock, operation_pointer(gpu.checked(e).recorded)); });
 }
 
 error cudaEventElapsedTime(float* milliseconds, event* start, event* end) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(milliseconds != nullptr);
-        gpu.synchronize();
+        gpu.must_be_alive();
         const event& from = gpu.checked(start);
         const event& to = gpu.checked(end);
         require(((from.flags | to.flags) & event_disable_timing) == 0, error::invalid_resource_handle);
-        require(from.recorded.has_value() && to.recorded.has_value(), error::invalid_resource_handle);
-        *milliseconds = std::chrono::duration<float, std::milli>(*to.recorded - *from.recorded).count();
+        const operation_pointer first = from.recorded;
+        const operation_pointer second = to.recorded;
+        require(first != nullptr && second != nullptr, error::invalid_resource_handle);
+        const auto first_at = executor::instance().finished(first);
+        const auto second_at = executor::instance().finished(second);
+        if ((first_at && second_at) || gpu.poisoned()) {
+            gpu.bring_to_light(lock);
+        }
+        require(first_at && second_at, error::not_ready);
+        *milliseconds = std::chrono::duration<float, std::milli>(*second_at - *first_at).count();
     });
 }
 
+error cudaEventRecord_ptsz(event* e, stream* on) {
+    return call([&] { record(e, of_this_thread(on), 0); });
+}
+
+error cudaEventRecordWithFlags_ptsz(event* e, stream* on, unsigned flags) {
+    return call([&] { record(e, of_this_thread(on), flags); });
+}
+
 decltype(cudaEventElapsedTime) cudaEventElapsedTime_v2 [[gnu::alias("cudaEventElapsedTime")]]; // of CUDA 12.8
-decltype(cudaEventRecord) cudaEventRecord_ptsz [[gnu::alias("cudaEventRecord")]];
-decltype(cudaEventRecordWithFlags) cudaEventRecordWithFlags_ptsz [[gnu::alias("cudaEventRecordWithFlags")]];
 
 } // extern "C"
 #pragma GCC visibility pop

@@ -2,8 +2,7 @@
 // What an event handle points to.
 #pragma once
 
-#include <chrono>
-#include <optional>
+#include "softgpu/runtime/operation.hpp"
 
 namespace softgpu::runtime {
 
@@ -13,7 +12,7 @@ inline constexpr unsigned event_interprocess = 4;
 
 struct event {
     unsigned flags = 0;
-    std::optional<std::chrono::steady_clock::time_point> recorded; // when all work issued before it had run
+    operation_pointer recorded{}; // over when all work issued before it has run; nullptr: never recorded
 };
 
 } // namespace softgpu::runtime

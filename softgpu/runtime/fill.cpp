@@ -6,91 +6,156 @@
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/transfer.hpp"
+#include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-void fill_bytes(context& gpu, locked& lock, void* pointer, int value, std::size_t bytes) {
-    if (bytes != 0) {
-        require_accessible(gpu, pointer, bytes, true);
-        gpu.submit(lock, [&] { std::memset(pointer, value, bytes); });
+// By CUDA's rules the host waits only where the memory is its own too.
+bool host_waits(context& gpu, const void* pointer, host_order order) {
+    const auto found = gpu.memory().find(reinterpret_cast<memory::address>(pointer));
+    return order == host_order::synchronous && found &&
+           (found->kind == memory::allocation_kind::host_mapped || found->kind == memory::allocation_kind::managed);
+}
+
+void fill(context& gpu, locked& lock, const fill_work& work, stream& on, host_order order) {
+    const bool waits = host_waits(gpu, work.base, order);
+    const operation_pointer issued =
+        gpu.issue(on, operation_kind::device, [work] { perform(work); }, nullptr, waits);
+    if (waits) {
+        gpu.wait(lock, issued);
     }
 }
 
-void fill_rows(context& gpu, locked& lock, const pitched_pointer& p, int value, const extent& size) {
-    if (size.width == 0 || size.height == 0 || size.depth == 0) {
+void fill_bytes(context& gpu, locked& lock, void* pointer, int value, std::size_t bytes, stream* handle,
+                host_order order) {
+    gpu.must_be_alive();
+    stream& on = gpu.checked(handle);
+    if (bytes != 0) {
+        require_accessible(gpu, pointer, bytes, true);
+        fill(gpu, lock, {.base = pointer, .pitch = bytes, .value = static_cast<unsigned>(value), .width = bytes}, on,
+             order);
+    }
+}
+
+void fill_rows(context& gpu, locked& lock, const pitched_pointer& p, int value, const extent& size, stream* handle,
+               host_order order) {
+    gpu.must_be_alive();
+    stream& on = gpu.checked(handle);
+    if (is_empty(size)) {
         return;
     }
     require(p.pitch >= size.width && p.pitch <= std::size_t{std::numeric_limits<int>::max()});
     const block_of_rows rows{p.pointer, p.pitch, p.height != 0 ? p.height : size.height};
     require(size.depth == 1 || rows.slice_rows >= size.height);
     require_accessible(gpu, p.pointer, span_of(rows, size), true);
-    gpu.submit(lock, [&] {
-        for (std::size_t z = 0; z < size.depth; ++z) {
-            for (std::size_t y = 0; y < size.height; ++y) {
-                std::memset(static_cast<char*>(p.pointer) + (z * rows.slice_rows + y) * p.pitch, value, size.width);
-            }
-        }
-    });
+    fill(gpu, lock,
+         {.base = p.pointer,
+          .pitch = p.pitch,
+          .value = static_cast<unsigned>(value),
+          .width = size.width,
+          .height = size.height,
+          .depth = size.depth,
+          .slice_rows = rows.slice_rows},
+         on, order);
 }
 
 } // namespace
+
+void perform(const fill_work& work) {
+    for (std::size_t z = 0; z < work.depth; ++z) {
+        for (std::size_t y = 0; y < work.height; ++y) {
+            char* const row = static_cast<char*>(work.base) + (z * work.slice_rows + y) * work.pitch;
+            if (work.element_bytes == 1) {
+                std::memset(row, static_cast<int>(work.value), work.width);
+                continue;
+            }
+            for (std::size_t x = 0; x < work.width; ++x) {
+                std::memcpy(row + x * work.element_bytes, &work.value, work.element_bytes);
+            }
+        }
+    }
+}
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 error cudaMemset(void* pointer, int value, std::size_t bytes) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        fill_bytes(gpu, lock, pointer, value, bytes);
+        fill_bytes(gpu, lock, pointer, value, bytes, nullptr, host_order::synchronous);
+    });
+}
+
+error cudaMemset_ptds(void* pointer, int value, std::size_t bytes) {
+    return call([&](context& gpu, locked& lock) {
+        fill_bytes(gpu, lock, pointer, value, bytes, of_this_thread(nullptr), host_order::synchronous);
     });
 }
 
 error cudaMemsetAsync(void* pointer, int value, std::size_t bytes, stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        gpu.checked(on);
-        fill_bytes(gpu, lock, pointer, value, bytes);
+        fill_bytes(gpu, lock, pointer, value, bytes, on, host_order::asynchronous);
+    });
+}
+
+error cudaMemsetAsync_ptsz(void* pointer, int value, std::size_t bytes, stream* on) {
+    return call([&](context& gpu, locked& lock) {
+        fill_bytes(gpu, lock, pointer, value, bytes, of_this_thread(on), host_order::asynchronous);
     });
 }
 
 error cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        fill_rows(gpu, lock, {pointer, pitch, width, height}, value, {width, height, 1});
+        fill_rows(gpu, lock, {pointer, pitch, width, height}, value, {width, height, 1}, nullptr,
+                  host_order::synchronous);
+    });
+}
+
+error cudaMemset2D_ptds(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+    return call([&](context& gpu, locked& lock) {
+        fill_rows(gpu, lock, {pointer, pitch, width, height}, value, {width, height, 1}, of_this_thread(nullptr),
+                  host_order::synchronous);
     });
 }
 
 error cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
                         stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        gpu.checked(on);
-        fill_rows(gpu, lock, {pointer, pitch, width, height}, value, {width, height, 1});
+        fill_rows(gpu, lock, {pointer, pitch, width, height}, value, {width, height, 1}, on, host_order::asynchronous);
+    });
+}
+
+error cudaMemset2DAsync_ptsz(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                             stream* on) {
+    return call([&](context& gpu, locked& lock) {
+        fill_rows(gpu, lock, {pointer, pitch, width, height}, value, {width, height, 1}, of_this_thread(on),
+                  host_order::asynchronous);
     });
 }
 
 error cudaMemset3D(pitched_pointer pointer, int value, extent size) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        fill_rows(gpu, lock, pointer, value, size);
+        fill_rows(gpu, lock, pointer, value, size, nullptr, host_order::synchronous);
+    });
+}
+
+error cudaMemset3D_ptds(pitched_pointer pointer, int value, extent size) {
+    return call([&](context& gpu, locked& lock) {
+        fill_rows(gpu, lock, pointer, value, size, of_this_thread(nullptr), host_order::synchronous);
     });
 }
 
 error cudaMemset3DAsync(pitched_pointer pointer, int value, extent size, stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        gpu.checked(on);
-        fill_rows(gpu, lock, pointer, value, size);
+        fill_rows(gpu, lock, pointer, value, size, on, host_order::asynchronous);
     });
 }
 
-decltype(cudaMemset) cudaMemset_ptds [[gnu::alias("cudaMemset")]];
-decltype(cudaMemsetAsync) cudaMemsetAsync_ptsz [[gnu::alias("cudaMemsetAsync")]];
-decltype(cudaMemset2D) cudaMemset2D_ptds [[gnu::alias("cudaMemset2D")]];
-decltype(cudaMemset2DAsync) cudaMemset2DAsync_ptsz [[gnu::alias("cudaMemset2DAsync")]];
-decltype(cudaMemset3D) cudaMemset3D_ptds [[gnu::alias("cudaMemset3D")]];
-decltype(cudaMemset3DAsync) cudaMemset3DAsync_ptsz [[gnu::alias("cudaMemset3DAsync")]];
+error cudaMemset3DAsync_ptsz(pitched_pointer pointer, int value, extent size, stream* on) {
+    return call([&](context& gpu, locked& lock) {
+        fill_rows(gpu, lock, pointer, value, size, of_this_thread(on), host_order::asynchronous);
+    });
+}
 
 } // extern "C"
 #pragma GCC visibility pop

@@ -100,8 +100,8 @@ error cudaMallocHost(void** pointer, std::size_t bytes) {
 }
 
 error cudaFreeHost(void* pointer) {
-    return call([&](context& gpu, locked&) {
-        gpu.synchronize();
+    return call([&](context& gpu, locked& lock) {
+        gpu.synchronize(lock);
         require(pointer == nullptr || gpu.state().pinned.release(pointer));
     });
 }
@@ -119,9 +119,9 @@ error cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
 }
 
 error cudaHostUnregister(void* pointer) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(pointer != nullptr);
-        gpu.synchronize();
+        gpu.synchronize(lock);
         const auto range = gpu.state().pinned.find(pointer);
         require(range.has_value(), error::host_memory_not_registered);
         require(range->registered && range->base == pointer);

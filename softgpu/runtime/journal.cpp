@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/journal.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <unistd.h>
+#include <vector>
 
 #include "softgpu/observe/json.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime {
 namespace {
+
+// What a program leaves behind unfinished gets this long before the process ends without it.
+constexpr std::chrono::milliseconds time_to_end{5000};
 
 observe::device_facts facts_of(const card& c) {
     return {.name = std::string(c.name),
@@ -33,30 +39,42 @@ journal& journal::instance() {
 }
 
 void journal::set_observer(observe::launch_observer observer, void* user) {
+    deliver();
     const std::lock_guard lock(mutex_);
     observer_ = observer;
     user_ = user;
+    unseen_.clear();
 }
 
-void journal::add(const settings& options, observe::launch_record record) {
-    observe::launch_observer observer = nullptr;
-    void* user = nullptr;
+void journal::add(const settings& options, std::uint64_t launch, observe::launch_record record) {
     bool write_now = false;
     {
         const std::lock_guard lock(mutex_);
-        observer = observer_;
-        user = user_;
-    }
-    if (observer != nullptr) {
-        observer(record, user);
-    }
-    if (!options.counters_path.empty()) {
-        const std::lock_guard lock(mutex_);
-        write_now = ended_ || !record.fault.empty(); // after a fault a program may abort
-        records_.push_back(std::move(record));
+        if (!options.counters_path.empty()) {
+            write_now = ended_ || !record.fault.empty(); // after a fault a program may abort
+            records_[launch] = record;
+        }
+        if (observer_ != nullptr) {
+            unseen_[launch] = std::move(record);
+        }
     }
     if (write_now) {
         write(options);
+    }
+}
+
+void journal::deliver() {
+    const std::lock_guard in_turn(delivering_); // recursive: an observer may synchronise
+    std::unique_lock lock(mutex_);
+    while (!unseen_.empty()) {
+        const auto next = unseen_.extract(unseen_.begin());
+        const observe::launch_observer observer = observer_;
+        void* const user = user_;
+        lock.unlock();
+        if (observer != nullptr) {
+            observer(next.mapped(), user);
+        }
+        lock.lock();
     }
 }
 
@@ -66,13 +84,19 @@ void journal::write(const settings& options) noexcept {
     }
     try {
         const std::lock_guard lock(mutex_);
-        observe::write_launches(options.counters_path, facts_of(*options.device), records_);
+        std::vector<observe::launch_record> in_order;
+        in_order.reserve(records_.size());
+        for (const auto& [launch, record] : records_) {
+            in_order.push_back(record);
+        }
+        observe::write_launches(options.counters_path, facts_of(*options.device), in_order);
     } catch (const std::exception& e) {
         report(std::string("SOFTGPU_COUNTERS: ") + e.what());
     }
 }
 
 void journal::end(const settings& options) noexcept {
+    executor::instance().wait_for_all(time_to_end);
     {
         const std::lock_guard lock(mutex_);
         ended_ = true;
@@ -100,6 +124,10 @@ namespace {
 
 #pragma GCC visibility push(default)
 extern "C" void softgpu_set_launch_observer(softgpu::observe::launch_observer observer, void* user) {
-    softgpu::runtime::journal::instance().set_observer(observer, user);
+    using namespace softgpu::runtime;
+    (void)call([&] {
+        executor::instance().wait_for_all(); // launches belong to the observer that was there when they were issued
+        journal::instance().set_observer(observer, user);
+    });
 }
 #pragma GCC visibility pop

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The account of all launches: given to the observer, and written to the file that SOFTGPU_COUNTERS names.
+// The account of all launches, in the order of issue: given to the observer by the next call that synchronises, and written
+// to the file that SOFTGPU_COUNTERS names.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "softgpu/observe/launch_record.hpp"
 
@@ -16,19 +19,28 @@ class journal {
 public:
     static journal& instance();
 
+    // What has run so far goes to the observer of before.
     void set_observer(observe::launch_observer observer, void* user);
-    // To be called without the context's lock: the observer may call the runtime.
-    void add(const settings& options, observe::launch_record record);
+    // The place of a launch in the order of issue.
+    [[nodiscard]] std::uint64_t next_launch() noexcept { return ++launches_; }
+    // A launch is over. Called by any thread.
+    void add(const settings& options, std::uint64_t launch, observe::launch_record record);
+    // Gives the observer what has run and it has not seen. To be called without the context's lock, by a thread of the
+    // program: the observer may call the runtime.
+    void deliver();
     // Writes what there is, if the environment asks for it. Trouble is one line on stderr.
     void write(const settings& options) noexcept;
     // From now on every launch is written at once: nothing else will come after it.
     void end(const settings& options) noexcept;
 
 private:
+    std::recursive_mutex delivering_;
     std::mutex mutex_;
     observe::launch_observer observer_ = nullptr;
     void* user_ = nullptr;
-    std::vector<observe::launch_record> records_;
+    std::atomic<std::uint64_t> launches_{0};
+    std::map<std::uint64_t, observe::launch_record> unseen_; // by the observer
+    std::map<std::uint64_t, observe::launch_record> records_; // for the file
     bool ended_ = false;
 };
 

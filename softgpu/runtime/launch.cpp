@@ -13,23 +13,17 @@
 #include "softgpu/runtime/functions.hpp"
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/occupancy.hpp"
+#include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
 namespace {
-
-struct order {
-    dimensions grid{1, 1, 1};
-    dimensions block{1, 1, 1};
-    std::size_t dynamic_shared_bytes = 0;
-    bool cooperative = false;
-};
 
 constexpr std::uint64_t most_threads = 1024;
 
 std::uint64_t count(const dimensions& d) { return std::uint64_t{d.x} * d.y * d.z; }
 
 // A GPU of today answers every configuration that it does not take with invalid_value.
-void require_launchable(const card& device, const function& f, const machine::kernel_facts& facts, const order& o) {
+void require_configuration(const card& device, const machine::kernel_facts& facts, const kernel_work& o) {
     require(o.grid.x != 0 && o.grid.y != 0 && o.grid.z != 0 && o.block.x != 0 && o.block.y != 0 && o.block.z != 0);
     require(o.grid.x <= 0x7FFFFFFF && o.grid.y <= 65535 && o.grid.z <= 65535);
     require(o.block.x <= 1024 && o.block.y <= 1024 && o.block.z <= 64 && count(o.block) <= most_threads);
@@ -38,9 +32,14 @@ void require_launchable(const card& device, const function& f, const machine::ke
         require(o.block.x == facts.reqntid[0] && o.block.y == std::max(facts.reqntid[1], 1u) &&
                 o.block.z == std::max(facts.reqntid[2], 1u));
     }
-    require(o.dynamic_shared_bytes <= max_dynamic_shared(device, facts, f));
+    require(o.dynamic_shared_bytes <= max_dynamic_shared(device, facts, *o.what));
     require(facts.static_shared_bytes <= static_cast<std::uint32_t>(device.shared_per_block),
             error::invalid_kernel_image);
+}
+
+std::uint64_t resident_blocks(const card& device, const machine::kernel_facts& facts, const kernel_work& o) {
+    return std::uint64_t{blocks_per_multiprocessor(device, facts, count(o.block), o.dynamic_shared_bytes)} *
+           static_cast<std::uint64_t>(device.multiprocessors);
 }
 
 std::vector<std::byte> pack(const machine::kernel_facts& facts, void* const* arguments) {
@@ -68,72 +67,29 @@ error error_of(machine::fault_kind kind) noexcept {
 
 machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
 
-void launch(context& gpu, locked& lock, const void* kernel, const order& o, void* const* arguments, stream* on) {
+// The kernel and its configuration are checked, the arguments are copied, and then the call is over.
+void launch(context& gpu, kernel_work work, void* const* arguments, stream* handle) {
     gpu.must_be_alive();
-    gpu.checked(on);
-    function& f = function_of(kernel);
-    const kernel_image image = registry::instance().load(f, gpu);
-    const machine::kernel_facts& facts = *image.facts;
-    require_launchable(gpu.device(), f, facts, o);
-    const std::uint64_t resident =
-        std::uint64_t{blocks_per_multiprocessor(gpu.device(), facts, count(o.block), o.dynamic_shared_bytes)} *
-        static_cast<std::uint64_t>(gpu.device().multiprocessors);
-    if (o.cooperative) {
-        require(gpu.device().major >= 6, error::not_supported);
-        require(count(o.grid) <= resident, error::cooperative_launch_too_large);
-    }
-    const std::vector<std::byte> parameters = pack(facts, arguments);
-    const machine::launch_request request{.grid = extent_of(o.grid),
-                                          .block = extent_of(o.block),
-                                          .dynamic_shared_bytes = static_cast<std::uint32_t>(o.dynamic_shared_bytes),
-                                          .parameters = parameters.data(),
-                                          .count = gpu.options().count,
-                                          .cooperative = o.cooperative,
-                                          .workers = gpu.options().workers,
-                                          .resident_blocks = static_cast<unsigned>(resident),
-                                          .multiprocessors = static_cast<unsigned>(gpu.device().multiprocessors),
-                                          .shared_limit =
-                                              static_cast<std::uint32_t>(gpu.device().shared_per_block_optin)};
-    observe::launch_record record{.kernel = f.demangled,
-                                  .symbol = f.name,
-                                  .grid = {o.grid.x, o.grid.y, o.grid.z},
-                                  .block = {o.block.x, o.block.y, o.block.z},
-                                  .dynamic_shared_bytes = o.dynamic_shared_bytes,
-                                  .static_shared_bytes = facts.static_shared_bytes,
-                                  .total = {},
-                                  .by_interval = {},
-                                  .fault = {}};
-    bool ran = false;
-    gpu.submit(lock, [&] {
-        ran = true;
-        const auto start = std::chrono::steady_clock::now();
-        machine::launch_result result = machine::launch(*image.owner, *image.kernel, request);
-        record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        if (request.count) {
-            record.total = result.total;
-            record.by_interval = std::move(result.by_interval);
-        }
-        if (result.error) {
-            record.fault = result.error.message;
-            gpu.poison(error_of(result.error.kind));
-        }
-    });
-    if (ran) {
-        lock.unlock();
-        if (!record.fault.empty()) {
-            report(record.fault);
-        }
-        journal::instance().add(gpu.options(), std::move(record));
-    }
+    stream& on = gpu.checked(handle);
+    require_launchable(gpu, work);
+    work.parameters = pack(*work.what->image.facts, arguments);
+    const std::uint64_t number = journal::instance().next_launch();
+    gpu.issue(on, operation_kind::device,
+              [&gpu, number, work = std::move(work)] { perform(gpu, work, number); });
 }
 
-error launch(const void* kernel, const order& o, void* const* arguments, stream* on) {
-    return call([&](context& gpu, locked& lock) { launch(gpu, lock, kernel, o, arguments, on); });
+error launch(const void* kernel, kernel_work work, void* const* arguments, stream* on) {
+    return call([&](context& gpu, locked&) {
+        gpu.must_be_alive();
+        gpu.checked(on);
+        work.what = &function_of(kernel);
+        launch(gpu, std::move(work), arguments, on);
+    });
 }
 
 // Attributes that ask for what is not there are refused; hints are not.
-order order_of(const launch_configuration& c) {
-    order o{.grid = c.grid, .block = c.block, .dynamic_shared_bytes = c.dynamic_shared_bytes};
+kernel_work work_of(const launch_configuration& c) {
+    kernel_work o{.grid = c.grid, .block = c.block, .dynamic_shared_bytes = c.dynamic_shared_bytes};
     require(c.attributes != nullptr || c.attribute_count == 0);
     for (const launch_attribute& a : std::span(c.attributes, c.attribute_count)) {
         if (a.id == launch_attribute_id::cooperative) {
@@ -147,19 +103,81 @@ order order_of(const launch_configuration& c) {
     return o;
 }
 
-void record_events(const launch_configuration& c) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
+void record_events(context& gpu, const launch_configuration& c, stream& on) {
     for (const launch_attribute& a : std::span(c.attributes, c.attribute_count)) {
         const bool completion = a.id == launch_attribute_id::launch_completion_event;
         if (completion || a.id == launch_attribute_id::programmatic_event) {
             event* e = completion ? a.value.completion_event.what : a.value.programmatic_event.what;
-            gpu.checked(e).recorded = std::chrono::steady_clock::now();
+            gpu.checked(e).recorded = gpu.mark(on);
         }
     }
 }
 
+error launch(const launch_configuration* configuration, const void* kernel, void** arguments, bool own_default) {
+    return call([&](context& gpu, locked&) {
+        require(configuration != nullptr);
+        gpu.must_be_alive();
+        stream* const on = own_default ? of_this_thread(configuration->stream) : configuration->stream;
+        kernel_work work = work_of(*configuration);
+        gpu.checked(on);
+        work.what = &function_of(kernel);
+        launch(gpu, std::move(work), arguments, on);
+        record_events(gpu, *configuration, gpu.checked(on));
+    });
+}
+
 } // namespace
+
+void require_launchable(context& gpu, const kernel_work& work) {
+    const machine::kernel_facts& facts = *registry::instance().load(*work.what, gpu).facts;
+    require_configuration(gpu.device(), facts, work);
+    if (work.cooperative) {
+        require(gpu.device().major >= 6, error::not_supported);
+        require(count(work.grid) <= resident_blocks(gpu.device(), facts, work), error::cooperative_launch_too_large);
+    }
+}
+
+std::vector<std::byte> pack_arguments(context& gpu, function& f, void* const* arguments) {
+    return pack(*registry::instance().load(f, gpu).facts, arguments);
+}
+
+void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
+    const kernel_image& image = work.what->image;
+    const machine::kernel_facts& facts = *image.facts;
+    const machine::launch_request request{
+        .grid = extent_of(work.grid),
+        .block = extent_of(work.block),
+        .dynamic_shared_bytes = static_cast<std::uint32_t>(work.dynamic_shared_bytes),
+        .parameters = work.parameters.data(),
+        .count = gpu.options().count,
+        .cooperative = work.cooperative,
+        .workers = gpu.options().workers,
+        .resident_blocks = static_cast<unsigned>(resident_blocks(gpu.device(), facts, work)),
+        .multiprocessors = static_cast<unsigned>(gpu.device().multiprocessors),
+        .shared_limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin)};
+    observe::launch_record record{.kernel = work.what->demangled,
+                                  .symbol = work.what->name,
+                                  .grid = {work.grid.x, work.grid.y, work.grid.z},
+                                  .block = {work.block.x, work.block.y, work.block.z},
+                                  .dynamic_shared_bytes = work.dynamic_shared_bytes,
+                                  .static_shared_bytes = facts.static_shared_bytes,
+                                  .total = {},
+                                  .by_interval = {},
+                                  .fault = {}};
+    const auto start = std::chrono::steady_clock::now();
+    machine::launch_result result = machine::launch(*image.owner, *image.kernel, request);
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (request.count) {
+        record.total = result.total;
+        record.by_interval = std::move(result.by_interval);
+    }
+    if (result.error) {
+        record.fault = result.error.message;
+        gpu.poison(error_of(result.error.kind));
+        report(record.fault);
+    }
+    journal::instance().add(gpu.options(), launch, std::move(record));
+}
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -169,6 +187,11 @@ error cudaLaunchKernel(const void* kernel, dimensions grid, dimensions block, vo
     return launch(kernel, {.grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes}, arguments, on);
 }
 
+error cudaLaunchKernel_ptsz(const void* kernel, dimensions grid, dimensions block, void** arguments,
+                            std::size_t dynamic_shared_bytes, stream* on) {
+    return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, of_this_thread(on));
+}
+
 error cudaLaunchCooperativeKernel(const void* kernel, dimensions grid, dimensions block, void** arguments,
                                   std::size_t dynamic_shared_bytes, stream* on) {
     return launch(kernel,
@@ -176,24 +199,22 @@ error cudaLaunchCooperativeKernel(const void* kernel, dimensions grid, dimension
                   arguments, on);
 }
 
+error cudaLaunchCooperativeKernel_ptsz(const void* kernel, dimensions grid, dimensions block, void** arguments,
+                                       std::size_t dynamic_shared_bytes, stream* on) {
+    return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, dynamic_shared_bytes, of_this_thread(on));
+}
+
 error cudaLaunchKernelExC(const launch_configuration* configuration, const void* kernel, void** arguments) {
-    return call([&](context& gpu, locked& lock) {
-        require(configuration != nullptr);
-        gpu.must_be_alive();
-        launch(gpu, lock, kernel, order_of(*configuration), arguments, configuration->stream);
-        if (lock.owns_lock()) {
-            lock.unlock();
-        }
-        record_events(*configuration);
-    });
+    return launch(configuration, kernel, arguments, false);
+}
+
+error cudaLaunchKernelExC_ptsz(const launch_configuration* configuration, const void* kernel, void** arguments) {
+    return launch(configuration, kernel, arguments, true);
 }
 
 // What the launch syntax calls since CUDA 13; the kernel is what __cudaGetKernel gave.
 decltype(cudaLaunchKernel) __cudaLaunchKernel [[gnu::alias("cudaLaunchKernel")]];
-decltype(cudaLaunchKernel) __cudaLaunchKernel_ptsz [[gnu::alias("cudaLaunchKernel")]];
-decltype(cudaLaunchKernel) cudaLaunchKernel_ptsz [[gnu::alias("cudaLaunchKernel")]];
-decltype(cudaLaunchCooperativeKernel) cudaLaunchCooperativeKernel_ptsz [[gnu::alias("cudaLaunchCooperativeKernel")]];
-decltype(cudaLaunchKernelExC) cudaLaunchKernelExC_ptsz [[gnu::alias("cudaLaunchKernelExC")]];
+decltype(cudaLaunchKernel_ptsz) __cudaLaunchKernel_ptsz [[gnu::alias("cudaLaunchKernel_ptsz")]];
 
 } // extern "C"
 #pragma GCC visibility pop

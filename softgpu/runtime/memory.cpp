@@ -22,8 +22,10 @@ std::size_t pitch_for(std::size_t width) {
     return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
 }
 
-void* allocate(context& gpu, std::size_t bytes, memory::allocation_kind kind) {
-    return bytes == 0 ? nullptr : reinterpret_cast<void*>(gpu.memory().allocate(bytes, kind));
+void* allocate(context& gpu, locked& lock, std::size_t bytes, memory::allocation_kind kind) {
+    return bytes == 0 ? nullptr : reinterpret_cast<void*>(with_patience(gpu, lock, [&] {
+        return gpu.memory().allocate(bytes, kind);
+    }));
 }
 
 } // namespace
@@ -36,6 +38,7 @@ void release(context& gpu, void* pointer) {
     const auto address = reinterpret_cast<memory::address>(pointer);
     const auto found = gpu.memory().find(address);
     require(found.has_value() && found->base == address && is_from_malloc(*found));
+    require(!gpu.state().freeing.contains(address));
     gpu.state().pools.forget(address);
     gpu.state().managed.erase(address);
     gpu.memory().release(address);
@@ -45,43 +48,43 @@ void release(context& gpu, void* pointer) {
 extern "C" {
 
 error cudaMalloc(void** pointer, std::size_t bytes) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(pointer != nullptr);
         gpu.must_be_alive();
-        *pointer = allocate(gpu, bytes, memory::allocation_kind::device);
+        *pointer = allocate(gpu, lock, bytes, memory::allocation_kind::device);
     });
 }
 
 error cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(pointer != nullptr && (flags == attach_global || flags == attach_host));
         gpu.must_be_alive();
-        *pointer = allocate(gpu, bytes, memory::allocation_kind::managed);
+        *pointer = allocate(gpu, lock, bytes, memory::allocation_kind::managed);
     });
 }
 
 error cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(pointer != nullptr && pitch != nullptr);
         gpu.must_be_alive();
         *pitch = pitch_for(width);
-        *pointer = allocate(gpu, multiply(*pitch, height), memory::allocation_kind::device);
+        *pointer = allocate(gpu, lock, multiply(*pitch, height), memory::allocation_kind::device);
     });
 }
 
 error cudaMalloc3D(pitched_pointer* pointer, extent size) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(pointer != nullptr);
         gpu.must_be_alive();
         const std::size_t pitch = pitch_for(size.width);
         const std::size_t bytes = multiply(multiply(pitch, size.height), size.depth);
-        *pointer = {allocate(gpu, bytes, memory::allocation_kind::device), pitch, size.width, size.height};
+        *pointer = {allocate(gpu, lock, bytes, memory::allocation_kind::device), pitch, size.width, size.height};
     });
 }
 
 error cudaFree(void* pointer) {
-    return call([&](context& gpu, locked&) {
-        gpu.synchronize();
+    return call([&](context& gpu, locked& lock) {
+        gpu.synchronize(lock);
         if (pointer != nullptr) {
             release(gpu, pointer);
         }

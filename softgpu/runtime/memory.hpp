@@ -3,13 +3,26 @@
 #pragma once
 
 #include "softgpu/memory/device_memory.hpp"
+#include "softgpu/runtime/context.hpp"
 
 namespace softgpu::runtime {
-
-class context;
 
 [[nodiscard]] bool is_from_malloc(const memory::allocation& a) noexcept;
 // Throws invalid_value for what no call has allocated, or what has been freed.
 void release(context& gpu, void* pointer);
+
+// allocate(), and once more after all work where memory runs out while some is still to be freed in a stream's order.
+template <class Allocate>
+memory::address with_patience(context& gpu, locked& lock, Allocate&& allocate) {
+    try {
+        return allocate();
+    } catch (const memory::out_of_memory&) {
+        if (gpu.state().freeing.empty()) {
+            throw;
+        }
+    }
+    gpu.synchronize(lock);
+    return allocate();
+}
 
 } // namespace softgpu::runtime

@@ -36,8 +36,9 @@ void memory_pools::destroy(memory_pool& pool) {
 }
 
 memory::address memory_pools::allocate(memory_pool& pool, std::uint64_t bytes) {
-    require(pool.most_bytes == 0 || bytes <= pool.most_bytes - std::min(pool.used, pool.most_bytes),
-            error::memory_allocation);
+    if (pool.most_bytes != 0 && bytes > pool.most_bytes - std::min(pool.used, pool.most_bytes)) {
+        throw memory::out_of_memory("the pool is full");
+    }
     const memory::address base = memory_.allocate(bytes, memory::allocation_kind::device);
     shares_[base] = {&pool, bytes};
     pool.used += bytes;
@@ -67,10 +68,26 @@ memory_pool& checked(context& gpu, memory_pool* pool) {
     return *pool;
 }
 
-void allocate(context& gpu, void** pointer, std::size_t bytes, memory_pool& pool, stream* on) {
+// The memory is there at once; only its use is bound to the stream's order.
+void allocate(context& gpu, locked& lock, void** pointer, std::size_t bytes, memory_pool& pool, stream* on) {
     gpu.must_be_alive();
     gpu.checked(on);
-    *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(gpu.state().pools.allocate(pool, bytes));
+    *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(with_patience(gpu, lock, [&] {
+        require(gpu.state().pools.contains(&pool));
+        return gpu.state().pools.allocate(pool, bytes);
+    }));
+}
+
+void free_in_order(context& gpu, void* pointer, stream& on) {
+    const auto address = reinterpret_cast<memory::address>(pointer);
+    const auto found = gpu.memory().find(address);
+    require(found.has_value() && found->base == address && is_from_malloc(*found));
+    require(gpu.state().freeing.insert(address).second);
+    gpu.issue(on, operation_kind::device, [&gpu, pointer, address] {
+        const locked lock(gpu.mutex());
+        gpu.state().freeing.erase(address);
+        release(gpu, pointer);
+    });
 }
 
 void require_place(const memory_location* at) {
@@ -84,28 +101,38 @@ void require_place(const memory_location* at) {
 extern "C" {
 
 error cudaMallocAsync(void** pointer, std::size_t bytes, stream* on) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(pointer != nullptr);
-        allocate(gpu, pointer, bytes, gpu.state().pools.current(), on);
+        allocate(gpu, lock, pointer, bytes, gpu.state().pools.current(), on);
     });
 }
 
+error cudaMallocAsync_ptsz(void** pointer, std::size_t bytes, stream* on) {
+    return cudaMallocAsync(pointer, bytes, of_this_thread(on));
+}
+
 error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, memory_pool* pool, stream* on) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(pointer != nullptr);
-        allocate(gpu, pointer, bytes, checked(gpu, pool), on);
+        allocate(gpu, lock, pointer, bytes, checked(gpu, pool), on);
     });
+}
+
+error cudaMallocFromPoolAsync_ptsz(void** pointer, std::size_t bytes, memory_pool* pool, stream* on) {
+    return cudaMallocFromPoolAsync(pointer, bytes, pool, of_this_thread(on));
 }
 
 error cudaFreeAsync(void* pointer, stream* on) {
     return call([&](context& gpu, locked&) {
         gpu.must_be_alive();
-        gpu.checked(on);
-        if (pointer != nullptr && !gpu.poisoned()) {
-            release(gpu, pointer);
+        stream& in = gpu.checked(on);
+        if (pointer != nullptr) {
+            free_in_order(gpu, pointer, in);
         }
     });
 }
+
+error cudaFreeAsync_ptsz(void* pointer, stream* on) { return cudaFreeAsync(pointer, of_this_thread(on)); }
 
 error cudaDeviceGetDefaultMemPool(memory_pool** pool, int device) {
     return call([&](context& gpu, locked&) {
@@ -244,10 +271,6 @@ error cudaMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::si
         }
     });
 }
-
-decltype(cudaMallocAsync) cudaMallocAsync_ptsz [[gnu::alias("cudaMallocAsync")]];
-decltype(cudaMallocFromPoolAsync) cudaMallocFromPoolAsync_ptsz [[gnu::alias("cudaMallocFromPoolAsync")]];
-decltype(cudaFreeAsync) cudaFreeAsync_ptsz [[gnu::alias("cudaFreeAsync")]];
 
 } // extern "C"
 #pragma GCC visibility pop

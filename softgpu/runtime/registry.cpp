@@ -10,6 +10,7 @@
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/context.hpp"
+#include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 
 namespace softgpu::runtime {
@@ -52,11 +53,30 @@ fat_binary& registry::add_binary(const void* data) {
 }
 
 void registry::remove_binary(fat_binary& binary) {
+    const bool over = executor::instance().wait_for_all(std::chrono::milliseconds(1000));
     const std::lock_guard lock(mutex_);
     std::erase_if(variables_, [&](const auto& v) { return v.second.binary == &binary; });
     std::erase_if(handles_, [&](const auto& h) { return h.second->binary == &binary; });
-    std::erase_if(functions_, [&](const auto& f) { return f.second->binary == &binary; });
-    std::erase_if(binaries_, [&](const auto& b) { return b.get() == &binary; });
+    for (auto at = functions_.begin(); at != functions_.end();) {
+        if (at->second->binary != &binary) {
+            ++at;
+            continue;
+        }
+        if (!over) {
+            (void)at->second.release(); // the program ends while a kernel of it still runs
+        }
+        at = functions_.erase(at);
+    }
+    for (auto at = binaries_.begin(); at != binaries_.end();) {
+        if (at->get() != &binary) {
+            ++at;
+            continue;
+        }
+        if (!over) {
+            (void)at->release();
+        }
+        at = binaries_.erase(at);
+    }
 }
 
 void registry::add_function(fat_binary& binary, const void* host, const char* name) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Streams: every piece of work runs when it is issued, so synchronising only brings kernels' errors to light.
+// Streams: their life, their attributes, waiting for them and making them wait, and the host's functions in them.
 #include "softgpu/runtime/stream.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/executor.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -46,26 +47,31 @@ error cudaStreamCreateWithPriority(stream** out, unsigned flags, int priority) {
     return call([&] { create(out, flags, priority); });
 }
 
+// The work that is in it goes on.
 error cudaStreamDestroy(stream* s) {
     return call([&](context& gpu, locked&) {
         gpu.must_be_alive();
         const auto at = gpu.state().streams.find(s);
         require(at != gpu.state().streams.end(), error::invalid_resource_handle);
+        gpu.retire(*s);
         gpu.state().streams.erase(at);
     });
 }
 
 error cudaStreamSynchronize(stream* s) {
-    return call([&](context& gpu, locked&) {
-        gpu.checked(s);
-        gpu.synchronize();
-    });
+    return call([&](context& gpu, locked& lock) { gpu.wait(lock, gpu.tail(gpu.checked(s))); });
 }
 
 error cudaStreamQuery(stream* s) {
-    return call([&](context& gpu, locked&) {
-        gpu.checked(s);
-        gpu.synchronize();
+    return call([&](context& gpu, locked& lock) {
+        const operation_pointer what = gpu.tail(gpu.checked(s));
+        lock.unlock();
+        const bool done = executor::instance().is_done(what);
+        lock.lock();
+        if (done || gpu.poisoned()) {
+            gpu.bring_to_light(lock);
+        }
+        require(done, error::not_ready);
     });
 }
 
@@ -73,8 +79,11 @@ error cudaStreamWaitEvent(stream* s, event* e, unsigned flags) {
     return call([&](context& gpu, locked&) {
         require(flags <= 1);
         gpu.must_be_alive();
-        gpu.checked(s);
-        gpu.checked(e);
+        stream& on = gpu.checked(s);
+        const operation_pointer what = gpu.checked(e).recorded;
+        if (what != nullptr) {
+            gpu.mark(on, what);
+        }
     });
 }
 
@@ -82,7 +91,7 @@ error cudaStreamGetFlags(stream* s, unsigned* flags) {
     return call([&](context& gpu, locked&) {
         require(flags != nullptr);
         gpu.must_be_alive();
-        *flags = is_default(gpu.checked(s)) ? 0 : s->flags;
+        *flags = gpu.checked(s).flags;
     });
 }
 
@@ -90,7 +99,7 @@ error cudaStreamGetPriority(stream* s, int* priority) {
     return call([&](context& gpu, locked&) {
         require(priority != nullptr);
         gpu.must_be_alive();
-        *priority = is_default(gpu.checked(s)) ? least_priority : s->priority;
+        *priority = gpu.checked(s).priority;
     });
 }
 
@@ -98,7 +107,7 @@ error cudaStreamGetId(stream* s, unsigned long long* id) {
     return call([&](context& gpu, locked&) {
         require(id != nullptr);
         gpu.must_be_alive();
-        *id = is_default(gpu.checked(s)) ? reinterpret_cast<std::uintptr_t>(s) : s->id + 2;
+        *id = gpu.checked(s).id;
     });
 }
 
@@ -112,26 +121,31 @@ error cudaStreamGetDevice(stream* s, int* device) {
 }
 
 error cudaLaunchHostFunc(stream* s, host_function run, void* user) {
-    return call([&](context& gpu, locked& lock) {
+    return call([&](context& gpu, locked&) {
         require(run != nullptr);
         gpu.must_be_alive();
-        gpu.checked(s);
-        const bool runs = !gpu.poisoned();
-        lock.unlock();
-        if (runs) {
-            run(user);
-        }
+        gpu.issue(gpu.checked(s), operation_kind::host_function, [&gpu, run, user] {
+            if (!gpu.poisoned()) {
+                run(user);
+            }
+        });
     });
 }
 
+namespace {
+
+void add_callback(stream* s, stream_callback run, void* user, unsigned flags) {
+    context& gpu = context::current();
+    const locked lock(gpu.mutex());
+    require(run != nullptr && flags == 0);
+    gpu.must_be_alive();
+    gpu.issue(gpu.checked(s), operation_kind::host_function, [&gpu, s, run, user] { run(s, gpu.fault(), user); });
+}
+
+} // namespace
+
 error cudaStreamAddCallback(stream* s, stream_callback run, void* user, unsigned flags) {
-    return call([&](context& gpu, locked& lock) {
-        require(run != nullptr && flags == 0);
-        gpu.must_be_alive();
-        gpu.checked(s);
-        lock.unlock();
-        run(s, gpu.poisoned() ? gpu.fault() : error::success, user);
-    });
+    return call([&] { add_callback(s, run, user, flags); });
 }
 
 error cudaStreamAttachMemAsync(stream* s, void* pointer, std::size_t, unsigned flags) {
@@ -148,7 +162,8 @@ error cudaStreamSetAttribute(stream* s, stream_attribute which, const launch_att
     return call([&](context& gpu, locked&) {
         require(value != nullptr);
         gpu.must_be_alive();
-        require(!is_default(gpu.checked(s)), error::invalid_resource_handle);
+        gpu.checked(s);
+        require(!is_default(s), error::invalid_resource_handle);
         switch (which) {
         case stream_attribute::window: s->window = *value; return;
         case stream_attribute::synchronization_policy: s->policy = *value; return;
@@ -164,7 +179,8 @@ error cudaStreamGetAttribute(stream* s, stream_attribute which, launch_attribute
     return call([&](context& gpu, locked&) {
         require(value != nullptr);
         gpu.must_be_alive();
-        require(!is_default(gpu.checked(s)), error::invalid_resource_handle);
+        gpu.checked(s);
+        require(!is_default(s), error::invalid_resource_handle);
         switch (which) {
         case stream_attribute::window: *value = s->window; return;
         case stream_attribute::synchronization_policy: *value = s->policy; return;
@@ -180,8 +196,9 @@ error cudaStreamGetAttribute(stream* s, stream_attribute which, launch_attribute
 error cudaStreamCopyAttributes(stream* destination, stream* source) {
     return call([&](context& gpu, locked&) {
         gpu.must_be_alive();
-        require(!is_default(gpu.checked(destination)) && !is_default(gpu.checked(source)),
-                error::invalid_resource_handle);
+        gpu.checked(destination);
+        gpu.checked(source);
+        require(!is_default(destination) && !is_default(source), error::invalid_resource_handle);
         destination->window = source->window;
         destination->policy = source->policy;
         destination->priority = source->priority;
@@ -199,19 +216,47 @@ error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     });
 }
 
-decltype(cudaStreamSynchronize) cudaStreamSynchronize_ptsz [[gnu::alias("cudaStreamSynchronize")]];
-decltype(cudaStreamQuery) cudaStreamQuery_ptsz [[gnu::alias("cudaStreamQuery")]];
-decltype(cudaStreamWaitEvent) cudaStreamWaitEvent_ptsz [[gnu::alias("cudaStreamWaitEvent")]];
-decltype(cudaStreamGetFlags) cudaStreamGetFlags_ptsz [[gnu::alias("cudaStreamGetFlags")]];
-decltype(cudaStreamGetPriority) cudaStreamGetPriority_ptsz [[gnu::alias("cudaStreamGetPriority")]];
-decltype(cudaStreamGetId) cudaStreamGetId_ptsz [[gnu::alias("cudaStreamGetId")]];
-decltype(cudaStreamGetDevice) cudaStreamGetDevice_ptsz [[gnu::alias("cudaStreamGetDevice")]];
-decltype(cudaLaunchHostFunc) cudaLaunchHostFunc_ptsz [[gnu::alias("cudaLaunchHostFunc")]];
-decltype(cudaStreamAddCallback) cudaStreamAddCallback_ptsz [[gnu::alias("cudaStreamAddCallback")]];
-decltype(cudaStreamAttachMemAsync) cudaStreamAttachMemAsync_ptsz [[gnu::alias("cudaStreamAttachMemAsync")]];
-decltype(cudaStreamSetAttribute) cudaStreamSetAttribute_ptsz [[gnu::alias("cudaStreamSetAttribute")]];
-decltype(cudaStreamGetAttribute) cudaStreamGetAttribute_ptsz [[gnu::alias("cudaStreamGetAttribute")]];
-decltype(cudaStreamCopyAttributes) cudaStreamCopyAttributes_ptsz [[gnu::alias("cudaStreamCopyAttributes")]];
+error cudaStreamSynchronize_ptsz(stream* s) { return cudaStreamSynchronize(of_this_thread(s)); }
+
+error cudaStreamQuery_ptsz(stream* s) { return cudaStreamQuery(of_this_thread(s)); }
+
+error cudaStreamWaitEvent_ptsz(stream* s, event* e, unsigned flags) {
+    return cudaStreamWaitEvent(of_this_thread(s), e, flags);
+}
+
+error cudaStreamGetFlags_ptsz(stream* s, unsigned* flags) { return cudaStreamGetFlags(of_this_thread(s), flags); }
+
+error cudaStreamGetPriority_ptsz(stream* s, int* priority) {
+    return cudaStreamGetPriority(of_this_thread(s), priority);
+}
+
+error cudaStreamGetId_ptsz(stream* s, unsigned long long* id) { return cudaStreamGetId(of_this_thread(s), id); }
+
+error cudaStreamGetDevice_ptsz(stream* s, int* device) { return cudaStreamGetDevice(of_this_thread(s), device); }
+
+error cudaLaunchHostFunc_ptsz(stream* s, host_function run, void* user) {
+    return cudaLaunchHostFunc(of_this_thread(s), run, user);
+}
+
+error cudaStreamAddCallback_ptsz(stream* s, stream_callback run, void* user, unsigned flags) {
+    return cudaStreamAddCallback(of_this_thread(s), run, user, flags);
+}
+
+error cudaStreamAttachMemAsync_ptsz(stream* s, void* pointer, std::size_t bytes, unsigned flags) {
+    return cudaStreamAttachMemAsync(of_this_thread(s), pointer, bytes, flags);
+}
+
+error cudaStreamSetAttribute_ptsz(stream* s, stream_attribute which, const launch_attribute_value* value) {
+    return cudaStreamSetAttribute(of_this_thread(s), which, value);
+}
+
+error cudaStreamGetAttribute_ptsz(stream* s, stream_attribute which, launch_attribute_value* value) {
+    return cudaStreamGetAttribute(of_this_thread(s), which, value);
+}
+
+error cudaStreamCopyAttributes_ptsz(stream* destination, stream* source) {
+    return cudaStreamCopyAttributes(of_this_thread(destination), of_this_thread(source));
+}
 
 } // extern "C"
 #pragma GCC visibility pop

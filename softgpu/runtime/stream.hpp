@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a stream handle points to. Work runs at its issue, in the order of issue, so a stream keeps no queue.
+// What a stream handle points to: the last operation issued to it, which what is issued next waits for.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "softgpu/runtime/abi/launch.hpp"
+#include "softgpu/runtime/operation.hpp"
 
 namespace softgpu::runtime {
 
@@ -21,10 +22,22 @@ struct stream {
     std::uint64_t id = 0;
     launch_attribute_value window{}; // cudaStreamSetAttribute: kept, without an effect
     launch_attribute_value policy{};
+    operation_pointer last{};
+
+    [[nodiscard]] bool blocking() const noexcept { return (flags & stream_non_blocking) == 0; }
 };
 
-// The default streams have handles without an object behind them.
+inline constexpr std::uint64_t legacy_stream_id = 1;
+inline constexpr std::uint64_t per_thread_stream_id = 2;
+
+// The default streams' handles are numbers: 0 and 1 the legacy one, 2 the calling thread's own.
 [[nodiscard]] inline bool is_default(const stream* s) noexcept { return reinterpret_cast<std::uintptr_t>(s) <= 2; }
+[[nodiscard]] inline bool is_legacy(const stream* s) noexcept { return reinterpret_cast<std::uintptr_t>(s) <= 1; }
+
+// What a null handle means to the calls whose names end in _ptsz.
+[[nodiscard]] inline stream* of_this_thread(stream* s) noexcept {
+    return s == nullptr ? reinterpret_cast<stream*>(per_thread_stream_id) : s;
+}
 
 // Hash and equality for sets of owned objects that are looked up by handle.
 struct by_address {

@@ -24,17 +24,21 @@ char* place_within(context& gpu, const void* symbol, std::size_t bytes, std::siz
 }
 
 void copy_in(context& gpu, locked& lock, const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
-             copy_kind kind) {
+             copy_kind kind, stream* on, host_order order) {
+    gpu.must_be_alive();
+    stream& in = gpu.checked(on);
     require(kind == copy_kind::host_to_device || kind == copy_kind::device_to_device || kind == copy_kind::automatic,
             error::invalid_memcpy_direction);
-    copy_bytes(gpu, lock, place_within(gpu, symbol, bytes, offset), source, bytes, kind);
+    copy_bytes(gpu, lock, place_within(gpu, symbol, bytes, offset), source, bytes, kind, in, order);
 }
 
 void copy_out(context& gpu, locked& lock, void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
-              copy_kind kind) {
+              copy_kind kind, stream* on, host_order order) {
+    gpu.must_be_alive();
+    stream& in = gpu.checked(on);
     require(kind == copy_kind::device_to_host || kind == copy_kind::device_to_device || kind == copy_kind::automatic,
             error::invalid_memcpy_direction);
-    copy_bytes(gpu, lock, destination, place_within(gpu, symbol, bytes, offset), bytes, kind);
+    copy_bytes(gpu, lock, destination, place_within(gpu, symbol, bytes, offset), bytes, kind, in, order);
 }
 
 } // namespace
@@ -61,41 +65,66 @@ error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
 error cudaMemcpyToSymbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                          copy_kind kind) {
     return call([&](context& gpu, locked& lock) {
-        gpu.synchronize();
-        copy_in(gpu, lock, symbol, source, bytes, offset, kind);
+        copy_in(gpu, lock, symbol, source, bytes, offset, kind, nullptr,
+                host_order::synchronous);
+    });
+}
+
+error cudaMemcpyToSymbol_ptds(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
+                              copy_kind kind) {
+    return call([&](context& gpu, locked& lock) {
+        copy_in(gpu, lock, symbol, source, bytes, offset, kind, of_this_thread(nullptr),
+                host_order::synchronous);
     });
 }
 
 error cudaMemcpyToSymbolAsync(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                               copy_kind kind, stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        gpu.checked(on);
-        copy_in(gpu, lock, symbol, source, bytes, offset, kind);
+        copy_in(gpu, lock, symbol, source, bytes, offset, kind, on,
+                host_order::asynchronous);
+    });
+}
+
+error cudaMemcpyToSymbolAsync_ptsz(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
+                                   copy_kind kind, stream* on) {
+    return call([&](context& gpu, locked& lock) {
+        copy_in(gpu, lock, symbol, source, bytes, offset, kind, of_this_thread(on),
+                host_order::asynchronous);
     });
 }
 
 error cudaMemcpyFromSymbol(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                            copy_kind kind) {
     return call([&](context& gpu, locked& lock) {
-        gpu.synchronize();
-        copy_out(gpu, lock, destination, symbol, bytes, offset, kind);
+        copy_out(gpu, lock, destination, symbol, bytes, offset, kind, nullptr,
+                 host_order::synchronous);
+    });
+}
+
+error cudaMemcpyFromSymbol_ptds(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
+                                copy_kind kind) {
+    return call([&](context& gpu, locked& lock) {
+        copy_out(gpu, lock, destination, symbol, bytes, offset, kind, of_this_thread(nullptr),
+                 host_order::synchronous);
     });
 }
 
 error cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                                 copy_kind kind, stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        gpu.checked(on);
-        copy_out(gpu, lock, destination, symbol, bytes, offset, kind);
+        copy_out(gpu, lock, destination, symbol, bytes, offset, kind, on,
+                 host_order::asynchronous);
     });
 }
 
-decltype(cudaMemcpyToSymbol) cudaMemcpyToSymbol_ptds [[gnu::alias("cudaMemcpyToSymbol")]];
-decltype(cudaMemcpyToSymbolAsync) cudaMemcpyToSymbolAsync_ptsz [[gnu::alias("cudaMemcpyToSymbolAsync")]];
-decltype(cudaMemcpyFromSymbol) cudaMemcpyFromSymbol_ptds [[gnu::alias("cudaMemcpyFromSymbol")]];
-decltype(cudaMemcpyFromSymbolAsync) cudaMemcpyFromSymbolAsync_ptsz [[gnu::alias("cudaMemcpyFromSymbolAsync")]];
+error cudaMemcpyFromSymbolAsync_ptsz(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
+                                     copy_kind kind, stream* on) {
+    return call([&](context& gpu, locked& lock) {
+        copy_out(gpu, lock, destination, symbol, bytes, offset, kind, of_this_thread(on),
+                 host_order::asynchronous);
+    });
+}
 
 } // extern "C"
 #pragma GCC visibility pop

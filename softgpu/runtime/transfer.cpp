@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/transfer.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
 namespace {
+
+constexpr std::size_t largest_pitch = std::numeric_limits<int>::max();
+constexpr std::size_t most_staged_bytes = 64 << 10; // what CUDA copies aside, so that a call with a pageable source returns
 
 bool destination_on_device(copy_kind kind) noexcept {
     return kind == copy_kind::host_to_device || kind == copy_kind::device_to_device;
@@ -47,39 +54,115 @@ void require_accessible(context& gpu, const void* pointer, std::size_t bytes, bo
     }
 }
 
-void copy_bytes(context& gpu, locked& lock, void* destination, const void* source, std::size_t bytes, copy_kind kind) {
-    if (bytes == 0) {
-        return;
-    }
-    require_kind(kind);
-    require_accessible(gpu, destination, bytes, destination_on_device(kind));
-    require_accessible(gpu, source, bytes, source_on_device(kind));
-    gpu.submit(lock, [&] { std::memmove(destination, source, bytes); });
-}
-
 std::size_t span_of(const block_of_rows& rows, extent size) {
     const std::size_t last_slice = sum_of_products(rows.slice_rows, size.depth - 1, size.height - 1);
     return sum_of_products(last_slice, rows.pitch, size.width);
 }
 
-void copy_rows(context& gpu, locked& lock, const block_of_rows& destination, const block_of_rows& source, extent size,
-               copy_kind kind) {
-    if (size.width == 0 || size.height == 0 || size.depth == 0) {
+block_of_rows rows_at(const pitched_pointer& p, const position& at, const extent& size) {
+    const std::size_t slice_rows = p.height != 0 ? p.height : size.height;
+    const std::size_t offset = (at.z * slice_rows + at.y) * p.pitch + at.x;
+    return {p.pointer == nullptr ? nullptr : static_cast<char*>(p.pointer) + offset, p.pitch, slice_rows};
+}
+
+copy_3d linear_copy(void* destination, const void* source, std::size_t bytes, copy_kind kind) {
+    return {.source_array = nullptr,
+            .source_position = {},
+            .source = {const_cast<void*>(source), bytes, bytes, 1},
+            .destination_array = nullptr,
+            .destination_position = {},
+            .destination = {destination, bytes, bytes, 1},
+            .extent = {bytes, 1, 1},
+            .kind = kind};
+}
+
+void require_copy(context& gpu, const copy_3d& p) {
+    const extent& size = p.extent;
+    if (p.source_array != nullptr || p.destination_array != nullptr) {
+        fail(error::not_supported, "a copy from or to a CUDA array: textures and arrays are not supported");
+    }
+    require_kind(p.kind);
+    if (size.height != 1 || size.depth != 1) {
+        require(p.destination.pitch >= size.width && p.source.pitch >= size.width, error::invalid_pitch_value);
+        require(p.destination.pitch <= largest_pitch && p.source.pitch <= largest_pitch);
+    }
+    const bool one_slice = size.depth == 1;
+    require(one_slice || p.destination.height == 0 || p.destination.height >= size.height);
+    require(one_slice || p.source.height == 0 || p.source.height >= size.height);
+    const block_of_rows to = rows_at(p.destination, p.destination_position, size);
+    const block_of_rows from = rows_at(p.source, p.source_position, size);
+    require_accessible(gpu, to.base, span_of(to, size), destination_on_device(p.kind));
+    require_accessible(gpu, from.base, span_of(from, size), source_on_device(p.kind));
+}
+
+void perform(const copy_work& work) {
+    const copy_3d& p = work.what;
+    const extent& size = p.extent;
+    if (work.staged != nullptr) {
+        std::memcpy(p.destination.pointer, work.staged->data(), work.staged->size());
         return;
     }
-    require_kind(kind);
-    require_accessible(gpu, destination.base, span_of(destination, size), destination_on_device(kind));
-    require_accessible(gpu, source.base, span_of(source, size), source_on_device(kind));
-    gpu.submit(lock, [&] {
-        for (std::size_t z = 0; z < size.depth; ++z) {
-            for (std::size_t y = 0; y < size.height; ++y) {
-                const std::size_t to = (z * destination.slice_rows + y) * destination.pitch;
-                const std::size_t from = (z * source.slice_rows + y) * source.pitch;
-                std::memmove(static_cast<char*>(const_cast<void*>(destination.base)) + to,
-                             static_cast<const char*>(source.base) + from, size.width);
-            }
+    const block_of_rows to = rows_at(p.destination, p.destination_position, size);
+    const block_of_rows from = rows_at(p.source, p.source_position, size);
+    for (std::size_t z = 0; z < size.depth; ++z) {
+        for (std::size_t y = 0; y < size.height; ++y) {
+            std::memmove(static_cast<char*>(const_cast<void*>(to.base)) + (z * to.slice_rows + y) * to.pitch,
+                         static_cast<const char*>(from.base) + (z * from.slice_rows + y) * from.pitch, size.width);
         }
-    });
+    }
+}
+
+namespace {
+
+enum class side : std::uint8_t { device, managed, pinned, pageable };
+
+side side_of(context& gpu, const void* pointer) {
+    const auto found = gpu.memory().find(reinterpret_cast<memory::address>(pointer));
+    if (!found) {
+        return side::pageable;
+    }
+    return found->kind == memory::allocation_kind::host_mapped ? side::pinned
+           : found->kind == memory::allocation_kind::managed   ? side::managed
+                                                               : side::device;
+}
+
+bool is_host(side s) { return s == side::pinned || s == side::pageable; }
+
+} // namespace
+
+void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
+    require_copy(gpu, what);
+    copy_work work{.what = what};
+    const side to = side_of(gpu, what.destination.pointer);
+    const side from = side_of(gpu, what.source.pointer);
+    bool waits = order == host_order::synchronous
+                     ? to != side::device || from != side::device
+                     : to == side::pageable || from == side::pageable || (is_host(to) && is_host(from));
+    const bool linear = what.extent.height == 1 && what.extent.depth == 1;
+    if (linear && from == side::pageable && !is_host(to) && what.extent.width <= most_staged_bytes &&
+        (order == host_order::asynchronous || gpu.options().seed)) {
+        const auto* const bytes = static_cast<const std::byte*>(rows_at(what.source, what.source_position, what.extent).base);
+        work.staged = std::make_shared<std::vector<std::byte>>(bytes, bytes + what.extent.width);
+        work.what.destination.pointer =
+            const_cast<void*>(rows_at(what.destination, what.destination_position, what.extent).base);
+        waits = false;
+    }
+    const operation_pointer issued = gpu.issue(
+        on, operation_kind::device, [work = std::move(work)] { perform(work); }, nullptr, waits);
+    if (waits) {
+        gpu.wait(lock, issued);
+    }
+}
+
+void copy_bytes(context& gpu, locked& lock, void* destination, const void* source, std::size_t bytes, copy_kind kind,
+                stream& on, host_order order) {
+    if (bytes == 0) {
+        if (order == host_order::synchronous) {
+            gpu.wait(lock, gpu.tail(on));
+        }
+        return;
+    }
+    copy_box(gpu, lock, linear_copy(destination, source, bytes, kind), on, order);
 }
 
 } // namespace softgpu::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all copies and fills share: may these bytes be touched, and then touching them.
+// What all copies and fills share: may these bytes be touched, and what does the host wait for.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,28 @@ void require_kind(copy_kind kind);
 // know. bytes > 0.
 void require_accessible(context& gpu, const void* pointer, std::size_t bytes, bool on_device);
 
-// Copies count bytes, as the direction allows.
-void copy_bytes(context& gpu, locked& lock, void* destination, const void* source, std::size_t bytes, copy_kind kind);
+// How a call of the runtime treats the host: cudaMemcpy's way or cudaMemcpyAsync's.
+enum class host_order : bool { synchronous, asynchronous };
 
-// Copies width x height x depth; width in bytes. The pitches are at least the width.
-void copy_rows(context& gpu, locked& lock, const block_of_rows& destination, const block_of_rows& source, extent size,
-               copy_kind kind);
+// What a copy asks of the host by CUDA's rules ("API synchronization behavior"): the asynchronous form returns once a
+// pageable source is read and a pageable destination written; the synchronous one returns at once where both sides are the
+// device's.
+void copy_bytes(context& gpu, locked& lock, void* destination, const void* source, std::size_t bytes, copy_kind kind,
+                stream& on, host_order order);
+// Copies of planes and boxes, checked.
+void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order);
 
-// cudaMemcpyBatchAsync: the attributes say when sources are read and where they are, but every copy has run when this
-// returns. Not on the legacy default stream, as on a GPU.
+[[nodiscard]] copy_3d linear_copy(void* destination, const void* source, std::size_t bytes, copy_kind kind);
+// Throw invalid_value, invalid_pitch_value or invalid_memcpy_direction where a copy must not be done.
+void require_copy(context& gpu, const copy_3d& what);
+// Whether there is nothing to copy.
+[[nodiscard]] inline bool is_empty(const extent& e) noexcept { return e.width == 0 || e.height == 0 || e.depth == 0; }
+
+// Where a box begins inside a pitched allocation.
+[[nodiscard]] block_of_rows rows_at(const pitched_pointer& p, const position& at, const extent& size);
+
+// cudaMemcpyBatchAsync: the attributes say when sources are read and where they are; here a pageable source has been read
+// when this returns. Not on the legacy default stream, as on a GPU.
 void copy_batch(void* const* destinations, const void* const* sources, const std::size_t* sizes, std::size_t count,
                 const std::size_t* attribute_indices, std::size_t attribute_count, stream* on);
 

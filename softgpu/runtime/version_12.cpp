@@ -173,16 +173,28 @@ error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources
     });
 }
 
-decltype(cudaMemPrefetchAsync) cudaMemPrefetchAsync_ptsz [[gnu::alias("cudaMemPrefetchAsync")]];
-decltype(cudaMemPrefetchAsync_v2) cudaMemPrefetchAsync_v2_ptsz [[gnu::alias("cudaMemPrefetchAsync_v2")]];
-decltype(cudaMemcpyBatchAsync) cudaMemcpyBatchAsync_ptsz [[gnu::alias("cudaMemcpyBatchAsync")]];
+error cudaMemPrefetchAsync_ptsz(const void* pointer, std::size_t bytes, int device, stream* on) {
+    return cudaMemPrefetchAsync(pointer, bytes, device, of_this_thread(on));
+}
+
+error cudaMemPrefetchAsync_v2_ptsz(const void* pointer, std::size_t bytes, memory_location to, unsigned flags,
+                                   stream* on) {
+    return cudaMemPrefetchAsync_v2(pointer, bytes, to, flags, of_this_thread(on));
+}
+
+error cudaMemcpyBatchAsync_ptsz(void* const* destinations, const void* const* sources, const std::size_t* sizes,
+                                std::size_t count, void* attributes, std::size_t* attribute_indices,
+                                std::size_t attribute_count, std::size_t* failed, stream* on) {
+    return cudaMemcpyBatchAsync(destinations, sources, sizes, count, attributes, attribute_indices, attribute_count,
+                                failed, of_this_thread(on));
+}
 
 error cudaThreadSynchronize() {
-    return call([](context& gpu, locked&) { gpu.synchronize(); });
+    return call([](context& gpu, locked& lock) { gpu.synchronize(lock); });
 }
 
 error cudaThreadExit() {
-    return call([](context& gpu, locked&) { gpu.reset(); });
+    return call([](context& gpu, locked& lock) { gpu.reset(lock); });
 }
 
 } // extern "C"

@@ -47,8 +47,17 @@ error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources
     return call([&] { copy_batch(destinations, sources, sizes, count, attribute_indices, attribute_count, on); });
 }
 
-decltype(cudaMemPrefetchAsync) cudaMemPrefetchAsync_ptsz [[gnu::alias("cudaMemPrefetchAsync")]];
-decltype(cudaMemcpyBatchAsync) cudaMemcpyBatchAsync_ptsz [[gnu::alias("cudaMemcpyBatchAsync")]];
+error cudaMemPrefetchAsync_ptsz(const void* pointer, std::size_t bytes, memory_location to, unsigned flags,
+                                stream* on) {
+    return cudaMemPrefetchAsync(pointer, bytes, to, flags, of_this_thread(on));
+}
+
+error cudaMemcpyBatchAsync_ptsz(void* const* destinations, const void* const* sources, const std::size_t* sizes,
+                                std::size_t count, void* attributes, std::size_t* attribute_indices,
+                                std::size_t attribute_count, stream* on) {
+    return cudaMemcpyBatchAsync(destinations, sources, sizes, count, attributes, attribute_indices, attribute_count,
+                                of_this_thread(on));
+}
 
 } // extern "C"
 #pragma GCC visibility pop

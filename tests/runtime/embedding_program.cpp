@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
     }
     if (how == "abort") {
         (void)wild();
+        (void)cudaDeviceSynchronize();
         std::abort();
     }
     if (how == "fork") {

@@ -163,6 +163,7 @@ TEST_F(memory_test, pools_keep_account) {
     ASSERT_EQ(cudaMallocFromPoolAsync(&q, 400, pool, nullptr), error::success);
     ASSERT_EQ(cudaFreeAsync(p, nullptr), error::success);
     EXPECT_EQ(cudaFreeAsync(p, nullptr), error::invalid_value);
+    ASSERT_EQ(cudaStreamSynchronize(nullptr), error::success);
     std::uint64_t bytes = 0;
     ASSERT_EQ(cudaMemPoolGetAttribute(pool, pool_attribute::used_current, &bytes), error::success);
     EXPECT_EQ(bytes, 400u);

@@ -52,6 +52,7 @@ TEST_F(stream_test, events_measure_the_time_between_them) {
     ASSERT_EQ(cudaEventRecord(start, nullptr), error::success);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ASSERT_EQ(cudaEventRecord(end, nullptr), error::success);
+    ASSERT_EQ(cudaEventSynchronize(end), error::success);
     float milliseconds = -1;
     ASSERT_EQ(cudaEventElapsedTime(&milliseconds, start, end), error::success);
     EXPECT_GE(milliseconds, 20.0f) << "no less than the thread slept";
@@ -59,7 +60,7 @@ TEST_F(stream_test, events_measure_the_time_between_them) {
     EXPECT_LE(milliseconds, -20.0f);
 }
 
-TEST_F(stream_test, host_functions_run_in_order_and_may_call_the_runtime) {
+TEST_F(stream_test, host_functions_run_in_order_and_other_threads_get_on) {
     std::string order;
     stream* s = nullptr;
     ASSERT_EQ(cudaStreamCreate(&s), error::success);
@@ -71,7 +72,8 @@ TEST_F(stream_test, host_functions_run_in_order_and_may_call_the_runtime) {
                   [](stream* on, error status, void* o) {
                       *static_cast<std::string*>(o) += status == error::success ? "b" : "?";
                       // Another thread's call has to get through meanwhile.
-                      std::thread([&] { EXPECT_EQ(cudaStreamQuery(on), error::success); }).join();
+                      std::thread([&] { EXPECT_EQ(cudaStreamQuery(on), error::not_ready); }).join();
+                      EXPECT_EQ(cudaStreamSynchronize(on), error::not_permitted) << "it would wait for itself";
                   },
                   &order, 0),
               error::success);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What an operation of a stream, or a node of a graph, does: described, so that it can be asked for, changed and done again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "softgpu/runtime/abi/copy.hpp"
+#include "softgpu/runtime/registry.hpp"
+
+namespace softgpu::runtime {
+
+class context;
+
+struct kernel_work {
+    function* what = nullptr;
+    dimensions grid{1, 1, 1};
+    dimensions block{1, 1, 1};
+    std::size_t dynamic_shared_bytes = 0;
+    bool cooperative = false;
+    std::vector<std::byte> parameters{}; // as the kernel expects them in its parameter space
+};
+
+struct copy_work {
+    copy_3d what{};
+    std::shared_ptr<std::vector<std::byte>> staged{}; // the source's bytes, where the program may change them meanwhile
+};
+
+// Rows of `width` elements of 1, 2 or 4 bytes, `pitch` bytes apart, in slices.
+struct fill_work {
+    void* base = nullptr;
+    std::size_t pitch = 0;
+    unsigned value = 0;
+    unsigned element_bytes = 1;
+    std::size_t width = 0;
+    std::size_t height = 1;
+    std::size_t depth = 1;
+    std::size_t slice_rows = 1;
+};
+
+// They do it now, on this thread. A kernel's fault poisons the context.
+void perform(context& gpu, const kernel_work& work, std::uint64_t launch);
+void perform(const copy_work& work);
+void perform(const fill_work& work);
+
+// Throws failure where a launch is not one that the card takes.
+void require_launchable(context& gpu, const kernel_work& work);
+// Lays the arguments out as the kernel expects them.
+[[nodiscard]] std::vector<std::byte> pack_arguments(context& gpu, function& f, void* const* arguments);
+
+} // namespace softgpu::runtime
