@@ -59,6 +59,7 @@ struct program_code {
     std::vector<place> parameter_address;         // 8-byte lanes: the address of the parameter block is added
     std::vector<warp_place> of_warp;
     std::uint32_t frame_bytes = 0;
+    std::uint32_t address_registers = 0;          // numbers given to those of loads and stores
     bool uses_grid_workspace = false;
     std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
     const ptx::function* source = nullptr;

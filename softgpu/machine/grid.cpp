@@ -55,6 +55,9 @@ public:
         self_.count = launch.request->count;
         executions_.resize(code.block_instructions.size());
         self_.executions = executions_.data();
+        patterns_.resize(std::bit_ceil(std::clamp(4 * code.address_registers, 64u, 512u)));
+        self_.patterns = patterns_.data();
+        self_.patterns_last = static_cast<std::uint32_t>(patterns_.size() - 1);
         fill_constants();
     }
 
@@ -192,9 +195,11 @@ private:
         const std::size_t frame = round_up(code_.frame_bytes, cache_line) + cache_line; // off the same cache sets
         const std::size_t shared = round_up(launch_.shared_bytes, cache_line);
         const std::size_t local = round_up(std::size_t{launch_.local_bytes} * b.warps * lanes, cache_line);
-        std::byte* at = aligned(b.storage, frame * b.warps + shared + local);
-        b.shared = at;
-        at += shared;
+        // Partial runs in shared memory are moved as whole ones: a warp's width of padding on either side.
+        constexpr std::size_t padding = 8 * lanes;
+        std::byte* at = aligned(b.storage, frame * b.warps + shared + 2 * padding + local);
+        b.shared = at + padding;
+        at += shared + 2 * padding;
         b.local = at;
         at += local;
         for (std::uint32_t k = 0; k < b.warps; ++k) {
@@ -325,6 +330,7 @@ private:
     worker self_;
     std::vector<std::byte> constants_;
     std::vector<execution_count> executions_;
+    std::vector<address_pattern> patterns_;
     std::vector<std::unique_ptr<block>> blocks_;
     const block* entered_ = nullptr;
     bool admit_ = true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #ifdef __AVX2__
@@ -26,14 +27,23 @@ SOFTGPU_INLINE T* written(std::byte* frame, place p) {
     return reinterpret_cast<T*>(__builtin_assume_aligned(frame + p, 64));
 }
 
+// Where a place counts from, without a branch: the warp has its frame and the constants side by side.
+SOFTGPU_INLINE std::byte* base_of(const warp* w, place p) {
+    static_assert(offsetof(warp, constants) == offsetof(warp, frame) + sizeof(std::byte*) && in_constants == 1u << 31);
+    std::byte* base;
+    std::memcpy(&base, reinterpret_cast<const std::byte*>(w) + offsetof(warp, frame) + (p >> 31) * sizeof(base),
+                sizeof(base));
+    return base;
+}
+
 template <class T>
-SOFTGPU_INLINE const T* read(std::byte* frame, const warp* w, place p) {
-    std::byte* const base = (p & in_constants) != 0 ? w->constants : frame;
+SOFTGPU_INLINE const T* read(std::byte* /*frame*/, const warp* w, place p) {
+    std::byte* const base = base_of(w, p);
     return reinterpret_cast<const T*>(__builtin_assume_aligned(base + (p & ~in_constants), 64));
 }
 
-SOFTGPU_INLINE lane_mask read_mask(std::byte* frame, const warp* w, place p) {
-    const std::byte* const base = (p & in_constants) != 0 ? w->constants : frame;
+SOFTGPU_INLINE lane_mask read_mask(std::byte* /*frame*/, const warp* w, place p) {
+    const std::byte* const base = base_of(w, p);
     lane_mask m;
     std::memcpy(&m, base + (p & ~in_constants), 4);
     return m;
@@ -44,6 +54,17 @@ SOFTGPU_INLINE void write_mask(std::byte* frame, const warp* w, place p, lane_ma
     std::memcpy(&old, frame + p, 4);
     m = (m & w->mask) | (old & ~w->mask);
     std::memcpy(frame + p, &m, 4);
+}
+
+// The next instruction, executed at once where the compiler makes a jump of it: for handlers of what goes on straight
+// ahead. What jumps back returns instead, so that the stack stays short where the compiler does not.
+SOFTGPU_INLINE const instruction* go_on(const instruction* i, [[maybe_unused]] std::byte* frame,
+                                        [[maybe_unused]] warp* w) {
+#ifdef SOFTGPU_THREADED
+    return i->run(i, frame, w);
+#else
+    return i;
+#endif
 }
 
 // Calls body(lane) for the active lanes, in order.

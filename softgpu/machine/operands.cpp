@@ -147,6 +147,15 @@ void operand_layout::address(const operand& o, const form& fm, instruction& d) {
     }
 }
 
+// Accesses by one register are likely to have one pattern, whatever their offsets: they share what is known of it.
+std::uint32_t operand_layout::address_number(const operand& o) {
+    const auto [at, fresh] = address_numbers_.emplace(o.has_register ? o.reg : ~0u, code_.address_registers);
+    if (fresh) {
+        ++code_.address_registers;
+    }
+    return at->second;
+}
+
 void operand_layout::operands_of(const ptx::instruction& i, const form& fm, instruction& d) {
     switch (i.op) {
     case opcode::ld:
@@ -162,6 +171,7 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
             d.width[0] = static_cast<std::uint8_t>(operand_bytes(fm, 0));
         }
         address(i.operands.at(1), fm, d);
+        d.c = address_number(i.operands.at(1));
         element_facts(fm, d);
         return;
     }
@@ -181,6 +191,7 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
             uniform_widths(from, bytes, d);
         }
         address(i.operands.at(0), fm, d);
+        d.c = address_number(i.operands.at(0));
         element_facts(fm, d);
         return;
     }

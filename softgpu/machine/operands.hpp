@@ -3,6 +3,9 @@
 // for one body; decode.cpp asks it for every instruction.
 #pragma once
 
+#include <cstdint>
+#include <unordered_map>
+
 #include "softgpu/machine/check.hpp"
 #include "softgpu/machine/constants.hpp"
 
@@ -34,6 +37,7 @@ private:
     place special_place(const ptx::operand& o, unsigned bytes);
     const place* list_of(const ptx::operand& o, unsigned bytes, bool written);
     void address(const ptx::operand& o, const form& fm, instruction& d);
+    std::uint32_t address_number(const ptx::operand& o);
     static void element_facts(const form& fm, instruction& d);
     static void uniform_widths(const ptx::operand& from, unsigned bytes, instruction& d);
     void destinations(const ptx::instruction& i, instruction& d);
@@ -48,6 +52,7 @@ private:
     constant_layout constants_;
     std::uint32_t frame_ = 0;
     place scratch_ = nowhere;
+    std::unordered_map<std::uint32_t, std::uint32_t> address_numbers_; // by register
 };
 
 } // namespace softgpu::machine

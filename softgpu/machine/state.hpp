@@ -135,6 +135,26 @@ struct strided_cost {
     std::uint32_t conflicts = 0;
 };
 
+// How the addresses of an access lie to each other: what the next access with the same pattern need not find out again.
+enum class pattern_shape : std::uint8_t {
+    scattered,
+    run,              // each lane's bytes behind those of the lane before
+    uniform,          // one address
+    quarter_runs,     // all lanes active; eight lanes together make a run
+    quarter_uniforms, // all lanes active; eight lanes together have one address
+};
+
+struct alignas(64) address_pattern {
+    std::uint32_t offset[lanes];    // from the address of the first active lane; active lanes only
+    std::uint64_t key = 0;          // active lanes, bytes and space; 0: nothing is known
+    std::uint32_t low = 0;          // offset of the lowest address
+    std::uint32_t span = 0;         // bytes from there to the end of the highest
+    std::uint32_t wavefronts = 0;   // in shared memory
+    std::uint32_t conflicts = 0;
+    pattern_shape shape = pattern_shape::scattered;
+    std::uint8_t sectors[32] = {};  // in global memory, by the first lane's address mod 32; 0: not known
+};
+
 struct execution_count {
     std::uint64_t warps = 0;
     std::uint64_t lanes = 0;
@@ -155,6 +175,8 @@ struct worker {
     std::array<observe::counters, intervals> counts;
     std::size_t intervals_used = 1;
     std::array<strided_cost, 64> strided;   // bank conflicts of strided patterns met before
+    address_pattern* patterns = nullptr;    // patterns_last + 1 of them, a power of two
+    std::uint32_t patterns_last = 0;
 };
 
 struct launch_state {

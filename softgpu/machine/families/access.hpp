@@ -6,6 +6,11 @@
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
+enum class verb { load, store };
+
+template <verb Verb>
+constexpr const char* verb_name = Verb == verb::load ? "read" : "write";
+
 // [at, at + bytes) lies in one allocation.
 SOFTGPU_INLINE bool is_allocated(warp* w, std::uint64_t at, std::uint64_t bytes) {
     worker* const host = w->host;
@@ -197,6 +202,38 @@ inline bank_cost wavefronts_of(warp* w, lane_mask mask, const std::uint32_t* at,
         known = {step, mask, fresh.wavefronts, fresh.conflicts};
     }
     return {known.wavefronts, known.conflicts};
+}
+
+template <verb Verb>
+SOFTGPU_INLINE void count_global(warp* w, lane_mask mask, unsigned sectors, unsigned bytes) {
+    observe::counters& c = *w->counts;
+    const auto total = static_cast<std::uint64_t>(std::popcount(mask)) * bytes;
+    if constexpr (Verb == verb::load) {
+        ++c.global_load_requests;
+        c.global_load_sectors += sectors;
+        c.global_load_bytes += total;
+    } else {
+        ++c.global_store_requests;
+        c.global_store_sectors += sectors;
+        c.global_store_bytes += total;
+    }
+}
+
+template <verb Verb>
+SOFTGPU_INLINE void count_shared(warp* w, lane_mask mask, bank_cost cost, unsigned bytes) {
+    observe::counters& c = *w->counts;
+    const auto total = static_cast<std::uint64_t>(std::popcount(mask)) * bytes;
+    if constexpr (Verb == verb::load) {
+        ++c.shared_load_requests;
+        c.shared_load_wavefronts += cost.wavefronts;
+        c.shared_load_bank_conflicts += cost.conflicts;
+        c.shared_load_bytes += total;
+    } else {
+        ++c.shared_store_requests;
+        c.shared_store_wavefronts += cost.wavefronts;
+        c.shared_store_bank_conflicts += cost.conflicts;
+        c.shared_store_bytes += total;
+    }
 }
 
 } // namespace softgpu::machine::SOFTGPU_TARGET

@@ -24,7 +24,7 @@ const instruction* mul_wide(const instruction* i, std::byte* frame, warp* w) {
         w->mask, written<wide>(frame, i->d),
         [](T a, T b) { return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b)); },
         read<T>(frame, w, i->a), read<T>(frame, w, i->b));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 template <class T>
 const instruction* mad_wide(const instruction* i, std::byte* frame, warp* w) {
@@ -36,7 +36,7 @@ const instruction* mad_wide(const instruction* i, std::byte* frame, warp* w) {
             return static_cast<wide>(static_cast<u>(static_cast<wide>(a) * static_cast<wide>(b)) + static_cast<u>(c));
         },
         read<T>(frame, w, i->a), read<T>(frame, w, i->b), read<wide>(frame, w, i->c));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 // d = a + b + carry-in for add, a - b - borrow for sub (Sub), the carry or borrow kept where Out.
@@ -115,28 +115,28 @@ const instruction* dot_product(const instruction* i, std::byte* frame, warp* w) 
 template <class T, class F>
 const instruction* one(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 template <class T, class F>
 const instruction* two(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 template <class T, class F>
 const instruction* three(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b),
               read<T>(frame, w, i->c));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 template <class T, class F>
 const instruction* one_by_one(const instruction* i, std::byte* frame, warp* w) {
     map_active(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 template <class T, class F>
 const instruction* two_by_one(const instruction* i, std::byte* frame, warp* w) {
     map_active(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 // Directed rounding: slow and exact. The mode stands in `more`, set by the decoder from the suffix.

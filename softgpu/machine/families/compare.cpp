@@ -68,14 +68,14 @@ const instruction* set_predicate(const instruction* i, std::byte* frame, warp* w
     const lane_mask result = test_lanes(F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
     if (i->more == 0 && i->e == nowhere) [[likely]] {
         write_mask(frame, w, i->d, result);
-        return i + 1;
+        return go_on(i + 1, frame, w);
     }
     const lane_mask with = i->c == nowhere ? 0 : read_mask(frame, w, i->c);
     write_mask(frame, w, i->d, combined(i->more, result, with));
     if (i->e != nowhere) {
         write_mask(frame, w, i->e, combined(i->more, ~result, with));
     }
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 template <class T>
@@ -97,7 +97,7 @@ const instruction* select(const instruction* i, std::byte* frame, warp* w) {
             d[l] = (m & (1u << l)) != 0 ? r : d[l];
         }
     }
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 template <class T, class C, bool Ftz = false>

@@ -22,19 +22,19 @@ SOFTGPU_INLINE void count_block(const instruction* i, warp* w) {
     n.lanes += static_cast<std::uint64_t>(std::popcount(w->mask));
 }
 
-const instruction* enter(const instruction* i, std::byte* /*frame*/, warp* w) {
+const instruction* enter(const instruction* i, std::byte* frame, warp* w) {
     count_block(i, w);
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
-const instruction* enter_meeting(const instruction* i, std::byte* /*frame*/, warp* w) {
+const instruction* enter_meeting(const instruction* i, std::byte* frame, warp* w) {
     if (w->meeting == i) {
         return arrive(w);
     }
     count_block(i, w);
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
-const instruction* meet(const instruction* i, std::byte* /*frame*/, warp* w) {
-    return w->meeting == i ? arrive(w) : i + 1;
+const instruction* meet(const instruction* i, std::byte* frame, warp* w) {
+    return w->meeting == i ? arrive(w) : go_on(i + 1, frame, w);
 }
 
 const instruction* guard_begin(const instruction* i, std::byte* frame, warp* w) {
@@ -45,22 +45,22 @@ const instruction* guard_begin(const instruction* i, std::byte* frame, warp* w) 
     }
     w->guarded_from = w->mask;
     w->mask = p;
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
-const instruction* guard_end(const instruction* i, std::byte* /*frame*/, warp* w) {
+const instruction* guard_end(const instruction* i, std::byte* frame, warp* w) {
     w->mask = w->guarded_from;
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 // After a backward branch the others may be due.
-SOFTGPU_INLINE const instruction* go(const instruction* from, const instruction* to, warp* w) {
-    if (to <= from && --w->budget < 0) [[unlikely]] {
-        return give_way(w, to);
+SOFTGPU_INLINE const instruction* go(const instruction* from, const instruction* to, std::byte* frame, warp* w) {
+    if (to <= from) {
+        return --w->budget < 0 ? give_way(w, to) : to;
     }
-    return to;
+    return go_on(to, frame, w);
 }
 
-const instruction* jump(const instruction* i, std::byte* /*frame*/, warp* w) { return go(i, i->target, w); }
+const instruction* jump(const instruction* i, std::byte* frame, warp* w) { return go(i, i->target, frame, w); }
 
 template <bool Counted>
 const instruction* branch(const instruction* i, std::byte* frame, warp* w) {
@@ -70,10 +70,10 @@ const instruction* branch(const instruction* i, std::byte* frame, warp* w) {
         ++w->counts->branches;
     }
     if (taken == w->mask) {
-        return go(i, i->target, w);
+        return go(i, i->target, frame, w);
     }
     if (taken == 0) {
-        return i + 1;
+        return go_on(i + 1, frame, w);
     }
     if constexpr (Counted) {
         ++w->counts->divergent_branches;
@@ -96,7 +96,7 @@ const instruction* branch_indexed(const instruction* i, std::byte* frame, warp* 
         return raise(w, i, fault_kind::trap, "indexed branch beyond its list", same);
     }
     if (same == w->mask) {
-        return go(i, i->targets[first], w);
+        return go(i, i->targets[first], frame, w);
     }
     // One target at a time: the rest comes back to this instruction.
     ++w->counts->divergent_branches;

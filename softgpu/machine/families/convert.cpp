@@ -23,11 +23,11 @@ const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
     T* const d = written<T>(frame, i->d);
     map_lanes(
         w->mask, d, [](T x) { return x; }, a);
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 const instruction* copy_mask(const instruction* i, std::byte* frame, warp* w) {
     write_mask(frame, w, i->d, read_mask(frame, w, i->a));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 const instruction* copy_wide(const instruction* i, std::byte* frame, warp* w) {
     using wide = uint128;
@@ -50,7 +50,7 @@ const instruction* unpack(const instruction* i, std::byte* frame, warp* w) {
             w->mask, written<Part>(frame, i->places[k]),
             [k](Whole x) { return static_cast<Part>(x >> (8 * sizeof(Part) * k)); }, a);
     }
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 // d = {x, y, ...}
 template <class Whole, class Part>
@@ -64,7 +64,7 @@ const instruction* pack(const instruction* i, std::byte* frame, warp* w) {
     }
     map_active(
         w->mask, written<Whole>(frame, i->d), [](Whole x) { return x; }, r);
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 // Rounding of a conversion, from the suffixes; kept in `more` by the decoder.
@@ -213,7 +213,7 @@ const instruction* convert(const instruction* i, std::byte* frame, warp* w) {
     } else {
         widen_out(out, frame, w->mask, i->d, i->width[0]);
     }
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 template <class Choice>

@@ -102,29 +102,29 @@ const instruction* insert_field(const instruction* i, std::byte* frame, warp* w)
 template <class T, class F>
 const instruction* one(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 template <class T, class F>
 const instruction* two(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 template <class T, class F>
 const instruction* shift(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 template <class T>
 const instruction* field(const instruction* i, std::byte* frame, warp* w) {
     map_active(w->mask, written<T>(frame, i->d), extract_field{}, read<T>(frame, w, i->a),
                read<std::uint32_t>(frame, w, i->b), read<std::uint32_t>(frame, w, i->c));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 // A 32-bit result of a value of T.
 template <class T, class F>
 const instruction* count_bits(const instruction* i, std::byte* frame, warp* w) {
     map_active(w->mask, written<std::uint32_t>(frame, i->d), F{}, read<T>(frame, w, i->a));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 struct population {
     template <class T>
@@ -180,7 +180,7 @@ const instruction* lop3(const instruction* i, std::byte* frame, warp* w) {
               },
               read<std::uint32_t>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b),
               read<std::uint32_t>(frame, w, i->c));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 template <bool Left, bool Clamp>
@@ -195,7 +195,7 @@ template <class F>
 const instruction* funnel_shift(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<std::uint32_t>(frame, i->d), F{}, read<std::uint32_t>(frame, w, i->a),
               read<std::uint32_t>(frame, w, i->b), read<std::uint32_t>(frame, w, i->c));
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 // `more` holds the mode: 0 index, then f4e b4e rc8 ecl ecr rc16.

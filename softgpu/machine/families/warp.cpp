@@ -20,10 +20,11 @@ SOFTGPU_INLINE lane_mask members_of(std::byte* frame, const warp* w, place p) {
 
 // Runs body(lanes) once all live lanes of `members` wait here; then everybody goes on.
 template <class Body>
-SOFTGPU_INLINE const instruction* together(const instruction* i, warp* w, lane_mask members, Body&& body) {
+SOFTGPU_INLINE const instruction* together(const instruction* i, std::byte* frame, warp* w, lane_mask members,
+                                           Body&& body) {
     if (((members & w->live) & ~w->mask) == 0) [[likely]] {
         body(w->mask);
-        return i + 1;
+        return go_on(i + 1, frame, w);
     }
     const instruction* next = nullptr;
     const lane_mask gathered = gather_lanes(w, members, i, true, &next);
@@ -44,7 +45,7 @@ enum class shuffle_mode { up, down, bfly, idx };
 template <shuffle_mode Mode>
 const instruction* shuffle(const instruction* i, std::byte* frame, warp* w) {
     const lane_mask members = members_of(frame, w, i->places[0]);
-    return together(i, w, members, [&](lane_mask active) {
+    return together(i, frame, w, members, [&](lane_mask active) {
         ++w->counts->shuffles;
         const auto* const a = read<std::uint32_t>(frame, w, i->a);
         const auto* const b = read<std::uint32_t>(frame, w, i->b);
@@ -108,7 +109,7 @@ enum class vote_mode { all, any, uni, ballot };
 template <vote_mode Mode>
 const instruction* vote(const instruction* i, std::byte* frame, warp* w) {
     const lane_mask members = members_of(frame, w, i->b);
-    return together(i, w, members, [&](lane_mask active) {
+    return together(i, frame, w, members, [&](lane_mask active) {
         ++w->counts->votes;
         lane_mask p = read_mask(frame, w, i->a);
         if (i->c != nowhere) {
@@ -134,7 +135,7 @@ const instruction* vote(const instruction* i, std::byte* frame, warp* w) {
 template <class T, bool All>
 const instruction* match(const instruction* i, std::byte* frame, warp* w) {
     const lane_mask members = members_of(frame, w, i->b);
-    return together(i, w, members, [&](lane_mask active) {
+    return together(i, frame, w, members, [&](lane_mask active) {
         ++w->counts->votes;
         const T* const a = read<T>(frame, w, i->a);
         const lane_mask asked = active & members;
@@ -159,7 +160,7 @@ const instruction* match(const instruction* i, std::byte* frame, warp* w) {
 template <class T, class Op>
 const instruction* reduce(const instruction* i, std::byte* frame, warp* w) {
     const lane_mask members = members_of(frame, w, i->b);
-    return together(i, w, members, [&](lane_mask active) {
+    return together(i, frame, w, members, [&](lane_mask active) {
         ++w->counts->votes;
         const T* const a = read<T>(frame, w, i->a);
         const lane_mask asked = active & members;
@@ -205,7 +206,7 @@ const instruction* active_mask(const instruction* i, std::byte* frame, warp* w) 
 // d|p: the lowest lane of the members, and whether this is it.
 const instruction* elect(const instruction* i, std::byte* frame, warp* w) {
     const lane_mask members = members_of(frame, w, i->a);
-    return together(i, w, members, [&](lane_mask active) {
+    return together(i, frame, w, members, [&](lane_mask active) {
         ++w->counts->votes;
         const auto leader = static_cast<unsigned>(std::countr_zero(active & members));
         if (i->d != nowhere) {
