@@ -110,6 +110,9 @@ void parse_dimensions(token_stream& in, variable& v) {
             if (negative || c.bits > most_bytes) {
                 throw error(c.where, "the length of the array '" + v.name + "' is out of range");
             }
+            if (c.bits == 0 && !v.dimensions.empty()) {
+                throw error(c.where, "a dimension of the array '" + v.name + "' is 0");
+            }
             v.dimensions.push_back(c.bits);
         }
         in.expect(']', "behind the length of an array");

@@ -87,6 +87,7 @@ std::vector<wrong> variables() {
         {test::in_module(".global .b32 x[-1];"), {4, 16}, "length of the array 'x' is out of range"},
         {test::in_module(".global .b32 x[1.5];"), {4, 16}, "found a floating-point number"},
         {test::in_module(".global .b32 x[2][];"), {4, 19}, "only the first dimension of 'x'"},
+        {test::in_module(".global .b32 x[2][0];"), {4, 19}, "a dimension of the array 'x' is 0"},
         {test::in_module(".global .b64 x[1000000][1000000];"), {4, 14}, "the array 'x' is too large"},
         {test::in_module(".global .b32 x[2] = {1, 2, 3};"), {4, 28}, "too many initial values: 'x' has room for 2"},
         {test::in_module(".global .b32 x[2][2] = {{1, 2, 3}};"), {4, 32}, "'x' has room for 2"},

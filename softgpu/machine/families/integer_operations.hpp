@@ -18,6 +18,10 @@ template <class T>
 using wide_of = std::conditional_t<std::is_signed_v<T>, std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>,
                                    std::conditional_t<sizeof(T) == 2, std::uint32_t, std::uint64_t>>;
 
+// Arithmetic that wraps: signed 32 and 64 bits as unsigned ones; 16 bits promote to an int that holds them.
+template <class T>
+using wrapping = std::conditional_t<sizeof(T) == 2, std::uint32_t, std::make_unsigned_t<T>>;
+
 template <class T>
 SOFTGPU_INLINE T high_product(T a, T b) {
     if constexpr (sizeof(T) == 8) {
@@ -31,20 +35,19 @@ SOFTGPU_INLINE T high_product(T a, T b) {
 struct add_int {
     template <class T>
     SOFTGPU_INLINE T operator()(T a, T b) const {
-        return static_cast<T>(a + b);
+        return static_cast<T>(static_cast<wrapping<T>>(a) + static_cast<wrapping<T>>(b));
     }
 };
 struct sub_int {
     template <class T>
     SOFTGPU_INLINE T operator()(T a, T b) const {
-        return static_cast<T>(a - b);
+        return static_cast<T>(static_cast<wrapping<T>>(a) - static_cast<wrapping<T>>(b));
     }
 };
 struct mul_low {
     template <class T>
     SOFTGPU_INLINE T operator()(T a, T b) const {
-        using u = std::conditional_t<sizeof(T) == 2, std::uint32_t, T>; // no overflow of a promoted int
-        return static_cast<T>(static_cast<u>(a) * static_cast<u>(b));
+        return static_cast<T>(static_cast<wrapping<T>>(a) * static_cast<wrapping<T>>(b));
     }
 };
 struct mul_high {
@@ -68,7 +71,7 @@ struct max_int {
 struct mad_low {
     template <class T>
     SOFTGPU_INLINE T operator()(T a, T b, T c) const {
-        return static_cast<T>(mul_low{}(a, b) + c);
+        return add_int{}(mul_low{}(a, b), c);
     }
 };
 struct mad_high {
