@@ -48,7 +48,31 @@ struct warp_place {
     place at;
 };
 
+// A parameter or a result of a function: 32 lanes of `stride` bytes each, one behind the other.
+struct parameter_area {
+    place at = nowhere;
+    std::uint32_t stride = 0;
+    std::uint32_t local = not_in_memory; // of a function's parameter whose address is taken: where in its local memory
+
+    static constexpr std::uint32_t not_in_memory = 0xFFFFFFFFu;
+};
+
+// What a call says about itself.
+struct call_site {
+    const function_entry* to = nullptr; // nullptr: each lane's address of a function is in `target`
+    place target = nowhere;
+    std::vector<parameter_area> arguments; // what the caller gives, and where it wants the results
+    std::vector<parameter_area> results;
+};
+
+// 8-byte lanes in a frame that hold an address in the call's own local memory.
+struct local_address {
+    place at;
+    std::uint64_t offset;
+};
+
 struct program_code {
+    std::string name;                             // of the function
     std::vector<instruction> code;
     std::deque<std::vector<place>> place_lists;
     std::deque<std::vector<const instruction*>> target_lists;
@@ -58,6 +82,11 @@ struct program_code {
     std::vector<parameter_place> parameters;
     std::vector<place> parameter_address;         // 8-byte lanes: the address of the parameter block is added
     std::vector<warp_place> of_warp;
+    std::deque<call_site> call_sites;
+    std::vector<parameter_area> arguments;        // of a function, in its own frame
+    std::vector<parameter_area> results;
+    std::vector<local_address> local_addresses;
+    std::uint32_t local_bytes = 0;                // of each call, in each thread
     std::uint32_t frame_bytes = 0;
     std::uint32_t address_registers = 0;          // numbers given to those of loads and stores
     bool uses_grid_workspace = false;
@@ -69,11 +98,14 @@ struct program_code {
 struct symbol_value {
     enum class kind : std::uint8_t { unknown, shared, global, local, parameter, function };
     kind what = kind::unknown;
-    std::uint64_t value = 0; // shared, local: offset; global: address; parameter: offset in the block
+    std::uint64_t value = 0; // shared, local: offset; global, function: address; parameter: offset in the block
 };
 
 struct decode_context {
     std::function<symbol_value(std::string_view)> resolve;
+    std::function<const function_entry*(std::string_view)> find_function; // of a name that resolve() calls a function
+    std::function<std::uint32_t(std::size_t)> local_of_parameter; // where a function's parameter lies in local memory, or
+                                                                  // parameter_area::not_in_memory
     std::uint64_t shared_window = 0;
     std::uint64_t local_window = 0;
     bool count = true;

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "softgpu/machine/call_decoder.hpp"
+#include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/check.hpp"
 #include "softgpu/machine/operands.hpp"
 #include "softgpu/machine/special.hpp"
@@ -27,7 +29,8 @@ class decoder {
 public:
     decoder(const ptx::function& f, const program::control_flow& flow, const program::register_places& places,
             const decode_context& context)
-        : f_(f), flow_(flow), places_(places), context_(context), set_(chosen_handlers()), operands_(f, places, context, code_) {}
+        : f_(f), flow_(flow), places_(places), context_(context), set_(chosen_handlers()), operands_(f, places, context, code_),
+          calls_(f, places, context, operands_, code_) {}
 
     // Of the instruction that is being decoded.
     [[nodiscard]] ptx::location where() const {
@@ -36,12 +39,13 @@ public:
 
     program_code decoded() {
         code_.source = &f_;
+        code_.name = f_.name;
         find_meeting_blocks();
         first_of_block_.resize(flow_.blocks.size());
         for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
             decode_block(b);
         }
-        emit(set_.leave, none);
+        emit(f_.is_entry ? set_.leave : return_lanes, none);
         link();
         code_.frame_bytes = (operands_.frame_bytes() + 63) / 64 * 64;
         return std::move(code_);
@@ -134,7 +138,7 @@ private:
         case opcode::bra: decode_branch(b, n); return;
         case opcode::ret:
         case opcode::exit_: {
-            instruction& d = emit(set_.leave, n);
+            instruction& d = emit(i.op == opcode::ret && !f_.is_entry ? return_lanes : set_.leave, n);
             if (i.predicate) {
                 d.e = places_.offset[i.predicate->reg];
                 d.more = i.predicate->negated ? 1 : 0;
@@ -147,10 +151,17 @@ private:
             decode_parameter_load(n);
             return;
         }
-        if (passes_argument(i)) {
+        if (i.op == opcode::call) {
+            calls_.call(i, n);
+            return;
+        }
+        if (calls_.access(i, n)) {
             return;
         }
         form fm = form_of(i);
+        if (fm.space == suffix::param && !f_.is_entry) {
+            fm.space = suffix::local; // a parameter whose address is taken
+        }
         fm.register_bytes = operands_.value_bytes(i, fm);
         const handler run = choose(fm);
         if (run == nullptr) {
@@ -303,17 +314,6 @@ private:
                context_.resolve(at.name).what == symbol_value::kind::parameter;
     }
 
-    // Arguments and results of a call, which is not supported: the call itself says so when it is reached.
-    [[nodiscard]] bool passes_argument(const ptx::instruction& i) const {
-        const bool moves = i.op == opcode::ld || i.op == opcode::st;
-        if (!moves || i.space() != suffix::param || i.operands.size() != 2) {
-            return false;
-        }
-        const operand& at = i.operands[i.op == opcode::st ? 0 : 1];
-        return at.kind == operand_kind::address && !at.has_register && !at.name.empty() &&
-               context_.resolve(at.name).what == symbol_value::kind::unknown;
-    }
-
     void decode_parameter_load(std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         const operand& at = i.operands[1];
@@ -355,6 +355,7 @@ private:
     const handler_set& set_;
     program_code code_;
     operand_layout operands_;
+    call_decoder calls_;
     std::vector<bool> meets_;
     std::vector<std::size_t> first_of_block_;
     std::vector<fix> fixes_;

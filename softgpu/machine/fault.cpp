@@ -35,10 +35,9 @@ std::string where(const warp* w, unsigned lane) {
 }
 
 // The source line of an instruction, where the PTX has it (-lineinfo).
-std::string source_line(const launch_state& l, const instruction* i) {
-    const auto* const code = static_cast<const program_code*>(l.code);
+std::string source_line(const program_code& code, const instruction* i) {
     std::string text;
-    for (const ptx::statement& s : code->source->statements) {
+    for (const ptx::statement& s : code.source->statements) {
         if (s.kind == ptx::statement_kind::location) {
             text = ", line " + std::to_string(s.line) + " of file " + std::to_string(s.file);
         } else if (s.kind == ptx::statement_kind::instruction && s.index == i->source) {
@@ -46,6 +45,20 @@ std::string source_line(const launch_state& l, const instruction* i) {
         }
     }
     return {};
+}
+
+// Where in the source that is, and how the kernel came there: the innermost calls.
+std::string call_path(const warp* w, const instruction* i) {
+    constexpr unsigned most = 8;
+    const call_frame* f = frame_of(w->frame);
+    std::string text = source_line(*f->code, i);
+    for (unsigned n = 0; f->caller != nullptr; f = f->caller, ++n) {
+        if (n == most) {
+            return text + ", and so on: " + std::to_string(f->depth) + " calls more";
+        }
+        text += (n == 0 ? ", in " : ", called by ") + demangled(f->code->name) + source_line(*f->caller->code, f->from);
+    }
+    return text;
 }
 
 void record(warp* w, fault_kind kind, std::string message) {
@@ -93,13 +106,21 @@ bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes) {
 }
 
 const instruction* raise(warp* w, const instruction* i, fault_kind kind, const char* what, lane_mask by) {
-    const launch_state& l = *w->host->launch;
-    const auto* const code = static_cast<const program_code*>(l.code);
+    const program_code& code = *frame_of(w->frame)->code;
     std::string text = what;
     if (kind == fault_kind::unsupported) {
-        text += ": " + ptx::print(*code->source, code->source->instructions[i->source]);
+        text += ": " + ptx::print(*code.source, code.source->instructions[i->source]);
     }
-    record(w, kind, where(w, static_cast<unsigned>(std::countr_zero(by))) + ": " + text + source_line(l, i));
+    return raise_text(w, i, kind, text, static_cast<unsigned>(std::countr_zero(by)));
+}
+
+const instruction* raise_text(warp* w, const instruction* i, fault_kind kind, const std::string& what, unsigned lane) {
+    record(w, kind, where(w, lane) + ": " + what + call_path(w, i));
+    return nullptr;
+}
+
+const instruction* raise_verbatim(warp* w, fault_kind kind, std::string message) {
+    record(w, kind, std::move(message));
     return nullptr;
 }
 
@@ -118,7 +139,7 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
         text += ": out of bounds; the thread has " + std::to_string(l.local_bytes) + " bytes";
     }
     record(w, misaligned ? fault_kind::misaligned_address : fault_kind::illegal_address,
-           where(w, lane) + ": " + text + source_line(l, i));
+           where(w, lane) + ": " + text + call_path(w, i));
     return nullptr;
 }
 

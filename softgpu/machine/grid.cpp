@@ -6,43 +6,24 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <thread>
 
+#include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/module.hpp"
 #include "softgpu/machine/pool.hpp"
 #include "softgpu/machine/splits.hpp"
+#include "softgpu/machine/uniform_values.hpp"
 
 namespace softgpu::machine {
 
 namespace {
 
 constexpr std::size_t cache_line = 64;
+constexpr std::size_t largest_local_in_storage = 1 << 20;
+constexpr std::uint64_t most_stack = memory::device_memory::window_bytes;
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
-
-template <class T>
-void fill_lanes(std::byte* at, T value) {
-    for (unsigned l = 0; l < lanes; ++l) {
-        std::memcpy(at + l * sizeof(T), &value, sizeof(T));
-    }
-}
-
-void fill_uniform(std::byte* at, std::uint64_t value, unsigned bytes) {
-    if (bytes == 8) {
-        fill_lanes(at, value);
-    } else if (bytes == 4) {
-        fill_lanes(at, static_cast<std::uint32_t>(value));
-    } else {
-        fill_lanes(at, static_cast<std::uint16_t>(value));
-    }
-}
-
-// Storage that starts on a cache line.
-std::byte* aligned(std::vector<std::byte>& storage, std::size_t bytes) {
-    storage.resize(bytes + cache_line);
-    const auto at = reinterpret_cast<std::uintptr_t>(storage.data());
-    return storage.data() + (round_up(at, cache_line) - at);
-}
 
 enum class outcome : std::uint8_t { ended, gave_way, stuck };
 
@@ -54,11 +35,10 @@ public:
         self_.index = index;
         self_.count = launch.request->count;
         executions_.resize(code.block_instructions.size());
-        self_.executions = executions_.data();
         patterns_.resize(std::bit_ceil(std::clamp(4 * code.address_registers, 64u, 512u)));
         self_.patterns = patterns_.data();
         self_.patterns_last = static_cast<std::uint32_t>(patterns_.size() - 1);
-        fill_constants();
+        constants_ = constants_of_launch(code, launch, constant_storage_);
     }
 
     void run() {
@@ -84,6 +64,7 @@ public:
             enter(*b);
             switch (run_block(*b)) {
             case outcome::ended:
+                hand_over_printed(*b);
                 b->resident = false;
                 resident.pop_front();
                 break;
@@ -105,69 +86,42 @@ public:
             result.by_interval[k].add(self_.counts[k]);
             result.total.add(self_.counts[k]);
         }
-        for (std::size_t b = 0; b < executions_.size(); ++b) {
-            result.total.warp_instructions += executions_[b].warps * code_.block_instructions[b];
-            result.total.thread_instructions += executions_[b].lanes * code_.block_instructions[b];
+        add_executions(result, code_, executions_);
+        for (const auto& [entry, f] : self_.functions) {
+            add_executions(result, *f->code, f->executions);
+        }
+    }
+
+    // Of blocks that have not come to their end.
+    void add_printed() {
+        for (const auto& b : blocks_) {
+            hand_over_printed(*b);
         }
     }
 
 private:
+    static void add_executions(launch_result& result, const program_code& code,
+                               const std::vector<execution_count>& executions) {
+        for (std::size_t b = 0; b < executions.size(); ++b) {
+            result.total.warp_instructions += executions[b].warps * code.block_instructions[b];
+            result.total.thread_instructions += executions[b].lanes * code.block_instructions[b];
+        }
+    }
+
+    void hand_over_printed(block& b) {
+        if (!b.printed.empty()) {
+            const std::lock_guard lock(launch_.fault_mutex);
+            launch_.printed.emplace_back(b.linear, std::move(b.printed));
+            b.printed.clear();
+        }
+    }
+
     [[nodiscard]] std::uint64_t residents() const {
         const launch_request& r = *launch_.request;
         if (r.cooperative || r.resident_blocks == 0) {
             return r.cooperative ? launch_.blocks : std::max<std::uint64_t>(1, 4096 / std::max<std::uint64_t>(1, r.block.count()));
         }
         return r.resident_blocks;
-    }
-
-    void fill_constants() {
-        self_.constants = aligned(constants_, code_.constants.size());
-        std::copy(code_.constants.begin(), code_.constants.end(), self_.constants);
-        const launch_request& r = *launch_.request;
-        for (const uniform_place& u : code_.of_launch) {
-            fill_uniform(slot(u.at), launch_value(u.what), u.bytes);
-        }
-        for (const parameter_place& p : code_.parameters) {
-            std::uint64_t value[2] = {0, 0};
-            if (p.offset + p.bytes <= kernel_.facts.parameter_bytes) {
-                std::memcpy(value, r.parameters + p.offset, p.bytes);
-            }
-            if (p.is_signed && p.bytes < 8 && (value[0] >> (8 * p.bytes - 1) & 1) != 0) {
-                value[0] |= ~0ull << (8 * p.bytes);
-            }
-            for (unsigned l = 0; l < lanes; ++l) {
-                std::memcpy(slot(p.at) + l * p.lane_bytes, value, p.lane_bytes);
-            }
-        }
-        for (const place at : code_.parameter_address) {
-            for (unsigned l = 0; l < lanes; ++l) {
-                std::uint64_t value;
-                std::memcpy(&value, slot(at) + 8 * l, 8);
-                value += launch_.constant_base;
-                std::memcpy(slot(at) + 8 * l, &value, 8);
-            }
-        }
-    }
-
-    std::byte* slot(place at) const { return self_.constants + (at & ~in_constants); }
-
-    [[nodiscard]] std::uint64_t launch_value(uniform what) const {
-        const launch_request& r = *launch_.request;
-        switch (what) {
-        case uniform::ntid_x: return r.block.x;
-        case uniform::ntid_y: return r.block.y;
-        case uniform::ntid_z: return r.block.z;
-        case uniform::nctaid_x: return r.grid.x;
-        case uniform::nctaid_y: return r.grid.y;
-        case uniform::nctaid_z: return r.grid.z;
-        case uniform::nwarpid: return 64;
-        case uniform::nsmid: return r.multiprocessors;
-        case uniform::dynamic_shared_bytes: return r.dynamic_shared_bytes;
-        case uniform::total_shared_bytes: return launch_.shared_bytes;
-        case uniform::grid_workspace_high: return launch_.grid_workspace >> 32;
-        case uniform::grid_workspace_low: return launch_.grid_workspace & 0xFFFFFFFFu;
-        default: return 0;
-        }
     }
 
     block* start(std::uint64_t linear) {
@@ -192,34 +146,36 @@ private:
         const auto threads = static_cast<std::uint32_t>(r.block.count());
         b.warps = (threads + lanes - 1) / lanes;
         b.members.resize(b.warps);
-        const std::size_t frame = round_up(code_.frame_bytes, cache_line) + cache_line; // off the same cache sets
+        // A cache line more, off the same cache sets.
+        const std::size_t frame = sizeof(call_frame) + round_up(code_.frame_bytes, cache_line) + cache_line;
         const std::size_t shared = round_up(launch_.shared_bytes, cache_line);
         const std::size_t local = round_up(std::size_t{launch_.local_bytes} * b.warps * lanes, cache_line);
+        const bool large = local > largest_local_in_storage;
         // Partial runs in shared memory are moved as whole ones: a warp's width of padding on either side.
         constexpr std::size_t padding = 8 * lanes;
-        std::byte* at = aligned(b.storage, frame * b.warps + shared + 2 * padding + local);
+        std::byte* at = aligned(b.storage, frame * b.warps + shared + 2 * padding + (large ? 0 : local));
         b.shared = at + padding;
         at += shared + 2 * padding;
-        b.local = at;
-        at += local;
+        if (large) {
+            b.stack = lazy_memory(local);
+            b.local = b.stack.data();
+        } else {
+            b.local = at;
+            at += local;
+        }
         for (std::uint32_t k = 0; k < b.warps; ++k) {
             warp& w = b.members[k];
-            w.frame = at;
+            call_frame* const f = new (at) call_frame;
+            f->code = &code_;
+            f->constants = constants_;
+            f->executions = executions_.data();
+            w.kernel_frame = f->registers();
             at += frame;
             w.owner = &b;
             w.host = &self_;
-            w.constants = self_.constants;
             w.index = k;
-            for (const warp_place& p : code_.of_warp) {
-                for (unsigned l = 0; l < lanes; ++l) {
-                    const std::uint32_t thread = k * lanes + l;
-                    const std::uint32_t value = p.what == per_warp::tid_x   ? thread % r.block.x
-                                                : p.what == per_warp::tid_y ? thread / r.block.x % r.block.y
-                                                : p.what == per_warp::tid_z ? thread / r.block.x / r.block.y
-                                                                            : k;
-                    std::memcpy(w.frame + p.at + 4 * l, &value, 4);
-                }
-            }
+            w.joins.resize(2 * lanes + 2);
+            fill_warp_values(code_, launch_, k, w.kernel_frame);
         }
     }
 
@@ -247,26 +203,28 @@ private:
             w.running = true;
             w.gave_way = false;
             w.parked = 0;
-            for (std::uint16_t k = 1; k <= w.joins_used; ++k) {
+            for (std::uint32_t k = 1; k <= w.joins_used; ++k) {
                 w.joins[k] = {};
             }
             w.joins_used = 0;
+            w.free_joins = 0;
+            enter_frame(&w, w.kernel_frame);
+            call_frame* const f = frame_of(w.kernel_frame);
+            f->inside = w.live;
+            f->top.fill(code_.local_bytes);
         }
-        entered_ = nullptr;
+        self_.entered = nullptr;
     }
 
     // Values of the block go into the worker's constants.
     void enter(const block& b) {
-        if (entered_ == &b) {
+        if (self_.entered == &b) {
             return;
         }
-        entered_ = &b;
-        for (const uniform_place& u : code_.of_block) {
-            const std::uint64_t value = u.what == uniform::ctaid_x   ? b.id.x
-                                        : u.what == uniform::ctaid_y ? b.id.y
-                                        : u.what == uniform::ctaid_z ? b.id.z
-                                                                     : b.linear % launch_.request->multiprocessors;
-            fill_uniform(slot(u.at), value, u.bytes);
+        self_.entered = &b;
+        fill_block_values(code_, launch_, b, constants_);
+        for (const auto& [entry, f] : self_.functions) {
+            fill_block_values(*f->code, launch_, b, f->constants);
         }
     }
 
@@ -276,15 +234,25 @@ private:
             bool progress = false;
             bool gave_way = true;
             for (warp& w : b.members) {
-                if (w.live == 0 || (!w.running && next_split(&w) == nullptr)) {
+                if (w.live == 0) {
                     continue;
+                }
+                if (!w.running) {
+                    next_split(&w);
+                    if (!w.running) {
+                        continue;
+                    }
                 }
                 progress = true;
                 w.budget = budget;
                 w.gave_way = false;
-                for (const instruction* i = w.pc; i != nullptr;) {
-                    i = i->run(i, w.frame, &w);
-                }
+                do { // again, where it goes on in another frame
+                    w.switched = false;
+                    std::byte* const frame = w.frame;
+                    for (const instruction* i = w.pc; i != nullptr;) {
+                        i = i->run(i, frame, &w);
+                    }
+                } while (w.switched && !w.gave_way);
                 if (launch_.stop.load(std::memory_order_relaxed)) {
                     return outcome::ended;
                 }
@@ -328,11 +296,11 @@ private:
     const program_code& code_;
     const kernel& kernel_;
     worker self_;
-    std::vector<std::byte> constants_;
+    std::vector<std::byte> constant_storage_;
+    std::byte* constants_ = nullptr;
     std::vector<execution_count> executions_;
     std::vector<address_pattern> patterns_;
     std::vector<std::unique_ptr<block>> blocks_;
-    const block* entered_ = nullptr;
     bool admit_ = true;
 };
 
@@ -359,6 +327,16 @@ void run_blocks(launch_state& state, const program_code& code, const kernel& k, 
             }
         }
     }
+    for (const auto& r : runners) {
+        if (r != nullptr) {
+            r->add_printed();
+        }
+    }
+    std::sort(state.printed.begin(), state.printed.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [number, text] : state.printed) {
+        result.printed += text;
+    }
     result.error = state.first_fault;
 }
 
@@ -380,7 +358,14 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     state.memory = inside.memory;
     const auto dynamic_at = static_cast<std::uint32_t>(round_up(k.shared_bytes, std::max(16u, k.shared_alignment)));
     state.shared_bytes = request.dynamic_shared_bytes == 0 ? k.shared_bytes : dynamic_at + request.dynamic_shared_bytes;
-    state.local_bytes = k.facts.local_bytes;
+    state.local_bytes = k.stack_bytes;
+    if (k.needs_stack) {
+        const std::uint64_t stack = std::max<std::uint64_t>({least_stack, k.stack_bytes, request.stack_bytes});
+        // Some bytes more, off the same cache sets; the window of local memory ends it.
+        state.local_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(stack + 192, most_stack));
+    }
+    state.of = const_cast<kernel*>(&k);
+    state.home = &inside;
     state.parameter_bytes = k.facts.parameter_bytes;
     state.blocks = request.grid.count();
     state.kernel_name = k.name;

@@ -29,11 +29,14 @@ enum class fault_kind : std::uint8_t {
     unsupported,          // an instruction that is not there: cudaErrorNotSupported
     invalid_ptx,          // the body does not parse: cudaErrorInvalidPtx
     deadlock,             // no warp can go on: cudaErrorLaunchTimeout
+    stack_overflow,       // calls nested too deeply: cudaErrorHardwareStackError
 };
 
 struct fault {
     fault_kind kind = fault_kind::none;
-    std::string message; // one line: kernel, block, thread, what, and the nearest allocation
+    // One line: kernel, block, thread, what, and the nearest allocation. Of a failed assertion: what CUDA prints, a line
+    // for each thread.
+    std::string message;
 
     explicit operator bool() const noexcept { return kind != fault_kind::none; }
 };
@@ -94,10 +97,13 @@ struct launch_request {
     unsigned resident_blocks = 0;            // at once over all workers, from occupancy; 0: no limit
     unsigned multiprocessors = 132;          // %nsmid
     std::uint32_t shared_limit = 227 * 1024; // for bounds only; the runtime has checked the configuration
+    std::uint64_t stack_bytes = 1024;        // cudaLimitStackSize: local memory of a thread, at least 64 KiB of it
+    std::uint64_t heap_bytes = 8 << 20;      // cudaLimitMallocHeapSize: what malloc in kernels gives in all
 };
 
 struct launch_result {
     fault error;
+    std::string printed;                        // by printf in the kernel, block after block
     observe::counters total;
     std::vector<observe::counters> by_interval; // see observe::launch_record
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "softgpu/machine/call_walk.hpp"
 #include "softgpu/machine/module.hpp"
 
 #include <algorithm>
@@ -22,14 +23,18 @@ void visit_names(const ptx::operand& o, Visit&& visit) {
     }
 }
 
-void write_initial(const ptx::variable& v, std::byte* at, const std::map<std::string, variable_place, std::less<>>& places) {
+} // namespace
+
+void module::implementation::write_initial(const ptx::variable& v, std::byte* at) {
     const std::uint32_t width = ptx::bytes_of(v.type);
     std::uint64_t offset = 0;
     for (const ptx::initial_value& value : v.initial) {
         std::uint64_t bits = value.bits;
         if (!value.symbol.empty()) {
-            const auto found = places.find(value.symbol);
-            bits = found == places.end() ? 0 : found->second.address + static_cast<std::uint64_t>(value.offset);
+            const auto found = variables.find(value.symbol);
+            const function_entry* const f = found == variables.end() ? find_function(value.symbol) : nullptr;
+            bits = found != variables.end() ? found->second.address : f != nullptr ? f->address : 0;
+            bits = bits == 0 ? 0 : bits + static_cast<std::uint64_t>(value.offset);
             if (value.mask != 0) {
                 bits = (bits & value.mask) >> (static_cast<unsigned>(__builtin_ctzll(value.mask)));
             }
@@ -41,8 +46,6 @@ void write_initial(const ptx::variable& v, std::byte* at, const std::map<std::st
         offset += width;
     }
 }
-
-} // namespace
 
 ptx::module& module::implementation::get() {
     if (!parsed) {
@@ -82,7 +85,38 @@ void module::implementation::place_variables() {
     for (const ptx::variable& v : parsed->variables) {
         const auto found = variables.find(v.name);
         if (found != variables.end() && !v.initial.empty()) {
-            write_initial(v, reinterpret_cast<std::byte*>(found->second.address), variables);
+            write_initial(v, reinterpret_cast<std::byte*>(found->second.address));
+        }
+    }
+}
+
+void module::implementation::place_shared(kernel& k, const ptx::function& f, std::uint64_t& shared) {
+    const auto take = [&](const ptx::variable& v) {
+        if (k.symbols.contains(v.name)) {
+            return;
+        }
+        k.shared_alignment = std::max(k.shared_alignment, v.aligned_to());
+        if (v.bytes() == 0 || v.link == ptx::linkage::external) {
+            k.dynamic.push_back(v.name);
+            return;
+        }
+        shared = round_up(shared, v.aligned_to());
+        k.symbols[v.name] = {symbol_value::kind::shared, shared};
+        shared += v.bytes();
+    };
+    for (const ptx::variable& v : f.variables) {
+        if (v.space == ptx::suffix::shared) {
+            take(v);
+        }
+    }
+    for (const ptx::instruction& i : f.instructions) {
+        for (const ptx::operand& o : i.operands) {
+            visit_names(o, [&](const std::string& name, bool) {
+                const ptx::variable* const v = k.symbols.contains(name) ? nullptr : parsed->find_variable(name);
+                if (v != nullptr && v->space == ptx::suffix::shared) {
+                    take(*v);
+                }
+            });
         }
     }
 }
@@ -95,59 +129,41 @@ void module::implementation::prepare(kernel& k) {
     if (!f.body_parsed) {
         ptx::parse_body(*parsed, f);
     }
-    // Static shared variables in the order met, local ones, then dynamic shared memory behind the static.
-    std::uint64_t shared = 0;
+    // Static shared variables in the order met, then dynamic shared memory behind them.
     std::uint64_t local = 0;
-    const auto place_shared = [&](const ptx::variable& v) {
-        if (v.bytes() == 0 || v.link == ptx::linkage::external) {
-            k.shared_alignment = std::max(k.shared_alignment, v.aligned_to());
-            return;
-        }
-        shared = round_up(shared, v.aligned_to());
-        k.symbols[v.name] = {symbol_value::kind::shared, shared};
-        shared += v.bytes();
-    };
     for (const ptx::variable& v : f.variables) {
-        if (v.space == ptx::suffix::shared) {
-            place_shared(v);
-        } else if (v.space == ptx::suffix::local) {
+        if (v.space == ptx::suffix::local) {
             local = round_up(local, v.aligned_to());
             k.symbols[v.name] = {symbol_value::kind::local, local};
             local += v.bytes();
         }
     }
-    std::vector<const ptx::variable*> dynamic;
+    k.local_bytes = static_cast<std::uint32_t>(round_up(local, 16));
     for (std::size_t n = 0; n < k.facts.parameter_offsets.size(); ++n) {
         k.symbols[f.parameters[n].name] = {symbol_value::kind::parameter, k.facts.parameter_offsets[n]};
     }
     for (const ptx::instruction& i : f.instructions) {
         for (const ptx::operand& o : i.operands) {
             visit_names(o, [&](const std::string& name, bool in_address) {
-                if (const auto known = k.symbols.find(name); known != k.symbols.end()) {
-                    if (known->second.what == symbol_value::kind::parameter &&
-                        (!in_address || i.op != ptx::opcode::ld)) {
-                        k.uses_parameter_address = true;
-                    }
-                    return;
-                }
-                const ptx::variable* const v = parsed->find_variable(name);
-                if (v != nullptr && v->space == ptx::suffix::shared) {
-                    if (v->bytes() == 0 || v->link == ptx::linkage::external) {
-                        dynamic.push_back(v);
-                    }
-                    place_shared(*v);
+                const auto known = k.symbols.find(name);
+                if (known != k.symbols.end() && known->second.what == symbol_value::kind::parameter &&
+                    (!in_address || i.op != ptx::opcode::ld)) {
+                    k.uses_parameter_address = true;
                 }
             });
         }
     }
+    std::uint64_t shared = 0;
+    place_shared(k, f, shared);
+    call_walk(*this, k, shared).from_kernel(f);
     k.shared_bytes = static_cast<std::uint32_t>(shared);
-    for (const ptx::variable* const v : dynamic) {
-        k.symbols[v->name] = {symbol_value::kind::shared, round_up(shared, std::max(16u, k.shared_alignment))};
+    for (const std::string& name : k.dynamic) {
+        k.symbols[name] = {symbol_value::kind::shared, round_up(shared, std::max(16u, k.shared_alignment))};
     }
     k.flow = program::make_control_flow(f);
     k.places = program::place_registers(f, k.flow);
     k.facts.static_shared_bytes = k.shared_bytes;
-    k.facts.local_bytes = static_cast<std::uint32_t>(round_up(local, 16));
+    k.facts.local_bytes = k.stack_bytes;
     // The compiler's own temporaries and addresses come on top of what is alive.
     k.facts.registers = std::clamp(k.places.live_words + 8, 16u, 255u);
     k.prepared = true;
@@ -157,20 +173,15 @@ const program_code& module::implementation::code_of(kernel& k, bool count) {
     prepare(k);
     auto& kept = count ? k.counting : k.quick;
     if (!kept) {
-        decode_context context;
-        context.count = count;
-        context.shared_window = memory->shared_window();
-        context.local_window = memory->local_window();
+        decode_context context = context_of(k, count);
         context.resolve = [&](std::string_view name) -> symbol_value {
             if (const auto s = k.symbols.find(name); s != k.symbols.end()) {
                 return s->second;
             }
-            if (const auto v = variables.find(name); v != variables.end()) {
-                return {symbol_value::kind::global, v->second.address};
-            }
-            return {};
+            return module_symbol(name);
         };
         kept = std::make_unique<program_code>(decode(*k.function, k.flow, k.places, context));
+        kept->local_bytes = k.local_bytes;
     }
     return *kept;
 }
@@ -183,6 +194,12 @@ module::module(std::string ptx, memory::device_memory& memory) : self_(std::make
 module::~module() {
     for (const auto& [name, where] : self_->variables) {
         self_->memory->release(where.address);
+    }
+    for (const auto& [source, entry] : self_->functions) {
+        self_->memory->remove_code(entry.get());
+    }
+    for (const auto& [name, entry] : self_->outside) {
+        self_->memory->remove_code(entry.get());
     }
 }
 

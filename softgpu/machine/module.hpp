@@ -8,10 +8,23 @@
 #include <mutex>
 #include <string>
 
+#include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/code.hpp"
 #include "softgpu/machine/launch.hpp"
 
 namespace softgpu::machine {
+
+// A function as one kernel calls it: its shared variables have places in that kernel's shared memory.
+class callee {
+public:
+    const function_entry* entry = nullptr;
+    std::map<std::string, std::uint64_t, std::less<>> locals; // its local variables and in memory parameters, by offset
+    std::uint32_t local_bytes = 0;
+    program::control_flow flow;
+    program::register_places places;
+    std::unique_ptr<program_code> counting;
+    std::unique_ptr<program_code> quick;
+};
 
 class kernel {
 public:
@@ -20,11 +33,16 @@ public:
     kernel_facts facts;
     bool prepared = false;
     std::map<std::string, symbol_value, std::less<>> symbols; // of the body
+    std::vector<std::string> dynamic;                         // names of dynamic shared memory
+    std::uint32_t local_bytes = 0;                            // its own, of a thread
     std::uint32_t shared_bytes = 0;                           // static
     std::uint32_t shared_alignment = 1;                       // of dynamic shared memory
     bool uses_parameter_address = false;
     program::control_flow flow;
     program::register_places places;
+    std::map<const function_entry*, std::unique_ptr<callee>> callees;
+    bool needs_stack = false;                                 // how deep calls go is only known when they are made
+    std::uint32_t stack_bytes = 0;                            // local memory of a thread where it is known
     std::unique_ptr<program_code> counting;
     std::unique_ptr<program_code> quick;
 };
@@ -36,6 +54,8 @@ struct module::implementation {
     std::unique_ptr<ptx::module> parsed;
     std::map<std::string, variable_place, std::less<>> variables;
     std::map<std::string, std::unique_ptr<kernel>, std::less<>> kernels;
+    std::map<const ptx::function*, std::unique_ptr<function_entry>> functions;
+    std::map<std::string, std::unique_ptr<function_entry>, std::less<>> outside; // that this module declares only
     std::uint32_t constant_bytes = 0;
     unsigned target = 0;
 
@@ -43,6 +63,19 @@ struct module::implementation {
     void prepare(kernel& k);                                  // body, control flow, registers, shared memory
     const program_code& code_of(kernel& k, bool count);
     void place_variables();
+    void write_initial(const ptx::variable& v, std::byte* at);
+
+    // What a name of a function stands for: a definition here, a builtin, or nothing that can be called. nullptr where
+    // the name is not that of a function.
+    const function_entry* find_function(std::string_view name);
+    const function_entry* entry_of(ptx::function& f);
+    // The shared variables that a body names get their places in the kernel's shared memory, of which `shared` bytes
+    // are taken.
+    void place_shared(kernel& k, const ptx::function& f, std::uint64_t& shared);
+    callee& callee_of(kernel& k, const function_entry& f);
+    const program_code& code_of(kernel& k, const function_entry& f, bool count);
+    decode_context context_of(kernel& k, bool count);         // all but resolve()
+    symbol_value module_symbol(std::string_view name);        // a variable or a function
 };
 
 } // namespace softgpu::machine

@@ -24,11 +24,26 @@ namespace {
 
 place operand_layout::scratch() {
     if (scratch_ == nowhere) {
-        frame_ = (frame_ + 63) / 64 * 64;
-        scratch_ = frame_;
-        frame_ += 512;
+        scratch_ = reserve(512);
     }
     return scratch_;
+}
+
+place operand_layout::reserve(std::uint32_t bytes) {
+    frame_ = (frame_ + 63) / 64 * 64;
+    const place at = frame_;
+    frame_ += bytes;
+    return at;
+}
+
+place operand_layout::local_address_of(std::uint64_t offset) {
+    for (const local_address& known : code_.local_addresses) {
+        if (known.offset == offset) {
+            return known.at;
+        }
+    }
+    code_.local_addresses.push_back({reserve(8 * lanes), offset});
+    return code_.local_addresses.back().at;
 }
 
 place operand_layout::destination(const operand& o) {
@@ -44,9 +59,16 @@ place operand_layout::destination(const operand& o) {
 
 place operand_layout::address_of(const operand& o, unsigned bytes, std::int64_t offset) {
     const symbol_value s = context_.resolve(o.name);
+    if (s.what == symbol_value::kind::local && !f_.is_entry) {
+        if (bytes != 8) {
+            throw ptx::error(o.where, "the address of '" + o.name + "' takes 64 bits");
+        }
+        return local_address_of(s.value + static_cast<std::uint64_t>(offset));
+    }
     switch (s.what) {
     case symbol_value::kind::shared:
     case symbol_value::kind::global:
+    case symbol_value::kind::function:
     case symbol_value::kind::local:
         return constants_.immediate(s.value + static_cast<std::uint64_t>(offset), bytes);
     case symbol_value::kind::parameter:
@@ -220,6 +242,14 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
     case opcode::discard:
     case opcode::applypriority: return;
     case opcode::brx: d.a = source(i.operands.at(0), 4); return;
+    case opcode::alloca:
+        d.d = destination(i.operands.at(0));
+        d.width[0] = lane_bytes(f_, i.operands[0]);
+        d.a = source(i.operands.at(1), operand_bytes(fm, 1));
+        d.width[1] = lane_bytes(f_, i.operands[1]) != 0 ? lane_bytes(f_, i.operands[1])
+                                                       : static_cast<std::uint8_t>(operand_bytes(fm, 1));
+        d.immediate = i.operands.size() > 2 ? static_cast<std::int64_t>(i.operands[2].bits) : 8;
+        return;
     case opcode::shfl:
         destinations(i, d);
         sources(i, fm, d, 1, 3);

@@ -23,6 +23,10 @@ public:
     [[nodiscard]] place destination(const ptx::operand& o);
     // An operand that is read as `bytes` a lane, a predicate where 0.
     [[nodiscard]] place source(const ptx::operand& o, unsigned bytes);
+    // Room of so many bytes in the frame, on a cache line.
+    [[nodiscard]] place reserve(std::uint32_t bytes);
+    // 8-byte lanes with the address of a byte of the thread's local memory that belongs to the function.
+    [[nodiscard]] place local_address_of(std::uint64_t offset);
     // Room in the frame that nobody reads.
     [[nodiscard]] place scratch();
     // Bytes of a lane of the register that ld fills or st empties; an immediate is as wide as its type.

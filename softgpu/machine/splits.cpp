@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/splits.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace softgpu::machine {
 
@@ -11,14 +11,21 @@ namespace {
 
 std::uint32_t count_lanes(lane_mask m) { return m == all_lanes ? lanes : static_cast<std::uint32_t>(std::popcount(m)); }
 
-std::uint16_t free_join(warp* w) {
-    for (std::uint16_t k = 1; k < w->joins.size(); ++k) {
-        if (!w->joins[k].used) {
-            w->joins_used = std::max(w->joins_used, k);
-            return k;
-        }
+std::uint32_t free_join(warp* w) {
+    if (const std::uint32_t k = w->free_joins; k != 0) {
+        w->free_joins = w->joins[k].parent;
+        return k;
     }
-    return 0; // cannot be: nested joins lose a lane each
+    if (++w->joins_used >= w->joins.size()) {
+        w->joins.resize(2 * w->joins.size() + 1);
+    }
+    return w->joins_used;
+}
+
+void release_join(warp* w, std::uint32_t k) {
+    w->joins[k] = {};
+    w->joins[k].parent = w->free_joins;
+    w->free_joins = k;
 }
 
 void load(warp* w, const split& s) {
@@ -27,10 +34,13 @@ void load(warp* w, const split& s) {
     w->meeting = w->joins[s.join].pc;
     w->pc = s.pc;
     w->running = true;
+    if (s.frame != w->frame) [[unlikely]] {
+        enter_frame(w, s.frame);
+    }
 }
 
 split running(const warp* w, const instruction* at) {
-    return {at, w->mask, w->join_index, waiting::no, 0, 0};
+    return {at, w->mask, w->join_index, w->frame, waiting::no, 0, 0};
 }
 
 void park(warp* w, const split& s) { w->splits[w->parked++] = s; }
@@ -43,22 +53,20 @@ void unpark(warp* w, std::uint32_t at) {
 }
 
 // Splits whose join is complete go on behind it; a join that nobody comes to any more disappears.
-void complete(warp* w, std::uint16_t j) {
+void complete(warp* w, std::uint32_t j) {
     while (j != 0) {
-        join& here = w->joins[j];
+        const join& here = w->joins[j];
         if (here.arrived != here.expected) {
             return;
         }
-        const std::uint16_t parent = here.parent;
-        here.used = false;
-        if (here.expected == 0) {
-            here.pc = nullptr;
+        const std::uint32_t parent = here.parent;
+        const split met{here.pc, here.expected, parent, here.frame, waiting::no, 0, 0};
+        release_join(w, j);
+        if (met.mask == 0) {
             j = parent;
             continue;
         }
-        const split met{here.pc, here.expected, parent, waiting::no, 0, 0};
-        here.pc = nullptr;
-        if (parent != 0 && w->joins[parent].pc == met.pc) {
+        if (parent != 0 && w->joins[parent].pc == met.pc && w->joins[parent].frame == met.frame) {
             w->joins[parent].arrived |= met.mask;
             j = parent;
             continue;
@@ -96,10 +104,10 @@ bool complete_barrier(block* b, unsigned id) {
 
 bool let_go(warp* w) {
     bool any = false;
-    for (std::uint16_t k = 1; k < w->joins.size(); ++k) {
+    for (std::uint32_t k = 1; k <= w->joins_used; ++k) {
         join& here = w->joins[k];
         if (here.used && here.arrived != 0 && here.arrived != here.expected) {
-            const split met{here.pc, here.arrived, here.parent, waiting::no, 0, 0};
+            const split met{here.pc, here.arrived, here.parent, here.frame, waiting::no, 0, 0};
             here.expected &= ~here.arrived;
             here.arrived = 0;
             park(w, met);
@@ -115,7 +123,7 @@ const instruction* next_split(warp* w) {
             const split s = w->splits[k];
             unpark(w, k);
             load(w, s);
-            return s.pc;
+            return w->switched ? nullptr : s.pc;
         }
     }
     w->running = false;
@@ -126,20 +134,13 @@ const instruction* next_split(warp* w) {
 const instruction* diverge(warp* w, const instruction* i, lane_mask taken) {
     const lane_mask rest = w->mask & ~taken;
     const instruction* const after = i + 1;
-    std::uint16_t j = w->join_index;
     if (i->meeting == nullptr) {
         // These lanes meet nowhere: two splits under the same join.
-        park(w, {i->target, taken, j, waiting::no, 0, 0});
+        park(w, {i->target, taken, w->join_index, w->frame, waiting::no, 0, 0});
         w->mask = rest;
         return after;
     }
-    if (j == 0 || w->joins[j].pc != i->meeting) {
-        const std::uint16_t fresh = free_join(w);
-        w->joins[fresh] = {i->meeting, w->mask, 0, j, true};
-        j = fresh;
-        w->join_index = j;
-        w->meeting = i->meeting;
-    }
+    const std::uint32_t j = join_at(w, i->meeting);
     if (i->target == i->meeting) {
         w->joins[j].arrived |= taken;
         w->mask = rest;
@@ -150,9 +151,53 @@ const instruction* diverge(warp* w, const instruction* i, lane_mask taken) {
         w->mask = taken;
         return i->target;
     }
-    park(w, {i->target, taken, j, waiting::no, 0, 0});
+    park(w, {i->target, taken, j, w->frame, waiting::no, 0, 0});
     w->mask = rest;
     return after;
+}
+
+std::uint32_t join_at(warp* w, const instruction* meeting) {
+    const std::uint32_t j = w->join_index;
+    if (j != 0 && w->joins[j].pc == meeting && w->joins[j].frame == w->frame) {
+        return j;
+    }
+    const std::uint32_t fresh = free_join(w);
+    w->joins[fresh] = {meeting, w->frame, w->mask, 0, j, true};
+    w->join_index = fresh;
+    w->meeting = meeting;
+    return fresh;
+}
+
+void part(warp* w, const instruction* at, lane_mask others) {
+    park(w, {at, others, w->join_index, w->frame, waiting::no, 0, 0});
+    w->mask &= ~others;
+}
+
+void enter_frame(warp* w, std::byte* registers) {
+    const call_frame* const f = frame_of(registers);
+    w->frame = registers;
+    w->constants = f->constants;
+    w->executions = f->executions;
+    w->switched = true;
+}
+
+const instruction* come_back(warp* w, lane_mask gone, const instruction* rest_goes_on) {
+    call_frame* const f = frame_of(w->frame);
+    std::uint32_t j = w->join_index;
+    for (; w->joins[j].frame == w->frame; j = w->joins[j].parent) {
+        w->joins[j].expected &= ~gone; // they do not come to the meeting places in the function
+    }
+    w->joins[j].arrived |= gone;
+    f->inside &= ~gone;
+    w->mask &= ~gone;
+    if (w->mask != 0) {
+        return rest_goes_on;
+    }
+    complete(w, w->join_index);
+    if (f->inside == 0) {
+        release_frame(f);
+    }
+    return next_split(w);
 }
 
 const instruction* arrive(warp* w) {
@@ -166,11 +211,25 @@ const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_o
     w->live &= ~gone;
     block* const b = w->owner;
     b->threads_live -= count_lanes(gone);
-    for (std::uint16_t j = w->join_index; j != 0; j = w->joins[j].parent) {
+    for (std::uint32_t j = w->join_index; j != 0; j = w->joins[j].parent) {
         w->joins[j].expected &= ~gone;
+    }
+    for (call_frame* f = frame_of(w->frame); f->caller != nullptr;) {
+        call_frame* const caller = f->caller;
+        f->inside &= ~gone;
+        if (f->inside == 0) {
+            release_frame(f);
+        }
+        f = caller;
     }
     for (unsigned id = 0; b->at_barriers != 0 && id < b->barriers.size(); ++id) {
         complete_barrier(b, id);
+    }
+    // Lanes that waited for these lanes wait no more.
+    for (std::uint32_t k = 0; k < w->parked; ++k) {
+        if (w->splits[k].why == waiting::others) {
+            w->splits[k].why = waiting::no;
+        }
     }
     const lane_mask rest = w->mask & ~gone;
     if (rest != 0) {
@@ -178,12 +237,6 @@ const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_o
         return rest_goes_on;
     }
     complete(w, w->join_index);
-    // Lanes that waited for these lanes wait no more.
-    for (std::uint32_t k = 0; k < w->parked; ++k) {
-        if (w->splits[k].why == waiting::others) {
-            w->splits[k].why = waiting::no;
-        }
-    }
     return next_split(w);
 }
 
@@ -197,8 +250,7 @@ const instruction* give_way(warp* w, const instruction* resume) {
     }
     w->splits[0] = mine;
     ++w->parked;
-    const instruction* const next = next_split(w);
-    w->pc = next;
+    next_split(w);
     w->gave_way = true;
     return nullptr;
 }
@@ -247,10 +299,59 @@ lane_mask gather_lanes(warp* w, lane_mask members, const instruction* at, bool s
     mine.members = members;
     park(w, mine);
     *next = next_split(w);
-    if (*next == nullptr && let_go(w)) {
+    if (!w->running && let_go(w)) {
         *next = next_split(w);
     }
     return 0;
+}
+
+namespace {
+
+// `width` bytes a lane, or one mask where it is 0.
+void copy_lanes(std::byte* to, const std::byte* from, place at, unsigned width, lane_mask of) {
+    if (at == nowhere || (at & in_constants) != 0) {
+        return;
+    }
+    if (width == 0) {
+        lane_mask theirs;
+        lane_mask ours;
+        std::memcpy(&theirs, from + at, 4);
+        std::memcpy(&ours, to + at, 4);
+        ours = (theirs & of) | (ours & ~of);
+        std::memcpy(to + at, &ours, 4);
+        return;
+    }
+    for (; of != 0; of &= of - 1) {
+        const std::size_t lane = at + static_cast<std::size_t>(std::countr_zero(of)) * width;
+        std::memcpy(to + lane, from + lane, width);
+    }
+}
+
+template <class Body>
+void each_other_frame(warp* w, lane_mask gathered, Body&& body) {
+    for (std::uint32_t k = 0; k < w->parked; ++k) {
+        const split& s = w->splits[k];
+        if (s.why == waiting::others && (s.mask & ~gathered) == 0 && s.frame != w->frame) {
+            body(s);
+        }
+    }
+}
+
+} // namespace
+
+void borrow_registers(warp* w, const instruction* i, lane_mask gathered) {
+    each_other_frame(w, gathered, [&](const split& s) {
+        copy_lanes(w->frame, s.frame, i->a, i->width[1], s.mask);
+        copy_lanes(w->frame, s.frame, i->b, i->width[2], s.mask);
+        copy_lanes(w->frame, s.frame, i->c, i->width[3], s.mask);
+    });
+}
+
+void hand_back_registers(warp* w, const instruction* i, lane_mask gathered) {
+    each_other_frame(w, gathered, [&](const split& s) {
+        copy_lanes(s.frame, w->frame, i->d, i->width[0], s.mask);
+        copy_lanes(s.frame, w->frame, i->e, 0, s.mask);
+    });
 }
 
 void release_lanes(warp* w, lane_mask gathered, const instruction* resume) {

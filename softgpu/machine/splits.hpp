@@ -9,13 +9,24 @@
 
 namespace softgpu::machine {
 
+// A call's frame is not used any more.
+void release_frame(call_frame* f);
 // Parts the running split at branch `i`: `taken` lanes go to i->target, the rest on.
 const instruction* diverge(warp* w, const instruction* i, lane_mask taken);
+// The running split's join at a meeting place in its own function: the one it has, or a new one that becomes its own.
+std::uint32_t join_at(warp* w, const instruction* meeting);
+// The running split loses lanes to one of their own, under the same join, which goes on at `at`.
+void part(warp* w, const instruction* at, lane_mask others);
+// The warp goes on with the registers of another call. The handler has to end the loop over instructions: return nullptr.
+void enter_frame(warp* w, std::byte* registers);
+// The running split's lanes in `gone` return from their function: they meet the others at the call's join.
+const instruction* come_back(warp* w, lane_mask gone, const instruction* rest_goes_on);
 // The running split stands at its join.
 const instruction* arrive(warp* w);
 // The running split's lanes in `gone` have ended. What comes next for the warp.
 const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_on);
-// Another split that can run, loaded into the warp; nullptr: none.
+// Another split that can run, loaded into the warp; nullptr: none (warp::running), or it runs in another frame
+// (warp::switched).
 const instruction* next_split(warp* w);
 // Lanes that wait at a join for others go on without them. false: none wait. For when nothing else can run.
 bool let_go(warp* w);
@@ -27,6 +38,10 @@ const instruction* wait_at_barrier(warp* w, unsigned barrier, std::uint32_t want
 // The running split waits for the other lanes of `members` at instruction `at`. Returns the lanes that are all there and
 // wait at `at` (the running ones among them), or 0: parked, and `*next` is what the warp does instead.
 lane_mask gather_lanes(warp* w, lane_mask members, const instruction* at, bool same_place, const instruction** next);
+// Gathered lanes may have come by different calls of the function that `i` is in, and have their registers elsewhere: what
+// `i` reads is brought to the running split's frame, and what it has written is taken back.
+void borrow_registers(warp* w, const instruction* i, lane_mask gathered);
+void hand_back_registers(warp* w, const instruction* i, lane_mask gathered);
 // After gather_lanes: lets the gathered splits other than the running one go on at `resume`.
 void release_lanes(warp* w, lane_mask gathered, const instruction* resume);
 

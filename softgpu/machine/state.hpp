@@ -7,10 +7,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "softgpu/machine/launch.hpp"
+#include "softgpu/machine/lazy_memory.hpp"
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/observe/counters.hpp"
 
@@ -25,6 +30,11 @@ struct warp;
 struct block;
 struct worker;
 struct launch_state;
+struct program_code;
+struct execution_count;
+struct call_site;
+struct worker_function;
+struct function_entry;
 
 // Executes one instruction for the active lanes of a warp and says what comes next: the following instruction as a
 // rule; nullptr when the warp has nothing to run now (it waits, gives way, or has ended).
@@ -48,6 +58,7 @@ struct alignas(64) instruction {
         const instruction* meeting = nullptr; // of a branch: where its lanes meet again; nullptr: at the end
         const place* places;                  // of vector accesses: one per element
         const instruction* const* targets;    // of an indexed branch
+        const call_site* site;                // of a call
     };
     std::uint32_t source = 0;               // index into ptx::function::instructions
     std::uint32_t more = 0;                 // what the instruction's file says: a block's number, flags, a count
@@ -59,33 +70,54 @@ enum class waiting : std::uint8_t { no, barrier, others };
 struct split {
     const instruction* pc = nullptr;
     lane_mask mask = 0;
-    std::uint16_t join = 0;     // index into warp::joins; 0: none, lanes meet only in their end
+    std::uint32_t join = 0;     // index into warp::joins; 0: none, lanes meet only in their end
+    std::byte* frame = nullptr; // registers of the function that they are in
     waiting why = waiting::no;
     std::uint8_t barrier = 0;   // while waiting at one
     lane_mask members = 0;      // while waiting for lanes
 };
 
-// Where lanes that a branch parted meet again.
+// Where lanes that a branch parted, or that went into a function together, meet again.
 struct join {
     const instruction* pc = nullptr;
+    std::byte* frame = nullptr; // of the function that `pc` is in
     lane_mask expected = 0;     // lanes that will come, or have come
     lane_mask arrived = 0;
-    std::uint16_t parent = 0;
+    std::uint32_t parent = 0;   // of a free one: the next free one
     bool used = false;
 };
+
+// One call of a function by lanes of a warp, or the kernel itself. Its registers stand right behind it: a split's frame
+// leads to its call, and from there to its callers.
+struct alignas(64) call_frame {
+    const program_code* code = nullptr;
+    std::byte* constants = nullptr;
+    execution_count* executions = nullptr;  // by basic block
+    call_frame* caller = nullptr;           // nullptr: the kernel
+    const instruction* from = nullptr;      // the call, in the caller's code
+    worker_function* home = nullptr;        // where it goes when it is done; nullptr: the kernel's
+    lane_mask inside = 0;                   // lanes that have not returned
+    std::uint32_t depth = 0;                // 0: the kernel
+    std::uint32_t local_base = 0;           // bytes of local memory that belong to the callers
+    std::array<std::uint32_t, lanes> top;   // first byte of local memory behind what each lane uses
+
+    [[nodiscard]] std::byte* registers() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+};
+inline call_frame* frame_of(std::byte* registers) { return reinterpret_cast<call_frame*>(registers) - 1; }
 
 struct warp {
     // The split that runs.
     lane_mask mask = 0;
-    std::uint16_t join_index = 0;
+    std::uint32_t join_index = 0;
     const instruction* pc = nullptr;        // where it goes on after a pause
     const instruction* meeting = nullptr;   // pc of its join
+    std::byte* frame = nullptr;             // registers of the function that it is in
+    std::byte* constants = nullptr;         // of that function, as the worker has them; stands behind `frame`
+    execution_count* executions = nullptr;  // of that function, by basic block
     lane_mask guarded_from = 0;             // mask outside a guarded instruction
     lane_mask carry = 0;                    // the condition code of add.cc and its kin
     int budget = 0;                         // backward branches left before others get their turn
 
-    std::byte* frame = nullptr;
-    std::byte* constants = nullptr;         // of the worker
     observe::counters* counts = nullptr;    // of the barrier interval
     block* owner = nullptr;
     worker* host = nullptr;
@@ -94,11 +126,14 @@ struct warp {
     lane_mask live = 0;                     // lanes that have not ended
     bool running = false;                   // the split above exists
     bool gave_way = false;                  // it stopped because its budget ran out
+    bool switched = false;                  // it stopped because it goes on in another frame
 
     std::uint32_t parked = 0;
-    std::uint16_t joins_used = 0;           // highest index in use since the start
+    std::uint32_t joins_used = 0;           // highest index in use since the start
+    std::uint32_t free_joins = 0;           // the first of those below that are free; 0: none
     std::array<split, lanes + 1> splits;    // the others, [0, parked)
-    std::array<join, 2 * lanes + 2> joins;  // [0] is unused
+    std::vector<join> joins;                // [0] is unused
+    std::byte* kernel_frame = nullptr;      // where the kernel's own registers are
 };
 
 struct barrier_state {
@@ -120,6 +155,8 @@ struct block {
     std::array<barrier_state, 16> barriers;
     std::vector<warp> members;
     std::vector<std::byte> storage; // frames, shared and local memory
+    lazy_memory stack;              // local memory of kernels whose functions need much
+    std::string printed;            // by printf
     bool resident = false;
 };
 
@@ -166,12 +203,12 @@ inline constexpr int turn_budget = 20000;
 // One thread of the host with the blocks that it runs.
 struct worker {
     launch_state* launch = nullptr;
-    std::byte* constants = nullptr;         // immediates, parameters, block indices: 32 lanes each
     unsigned index = 0;
     std::array<known_allocation, 4> known;  // allocations met last
     unsigned known_next = 0;
     bool count = true;
-    execution_count* executions = nullptr;  // by basic block
+    std::unordered_map<const function_entry*, std::unique_ptr<worker_function>> functions; // that were called here
+    const block* entered = nullptr;         // whose values stand in the constants
     std::array<observe::counters, intervals> counts;
     std::size_t intervals_used = 1;
     std::array<strided_cost, 64> strided;   // bank conflicts of strided patterns met before
@@ -194,8 +231,16 @@ struct launch_state {
     std::mutex fault_mutex;
     fault first_fault;
     std::string kernel_name;
-    const void* code = nullptr;             // program_code, for messages
+    kernel* of = nullptr;
+    module::implementation* home = nullptr; // of its module
+    const program_code* code = nullptr;     // of the kernel
+    std::vector<std::pair<std::uint64_t, std::string>> printed; // what blocks have printed, with their numbers
 };
+
+// One line to stand in a fault, without the kernel, the block and the thread, which are put before it.
+const instruction* raise_text(warp* w, const instruction* i, fault_kind kind, const std::string& what, unsigned lane);
+// The same where the message is the whole of what is to be said.
+const instruction* raise_verbatim(warp* w, fault_kind kind, std::string message);
 
 // Whether [at, at + bytes) is in one allocation, by the table; remembers the allocation.
 bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes);

@@ -19,6 +19,9 @@ constexpr std::uint64_t whole_pages = 1ull << 21; // ranges of this size and mor
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
+// What an allocation takes off the heap's limit: it and its header, as a heap in one piece would have it.
+std::uint64_t heap_cost(std::uint64_t bytes) { return round_up(bytes, 16) + 16; }
+
 // What the host can still give without swapping, by its own estimate; all of it where the host does not say.
 std::uint64_t host_available() {
     std::ifstream facts("/proc/meminfo");
@@ -37,15 +40,15 @@ std::uint64_t host_available() {
 
 device_memory::device_memory(std::uint64_t capacity) : capacity_(capacity) {
     // Twice the capacity of addresses, so that fragments never stand in the way of what the card could give.
-    reserved_bytes_ = 2 * window_bytes + 2 * round_up(capacity, whole_pages);
+    reserved_bytes_ = windows * window_bytes + 2 * round_up(capacity, whole_pages);
     void* const at =
         mmap(nullptr, reserved_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
         throw std::system_error(errno, std::generic_category(), "softgpu: cannot reserve addresses for device memory");
     }
     arena_ = reinterpret_cast<address>(at);
-    mprotect(at, 2 * window_bytes, PROT_NONE);
-    free_ranges_.emplace(arena_ + 2 * window_bytes, reserved_bytes_ - 2 * window_bytes);
+    mprotect(at, windows * window_bytes, PROT_NONE);
+    free_ranges_.emplace(arena_ + windows * window_bytes, reserved_bytes_ - windows * window_bytes);
 }
 
 device_memory::~device_memory() { munmap(reinterpret_cast<void*>(arena_), reserved_bytes_); }
@@ -57,16 +60,9 @@ address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::
     }
     const std::uint64_t taken = round_up(std::max<std::uint64_t>(bytes, 1), alignment);
     const std::unique_lock lock(mutex_);
-    const auto fit = std::find_if(free_ranges_.begin(), free_ranges_.end(),
-                                  [taken](const auto& range) { return range.second >= taken; });
-    if (fit == free_ranges_.end()) {
+    const address base = take(taken);
+    if (base == 0) {
         throw out_of_memory("softgpu: out of memory: no free range of " + std::to_string(bytes) + " bytes");
-    }
-    const address base = fit->first;
-    const std::uint64_t left = fit->second - taken;
-    free_ranges_.erase(fit);
-    if (left != 0) {
-        free_ranges_.emplace(base + taken, left);
     }
     allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_});
     used_ += taken;
@@ -76,7 +72,8 @@ address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::
 bool device_memory::release(address base) {
     const std::unique_lock lock(mutex_);
     const auto found = allocations_.find(base);
-    if (found == allocations_.end() || base < arena_ || base >= arena_ + reserved_bytes_) {
+    if (found == allocations_.end() || base < arena_ || base >= arena_ + reserved_bytes_ ||
+        found->second.kind == allocation_kind::heap) {
         return false;
     }
     const std::uint64_t taken = round_up(std::max<std::uint64_t>(found->second.bytes, 1), alignment);
@@ -89,6 +86,26 @@ bool device_memory::release(address base) {
         const address last = (base + taken) / page * page;
         madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
     }
+    give(base, taken);
+    return true;
+}
+
+address device_memory::take(std::uint64_t taken) {
+    const auto fit = std::find_if(free_ranges_.begin(), free_ranges_.end(),
+                                  [taken](const auto& range) { return range.second >= taken; });
+    if (fit == free_ranges_.end()) {
+        return 0;
+    }
+    const address base = fit->first;
+    const std::uint64_t left = fit->second - taken;
+    free_ranges_.erase(fit);
+    if (left != 0) {
+        free_ranges_.emplace(base + taken, left);
+    }
+    return base;
+}
+
+void device_memory::give(address base, std::uint64_t taken) {
     auto range = free_ranges_.emplace(base, taken).first;
     const auto after = std::next(range);
     if (after != free_ranges_.end() && range->first + range->second == after->first) {
@@ -102,7 +119,60 @@ bool device_memory::release(address base) {
             free_ranges_.erase(range);
         }
     }
+}
+
+address device_memory::allocate_on_heap(std::uint64_t bytes, std::uint64_t limit) {
+    if (bytes == 0 || bytes > limit) {
+        return 0;
+    }
+    const std::uint64_t cost = heap_cost(bytes);
+    const std::unique_lock lock(mutex_);
+    if (heap_used_ > limit || cost > limit - heap_used_) {
+        return 0;
+    }
+    const address base = take(round_up(bytes, alignment));
+    if (base != 0) {
+        heap_used_ += cost;
+        allocations_.emplace(base, allocation{base, bytes, allocation_kind::heap, {}, ++serial_});
+    }
+    return base;
+}
+
+bool device_memory::release_on_heap(address base) {
+    const std::unique_lock lock(mutex_);
+    const auto found = allocations_.find(base);
+    if (found == allocations_.end() || found->second.kind != allocation_kind::heap) {
+        return false;
+    }
+    const std::uint64_t taken = round_up(found->second.bytes, alignment);
+    heap_used_ -= heap_cost(found->second.bytes);
+    allocations_.erase(found);
+    generation_.fetch_add(1, std::memory_order_release);
+    give(base, taken);
     return true;
+}
+
+address device_memory::place_code(const void* what) {
+    const std::unique_lock lock(mutex_);
+    auto at = std::find(code_.begin(), code_.end(), what);
+    if (at == code_.end()) {
+        at = std::find(code_.begin(), code_.end(), nullptr);
+        at = at == code_.end() ? code_.insert(at, what) : at;
+        *at = what;
+    }
+    return arena_ + 2 * window_bytes + code_step * (static_cast<std::uint64_t>(at - code_.begin()) + 1);
+}
+
+void device_memory::remove_code(const void* what) {
+    const std::unique_lock lock(mutex_);
+    std::replace(code_.begin(), code_.end(), what, static_cast<const void*>(nullptr));
+}
+
+const void* device_memory::code_at(address at) const {
+    const std::uint64_t offset = at - (arena_ + 2 * window_bytes);
+    const std::shared_lock lock(mutex_);
+    return offset % code_step == 0 && offset != 0 && offset / code_step <= code_.size() ? code_[offset / code_step - 1]
+                                                                                          : nullptr;
 }
 
 void device_memory::adopt(void* host, std::uint64_t bytes, allocation_kind kind) {

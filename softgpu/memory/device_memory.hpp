@@ -11,12 +11,13 @@
 #include <shared_mutex>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace softgpu::memory {
 
 using address = std::uint64_t;
 
-enum class allocation_kind : std::uint8_t { device, managed, host_mapped, variable, constant };
+enum class allocation_kind : std::uint8_t { device, managed, host_mapped, variable, constant, heap };
 
 struct allocation {
     address base = 0;
@@ -68,7 +69,24 @@ public:
     [[nodiscard]] address shared_window() const noexcept { return arena_; }
     [[nodiscard]] address local_window() const noexcept { return arena_ + window_bytes; }
 
+    // Functions have addresses too, where no data can be. One for each `what`, which code_at() gives back; nullptr where
+    // there is no function at exactly this address.
+    address place_code(const void* what);
+    void remove_code(const void* what);
+    [[nodiscard]] const void* code_at(address at) const;
+
+    // The heap of malloc in kernels: an allocation each, together no more than `limit`. 0: it is full.
+    address allocate_on_heap(std::uint64_t bytes, std::uint64_t limit);
+    // false: the heap has given nothing at exactly this address.
+    bool release_on_heap(address base);
+
 private:
+    static constexpr unsigned windows = 3; // shared memory, local memory, functions
+    static constexpr std::uint64_t code_step = 16;
+
+    address take(std::uint64_t taken);   // a free range; 0: none. The lock is held
+    void give(address base, std::uint64_t taken);
+
     std::uint64_t capacity_;
     std::uint64_t reserved_bytes_ = 0;
     address arena_ = 0;
@@ -78,6 +96,8 @@ private:
     std::atomic<std::uint64_t> used_{0};
     std::atomic<std::uint64_t> generation_{1};
     std::uint64_t serial_ = 0;
+    std::uint64_t heap_used_ = 0;
+    std::vector<const void*> code_; // by address in their window, in steps of code_step
 };
 
 } // namespace softgpu::memory

@@ -10,6 +10,7 @@
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/journal.hpp"
+#include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime {
@@ -114,6 +115,7 @@ void context::must_be_alive() const {
 void context::bring_to_light(locked& lock) {
     lock.unlock();
     journal::instance().deliver();
+    show_printed();
     lock.lock();
     fault_is_known_ = poisoned();
     must_be_alive();
@@ -197,6 +199,7 @@ void context::reset(locked& lock) {
     lock.unlock();
     executor::instance().wait_for_all();
     journal::instance().deliver();
+    show_printed();
     lock.lock();
     registry::instance().unload();
     state_.reset();

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <unistd.h>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "softgpu/observe/json.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/executor.hpp"
+#include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime {
@@ -117,6 +119,8 @@ namespace {
             // The environment is wrong, and the program has made no call that could have told it so.
         }
     }
+    show_printed();
+    std::fflush(stdout);
 }
 
 } // namespace

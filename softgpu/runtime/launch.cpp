@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "softgpu/runtime/functions.hpp"
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/occupancy.hpp"
+#include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
@@ -61,8 +63,14 @@ error error_of(machine::fault_kind kind) noexcept {
     case machine::fault_kind::unsupported: return error::not_supported;
     case machine::fault_kind::invalid_ptx: return error::invalid_ptx;
     case machine::fault_kind::deadlock: return error::launch_timeout;
+    case machine::fault_kind::stack_overflow: return error::hardware_stack_error;
     }
     return error::unknown;
+}
+
+std::uint64_t limit_or(context& gpu, limit which, std::uint64_t standard) {
+    const auto set = gpu.state().limits.find(which);
+    return set == gpu.state().limits.end() ? standard : set->second;
 }
 
 machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
@@ -73,6 +81,8 @@ void launch(context& gpu, kernel_work work, void* const* arguments, stream* hand
     stream& on = gpu.checked(handle);
     require_launchable(gpu, work);
     work.parameters = pack(*work.what->image.facts, arguments);
+    work.stack_bytes = limit_or(gpu, limit::stack_bytes, work.stack_bytes);
+    work.heap_bytes = limit_or(gpu, limit::heap_bytes, work.heap_bytes);
     const std::uint64_t number = journal::instance().next_launch();
     gpu.issue(on, operation_kind::device,
               [&gpu, number, work = std::move(work)] { perform(gpu, work, number); });
@@ -154,7 +164,9 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
         .workers = gpu.options().workers,
         .resident_blocks = static_cast<unsigned>(resident_blocks(gpu.device(), facts, work)),
         .multiprocessors = static_cast<unsigned>(gpu.device().multiprocessors),
-        .shared_limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin)};
+        .shared_limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin),
+        .stack_bytes = work.stack_bytes,
+        .heap_bytes = work.heap_bytes};
     observe::launch_record record{.kernel = work.what->demangled,
                                   .symbol = work.what->name,
                                   .grid = {work.grid.x, work.grid.y, work.grid.z},
@@ -167,6 +179,7 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
     const auto start = std::chrono::steady_clock::now();
     machine::launch_result result = machine::launch(*image.owner, *image.kernel, request);
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    keep_printed(launch, std::move(result.printed));
     if (request.count) {
         record.total = result.total;
         record.by_interval = std::move(result.by_interval);
@@ -174,7 +187,11 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
     if (result.error) {
         record.fault = result.error.message;
         gpu.poison(error_of(result.error.kind));
-        report(record.fault);
+        if (result.error.kind == machine::fault_kind::assertion) {
+            std::fprintf(stderr, "%s\n", record.fault.c_str()); // as CUDA writes it
+        } else {
+            report(record.fault);
+        }
     }
     journal::instance().add(gpu.options(), launch, std::move(record));
 }

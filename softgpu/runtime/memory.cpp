@@ -124,6 +124,7 @@ error cudaPointerGetAttributes(pointer_attributes* attributes, const void* point
         case memory::allocation_kind::device:
         case memory::allocation_kind::variable:
         case memory::allocation_kind::constant:
+        case memory::allocation_kind::heap:
             attributes->type = memory_type::device;
             attributes->host_pointer = nullptr;
             break;

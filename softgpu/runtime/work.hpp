@@ -20,6 +20,8 @@ struct kernel_work {
     dimensions block{1, 1, 1};
     std::size_t dynamic_shared_bytes = 0;
     bool cooperative = false;
+    std::uint64_t stack_bytes = 1024;    // cudaLimitStackSize
+    std::uint64_t heap_bytes = 8 << 20;  // cudaLimitMallocHeapSize
     std::vector<std::byte> parameters{}; // as the kernel expects them in its parameter space
 };
 

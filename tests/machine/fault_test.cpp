@@ -168,11 +168,11 @@ TEST_F(Fault, TrapAndUnsupported) {
 }
 
 // A call is named itself, not the moves of its arguments and results around it.
-TEST_F(Fault, CallsAreNamed) {
+TEST_F(Fault, FunctionsThatAreMissingAreNamed) {
     const auto r = run("{ .param .b32 param0; st.param.b32 [param0+0], %r3; .param .b32 retval0;\n"
                        "call.uni (retval0), callee, (param0); ld.param.b32 %r4, [retval0+0]; }",
                        0, ".extern .func (.param .b32 result) callee (.param .b32 argument);\n");
-    expect(r, fault_kind::unsupported, {"kernel k", "not supported", "call.uni (retval0), callee, (param0);"});
+    expect(r, fault_kind::unsupported, {"kernel k", "thread (0,0,0)", "call of callee, which neither the program"});
 }
 
 TEST_F(Fault, BodiesThatMakeNoSense) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/lanes.hpp"
 #include "softgpu/machine/splits.hpp"
@@ -17,7 +18,7 @@ using ptx::opcode;
 using ptx::suffix;
 
 SOFTGPU_INLINE void count_block(const instruction* i, warp* w) {
-    execution_count& n = w->host->executions[i->more];
+    execution_count& n = w->executions[i->more];
     ++n.warps;
     n.lanes += static_cast<std::uint64_t>(std::popcount(w->mask));
 }
@@ -240,6 +241,9 @@ handler choose_control(const form& f) {
     case opcode::fence: return fence;
     case opcode::nanosleep: return sleep;
     case opcode::pmevent: return nothing;
+    case opcode::alloca: return allocate_on_stack;
+    case opcode::stacksave: return save_stack;
+    case opcode::stackrestore: return restore_stack;
     default: return nullptr;
     }
 }

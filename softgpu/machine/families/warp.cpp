@@ -32,9 +32,11 @@ SOFTGPU_INLINE const instruction* together(const instruction* i, std::byte* fram
         return next;
     }
     const lane_mask mine = w->mask;
+    borrow_registers(w, i, gathered);
     w->mask = gathered;
     body(gathered);
     w->mask = mine;
+    hand_back_registers(w, i, gathered);
     release_lanes(w, gathered & ~mine, i + 1);
     return i + 1;
 }
