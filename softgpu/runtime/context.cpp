@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/printed.hpp"
@@ -162,10 +163,23 @@ std::vector<operation_pointer> context::before(const stream& on) {
 
 operation_pointer context::issue(stream& on, operation_kind kind, std::function<void()> work,
                                  const operation_pointer& also, bool caller_waits) {
+    require_not_capturing(*this, on);
+    std::vector<operation_pointer> first = before(on);
+    first.push_back(also);
+    on.last = issue_after(first, kind, std::move(work), on.priority, on.id, caller_waits);
+    if (&on == &state_->legacy) {
+        state_->of_destroyed.clear(); // before this one now, and so before all that follows it
+    }
+    return on.last;
+}
+
+operation_pointer context::issue_after(std::span<const operation_pointer> before, operation_kind kind,
+                                       std::function<void()> work, int priority, std::uint64_t stream,
+                                       bool caller_waits) {
     auto made = std::make_shared<operation>();
     made->kind = kind;
-    made->priority = on.priority;
-    made->stream = on.id;
+    made->priority = priority;
+    made->stream = stream;
     if (kind == operation_kind::device) {
         made->run = [this, work = std::move(work)] {
             if (!poisoned()) {
@@ -175,17 +189,14 @@ operation_pointer context::issue(stream& on, operation_kind kind, std::function<
     } else {
         made->run = std::move(work);
     }
-    std::vector<operation_pointer> first = before(on);
-    first.push_back(also);
-    executor::instance().issue(made, first, caller_waits);
-    on.last = made;
-    if (&on == &state_->legacy) {
-        state_->of_destroyed.clear(); // before this one now, and so before all that follows it
-    }
+    executor::instance().issue(made, before, caller_waits);
     return made;
 }
 
-operation_pointer context::tail(stream& on) { return &on == &state_->legacy ? mark(on) : on.last; }
+operation_pointer context::tail(stream& on) {
+    require_not_capturing(*this, on);
+    return &on == &state_->legacy ? mark(on) : on.last;
+}
 
 void context::retire(const stream& s) {
     if (s.blocking() && s.last != nullptr) {

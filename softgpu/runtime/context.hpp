@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/cards.hpp"
 #include "softgpu/runtime/event.hpp"
+#include "softgpu/runtime/graph.hpp"
 #include "softgpu/runtime/host_memory.hpp"
 #include "softgpu/runtime/managed.hpp"
 #include "softgpu/runtime/pool.hpp"
@@ -51,6 +53,7 @@ struct device_state {
     std::unordered_set<std::unique_ptr<event>, by_address, by_address> events;
     memory_pools pools{memory};
     std::unordered_set<memory::address> freeing; // once their streams get there
+    graph_state graphs;
     std::map<limit, std::uint64_t> limits;
     cache_preference cache = cache_preference::none;
     unsigned flags = 8; // cudaDeviceMapHost, always on
@@ -91,6 +94,9 @@ public:
     // by itself. The work must not throw.
     operation_pointer issue(stream& on, operation_kind kind, std::function<void()> work,
                             const operation_pointer& also = nullptr, bool caller_waits = false);
+    operation_pointer issue_after(std::span<const operation_pointer> before, operation_kind kind,
+                                  std::function<void()> work, int priority, std::uint64_t stream,
+                                  bool caller_waits = false);
     operation_pointer mark(stream& on, const operation_pointer& also = nullptr) {
         return issue(on, operation_kind::mark, nullptr, also);
     }

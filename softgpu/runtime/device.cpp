@@ -8,6 +8,7 @@
 #include "softgpu/runtime/abi/device_properties.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -121,7 +122,10 @@ error cudaDeviceGetAttribute(int* value, int attribute, int device) {
 }
 
 error cudaDeviceSynchronize() {
-    return call([](context& gpu, locked& lock) { gpu.synchronize(lock); });
+    return call([](context& gpu, locked& lock) {
+        require_no_capture(gpu);
+        gpu.synchronize(lock);
+    });
 }
 
 error cudaDeviceReset() {

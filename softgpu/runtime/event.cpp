@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/executor.hpp"
 
 namespace softgpu::runtime {
@@ -28,7 +29,7 @@ void record(event* e, stream* handle, unsigned flags) {
     require(flags <= 1);
     gpu.must_be_alive();
     stream& on = gpu.checked(handle);
-    gpu.checked(e).recorded = gpu.mark(on);
+    record_event(gpu, gpu.checked(e), on, flags);
 }
 
 } // namespace
@@ -63,6 +64,8 @@ error cudaEventRecordWithFlags(event* e, stream* on, unsigned flags) {
 
 error cudaEventQuery(event* e) {
     return call([&](context& gpu, locked& lock) {
+        require_safe(gpu);
+        require_uncaptured(gpu.checked(e));
         const operation_pointer what = gpu.checked(e).recorded;
         lock.unlock();
         const bool done = executor::instance().is_done(what);
@@ -75,7 +78,11 @@ error cudaEventQuery(event* e) {
 }
 
 error cudaEventSynchronize(event* e) {
-    return call([&](context& gpu, locked& lock) { gpu.wait(lock, operation_pointer(gpu.checked(e).recorded)); });
+    return call([&](context& gpu, locked& lock) {
+        require_safe(gpu);
+        require_uncaptured(gpu.checked(e));
+        gpu.wait(lock, operation_pointer(gpu.checked(e).recorded));
+    });
 }
 
 error cudaEventElapsedTime(float* milliseconds, event* start, event* end) {
@@ -85,6 +92,8 @@ error cudaEventElapsedTime(float* milliseconds, event* start, event* end) {
         const event& from = gpu.checked(start);
         const event& to = gpu.checked(end);
         require(((from.flags | to.flags) & event_disable_timing) == 0, error::invalid_resource_handle);
+        require_uncaptured(from);
+        require_uncaptured(to);
         const operation_pointer first = from.recorded;
         const operation_pointer second = to.recorded;
         require(first != nullptr && second != nullptr, error::invalid_resource_handle);

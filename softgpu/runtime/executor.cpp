@@ -90,7 +90,7 @@ void executor::issue(const operation_pointer& what, std::span<const operation_po
     what->place = unfinished_.insert(unfinished_.end(), what);
     if (what->left == 0) {
         make_ready(what);
-        if (!caller_waits || what->kind == operation_kind::host_function) {
+        if (!caller_waits || what->kind == operation_kind::host) {
             pass_on();
         }
     }
@@ -186,7 +186,7 @@ void executor::run(guard& lock, const operation_pointer& what) {
     const std::function<void()> work = std::move(what->run);
     lock.unlock();
     const bool outside = !inside_host_function;
-    inside_host_function = inside_host_function || what->kind == operation_kind::host_function;
+    inside_host_function = inside_host_function || what->kind == operation_kind::host;
     work();
     inside_host_function = !outside;
     lock.lock();

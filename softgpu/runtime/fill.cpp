@@ -5,6 +5,7 @@
 
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/transfer.hpp"
 #include "softgpu/runtime/work.hpp"
 
@@ -19,6 +20,12 @@ bool host_waits(context& gpu, const void* pointer, host_order order) {
 }
 
 void fill(context& gpu, locked& lock, const fill_work& work, stream& on, host_order order) {
+    if (order == host_order::synchronous) {
+        require_safe(gpu);
+    } else if (is_capturing(on)) {
+        capture_node(gpu, on, node_type::fill).work = work;
+        return;
+    }
     const bool waits = host_waits(gpu, work.base, order);
     const operation_pointer issued =
         gpu.issue(on, operation_kind::device, [work] { perform(work); }, nullptr, waits);

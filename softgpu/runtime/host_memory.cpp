@@ -9,6 +9,7 @@
 
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -87,6 +88,7 @@ error cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
         require(pointer != nullptr);
         require((flags & ~(host_allocation_portable | host_allocation_mapped | host_allocation_write_combined)) == 0);
         gpu.must_be_alive();
+        require_safe(gpu);
         *pointer = bytes == 0 ? nullptr : gpu.state().pinned.allocate(bytes, flags);
     });
 }
@@ -95,12 +97,14 @@ error cudaMallocHost(void** pointer, std::size_t bytes) {
     return call([&](context& gpu, locked&) {
         require(pointer != nullptr);
         gpu.must_be_alive();
+        require_safe(gpu);
         *pointer = bytes == 0 ? nullptr : gpu.state().pinned.allocate(bytes, 0);
     });
 }
 
 error cudaFreeHost(void* pointer) {
     return call([&](context& gpu, locked& lock) {
+        require_safe(gpu);
         gpu.synchronize(lock);
         require(pointer == nullptr || gpu.state().pinned.release(pointer));
     });
@@ -112,6 +116,7 @@ error cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
         require((flags & ~(host_register_portable | host_register_mapped | host_register_io_memory |
                            host_register_read_only)) == 0);
         gpu.must_be_alive();
+        require_safe(gpu);
         const auto known = gpu.state().pinned.find(pointer);
         require(!gpu.memory().find(reinterpret_cast<memory::address>(pointer)) || (known && known->registered));
         require(gpu.state().pinned.enroll(pointer, bytes, flags), error::host_memory_already_registered);
@@ -121,6 +126,7 @@ error cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
 error cudaHostUnregister(void* pointer) {
     return call([&](context& gpu, locked& lock) {
         require(pointer != nullptr);
+        require_safe(gpu);
         gpu.synchronize(lock);
         const auto range = gpu.state().pinned.find(pointer);
         require(range.has_value(), error::host_memory_not_registered);

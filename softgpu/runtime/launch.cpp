@@ -11,6 +11,7 @@
 #include "softgpu/machine/launch.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/functions.hpp"
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/occupancy.hpp"
@@ -81,8 +82,12 @@ void launch(context& gpu, kernel_work work, void* const* arguments, stream* hand
     stream& on = gpu.checked(handle);
     require_launchable(gpu, work);
     work.parameters = pack(*work.what->image.facts, arguments);
-    work.stack_bytes = limit_or(gpu, limit::stack_bytes, work.stack_bytes);
-    work.heap_bytes = limit_or(gpu, limit::heap_bytes, work.heap_bytes);
+    apply_limits(gpu, work);
+    if (is_capturing(on)) {
+        graph_node& node = capture_node(gpu, on, node_type::kernel);
+        node.work = with_arguments(std::make_shared<kernel_work>(std::move(work)));
+        return;
+    }
     const std::uint64_t number = journal::instance().next_launch();
     gpu.issue(on, operation_kind::device,
               [&gpu, number, work = std::move(work)] { perform(gpu, work, number); });
@@ -118,7 +123,7 @@ void record_events(context& gpu, const launch_configuration& c, stream& on) {
         const bool completion = a.id == launch_attribute_id::launch_completion_event;
         if (completion || a.id == launch_attribute_id::programmatic_event) {
             event* e = completion ? a.value.completion_event.what : a.value.programmatic_event.what;
-            gpu.checked(e).recorded = gpu.mark(on);
+            record_event(gpu, gpu.checked(e), on, 0);
         }
     }
 }
@@ -145,6 +150,11 @@ void require_launchable(context& gpu, const kernel_work& work) {
         require(gpu.device().major >= 6, error::not_supported);
         require(count(work.grid) <= resident_blocks(gpu.device(), facts, work), error::cooperative_launch_too_large);
     }
+}
+
+void apply_limits(context& gpu, kernel_work& work) {
+    work.stack_bytes = limit_or(gpu, limit::stack_bytes, work.stack_bytes);
+    work.heap_bytes = limit_or(gpu, limit::heap_bytes, work.heap_bytes);
 }
 
 std::vector<std::byte> pack_arguments(context& gpu, function& f, void* const* arguments) {

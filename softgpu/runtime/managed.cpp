@@ -5,6 +5,7 @@
 #include <span>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -65,7 +66,7 @@ void prefetch(const void* pointer, std::size_t bytes, memory_location to, unsign
     require(flags == 0);
     require_location(to);
     gpu.must_be_alive();
-    gpu.checked(on);
+    require_not_capturing(gpu, gpu.checked(on));
     advice_of(gpu, pointer, bytes).last_prefetch = to;
 }
 

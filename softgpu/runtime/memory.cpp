@@ -5,6 +5,7 @@
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/memory.hpp"
 
 namespace softgpu::runtime {
@@ -23,6 +24,7 @@ std::size_t pitch_for(std::size_t width) {
 }
 
 void* allocate(context& gpu, locked& lock, std::size_t bytes, memory::allocation_kind kind) {
+    require_safe(gpu);
     return bytes == 0 ? nullptr : reinterpret_cast<void*>(with_patience(gpu, lock, [&] {
         return gpu.memory().allocate(bytes, kind);
     }));
@@ -39,6 +41,9 @@ void release(context& gpu, void* pointer) {
     const auto found = gpu.memory().find(address);
     require(found.has_value() && found->base == address && is_from_malloc(*found));
     require(!gpu.state().freeing.contains(address));
+    if (free_graph_memory(gpu, address)) {
+        return;
+    }
     gpu.state().pools.forget(address);
     gpu.state().managed.erase(address);
     gpu.memory().release(address);
@@ -84,6 +89,7 @@ error cudaMalloc3D(pitched_pointer* pointer, extent size) {
 
 error cudaFree(void* pointer) {
     return call([&](context& gpu, locked& lock) {
+        require_safe(gpu);
         gpu.synchronize(lock);
         if (pointer != nullptr) {
             release(gpu, pointer);

@@ -15,7 +15,7 @@ namespace softgpu::runtime {
 struct operation;
 using operation_pointer = std::shared_ptr<operation>;
 
-enum class operation_kind : std::uint8_t { mark, device, host_function };
+enum class operation_kind : std::uint8_t { mark, device, host };
 
 struct operation {
     operation_kind kind = operation_kind::mark;

@@ -7,6 +7,7 @@
 
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/memory.hpp"
 
 namespace softgpu::runtime {
@@ -71,7 +72,15 @@ memory_pool& checked(context& gpu, memory_pool* pool) {
 // The memory is there at once; only its use is bound to the stream's order.
 void allocate(context& gpu, locked& lock, void** pointer, std::size_t bytes, memory_pool& pool, stream* on) {
     gpu.must_be_alive();
-    gpu.checked(on);
+    stream& in = gpu.checked(on);
+    if (is_capturing(in)) {
+        require(bytes != 0);
+        graph& into = *in.capturing->into;
+        auto memory = allocate_for(gpu, into, bytes);
+        *pointer = reinterpret_cast<void*>(memory->base);
+        capture_node(gpu, in, node_type::allocate).work = memory_work{std::move(memory)};
+        return;
+    }
     *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(with_patience(gpu, lock, [&] {
         require(gpu.state().pools.contains(&pool));
         return gpu.state().pools.allocate(pool, bytes);
@@ -82,6 +91,19 @@ void free_in_order(context& gpu, void* pointer, stream& on) {
     const auto address = reinterpret_cast<memory::address>(pointer);
     const auto found = gpu.memory().find(address);
     require(found.has_value() && found->base == address && is_from_malloc(*found));
+    if (is_capturing(on)) {
+        const auto& all = gpu.state().graphs.allocations;
+        const auto at = all.find(address);
+        require(at != all.end() && at->second->freed_by == nullptr);
+        at->second->freed_by = on.capturing->into;
+        capture_node(gpu, on, node_type::free).work = memory_work{at->second};
+        return;
+    }
+    if (gpu.state().graphs.allocations.contains(address)) {
+        gpu.mark(on);
+        (void)free_graph_memory(gpu, address);
+        return;
+    }
     require(gpu.state().freeing.insert(address).second);
     gpu.issue(on, operation_kind::device, [&gpu, pointer, address] {
         const locked lock(gpu.mutex());

@@ -82,6 +82,7 @@ void registry::remove_binary(fat_binary& binary) {
 void registry::add_function(fat_binary& binary, const void* host, const char* name) {
     auto made = std::make_unique<function>();
     made->binary = &binary;
+    made->host = host;
     made->name = name;
     const std::lock_guard lock(mutex_);
     std::unique_ptr<function>& place = functions_[host];

@@ -40,6 +40,7 @@ struct kernel_image {
 // What cudaKernel_t and cudaFunction_t point to.
 struct function {
     fat_binary* binary = nullptr;
+    const void* host = nullptr; // the stub by which the program names it
     std::string name; // as in the PTX
     std::string demangled; // from first use on
     kernel_image image;          // empty before first use

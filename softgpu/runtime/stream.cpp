@@ -6,12 +6,12 @@
 #include <cstdint>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/executor.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-using host_function = void (*)(void* user);
 using stream_callback = void (*)(stream* on, error status, void* user);
 
 void create(stream** out, unsigned flags, int priority) {
@@ -53,6 +53,7 @@ error cudaStreamDestroy(stream* s) {
         gpu.must_be_alive();
         const auto at = gpu.state().streams.find(s);
         require(at != gpu.state().streams.end(), error::invalid_resource_handle);
+        leave_capture(*s);
         gpu.retire(*s);
         gpu.state().streams.erase(at);
     });
@@ -80,10 +81,7 @@ error cudaStreamWaitEvent(stream* s, event* e, unsigned flags) {
         require(flags <= 1);
         gpu.must_be_alive();
         stream& on = gpu.checked(s);
-        const operation_pointer what = gpu.checked(e).recorded;
-        if (what != nullptr) {
-            gpu.mark(on, what);
-        }
+        wait_for_event(gpu, on, gpu.checked(e), flags);
     });
 }
 
@@ -124,7 +122,12 @@ error cudaLaunchHostFunc(stream* s, host_function run, void* user) {
     return call([&](context& gpu, locked&) {
         require(run != nullptr);
         gpu.must_be_alive();
-        gpu.issue(gpu.checked(s), operation_kind::host_function, [&gpu, run, user] {
+        stream& on = gpu.checked(s);
+        if (is_capturing(on)) {
+            capture_node(gpu, on, node_type::host).work = host_work{run, user};
+            return;
+        }
+        gpu.issue(on, operation_kind::host, [&gpu, run, user] {
             if (!gpu.poisoned()) {
                 run(user);
             }
@@ -139,7 +142,7 @@ void add_callback(stream* s, stream_callback run, void* user, unsigned flags) {
     const locked lock(gpu.mutex());
     require(run != nullptr && flags == 0);
     gpu.must_be_alive();
-    gpu.issue(gpu.checked(s), operation_kind::host_function, [&gpu, s, run, user] { run(s, gpu.fault(), user); });
+    gpu.issue(gpu.checked(s), operation_kind::host, [&gpu, s, run, user] { run(s, gpu.fault(), user); });
 }
 
 } // namespace
@@ -152,7 +155,7 @@ error cudaStreamAttachMemAsync(stream* s, void* pointer, std::size_t, unsigned f
     return call([&](context& gpu, locked&) {
         require(flags == 1 || flags == 2 || flags == 4);
         gpu.must_be_alive();
-        gpu.checked(s);
+        require_not_capturing(gpu, gpu.checked(s));
         const auto found = gpu.memory().find(reinterpret_cast<memory::address>(pointer));
         require(found.has_value() && found->kind == memory::allocation_kind::managed);
     });

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/operation.hpp"
@@ -16,6 +17,9 @@ inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr int least_priority = 0;
 inline constexpr int greatest_priority = -5;
 
+struct capture;
+struct graph_node;
+
 struct stream {
     unsigned flags = 0;
     int priority = 0;
@@ -23,6 +27,8 @@ struct stream {
     launch_attribute_value window{}; // cudaStreamSetAttribute: kept, without an effect
     launch_attribute_value policy{};
     operation_pointer last{};
+    std::shared_ptr<capture> capturing{};       // what is issued goes into a graph
+    std::vector<graph_node*> capture_before{};  // after these
 
     [[nodiscard]] bool blocking() const noexcept { return (flags & stream_non_blocking) == 0; }
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Variables of the program in device memory, found by the host's shadow of them.
+#include "softgpu/runtime/symbol.hpp"
+
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/registry.hpp"
 #include "softgpu/runtime/transfer.hpp"
@@ -17,11 +19,15 @@ char* place_of(context& gpu, const void* symbol) {
     return reinterpret_cast<char*>(registry::instance().locate(variable_of(symbol), gpu).address);
 }
 
-char* place_within(context& gpu, const void* symbol, std::size_t bytes, std::size_t offset) {
+} // namespace
+
+char* place_in_symbol(context& gpu, const void* symbol, std::size_t bytes, std::size_t offset) {
     const std::uint64_t size = variable_of(symbol).bytes;
     require(offset <= size && bytes <= size - offset);
     return place_of(gpu, symbol) + offset;
 }
+
+namespace {
 
 void copy_in(context& gpu, locked& lock, const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
              copy_kind kind, stream* on, host_order order) {
@@ -29,7 +35,7 @@ void copy_in(context& gpu, locked& lock, const void* symbol, const void* source,
     stream& in = gpu.checked(on);
     require(kind == copy_kind::host_to_device || kind == copy_kind::device_to_device || kind == copy_kind::automatic,
             error::invalid_memcpy_direction);
-    copy_bytes(gpu, lock, place_within(gpu, symbol, bytes, offset), source, bytes, kind, in, order);
+    copy_bytes(gpu, lock, place_in_symbol(gpu, symbol, bytes, offset), source, bytes, kind, in, order);
 }
 
 void copy_out(context& gpu, locked& lock, void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
@@ -38,7 +44,7 @@ void copy_out(context& gpu, locked& lock, void* destination, const void* symbol,
     stream& in = gpu.checked(on);
     require(kind == copy_kind::device_to_host || kind == copy_kind::device_to_device || kind == copy_kind::automatic,
             error::invalid_memcpy_direction);
-    copy_bytes(gpu, lock, destination, place_within(gpu, symbol, bytes, offset), bytes, kind, in, order);
+    copy_bytes(gpu, lock, destination, place_in_symbol(gpu, symbol, bytes, offset), bytes, kind, in, order);
 }
 
 } // namespace

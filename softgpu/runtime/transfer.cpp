@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
@@ -131,6 +132,12 @@ bool is_host(side s) { return s == side::pinned || s == side::pageable; }
 } // namespace
 
 void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
+    if (order == host_order::synchronous) {
+        require_safe(gpu);
+    } else if (is_capturing(on)) {
+        capture_copy(gpu, on, what);
+        return;
+    }
     require_copy(gpu, what);
     copy_work work{.what = what};
     const side to = side_of(gpu, what.destination.pointer);

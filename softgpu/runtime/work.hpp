@@ -49,6 +49,8 @@ void perform(const fill_work& work);
 
 // Throws failure where a launch is not one that the card takes.
 void require_launchable(context& gpu, const kernel_work& work);
+// Takes the limits that cudaDeviceSetLimit has set.
+void apply_limits(context& gpu, kernel_work& work);
 // Lays the arguments out as the kernel expects them.
 [[nodiscard]] std::vector<std::byte> pack_arguments(context& gpu, function& f, void* const* arguments);
 

@@ -93,7 +93,7 @@ error cudaFuncGetAttributes(function_attributes* out, const void* kernel);
 error cudaFuncSetAttribute(const void* kernel, function_attribute which, int value);
 error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
                                                     std::size_t dynamic_shared);
-error cudaGraphCreate(void** graph, unsigned flags);
+error cudaGraphicsMapResources(int count, void** resources, stream* on);
 
 void** __cudaRegisterFatBinary(void* data);
 void __cudaRegisterFatBinaryEnd(void** handle);

@@ -92,9 +92,8 @@ TEST_F(stream_test, the_last_error_is_the_threads_own) {
 
 TEST_F(stream_test, unsupported_calls_say_their_name) {
     testing::internal::CaptureStderr();
-    void* graph = nullptr;
-    EXPECT_EQ(cudaGraphCreate(&graph, 0), error::not_supported);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "softgpu: cudaGraphCreate is not supported\n");
+    EXPECT_EQ(cudaGraphicsMapResources(0, nullptr, nullptr), error::not_supported);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "softgpu: cudaGraphicsMapResources is not supported\n");
     EXPECT_EQ(cudaGetLastError(), error::not_supported);
 }
 
