@@ -97,6 +97,7 @@ private:
     // What may wait for other lanes, or makes more than one instruction, needs real divergence around it.
     static bool needs_split(const ptx::instruction& i) {
         switch (ptx::family_of(i.op)) {
+        case ptx::family::async:
         case ptx::family::control:
         case ptx::family::warp: return true;
         default: return i.space() == suffix::param || i.op == opcode::set;
@@ -192,12 +193,13 @@ private:
         if (i.op == opcode::brx) {
             note_targets(b, i);
         }
-        if (i.op == opcode::set) {
+        if (i.op == opcode::set && !is_half(fm.type[1])) {
             // A predicate first, then its value.
             instruction value;
             value.run = set_.mask_to_value;
             value.source = n;
             value.d = d.d;
+            value.width[0] = d.width[0];
             value.a = d.d = operands_.scratch();
             value.immediate = d.immediate;
             code_.code.back() = d;
@@ -235,8 +237,11 @@ private:
         case ptx::family::convert: return set_.convert(fm);
         case ptx::family::memory: return set_.memory(fm);
         case ptx::family::atomic: return set_.atomic(fm);
+        case ptx::family::async: return set_.async(fm);
         case ptx::family::control: return set_.control(fm);
         case ptx::family::warp: return set_.warp_wide(fm);
+        case ptx::family::texture: return set_.texture(fm);
+        case ptx::family::video: return set_.video(fm);
         case ptx::family::unsupported: return nullptr;
         }
         return nullptr;

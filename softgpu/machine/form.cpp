@@ -47,7 +47,6 @@ unsigned operand_bytes(const form& f, unsigned index) {
     case opcode::cvt: return index == 0 ? own : std::max(2u, ptx::bytes_of(f.type[1]));
     case opcode::shf:
     case opcode::prmt:
-    case opcode::lop3:
     case opcode::shfl:
     case opcode::redux:
     case opcode::elect:
@@ -58,7 +57,10 @@ unsigned operand_bytes(const form& f, unsigned index) {
     case opcode::dp2a:
     case opcode::nanosleep:
     case opcode::brx: return 4;
+    case opcode::lop3: return index == 5 ? 0 : 4;
     case opcode::vote: return index == 1 ? 0 : 4;
+    case opcode::getctarank: return index == 0 ? 4 : own;
+    case opcode::mapa: return index == 2 ? 4 : own;
     case opcode::match: return index == 1 ? own : 4;
     case opcode::bar:
     case opcode::barrier: return 4;
@@ -81,6 +83,7 @@ unsigned destination_bytes(const form& f) {
     case opcode::bfind:
     case opcode::match:
     case opcode::activemask:
+    case opcode::getctarank:
     case opcode::elect: return 4;
     default: return f.type[0] == suffix::pred ? 0 : own;
     }
@@ -108,7 +111,6 @@ operand_range operands_wanted(const form& f) {
     case opcode::brev:
     case opcode::testp:
     case opcode::mov:
-    case opcode::cvt:
     case opcode::cvta:
     case opcode::isspacep:
     case opcode::elect:
@@ -121,8 +123,6 @@ operand_range operands_wanted(const form& f) {
     case opcode::mul:
     case opcode::div:
     case opcode::rem:
-    case opcode::min:
-    case opcode::max:
     case opcode::mul24:
     case opcode::addc:
     case opcode::subc:
@@ -137,6 +137,9 @@ operand_range operands_wanted(const form& f) {
     case opcode::vote:
     case opcode::match:
     case opcode::redux: return exactly(3);
+    case opcode::cvt: return {2, 3};
+    case opcode::min:
+    case opcode::max: return {3, 4};
     case opcode::set:
     case opcode::setp: return exactly(f.has(suffix::and_) || f.has(suffix::or_) || f.has(suffix::xor_) ? 4 : 3);
     case opcode::mad:
@@ -153,8 +156,11 @@ operand_range operands_wanted(const form& f) {
     case opcode::bfe:
     case opcode::fns: return exactly(4);
     case opcode::bfi:
-    case opcode::lop3:
     case opcode::shfl: return exactly(5);
+    case opcode::lop3: return exactly(f.pair ? 6 : 5);
+    case opcode::mapa: return exactly(3);
+    case opcode::getctarank:
+    case opcode::createpolicy: return {2, 6};
     case opcode::atom: return f.has(suffix::cas) ? operand_range{4, 5} : operand_range{3, 4};
     case opcode::red: return {2, 3};
     default: return {};

@@ -32,6 +32,11 @@ struct form {
     }
 };
 
+// f16, bf16 and pairs of them.
+[[nodiscard]] constexpr bool is_half(ptx::suffix t) noexcept {
+    return t == ptx::suffix::f16 || t == ptx::suffix::bf16 || t == ptx::suffix::f16x2 || t == ptx::suffix::bf16x2;
+}
+
 [[nodiscard]] form form_of(const ptx::instruction& i);
 
 // Bytes of a lane that operand `index` of this form is read or written with where it is an immediate or a symbol:

@@ -202,6 +202,7 @@ private:
             w.interval = 0;
             w.running = true;
             w.gave_way = false;
+            w.copies.clear();
             w.parked = 0;
             for (std::uint32_t k = 1; k <= w.joins_used; ++k) {
                 w.joins[k] = {};

@@ -17,8 +17,11 @@ struct handler_set {
     handler (*convert)(const form&);
     handler (*memory)(const form&);
     handler (*atomic)(const form&);
+    handler (*async)(const form&);
     handler (*control)(const form&);
     handler (*warp_wide)(const form&);
+    handler (*texture)(const form&);
+    handler (*video)(const form&);
     // Pseudo-instructions of the decoder.
     handler enter;          // start of a block: counts it (`more` is its number)
     handler enter_meeting;  // the same where lanes may meet

@@ -5,6 +5,7 @@
 #include <cfenv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "softgpu/machine/special.hpp"
@@ -17,6 +18,30 @@ using ptx::operand_kind;
 using ptx::suffix;
 
 namespace {
+
+// What set writes where its comparison holds.
+std::int64_t value_of_true(suffix t) {
+    switch (t) {
+    case suffix::f32: return 0x3F800000;
+    case suffix::f16: return 0x3C00;
+    case suffix::bf16: return 0x3F80;
+    case suffix::f16x2: return 0x3C003C00;
+    case suffix::bf16x2: return 0x3F803F80;
+    default: return 0xFFFFFFFF;
+    }
+}
+
+// Bits 3 and up of `more` of a comparison of halves: .ftz, and which relation (see half.cpp).
+std::uint32_t half_comparison(const form& fm) {
+    constexpr suffix relations[] = {suffix::eq,  suffix::ne,  suffix::lt,  suffix::le,  suffix::gt,
+                                    suffix::ge,  suffix::equ, suffix::neu, suffix::ltu, suffix::leu,
+                                    suffix::gtu, suffix::geu, suffix::num, suffix::nan};
+    std::uint32_t which = 0;
+    while (which + 1 < std::size(relations) && !fm.has(relations[which])) {
+        ++which;
+    }
+    return (fm.has(suffix::ftz) ? 8u : 0u) | which << 4;
+}
 
 [[noreturn]] void unknown(const operand& o) { throw ptx::error(o.where, "unknown symbol '" + o.name + "'"); }
 
@@ -105,12 +130,15 @@ std::uint64_t operand_layout::narrow(std::uint64_t bits, unsigned bytes) {
 place operand_layout::special_place(const operand& o, unsigned bytes) {
     const auto found = find_special(o.name);
     if (!found) {
-        if (o.name.starts_with("%cluster_") || o.name.starts_with("%is_explicit_cluster") ||
-            o.name.starts_with("%envreg") || o.name.starts_with("%clusterid")) {
-            return constants_.immediate(0, bytes);
-        }
-        if (o.name.starts_with("%nclusterid") || o.name.starts_with("%cluster_n")) {
+        // A block is a cluster of its own; what only the driver or a profiler would set is 0.
+        if (o.name.starts_with("%cluster_n")) {
             return constants_.immediate(1, bytes);
+        }
+        for (const char* const zero : {"%cluster_cta", "%is_explicit_cluster", "%envreg", "%pm", "%reserved_smem",
+                                       "%current_graph_exec"}) {
+            if (o.name.starts_with(zero)) {
+                return constants_.immediate(0, bytes);
+            }
         }
         throw ptx::error(o.where, "special register '" + o.name + "' is not supported");
     }
@@ -154,7 +182,8 @@ void operand_layout::address(const operand& o, const form& fm, instruction& d) {
     if (o.kind != operand_kind::address) {
         throw ptx::error(o.where, "an address in brackets belongs here");
     }
-    const bool in_shared = fm.space == suffix::shared || fm.space == suffix::shared_cta;
+    const bool in_shared =
+        fm.space == suffix::shared || fm.space == suffix::shared_cta || fm.space == suffix::shared_cluster;
     if (o.has_register) {
         d.a = places_.offset[o.reg];
         d.width[1] = static_cast<std::uint8_t>(program::warp_bytes(f_.registers[o.reg].type) / lanes);
@@ -179,7 +208,13 @@ std::uint32_t operand_layout::address_number(const operand& o) {
 }
 
 void operand_layout::operands_of(const ptx::instruction& i, const form& fm, instruction& d) {
+    switch (ptx::family_of(i.op)) {
+    case ptx::family::video: video_operands(i, fm, d); return;
+    default: break;
+    }
     switch (i.op) {
+    case opcode::cp: copy_operands(i, fm, d); return;
+    case opcode::mbarrier: barrier_object_operands(i, fm, d); return;
     case opcode::ld:
     case opcode::ldu: {
         const operand& to = i.operands.at(0);
@@ -218,6 +253,10 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
         return;
     }
     case opcode::atom:
+        if (fm.vector > 1) {
+            atomic_vector(i, fm, d);
+            return;
+        }
         d.d = destination(i.operands.at(0));
         address(i.operands.at(1), fm, d);
         d.b = source(i.operands.at(2), operand_bytes(fm, 2));
@@ -226,6 +265,10 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
         }
         return;
     case opcode::red:
+        if (fm.vector > 1) {
+            atomic_vector(i, fm, d);
+            return;
+        }
         address(i.operands.at(0), fm, d);
         d.b = source(i.operands.at(1), operand_bytes(fm, 1));
         return;
@@ -240,7 +283,10 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
     case opcode::prefetch:
     case opcode::prefetchu:
     case opcode::discard:
-    case opcode::applypriority: return;
+    case opcode::applypriority:
+    case opcode::griddepcontrol:
+    case opcode::setmaxnreg: return;
+    case opcode::createpolicy: d.d = exact_destination(i.operands.at(0), 8); return;
     case opcode::brx: d.a = source(i.operands.at(0), 4); return;
     case opcode::alloca:
         d.d = destination(i.operands.at(0));
@@ -355,11 +401,24 @@ void operand_layout::details(const ptx::instruction& i, const form& fm, instruct
         if (i.operands.size() > 3 && i.operands[3].negated) {
             d.more |= 4;
         }
-        d.immediate = fm.type[0] == suffix::f32 ? 0x3F800000 : 0xFFFFFFFF;
+        d.immediate = value_of_true(fm.type[0]);
+        if (is_half(fm.type[i.op == opcode::set ? 1 : 0])) {
+            d.more |= half_comparison(fm);
+        }
         return;
     }
     case opcode::vote: d.c = i.operands.at(1).negated ? 0 : nowhere; return;
-    case opcode::lop3: d.immediate = static_cast<std::int64_t>(i.operands.at(4).bits); return;
+    case opcode::lop3:
+        d.immediate = static_cast<std::int64_t>(i.operands.at(4).bits);
+        if (fm.pair) {
+            const operand& q = i.operands.at(5);
+            code_.place_lists.push_back({source(q, 0)});
+            d.places = code_.place_lists.back().data();
+            d.more = (fm.has(suffix::or_) ? 1u : 0u) | (q.negated ? 2u : 0u);
+        }
+        return;
+    case opcode::mapa:
+    case opcode::getctarank: d.width[0] = lane_bytes(f_, i.operands[0]); return;
     case opcode::prmt:
         d.more = fm.has(suffix::f4e)    ? 1
                  : fm.has(suffix::b4e)  ? 2
@@ -377,6 +436,8 @@ void operand_layout::details(const ptx::instruction& i, const form& fm, instruct
                  : fm.has(suffix::rpi) || fm.has(suffix::rp) ? 3
                                                              : 0;
         d.more |= (whole ? 4u : 0u) | (fm.has(suffix::sat) ? 8u : 0u) | (fm.has(suffix::ftz) ? 16u : 0u);
+        d.more |= (fm.has(suffix::relu) ? 32u : 0u) | (fm.has(suffix::satfinite) ? 64u : 0u) |
+                  (fm.has(suffix::rna) ? 128u : 0u);
         return;
     }
     case opcode::cvta:
@@ -388,7 +449,10 @@ void operand_layout::details(const ptx::instruction& i, const form& fm, instruct
         return;
     default: break;
     }
-    if (ptx::family_of(i.op) == ptx::family::arithmetic) {
+    if (is_half(fm.type[0])) {
+        d.more = (fm.has(suffix::ftz) ? 1u : 0u) | (fm.has(suffix::sat) ? 2u : 0u) | (fm.has(suffix::relu) ? 4u : 0u) |
+                 (fm.has(suffix::NaN) ? 8u : 0u) | (fm.has(suffix::xorsign) ? 16u : 0u);
+    } else if (ptx::family_of(i.op) == ptx::family::arithmetic) {
         d.more = fm.has(suffix::rz)   ? static_cast<std::uint32_t>(FE_TOWARDZERO)
                  : fm.has(suffix::rm) ? static_cast<std::uint32_t>(FE_DOWNWARD)
                  : fm.has(suffix::rp) ? static_cast<std::uint32_t>(FE_UPWARD)

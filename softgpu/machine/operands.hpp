@@ -47,6 +47,14 @@ private:
     void destinations(const ptx::instruction& i, instruction& d);
     void sources(const ptx::instruction& i, const form& fm, instruction& d, unsigned first, unsigned count);
     void barrier_operands(const ptx::instruction& i, instruction& d);
+    // As source() and destination(), of a register that is exactly as wide.
+    place exact(const ptx::operand& o, unsigned bytes);
+    place exact_destination(const ptx::operand& o, unsigned bytes);
+    // further_operands.cpp
+    void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);
+    void barrier_object_operands(const ptx::instruction& i, const form& fm, instruction& d);
+    void atomic_vector(const ptx::instruction& i, const form& fm, instruction& d);
+    void video_operands(const ptx::instruction& i, const form& fm, instruction& d);
     void details(const ptx::instruction& i, const form& fm, instruction& d);
 
     const ptx::function& f_;

@@ -105,6 +105,16 @@ struct alignas(64) call_frame {
 };
 inline call_frame* frame_of(std::byte* registers) { return reinterpret_cast<call_frame*>(registers) - 1; }
 
+// A copy that a lane has started and that has not been carried out.
+struct pending_copy {
+    std::uint64_t from = 0;     // global memory
+    std::uint32_t to = 0;       // shared memory
+    std::uint32_t group = 0;    // of its lane, counted from the lane's first
+    std::uint8_t lane = 0;
+    std::uint8_t bytes = 0;     // written
+    std::uint8_t filled = 0;    // of these, copied; the rest becomes zero
+};
+
 struct warp {
     // The split that runs.
     lane_mask mask = 0;
@@ -127,6 +137,9 @@ struct warp {
     bool running = false;                   // the split above exists
     bool gave_way = false;                  // it stopped because its budget ran out
     bool switched = false;                  // it stopped because it goes on in another frame
+
+    std::vector<pending_copy> copies;       // in the order of their start
+    std::array<std::uint32_t, lanes> copy_groups{}; // groups that each lane has committed
 
     std::uint32_t parked = 0;
     std::uint32_t joins_used = 0;           // highest index in use since the start

@@ -57,6 +57,8 @@ enum class use : std::uint8_t { read, written };
 [[nodiscard]] inline bool writes_early(const ptx::instruction& i) noexcept {
     switch (ptx::family_of(i.op)) {
     case ptx::family::atomic:
+    case ptx::family::async:
+    case ptx::family::texture:
     case ptx::family::warp:
     case ptx::family::unsupported: return true;
     default: break;

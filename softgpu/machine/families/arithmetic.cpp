@@ -371,10 +371,29 @@ handler halves(const form& f) {
     }
 }
 
+// Three operands, as the newest architectures take them.
+template <class F>
+struct of_three {
+    SOFTGPU_INLINE float operator()(float a, float b, float c) const { return F{}(F{}(a, b), c); }
+};
+template <class F>
+struct of_three_magnitudes {
+    SOFTGPU_INLINE float operator()(float a, float b, float c) const {
+        return F{}(F{}(abs_float{}(a), abs_float{}(b)), abs_float{}(c));
+    }
+};
+template <class F>
+handler min_max_of_three(const form& f) {
+    if (f.type[0] != suffix::f32 || f.has(suffix::xorsign)) {
+        return nullptr;
+    }
+    return f.has(suffix::abs) ? float_of<float, of_three_magnitudes<F>, 3>(f) : float_of<float, of_three<F>, 3>(f);
+}
+
 template <class Int, class Float>
 handler min_max(const form& f) {
-    if (f.operands != 3) {
-        return nullptr; // the newest architectures take three
+    if (f.operands == 4) {
+        return f.has(suffix::NaN) ? min_max_of_three<keep_nan<Float>>(f) : min_max_of_three<Float>(f);
     }
     if (!is_float(f.type[0])) {
         if (f.type[0] == suffix::s32 && f.has(suffix::relu)) {
@@ -403,6 +422,9 @@ handler reciprocals(const form& f) {
 } // namespace
 
 handler choose_arithmetic(const form& f) {
+    if (is_half(f.type[0])) {
+        return choose_half_arithmetic(f);
+    }
     const bool real = is_float(f.type[0]);
     if (real && f.type[1] != suffix::none) {
         return nullptr; // operands of mixed precision

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // atom and red: read-modify-write on global memory with the host's own atomics, since other workers run other blocks; on
 // shared memory plainly, since one worker runs the whole block. Lanes go in order.
+#include "softgpu/machine/async.hpp"
 #include "softgpu/machine/families/access.hpp"
 #include "softgpu/machine/families/choose.hpp"
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/families/floats.hpp"
+#include "softgpu/machine/families/halves.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -60,6 +62,22 @@ struct op_add_float {
     T operator()(T old, T b, T) const { return std::bit_cast<T>(std::bit_cast<F>(old) + std::bit_cast<F>(b)); }
 };
 
+// One half, or two in a word.
+template <class Format>
+struct op_add_half {
+    static std::uint32_t one(std::uint32_t a, std::uint32_t b) {
+        return narrowed<Format>(widened<Format>(a) + widened<Format>(b));
+    }
+    template <class T>
+    T operator()(T old, T b, T) const {
+        if constexpr (sizeof(T) == 2) {
+            return static_cast<T>(one(old, b));
+        } else {
+            return one(old >> 16, b >> 16) << 16 | one(old & 0xFFFF, b & 0xFFFF);
+        }
+    }
+};
+
 template <class T, class Op>
 SOFTGPU_INLINE T global_update(void* at, T b, T c) {
     auto* const p = static_cast<T*>(at);
@@ -103,10 +121,10 @@ inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool 
     c.atomic_worst_multiplicity = worst > c.atomic_worst_multiplicity ? worst : c.atomic_worst_multiplicity;
 }
 
-// Space: 0 global, 1 shared, 2 generic.
-template <class T, class Op, int Space>
-const instruction* update(const instruction* i, std::byte* frame, warp* w) {
-    std::uint64_t at[lanes];
+// Space: 0 global, 1 shared, 2 generic. Fills `at` for the active lanes, with offsets where shared, after checking
+// and counting; false: a fault was raised.
+template <int Space>
+bool locate(const instruction* i, std::byte* frame, warp* w, std::uint64_t* at, lane_mask& in_shared, unsigned bytes) {
     const auto offset = static_cast<std::uint64_t>(i->immediate);
     if (i->width[1] == 8) {
         const auto* const a = read<std::uint64_t>(frame, w, i->a);
@@ -115,10 +133,7 @@ const instruction* update(const instruction* i, std::byte* frame, warp* w) {
         const auto* const a = read<std::uint32_t>(frame, w, i->a);
         each_lane(w->mask, [&](unsigned l) { at[l] = static_cast<std::uint32_t>(a[l] + offset); });
     }
-    const T* const b = read<T>(frame, w, i->b);
-    const T* const c = i->c == nowhere ? b : read<T>(frame, w, i->c);
-    T* const d = i->d == nowhere ? nullptr : written<T>(frame, i->d);
-    lane_mask in_shared = Space == 1 ? w->mask : 0;
+    in_shared = Space == 1 ? w->mask : 0;
     if constexpr (Space == 2) {
         const std::uint64_t base = w->host->launch->memory->shared_window();
         each_lane(w->mask, [&](unsigned l) {
@@ -130,24 +145,20 @@ const instruction* update(const instruction* i, std::byte* frame, warp* w) {
     }
     const lane_mask in_global = w->mask & ~in_shared;
     const std::uint32_t size = w->host->launch->shared_bytes;
-    const instruction* next = i + 1;
-    bool fault = false;
+    bool fine = true;
     each_lane(w->mask, [&](unsigned l) {
-        if (fault) {
+        if (!fine) {
             return;
         }
-        const bool misaligned = (at[l] & (sizeof(T) - 1)) != 0;
+        const bool misaligned = (at[l] & (bytes - 1)) != 0;
         const bool mine = (in_shared >> l & 1u) != 0;
-        const bool inside = mine ? at[l] <= size && sizeof(T) <= size - at[l] : is_allocated(w, at[l], sizeof(T));
+        const bool inside = mine ? at[l] <= size && bytes <= size - at[l] : is_allocated(w, at[l], bytes);
         if (misaligned || !inside) {
-            fault = true;
-            next = raise_access(w, i, "update atomically", mine ? "shared" : "global", at[l], sizeof(T), misaligned, l);
+            fine = false;
+            raise_access(w, i, "update atomically", mine ? "shared" : "global", at[l], bytes, misaligned, l);
         }
     });
-    if (fault) {
-        return next;
-    }
-    if (w->host->count) {
+    if (fine && w->host->count) {
         if (in_shared != 0) {
             count_atomic(w, in_shared, at, true);
         }
@@ -155,32 +166,120 @@ const instruction* update(const instruction* i, std::byte* frame, warp* w) {
             count_atomic(w, in_global, at, false);
         }
     }
+    return fine;
+}
+
+template <class T, class Op>
+SOFTGPU_INLINE T update_one(warp* w, std::uint64_t at, bool in_shared, T x, T y) {
+    if (!in_shared) {
+        return global_update<T, Op>(reinterpret_cast<void*>(at), x, y);
+    }
+    std::byte* const p = w->owner->shared + at;
+    T old;
+    std::memcpy(&old, p, sizeof(T));
+    const T fresh = Op{}(old, x, y);
+    std::memcpy(p, &fresh, sizeof(T));
+    return old;
+}
+
+template <class T, class Op, int Space>
+const instruction* update(const instruction* i, std::byte* frame, warp* w) {
+    std::uint64_t at[lanes];
+    lane_mask in_shared = 0;
+    if (!locate<Space>(i, frame, w, at, in_shared, sizeof(T))) {
+        return nullptr;
+    }
+    const T* const b = read<T>(frame, w, i->b);
+    const T* const c = i->c == nowhere ? b : read<T>(frame, w, i->c);
+    T* const d = i->d == nowhere ? nullptr : written<T>(frame, i->d);
     each_lane(w->mask, [&](unsigned l) {
-        T old;
-        const T x = b[l];
-        const T y = c[l];
-        if ((in_shared >> l & 1u) != 0) {
-            std::byte* const p = w->owner->shared + at[l];
-            std::memcpy(&old, p, sizeof(T));
-            const T fresh = Op{}(old, x, y);
-            std::memcpy(p, &fresh, sizeof(T));
-        } else {
-            old = global_update<T, Op>(reinterpret_cast<void*>(at[l]), x, y);
-        }
+        const T old = update_one<T, Op>(w, at[l], (in_shared >> l & 1u) != 0, b[l], c[l]);
         if (d != nullptr) {
             d[l] = old;
         }
     });
-    return next;
+    return i + 1;
+}
+
+// A vector: each element is an atomic of its own. places: `more` destinations (nowhere: not wanted), then the operands.
+template <class T, class Op, int Space>
+const instruction* update_vector(const instruction* i, std::byte* frame, warp* w) {
+    const unsigned n = i->more;
+    std::uint64_t at[lanes];
+    lane_mask in_shared = 0;
+    if (!locate<Space>(i, frame, w, at, in_shared, static_cast<unsigned>(sizeof(T)) * n)) {
+        return nullptr;
+    }
+    each_lane(w->mask, [&](unsigned l) {
+        for (unsigned k = 0; k < n; ++k) {
+            const T b = i->places[n + k] == nowhere ? T(0) : read<T>(frame, w, i->places[n + k])[l];
+            const T old = update_one<T, Op>(w, at[l] + k * sizeof(T), (in_shared >> l & 1u) != 0, b, b);
+            if (i->places[k] != nowhere) {
+                written<T>(frame, i->places[k])[l] = old;
+            }
+        }
+    });
+    return i + 1;
+}
+
+// 16 bytes: exch, and cas with Compare.
+template <bool Compare, int Space>
+const instruction* update_wide(const instruction* i, std::byte* frame, warp* w) {
+    std::uint64_t at[lanes];
+    lane_mask in_shared = 0;
+    if (!locate<Space>(i, frame, w, at, in_shared, sizeof(wide_value))) {
+        return nullptr;
+    }
+    const auto* const b = read<wide_value>(frame, w, i->b);
+    const auto* const c = Compare ? read<wide_value>(frame, w, i->c) : b;
+    auto* const d = written<wide_value>(frame, i->d);
+    each_lane(w->mask, [&](unsigned l) {
+        void* const p = (in_shared >> l & 1u) != 0 ? w->owner->shared + at[l] : reinterpret_cast<std::byte*>(at[l]);
+        d[l] = exchange_wide(p, c[l], Compare, b[l]);
+    });
+    return i + 1;
+}
+
+// handler_of(Space) for the space of the form.
+template <class Choice>
+handler choose_space(const form& f, Choice&& choice) {
+    switch (f.space) {
+    case suffix::global: return choice.template operator()<0>();
+    case suffix::shared:
+    case suffix::shared_cta:
+    case suffix::shared_cluster: return choice.template operator()<1>();
+    case suffix::none: return choice.template operator()<2>();
+    default: return nullptr;
+    }
 }
 
 template <class T, class Op>
 handler by_space(const form& f) {
-    switch (f.space) {
-    case suffix::global: return update<T, Op, 0>;
-    case suffix::shared:
-    case suffix::shared_cta: return update<T, Op, 1>;
-    case suffix::none: return update<T, Op, 2>;
+    return choose_space(f, []<int Space>() -> handler { return update<T, Op, Space>; });
+}
+
+template <class T, class Op>
+handler vector_by_space(const form& f) {
+    return f.space == suffix::global ? handler{update_vector<T, Op, 0>}
+           : f.space == suffix::none ? update_vector<T, Op, 2>
+                                     : nullptr;
+}
+
+template <bool Vector>
+handler floats_added(const form& f) {
+    const auto of = [&]<class T, class Op>(T, Op) -> handler {
+        if constexpr (Vector) {
+            return vector_by_space<T, Op>(f);
+        } else {
+            return by_space<T, Op>(f);
+        }
+    };
+    switch (f.type[0]) {
+    case suffix::f32: return of(std::uint32_t{}, op_add_float<float>{});
+    case suffix::f16: return of(std::uint16_t{}, op_add_half<f16_format>{});
+    case suffix::bf16: return of(std::uint16_t{}, op_add_half<bf16_format>{});
+    case suffix::f16x2: return of(std::uint32_t{}, op_add_half<f16_format>{});
+    case suffix::bf16x2: return of(std::uint32_t{}, op_add_half<bf16_format>{});
     default: return nullptr;
     }
 }
@@ -210,12 +309,25 @@ handler of_ints(const form& f) {
 } // namespace
 
 handler choose_atomic(const form& f) {
-    if ((f.op != opcode::atom && f.op != opcode::red) || f.vector != 1 || f.has(suffix::async)) {
+    if ((f.op != opcode::atom && f.op != opcode::red) || f.has(suffix::async)) {
         return nullptr;
+    }
+    const unsigned bytes = ptx::bytes_of(f.type[0]);
+    if (f.vector != 1) {
+        return f.has(suffix::add) && f.vector * bytes <= 16 ? floats_added<true>(f) : nullptr;
+    }
+    if (bytes == 16) {
+        return f.has(suffix::cas)    ? choose_space(f, []<int Space>() -> handler { return update_wide<true, Space>; })
+               : f.has(suffix::exch) ? choose_space(f, []<int Space>() -> handler { return update_wide<false, Space>; })
+                                     : nullptr;
     }
     if (f.has(suffix::add)) {
         switch (f.type[0]) {
-        case suffix::f32: return by_space<std::uint32_t, op_add_float<float>>(f);
+        case suffix::f32:
+        case suffix::f16:
+        case suffix::bf16:
+        case suffix::f16x2:
+        case suffix::bf16x2: return floats_added<false>(f);
         case suffix::f64: return by_space<std::uint64_t, op_add_float<double>>(f);
         case suffix::u32:
         case suffix::s32:

@@ -236,9 +236,12 @@ handler property_of(const form& f) {
 
 handler choose_compare(const form& f) {
     const unsigned bytes = ptx::bytes_of(f.type[0]);
+    if (is_half(f.op == opcode::set ? f.type[1] : f.type[0]) && (f.op == opcode::set || f.op == opcode::setp)) {
+        return choose_half_compare(f);
+    }
     switch (f.op) {
     case opcode::setp: return compare_as(f.type[0], f);
-    case opcode::set: return ptx::bytes_of(f.type[0]) == 4 ? compare_as(f.type[1], f) : nullptr;
+    case opcode::set: return bytes == 4 || bytes == 2 ? compare_as(f.type[1], f) : nullptr;
     case opcode::selp: return choose_bits(bytes, []<class T>(T) -> handler { return select<T>; });
     case opcode::slct:
         return choose_bits(bytes, [&]<class T>(T) -> handler {

@@ -197,6 +197,13 @@ const instruction* nothing(const instruction* i, std::byte* /*frame*/, warp* /*w
 
 const instruction* mask_to_value(const instruction* i, std::byte* frame, warp* w) {
     const lane_mask yes = read_mask(frame, w, i->a);
+    if (i->width[0] == 2) {
+        auto* const narrow = written<std::uint16_t>(frame, i->d);
+        each_lane(w->mask, [&](unsigned l) {
+            narrow[l] = (yes >> l & 1u) != 0 ? static_cast<std::uint16_t>(i->immediate) : std::uint16_t{0};
+        });
+        return i + 1;
+    }
     auto* const d = written<std::uint32_t>(frame, i->d);
     each_lane(w->mask, [&](unsigned l) { d[l] = (yes >> l & 1u) != 0 ? static_cast<std::uint32_t>(i->immediate) : 0; });
     return i + 1;
@@ -240,6 +247,8 @@ handler choose_control(const form& f) {
     case opcode::membar:
     case opcode::fence: return fence;
     case opcode::nanosleep: return sleep;
+    case opcode::griddepcontrol: // the grids before have ended
+    case opcode::setmaxnreg:
     case opcode::pmevent: return nothing;
     case opcode::alloca: return allocate_on_stack;
     case opcode::stacksave: return save_stack;

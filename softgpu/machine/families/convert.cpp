@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "softgpu/machine/families/choose.hpp"
+#include "softgpu/machine/families/conversions.hpp"
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/families/floats.hpp"
 
@@ -65,55 +66,6 @@ const instruction* pack(const instruction* i, std::byte* frame, warp* w) {
     map_active(
         w->mask, written<Whole>(frame, i->d), [](Whole x) { return x; }, r);
     return go_on(i + 1, frame, w);
-}
-
-// Rounding of a conversion, from the suffixes; kept in `more` by the decoder.
-enum class round_to : std::uint32_t { nearest = 0, zero = 1, down = 2, up = 3 };
-enum : std::uint32_t { round_bits = 3, to_integral = 4, saturating = 8, flushing = 16 };
-
-template <class T>
-SOFTGPU_INLINE T integral(T x, std::uint32_t how) {
-    switch (static_cast<round_to>(how & round_bits)) {
-    case round_to::nearest: return std::nearbyint(x);
-    case round_to::zero: return std::trunc(x);
-    case round_to::down: return std::floor(x);
-    case round_to::up: return std::ceil(x);
-    }
-    return x;
-}
-
-inline int host_mode(std::uint32_t how) {
-    switch (static_cast<round_to>(how & round_bits)) {
-    case round_to::nearest: return FE_TONEAREST;
-    case round_to::zero: return FE_TOWARDZERO;
-    case round_to::down: return FE_DOWNWARD;
-    case round_to::up: return FE_UPWARD;
-    }
-    return FE_TONEAREST;
-}
-
-template <class D, class S>
-D float_to_int(S x, std::uint32_t how) {
-    if constexpr (sizeof(S) == 4) {
-        if ((how & flushing) != 0) {
-            x = flush(x);
-        }
-    }
-    if (x != x) {
-        // From single precision to 32 bits and fewer it is 0, else the top bit alone (PTX ISA 9.0, cvt).
-        return sizeof(S) == 4 && sizeof(D) <= 4 ? D(0)
-                                                : static_cast<D>(std::make_unsigned_t<D>(1) << (8 * sizeof(D) - 1));
-    }
-    const S r = integral(x, how);
-    // The first values beyond D, both exact in S.
-    const S above = std::ldexp(S(1), std::numeric_limits<D>::digits);
-    if (r >= above) {
-        return std::numeric_limits<D>::max();
-    }
-    if (r < (std::is_signed_v<D> ? -above : S(0))) {
-        return std::numeric_limits<D>::min();
-    }
-    return static_cast<D>(r);
 }
 
 template <class D, class S>
@@ -265,6 +217,13 @@ const instruction* is_space(const instruction* i, std::byte* frame, warp* w) {
     return i + 1;
 }
 
+// The rank of a block in its cluster: each block is a cluster of its own.
+const instruction* first_rank(const instruction* i, std::byte* frame, warp* w) {
+    auto* const d = written<std::uint32_t>(frame, i->d);
+    each_lane(w->mask, [&](unsigned l) { d[l] = 0; });
+    return i + 1;
+}
+
 handler choose_mov(const form& f) {
     const unsigned bytes = ptx::bytes_of(f.type[0]);
     if (f.type[0] == suffix::pred) {
@@ -294,6 +253,9 @@ handler choose_convert(const form& f) {
     switch (f.op) {
     case opcode::mov: return choose_mov(f);
     case opcode::cvt:
+        if (const handler half = choose_half_convert(f); half != nullptr || f.operands != 2) {
+            return half;
+        }
         return choose_number(f.type[0], [&]<class D>(D) -> handler {
             return choose_number(f.type[1], []<class S>(S) -> handler { return convert<D, S>; });
         });
@@ -302,8 +264,12 @@ handler choose_convert(const form& f) {
             return f.has(suffix::to) ? subtract_base : add_base;
         }
         return copy<std::uint64_t>;
+    case opcode::mapa: // an address of this block's shared memory is one of the cluster's
+        return f.type[0] == suffix::u32 ? copy<std::uint32_t> : f.type[0] == suffix::u64 ? copy<std::uint64_t> : nullptr;
+    case opcode::getctarank: return first_rank;
     case opcode::isspacep:
-        return f.space == suffix::shared || f.space == suffix::shared_cta ? is_space<window::shared>
+        return f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::shared_cluster
+                   ? is_space<window::shared>
                : f.space == suffix::local                                 ? is_space<window::local>
                : f.space == suffix::global                                ? is_space<window::global>
                                                                           : nullptr;

@@ -10,10 +10,17 @@ handler choose_arithmetic(const form& f);
 handler choose_logic(const form& f);
 handler choose_compare(const form& f);
 handler choose_convert(const form& f);
+// Where a type of 16 bits or less takes part; called by the choosers above.
+handler choose_half_arithmetic(const form& f);
+handler choose_half_compare(const form& f);
+handler choose_half_convert(const form& f);
 handler choose_memory(const form& f);
 handler choose_atomic(const form& f);
+handler choose_async(const form& f);
 handler choose_control(const form& f);
 handler choose_warp(const form& f);
+handler choose_texture(const form& f);
+handler choose_video(const form& f);
 void fill_control(handler_set& s);
 
 // To be called only where the host has this instruction set: the code itself is compiled for it.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "softgpu/machine/form.hpp"
 #include "softgpu/machine/lanes.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {

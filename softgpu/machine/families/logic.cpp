@@ -183,6 +183,17 @@ const instruction* lop3(const instruction* i, std::byte* frame, warp* w) {
     return go_on(i + 1, frame, w);
 }
 
+// d|p: p is whether d has a bit, combined with the predicate places[0] by and (or, where bit 0 of `more` is set).
+const instruction* lop3_test(const instruction* i, std::byte* frame, warp* w) {
+    lane_mask q = read_mask(frame, w, i->places[0]);
+    q = (i->more & 2) != 0 ? ~q : q;
+    lop3(i, frame, w);
+    const auto* const d = written<std::uint32_t>(frame, i->d);
+    const lane_mask some = test_lanes([](std::uint32_t x) { return x != 0; }, d);
+    write_mask(frame, w, i->e, (i->more & 1) != 0 ? some | q : some & q);
+    return i + 1;
+}
+
 template <bool Left, bool Clamp>
 struct funnel {
     SOFTGPU_INLINE std::uint32_t operator()(std::uint32_t low, std::uint32_t high, std::uint32_t n) const {
@@ -345,7 +356,7 @@ handler choose_logic(const form& f) {
         return t == suffix::s32 ? (clamp ? extend_from<true, true> : extend_from<true, false>)
                                 : (clamp ? extend_from<false, true> : extend_from<false, false>);
     case opcode::fns: return find_nth_set;
-    case opcode::lop3: return f.operands == 5 && bytes == 4 ? lop3 : nullptr;
+    case opcode::lop3: return bytes != 4 ? nullptr : f.pair ? lop3_test : f.operands == 5 ? lop3 : nullptr;
     case opcode::prmt: return permute;
     case opcode::shf:
         return f.has(suffix::l) ? (clamp ? funnel_shift<funnel<true, true>> : funnel_shift<funnel<true, false>>)

@@ -176,6 +176,13 @@ handler choose_access(const form& f) {
     return quick != nullptr ? quick : any<Verb>(f);
 }
 
+// A cache policy: caches are not simulated.
+const instruction* no_policy(const instruction* i, std::byte* frame, warp* w) {
+    auto* const d = written<std::uint64_t>(frame, i->d);
+    each_lane(w->mask, [&](unsigned l) { d[l] = 0; });
+    return i + 1;
+}
+
 const instruction* nothing(const instruction* i, std::byte* /*frame*/, warp* /*w*/) { return i + 1; }
 
 } // namespace
@@ -185,6 +192,7 @@ handler choose_memory(const form& f) {
     case opcode::ld:
     case opcode::ldu: return choose_access<verb::load>(f);
     case opcode::st: return choose_access<verb::store>(f);
+    case opcode::createpolicy: return no_policy;
     case opcode::prefetch:
     case opcode::prefetchu:
     case opcode::discard:

@@ -16,8 +16,11 @@ handler_set make_set() {
     s.convert = choose_convert;
     s.memory = choose_memory;
     s.atomic = choose_atomic;
+    s.async = choose_async;
     s.control = choose_control;
     s.warp_wide = choose_warp;
+    s.texture = choose_texture;
+    s.video = choose_video;
     fill_control(s);
     return s;
 }

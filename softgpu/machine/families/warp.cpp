@@ -167,6 +167,9 @@ const instruction* reduce(const instruction* i, std::byte* frame, warp* w) {
         const T* const a = read<T>(frame, w, i->a);
         const lane_mask asked = active & members;
         T r = a[std::countr_zero(asked)];
+        if constexpr (requires { Op::of_itself; }) {
+            r = Op{}(r, r); // a lane alone
+        }
         each_lane(asked & (asked - 1), [&](unsigned l) { r = Op{}(r, a[l]); });
         T* const d = written<T>(frame, i->d);
         each_lane(active, [&](unsigned l) { d[l] = r; });
@@ -219,6 +222,31 @@ const instruction* elect(const instruction* i, std::byte* frame, warp* w) {
     });
 }
 
+// Of floats, by their bits: NaN loses, or wins (Nan); of magnitudes (Abs).
+template <bool Max, bool Nan, bool Abs>
+struct extreme {
+    static constexpr bool of_itself = true;
+    std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
+        a &= Abs ? 0x7FFFFFFFu : 0xFFFFFFFFu;
+        b &= Abs ? 0x7FFFFFFFu : 0xFFFFFFFFu;
+        const bool nan_a = (a & 0x7FFFFFFF) > 0x7F800000;
+        const bool nan_b = (b & 0x7FFFFFFF) > 0x7F800000;
+        if (nan_a || nan_b) {
+            return Nan || (nan_a && nan_b) ? 0x7FFFFFFFu : nan_a ? b : a;
+        }
+        const auto rank = [](std::uint32_t x) { return (x >> 31) != 0 ? ~x : x | 0x80000000u; };
+        return (rank(a) < rank(b)) != Max ? a : b;
+    }
+};
+template <bool Max>
+handler extreme_of(const form& f) {
+    const bool nan = f.has(suffix::NaN);
+    return f.has(suffix::abs) ? (nan ? reduce<std::uint32_t, extreme<Max, true, true>>
+                                     : reduce<std::uint32_t, extreme<Max, false, true>>)
+                              : (nan ? reduce<std::uint32_t, extreme<Max, true, false>>
+                                     : reduce<std::uint32_t, extreme<Max, false, false>>);
+}
+
 template <class Op>
 handler reduce_of(const form& f) {
     return f.type[0] == suffix::s32 ? handler{reduce<std::int32_t, Op>} : handler{reduce<std::uint32_t, Op>};
@@ -251,7 +279,7 @@ handler choose_warp(const form& f) {
     }
     case opcode::redux:
         if (f.type[0] == suffix::f32) {
-            return nullptr;
+            return f.has(suffix::min) ? extreme_of<false>(f) : f.has(suffix::max) ? extreme_of<true>(f) : nullptr;
         }
         return f.has(suffix::add)    ? reduce_of<sum>(f)
                : f.has(suffix::min)  ? reduce_of<least>(f)
