@@ -160,10 +160,10 @@ TEST_F(Fault, NotWhereTheGuardFails) {
 
 TEST_F(Fault, TrapAndUnsupported) {
     expect(run(only_thread_37 + "trap;"), fault_kind::trap, {"kernel k", "thread (37,0,0)", "trap"});
-    expect(run("vadd.s32.s32.s32 %r3, %r4, %r5;"), fault_kind::unsupported,
-           {"kernel k", "not supported", "vadd.s32.s32.s32 %r3, %r4, %r5;"});
+    expect(run("multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3;"), fault_kind::unsupported,
+           {"kernel k", "not supported", "multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3;"});
     // Only where it is reached.
-    EXPECT_EQ(run("setp.eq.u32 %q0, %i, 999; @!%q0 bra over; vadd.s32.s32.s32 %r3, %r4, %r5; over:").error.message, "");
+    EXPECT_EQ(run("setp.eq.u32 %q0, %i, 999; @!%q0 bra over; multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3; over:").error.message, "");
     expect(run("bar.sync 16;"), fault_kind::trap, {"barriers"});
 }
 

@@ -253,7 +253,7 @@ handler choose_convert(const form& f) {
     switch (f.op) {
     case opcode::mov: return choose_mov(f);
     case opcode::cvt:
-        if (const handler half = choose_half_convert(f); half != nullptr || f.operands != 2) {
+        if (const handler half = choose_half_convert(f); half != nullptr || f.operands > 2) {
             return half;
         }
         return choose_number(f.type[0], [&]<class D>(D) -> handler {

@@ -239,7 +239,7 @@ handler choose_half_convert(const form& f) {
     if (f.type[0] == suffix::tf32) {
         return f.type[1] == suffix::f32 && f.operands == 2 ? to_tf32 : nullptr;
     }
-    if (const handler pair = choose_pair(f); pair != nullptr || f.operands != 2) {
+    if (const handler pair = choose_pair(f); pair != nullptr || f.operands > 2) {
         return pair;
     }
     const handler from = choose_scalar_half(f.type[1], [&]<class S>(S) -> handler {
