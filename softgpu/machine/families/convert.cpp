@@ -260,7 +260,8 @@ handler choose_convert(const form& f) {
             return choose_number(f.type[1], []<class S>(S) -> handler { return convert<D, S>; });
         });
     case opcode::cvta:
-        if (f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::local) {
+        if (f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::shared_cluster ||
+            f.space == suffix::local) {
             return f.has(suffix::to) ? subtract_base : add_base;
         }
         return copy<std::uint64_t>;

@@ -127,7 +127,7 @@ const instruction* compute(const instruction* i, std::byte* frame, warp* w) {
     } else {
         map_lanes(w->mask, d, f, a, read<Lane>(frame, w, i->b), read<Lane>(frame, w, i->c));
     }
-    return i + 1;
+    return go_on(i + 1, frame, w);
 }
 
 // choice(Format{}, Lane{}) for the type.

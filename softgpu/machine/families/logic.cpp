@@ -163,7 +163,8 @@ const instruction* reverse(const instruction* i, std::byte* frame, warp* w) {
     return i + 1;
 }
 
-const instruction* lop3(const instruction* i, std::byte* frame, warp* w) {
+// d by the table of eight bits.
+SOFTGPU_INLINE void look_up(const instruction* i, std::byte* frame, warp* w) {
     const auto table = static_cast<std::uint32_t>(i->immediate);
     map_lanes(w->mask, written<std::uint32_t>(frame, i->d),
               [table](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
@@ -180,6 +181,9 @@ const instruction* lop3(const instruction* i, std::byte* frame, warp* w) {
               },
               read<std::uint32_t>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b),
               read<std::uint32_t>(frame, w, i->c));
+}
+const instruction* lop3(const instruction* i, std::byte* frame, warp* w) {
+    look_up(i, frame, w);
     return go_on(i + 1, frame, w);
 }
 
@@ -187,7 +191,7 @@ const instruction* lop3(const instruction* i, std::byte* frame, warp* w) {
 const instruction* lop3_test(const instruction* i, std::byte* frame, warp* w) {
     lane_mask q = read_mask(frame, w, i->places[0]);
     q = (i->more & 2) != 0 ? ~q : q;
-    lop3(i, frame, w);
+    look_up(i, frame, w);
     const auto* const d = written<std::uint32_t>(frame, i->d);
     const lane_mask some = test_lanes([](std::uint32_t x) { return x != 0; }, d);
     write_mask(frame, w, i->e, (i->more & 1) != 0 ? some | q : some & q);

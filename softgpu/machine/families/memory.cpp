@@ -151,7 +151,8 @@ handler any(const form& f) {
     switch (f.space) {
     case suffix::global: return any_global<Verb>;
     case suffix::shared:
-    case suffix::shared_cta: return any_shared<Verb>;
+    case suffix::shared_cta:
+    case suffix::shared_cluster: return any_shared<Verb>;
     case suffix::local: return any_local<Verb>;
     case suffix::none: return any_generic<Verb>;
     case suffix::param:
