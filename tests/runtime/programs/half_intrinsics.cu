@@ -115,6 +115,32 @@ __global__ void run_conversions(const unsigned* in, unsigned n, unsigned* out) {
     }
 }
 
+// Where bfloat16 has no instructions of its own (before compute_80), single precision.
+template <class H>
+__device__ float fused(H h) {
+#if __CUDA_ARCH__ >= 800
+    return float(__hfma(h, h, h));
+#else
+    return float(h) * float(h) + float(h);
+#endif
+}
+template <class H>
+__device__ float fused_relu(H h) {
+#if __CUDA_ARCH__ >= 800
+    return float(__hfma_relu(h, H(-1.0F), H(1.0F)));
+#else
+    return fmaxf(1.0F - float(h), 0.0F);
+#endif
+}
+template <class H>
+__device__ float fused_sat(H h) {
+#if __CUDA_ARCH__ >= 800
+    return float(__hfma_sat(h, h, h));
+#else
+    return __saturatef(float(h) * float(h) + float(h));
+#endif
+}
+
 // Device only; each result as a float beside its exact value in double.
 template <class H, class V>
 __global__ void functions(float* out, V* sums, H* sum) {
@@ -131,10 +157,10 @@ __global__ void functions(float* out, V* sums, H* sum) {
     o[7] = float(hrint(h));
     o[8] = float(hceil(h));
     o[9] = float(htrunc(h));
-    o[10] = float(__hfma(h, h, h));
+    o[10] = fused(h);
     o[11] = float(__hdiv(h, H(3.0F)));
     o[12] = float(hexp2(h));
-    o[13] = float(__hfma_relu(h, H(-1.0F), H(1.0F)));
+    o[13] = fused_relu(h);
     V v;
     v.x = H(1.0F);
     v.y = H(2.0F);
@@ -142,7 +168,7 @@ __global__ void functions(float* out, V* sums, H* sum) {
     atomicAdd(sum, H(0.5F));
     v.x = __shfl_xor_sync(~0U, h, 1);
     o[14] = float(v.x);
-    o[15] = float(__hfma_sat(h, h, h));
+    o[15] = fused_sat(h);
 }
 
 bool is_nan(unsigned half, bool brain) { return (half & 0x7FFF) > (brain ? 0x7F80U : 0x7C00U); }
