@@ -13,7 +13,7 @@
 template <class V>
 __host__ __device__ V from_bits(unsigned x) {
     V v;
-    memcpy(&v, &x, 4);
+    memcpy(static_cast<void*>(&v), &x, 4);
     return v;
 }
 template <class T>
@@ -172,10 +172,11 @@ __global__ void functions(float* out, V* sums, H* sum) {
 }
 
 bool is_nan(unsigned half, bool brain) { return (half & 0x7FFF) > (brain ? 0x7F80U : 0x7C00U); }
-bool alike(unsigned a, unsigned b, bool brain) {
+bool alike(unsigned a, unsigned b, bool brain, bool any_zero) {
     for (int k = 0; k < 32; k += 16) {
         const unsigned x = a >> k & 0xFFFF, y = b >> k & 0xFFFF;
-        if (x != y && !(is_nan(x, brain) && is_nan(y, brain))) {
+        const bool zeros = any_zero && ((x | y) & 0x7FFF) == 0;
+        if (x != y && !zeros && !(is_nan(x, brain) && is_nan(y, brain))) {
             return false;
         }
     }
@@ -186,7 +187,9 @@ void compare(const char* what, unsigned x, unsigned y, int how, const unsigned* 
     for (int k = 0; k < (how & 255); ++k) {
         const bool loose = k < how >> 8;
         const bool b = brain == 2 ? k == 4 || k == 5 || k == 7 : brain == 1;
-        if (loose ? !alike(device[k], host[k], b) : device[k] != host[k]) {
+        // The host's minimum and maximum do not order the zeros.
+        const bool any_zero = brain != 2 && ((k >= 6 && k <= 9) || k >= 21);
+        if (loose ? !alike(device[k], host[k], b, any_zero) : device[k] != host[k]) {
             std::fprintf(stderr, "%s result %d of 0x%08x, 0x%08x: 0x%08x, the host says 0x%08x\n", what, k, x, y,
                          device[k], host[k]);
             std::exit(1);
