@@ -35,7 +35,7 @@ public:
         self_.index = index;
         self_.count = launch.request->count;
         executions_.resize(code.block_instructions.size());
-        patterns_.resize(std::bit_ceil(std::clamp(4 * code.address_registers, 64u, 512u)));
+        patterns_.resize(std::bit_ceil(std::clamp(8 * code.address_registers, 256u, 1024u)));
         self_.patterns = patterns_.data();
         self_.patterns_last = static_cast<std::uint32_t>(patterns_.size() - 1);
         constants_ = constants_of_launch(code, launch, constant_storage_);

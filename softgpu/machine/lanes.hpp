@@ -67,6 +67,10 @@ SOFTGPU_INLINE const instruction* go_on(const instruction* i, [[maybe_unused]] s
 #endif
 }
 
+// Of a mask that is not empty.
+SOFTGPU_INLINE unsigned first_lane(lane_mask mask) { return static_cast<unsigned>(std::countr_zero(mask)) & 31; }
+SOFTGPU_INLINE unsigned last_lane(lane_mask mask) { return (static_cast<unsigned>(std::countl_zero(mask)) & 31) ^ 31; }
+
 // Calls body(lane) for the active lanes, in order.
 template <class Body>
 SOFTGPU_INLINE void each_lane(lane_mask mask, Body&& body) {

@@ -36,8 +36,8 @@ __attribute__((noinline)) bool check_each(const instruction* i, warp* w, lane_ma
 template <verb Verb>
 SOFTGPU_INLINE bool locate_global_run(warp* w, lane_mask mask, const std::uint64_t* at, std::uint64_t offset,
                                       unsigned bytes, located& where) {
-    const auto first = static_cast<unsigned>(std::countr_zero(mask));
-    const auto last = 31u - static_cast<unsigned>(std::countl_zero(mask));
+    const unsigned first = first_lane(mask);
+    const unsigned last = last_lane(mask);
     const std::uint64_t origin = at[first] - std::uint64_t{first} * bytes;
     const std::uint64_t begin = at[first] + offset;
     const std::uint64_t length = std::uint64_t{last - first + 1} * bytes;
@@ -78,8 +78,8 @@ __attribute__((noinline)) bool locate_global(const instruction* i, warp* w, lane
 template <verb Verb>
 SOFTGPU_INLINE bool locate_shared_run(warp* w, lane_mask mask, const std::uint32_t* at, std::uint32_t offset,
                                       unsigned bytes, located& where) {
-    const auto first = static_cast<unsigned>(std::countr_zero(mask));
-    const auto last = 31u - static_cast<unsigned>(std::countl_zero(mask));
+    const unsigned first = first_lane(mask);
+    const unsigned last = last_lane(mask);
     const std::uint32_t origin = at[first] - first * bytes;
     const std::uint32_t begin = at[first] + offset;
     if (!is_run(mask, at, origin, bytes) || (begin & (bytes - 1)) != 0 ||

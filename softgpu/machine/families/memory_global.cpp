@@ -27,12 +27,13 @@ __attribute__((noinline)) const instruction* global_fresh(const instruction* i, 
     const lane_mask mask = w->mask;
     alignas(64) std::uint64_t at[lanes];
     addresses(at, i, frame, w);
+    const std::uint64_t apart = at[last_lane(mask)] - at[first_lane(mask)];
     located where;
     if (!locate_global_run<Verb>(w, mask, at, 0, bytes, where) &&
         !locate_global<Verb>(i, w, mask, at, bytes, true, where)) {
         return nullptr;
     }
-    learn_pattern<bytes>(pattern_of(i, w, mask), mask, at);
+    learn_pattern<bytes>(pattern_of(i, w, mask, apart), mask, at);
     move<T, V, Verb>(i, frame, w, mask, where);
     return i + 1;
 }
@@ -45,8 +46,9 @@ const instruction* global(const instruction* i, std::byte* frame, warp* w) {
     }
     const lane_mask mask = w->mask;
     const auto* const at = read<std::uint64_t>(frame, w, i->a);
-    const std::uint64_t first = at[std::countr_zero(mask)];
-    address_pattern& p = pattern_of(i, w, mask);
+    const std::uint64_t first = at[first_lane(mask)];
+    const std::uint64_t apart = at[last_lane(mask)] - first;
+    address_pattern& p = pattern_of(i, w, mask, apart);
     if (p.key != pattern_key<bytes, true>(mask) || !has_pattern(p, mask, at, first)) [[unlikely]] {
         return global_fresh<T, V, Verb>(i, frame, w);
     }

@@ -27,21 +27,22 @@ __attribute__((noinline)) const instruction* shared_fresh(const instruction* i, 
     const lane_mask mask = w->mask;
     alignas(64) std::uint32_t at[lanes];
     shared_addresses(at, i, frame, w);
+    const std::uint32_t apart = at[last_lane(mask)] - at[first_lane(mask)];
     located where;
     if (locate_shared_run<Verb>(w, mask, at, 0, bytes, where)) {
-        learn_pattern<bytes>(pattern_of(i, w, mask), mask, at);
+        learn_pattern<bytes>(pattern_of(i, w, mask, apart), mask, at);
         move<T, V, Verb>(i, frame, w, mask, where);
         return i + 1;
     }
     if (!check_shared<Verb>(i, w, mask, at, bytes)) {
         return nullptr;
     }
-    address_pattern& p = pattern_of(i, w, mask);
+    address_pattern& p = pattern_of(i, w, mask, apart);
     learn_pattern<bytes>(p, mask, at);
     if (w->host->count) {
         count_shared<Verb>(w, mask, {p.wavefronts, p.conflicts}, bytes);
     }
-    move_pattern<T, V, Verb, true>(i, frame, w, mask, p, w->owner->shared + at[std::countr_zero(mask)]);
+    move_pattern<T, V, Verb, true>(i, frame, w, mask, p, w->owner->shared + at[first_lane(mask)]);
     return i + 1;
 }
 
@@ -53,8 +54,9 @@ const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
     }
     const lane_mask mask = w->mask;
     const auto* const at = read<std::uint32_t>(frame, w, i->a);
-    const std::uint32_t first = at[std::countr_zero(mask)];
-    const address_pattern& p = pattern_of(i, w, mask);
+    const std::uint32_t first = at[first_lane(mask)];
+    const std::uint32_t apart = at[last_lane(mask)] - first;
+    const address_pattern& p = pattern_of(i, w, mask, apart);
     if (p.key != pattern_key<bytes, false>(mask) || !has_pattern(p, mask, at, first)) [[unlikely]] {
         return shared_fresh<T, V, Verb>(i, frame, w);
     }

@@ -106,7 +106,7 @@ template <class T, unsigned Step, bool Whole>
 SOFTGPU_INLINE void load_run(lane_mask mask, T* d, const std::byte* from) {
     if (mask == all_lanes) [[likely]] {
         copy_in<lanes, Step>(d, from);
-    } else if (Whole && (mask & (mask - 1)) != 0) {
+    } else if constexpr (Whole) {
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {
             const T value = get<T>(from + l * Step);
@@ -145,7 +145,7 @@ SOFTGPU_INLINE void move_pattern(const instruction* i, std::byte* frame, warp* w
                                  const address_pattern& p, std::byte* origin) {
     constexpr unsigned step = sizeof(T) * V;
     constexpr bool whole = Private && V == 1;
-    const auto first = static_cast<unsigned>(std::countr_zero(mask));
+    const unsigned first = first_lane(mask);
     for (unsigned k = 0; k < V; ++k) {
         const place at = element_place<Verb, V>(i, k);
         if (Verb == verb::load && at == nowhere) {

@@ -15,10 +15,12 @@ constexpr std::uint64_t pattern_key(lane_mask mask) {
     return mask | std::uint64_t{Bytes} << pattern_bytes_shift | (Global ? pattern_in_global : 0);
 }
 
-// Where the pattern of an access is kept; c is the number of the address register.
-SOFTGPU_INLINE address_pattern& pattern_of(const instruction* i, const warp* w, lane_mask mask) {
+// Where the pattern of an access is kept: by the number of its address register, the active lanes, and how far the last
+// of them is from the first.
+SOFTGPU_INLINE address_pattern& pattern_of(const instruction* i, const warp* w, lane_mask mask, std::uint64_t apart) {
     const worker* const host = w->host;
-    return host->patterns[(i->c + (~mask * 0x9E3779B1u >> 23)) & host->patterns_last];
+    const std::uint32_t mixed = (~mask ^ static_cast<std::uint32_t>(apart)) * 0x9E3779B1u >> 22;
+    return host->patterns[(i->c + mixed) & host->patterns_last];
 }
 
 SOFTGPU_INLINE bool has_pattern(const address_pattern& p, lane_mask mask, const std::uint32_t* at, std::uint32_t first) {
@@ -65,7 +67,7 @@ inline bool is_quarter(const address_pattern& p, unsigned from, std::uint32_t st
 }
 
 inline pattern_shape shape_of(const address_pattern& p, lane_mask mask, std::uint32_t bytes) {
-    const auto first = static_cast<std::uint32_t>(std::countr_zero(mask));
+    const std::uint32_t first = first_lane(mask);
     bool run = true;
     bool uniform = true;
     each_lane(mask, [&](unsigned l) {
@@ -97,7 +99,7 @@ template <unsigned Bytes, class Address>
 inline bool learn_pattern(address_pattern& p, lane_mask mask, const Address* at) {
     constexpr bool global = sizeof(Address) == 8;
     constexpr std::int64_t far = 1 << 30;
-    const Address origin = at[std::countr_zero(mask)];
+    const Address origin = at[first_lane(mask)];
     std::int64_t low = 0;
     std::int64_t high = 0;
     p.key = 0;
