@@ -41,6 +41,7 @@ public:
         code_.source = &f_;
         code_.name = f_.name;
         find_meeting_blocks();
+        count_definitions();
         first_of_block_.resize(flow_.blocks.size());
         for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
             decode_block(b);
@@ -69,6 +70,27 @@ private:
                 meets_[b.immediate_post_dominator] = true;
             }
         }
+    }
+
+    void count_definitions() {
+        definitions_.assign(f_.registers.size(), 0);
+        for (const ptx::instruction& i : f_.instructions) {
+            for (const std::uint32_t reg : program::registers_of(i).written) {
+                ++definitions_[reg];
+            }
+        }
+    }
+
+    // A kernel's register that this instruction alone writes, in all lanes that get here. Where the value is the same
+    // for the whole launch or block, nothing needs to be moved: what reads the register reads the value's own place.
+    [[nodiscard]] bool defines_once(const ptx::instruction& i, const operand& to) const {
+        const unsigned bytes = to.kind == operand_kind::reg ? lane_bytes(f_, to) : 0;
+        return f_.is_entry && !i.predicate && (bytes == 4 || bytes == 8) && definitions_[to.reg] == 1;
+    }
+    [[nodiscard]] bool moves_constant(const ptx::instruction& i, const form& fm, const instruction& d) const {
+        const bool moves = (i.op == opcode::mov && fm.parts == 0) || (i.op == opcode::cvta && fm.space == suffix::global);
+        return moves && defines_once(i, i.operands[0]) && d.width[0] == d.width[1] &&
+               ((d.a & in_constants) != 0 || i.operands[1].kind == operand_kind::special);
     }
 
     void decode_block(std::uint32_t b) {
@@ -189,6 +211,10 @@ private:
         d.run = run;
         d.source = n;
         operands_.operands_of(i, fm, d);
+        if (moves_constant(i, fm, d)) {
+            operands_.stands_for(i.operands[0].reg, d.a);
+            return;
+        }
         code_.code.push_back(d);
         if (i.op == opcode::brx) {
             note_targets(b, i);
@@ -332,6 +358,11 @@ private:
         const auto one = [&](const operand& element) {
             if (element.kind != operand_kind::sink) {
                 const unsigned wide = lane_bytes(f_, element);
+                if (defines_once(i, element)) {
+                    operands_.stands_for(element.reg, operands_.constants().parameter(offset, bytes, is_signed, wide));
+                    offset += bytes;
+                    return;
+                }
                 form move;
                 move.op = opcode::mov;
                 move.type[0] = wide == 2   ? suffix::b16
@@ -362,6 +393,7 @@ private:
     operand_layout operands_;
     call_decoder calls_;
     std::vector<bool> meets_;
+    std::vector<std::uint32_t> definitions_; // by register: instructions that write it
     std::vector<std::size_t> first_of_block_;
     std::vector<fix> fixes_;
     std::uint32_t at_ = 0;

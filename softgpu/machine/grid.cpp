@@ -204,6 +204,7 @@ private:
             w.gave_way = false;
             w.copies.clear();
             w.parked = 0;
+            w.held = 0;
             for (std::uint32_t k = 1; k <= w.joins_used; ++k) {
                 w.joins[k] = {};
             }

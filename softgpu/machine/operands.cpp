@@ -104,7 +104,7 @@ place operand_layout::address_of(const operand& o, unsigned bytes, std::int64_t 
 
 place operand_layout::source(const operand& o, unsigned bytes) {
     switch (o.kind) {
-    case operand_kind::reg: return places_.offset[o.reg];
+    case operand_kind::reg: return place_of(o.reg);
     case operand_kind::integer:
         return constants_.immediate(bytes == 0 ? (o.bits != 0 ? all_lanes : 0) : narrow(o.bits, bytes), bytes);
     case operand_kind::float32:
@@ -185,7 +185,7 @@ void operand_layout::address(const operand& o, const form& fm, instruction& d) {
     const bool in_shared =
         fm.space == suffix::shared || fm.space == suffix::shared_cta || fm.space == suffix::shared_cluster;
     if (o.has_register) {
-        d.a = places_.offset[o.reg];
+        d.a = place_of(o.reg);
         d.width[1] = static_cast<std::uint8_t>(program::warp_bytes(f_.registers[o.reg].type) / lanes);
         d.immediate = o.offset;
         return;

@@ -15,7 +15,8 @@ class operand_layout {
 public:
     operand_layout(const ptx::function& f, const program::register_places& places, const decode_context& context,
                    program_code& code)
-        : f_(f), places_(places), context_(context), code_(code), constants_(code), frame_(places.frame_bytes) {}
+        : f_(f), places_(places), context_(context), code_(code), constants_(code), frame_(places.frame_bytes),
+          aliases_(f.registers.size(), nowhere) {}
 
     // Fills places, widths, and what the instruction's file keeps in `more` and `immediate`.
     void operands_of(const ptx::instruction& i, const form& fm, instruction& d);
@@ -31,6 +32,13 @@ public:
     [[nodiscard]] place scratch();
     // Bytes of a lane of the register that ld fills or st empties; an immediate is as wide as its type.
     [[nodiscard]] unsigned value_bytes(const ptx::instruction& i, const form& fm) const;
+
+    // The register has the value of this place wherever it is read.
+    void stands_for(std::uint32_t reg, place p) { aliases_[reg] = p; }
+    // Where a register is read.
+    [[nodiscard]] place place_of(std::uint32_t reg) const {
+        return aliases_[reg] != nowhere ? aliases_[reg] : places_.offset[reg];
+    }
 
     [[nodiscard]] constant_layout& constants() noexcept { return constants_; }
     [[nodiscard]] std::uint32_t frame_bytes() const noexcept { return frame_; }
@@ -64,6 +72,7 @@ private:
     constant_layout constants_;
     std::uint32_t frame_ = 0;
     place scratch_ = nowhere;
+    std::vector<place> aliases_; // by register; nowhere: it has its own place
     std::unordered_map<std::uint32_t, std::uint32_t> address_numbers_; // by register
 };
 

@@ -91,6 +91,11 @@ bool complete_barrier(block* b, unsigned id) {
     s.wanted = 0;
     for (std::uint32_t k = 0; k < b->warps; ++k) {
         warp& w = b->members[k];
+        if (w.held == id + 1) {
+            w.held = 0;
+            w.running = true;
+            continue;
+        }
         for (std::uint32_t n = 0; n < w.parked; ++n) {
             if (w.splits[n].why == waiting::barrier && w.splits[n].barrier == id) {
                 w.splits[n].why = waiting::no;
@@ -118,6 +123,17 @@ bool let_go(warp* w) {
 }
 
 const instruction* next_split(warp* w) {
+    if (w->held != 0) {
+        if (w->parked == 0) {
+            return nullptr;
+        }
+        // Others may run now: it is parked after all.
+        split mine = running(w, w->pc);
+        mine.why = waiting::barrier;
+        mine.barrier = static_cast<std::uint8_t>(w->held - 1);
+        w->held = 0;
+        park(w, mine);
+    }
     for (std::uint32_t k = w->parked; k-- > 0;) {
         if (w->splits[k].why == waiting::no) {
             const split s = w->splits[k];
@@ -203,6 +219,17 @@ const instruction* come_back(warp* w, lane_mask gone, const instruction* rest_go
 const instruction* arrive(warp* w) {
     join& here = w->joins[w->join_index];
     here.arrived |= w->mask;
+    const join& parent = w->joins[here.parent];
+    if (here.arrived == here.expected && here.frame == w->frame && parent.pc != here.pc) {
+        // The last to come take the others along.
+        const instruction* const on = here.pc;
+        const std::uint32_t number = w->join_index;
+        w->mask = here.expected;
+        w->join_index = here.parent;
+        w->meeting = parent.pc;
+        release_join(w, number);
+        return on;
+    }
     complete(w, w->join_index);
     return next_split(w);
 }
@@ -271,14 +298,16 @@ const instruction* wait_at_barrier(warp* w, unsigned id, std::uint32_t wanted, b
     if (!waits) {
         return resume;
     }
+    if (w->parked == 0) {
+        w->pc = resume;
+        w->running = false;
+        w->held = static_cast<std::uint8_t>(id + 1);
+        return nullptr;
+    }
     split mine = running(w, resume);
     mine.why = waiting::barrier;
     mine.barrier = static_cast<std::uint8_t>(id);
     park(w, mine);
-    if (w->parked == 1) {
-        w->running = false;
-        return nullptr;
-    }
     return next_split(w);
 }
 

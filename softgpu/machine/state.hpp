@@ -137,6 +137,7 @@ struct warp {
     bool running = false;                   // the split above exists
     bool gave_way = false;                  // it stopped because its budget ran out
     bool switched = false;                  // it stopped because it goes on in another frame
+    std::uint8_t held = 0;                  // 1 + the barrier that the split above waits at, all by itself and unparked
 
     std::vector<pending_copy> copies;       // in the order of their start
     std::array<std::uint32_t, lanes> copy_groups{}; // groups that each lane has committed
