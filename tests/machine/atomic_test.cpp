@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tests/machine/values.hpp"
+#include "tests/machine/half_values.hpp"
 
 namespace softgpu::test {
 namespace {
@@ -217,6 +217,92 @@ TEST(Atomic, SharedHistogram) {
     }
     for (std::uint32_t t = 0; t < r.words.size(); ++t) {
         EXPECT_EQ(r.words[t], bins[t % 200 % 16]) << "thread " << t;
+    }
+}
+
+// One half and two; of a NaN only that it is one.
+TEST(Atomic, Halves) {
+    for (const small_format& f : {f16, bf16}) {
+        const auto sum = [&](std::uint64_t a, std::uint64_t b) {
+            return f.rounded(static_cast<quad>(f.value(a)) + f.value(b), direction::nearest, 0,
+                             std::signbit(f.value(a)) && std::signbit(f.value(b)));
+        };
+        const auto alike = [&](std::uint64_t expected, std::uint64_t actual) {
+            for (unsigned k = 0; k < 32; k += 16) {
+                const std::uint64_t x = expected >> k & 0xFFFF;
+                const std::uint64_t y = actual >> k & 0xFFFF;
+                if (x != y && !(f.is_nan(x) && f.is_nan(y))) {
+                    return false;
+                }
+            }
+            return true;
+        };
+        const std::vector<row> rows = cross({thinned(half_edges(f), 3), thinned(half_edges(f), 2)});
+        std::vector<row> twice;
+        for (std::size_t n = 0; n < rows.size(); ++n) {
+            const row& other = rows[rows.size() - 1 - n];
+            twice.push_back({rows[n][0] << 16 | other[0], rows[n][1] << 16 | other[1]});
+        }
+        for (const place& where : every_place()) {
+            const std::string s = where.space;
+            check({"st" + s + ".b16 [%at], %a;atom" + s + ".add.noftz." + f.name + " %d, [%at], %b;ld" + s +
+                       ".b16 %f, [%at];",
+                   {"b16", "b16"},
+                   {"b16", "b16"},
+                   where.before},
+                  rows, [&](const row& r) { return row{r[0], sum(r[0], r[1])}; }, alike);
+            check({"st" + s + ".b32 [%at], %a;red" + s + ".add.noftz." + f.name + "x2 [%at], %b;ld" + s +
+                       ".b32 %d, [%at];",
+                   {"b32", "b32"},
+                   {"b32"},
+                   where.before},
+                  twice, [&](const row& r) {
+                      return row{std::uint64_t{sum(r[0] >> 16, r[1] >> 16)} << 16 | sum(r[0] & 0xFFFF, r[1] & 0xFFFF)};
+                  }, alike);
+        }
+    }
+}
+
+TEST(Atomic, Vectors) {
+    const std::vector<row> rows{{bits_of(1.5F), bits_of(2.0F), bits_of(-0.5F), bits_of(100.0F)}};
+    check({"st.global.v4.b32 [%own], {%a, %b, %c, %e};"
+           "atom.global.v4.f32.add {%d, _, %f, %g}, [%own], {%b, %b, %b, %b};"
+           "ld.global.b32 %k, [%own+12];",
+           {"b32", "b32", "b32", "b32"},
+           {"b32", "b32", "b32", "b32"}},
+          rows, [](const row& r) { return row{r[0], r[2], r[3], bits_of(102.0F)}; });
+    check({"st.global.v2.b32 [%own], {%a, %b};red.global.v2.f32.add [%own], {%c, %c};"
+           "ld.global.v2.b32 {%d, %f}, [%own];",
+           {"b32", "b32", "b32", "b32"},
+           {"b32", "b32"}},
+          rows, [](const row&) { return row{bits_of(1.0F), bits_of(1.5F)}; });
+    check({"st.global.v2.b16 [%own], {%a, %b};atom.global.v2.f16.add.noftz {%d, %f}, [%own], {%b, %a};"
+           "ld.global.b16 %g, [%own+2];",
+           {"b16", "b16"},
+           {"b16", "b16", "b16"}},
+          {{0x3C00, 0x4000}}, [](const row& r) { return row{r[0], r[1], 0x4200}; });
+}
+
+TEST(Atomic, SixteenBytes) {
+    for (const place& where : every_place()) {
+        if (where.space == ".shared" || where.before.find(" s[") != std::string::npos) {
+            continue; // 8 bytes a thread there
+        }
+        const std::string s = where.space;
+        const std::string before = where.before + ".reg .b128 %x, %y, %z;\n";
+        check({"st" + s + ".v2.b64 [%at], {%a, %b};mov.b128 %x, {%a, %b};mov.b128 %y, {%c, %e};"
+               "atom" + s + ".cas.b128 %z, [%at], %y, %x;atom" + s + ".cas.b128 %z, [%at], %x, %y;"
+               "mov.b128 {%d, %f}, %z;ld" + s + ".v2.b64 {%g, %k}, [%at];",
+               {"b64", "b64", "b64", "b64"},
+               {"b64", "b64", "b64", "b64"},
+               before},
+              {{1, 2, 3, 4}, {~0ull, 0, 5, ~0ull}}, [](const row& r) { return r; });
+        check({"st" + s + ".v2.b64 [%at], {%a, %b};mov.b128 %y, {%b, %a};atom" + s + ".exch.b128 %z, [%at], %y;"
+               "mov.b128 {%d, %f}, %z;ld" + s + ".v2.b64 {%g, %k}, [%at];",
+               {"b64", "b64"},
+               {"b64", "b64", "b64", "b64"},
+               before},
+              {{1, 2}, {~0ull, 7}}, [](const row& r) { return row{r[0], r[1], r[1], r[0]}; });
     }
 }
 

@@ -260,6 +260,30 @@ TEST(Warp, PartialWarp) {
     }
 }
 
+// A block that was launched without a cluster is one of its own.
+TEST(SpecialRegisters, ClusterOfOneBlock) {
+    launch_options how{.grid = {3, 2, 1}, .block = {32, 1, 1}};
+    program p(kernel("mov.u32 %r3, %ctaid.y; mov.u32 %r4, %nctaid.x; mad.lo.u32 %r3, %r3, %r4, %r1;\n"
+                     "mul.wide.u32 %rd0, %r3, 48; add.u64 %rd0, %rd0, %p0;\n"
+                     "mov.u32 %r4, %clusterid.x; mov.u32 %r5, %clusterid.y; mov.u32 %r6, %nclusterid.x;\n"
+                     "mov.u32 %r7, %cluster_ctaid.x; st.global.v4.u32 [%rd0], {%r4, %r5, %r6, %r7};\n"
+                     "mov.u32 %r4, %cluster_nctaid.y; mov.u32 %r5, %cluster_ctarank; mov.u32 %r6, %cluster_nctarank;\n"
+                     "mov.pred %q0, %is_explicit_cluster; selp.u32 %r7, 1, 0, %q0;\n"
+                     "st.global.v4.u32 [%rd0+16], {%r4, %r5, %r6, %r7};\n"
+                     "mov.u32 %r8, s; mapa.shared::cluster.u32 %r9, %r8, %cluster_ctarank; sub.u32 %r9, %r9, %r8;\n"
+                     "st.shared::cluster.u32 [%r8], 5; ld.shared.u32 %r10, [%r8];\n"
+                     "getctarank.shared::cluster.u32 %r11, %r8;\n"
+                     "st.global.v2.u32 [%rd0+40], {%r10, %r11}; ret;",
+                     ".shared .align 4 .b32 s;"));
+    const std::uint64_t out = p.buffer<std::uint32_t>(12 * 6);
+    p.run(how, {out});
+    const auto d = p.contents<std::uint32_t>(out, 12 * 6);
+    for (std::uint32_t b = 0; b < 6; ++b) {
+        const words expected{b % 3, b / 3, 3, 0, 1, 0, 1, 0, 0, 0, 5, 0};
+        EXPECT_EQ(words(d.begin() + 12 * b, d.begin() + 12 * b + 12), expected) << "block " << b;
+    }
+}
+
 TEST(SpecialRegisters, IndicesInThreeDimensions) {
     launch_options how{.grid = {3, 2, 4}, .block = {5, 3, 4}, .workers = 2};
     program p(kernel("mov.u32 %r3, %tid.x; mov.u32 %r4, %tid.y; mov.u32 %r5, %tid.z; mov.u32 %r6, %ctaid.x; mov.u32 "

@@ -189,6 +189,9 @@ const instruction* nothing(const instruction* i, std::byte* /*frame*/, warp* /*w
 } // namespace
 
 handler choose_memory(const form& f) {
+    if (f.has(suffix::async)) {
+        return nullptr; // st.async
+    }
     switch (f.op) {
     case opcode::ld:
     case opcode::ldu: return choose_access<verb::load>(f);
