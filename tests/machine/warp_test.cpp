@@ -135,10 +135,35 @@ TEST(Warp, ShuffleAmongSome) {
     for (std::size_t n = 0; n < a.size(); ++n) {
         const std::size_t warp = n / 32 * 32;
         const std::size_t lane = n % 32;
-        if (lane != 16) { // whose source, lane 15, is away: open
-            EXPECT_EQ(d[2 * n], lane < 16 ? a[warp + (lane ^ 5)] : a[n - 1]) << lane;
-        }
+        // The source of lane 16 is away, and as on an H100 it gets 0.
+        EXPECT_EQ(d[2 * n], lane < 16 ? a[warp + (lane ^ 5)] : lane == 16 ? 0 : a[n - 1]) << lane;
         EXPECT_EQ(d[2 * n + 1], lane < 16 ? a[warp + 9] : 5) << lane;
+    }
+}
+
+// Sums by halves among eight lanes ask lanes that are elsewhere or have returned: the hardware gives 0 for them, and
+// NVIDIA's own reduction counts on it.
+TEST(Warp, ShuffleFromAbsentLanesGivesZero) {
+    const words a = random_words(128, 16);
+    const std::string sum_of_eight = [] {
+        std::string text;
+        for (const unsigned d : {16u, 8u, 4u, 2u, 1u}) {
+            text += "shfl.sync.down.b32 %r12, %r10, " + std::to_string(d) + ", 31, 0xFF; add.u32 %r10, %r10, %r12;\n";
+        }
+        return text;
+    }();
+    const std::string start = "mov.u32 %r10, %r3; mov.u32 %r11, 0; setp.ge.u32 %q1, %r6, 8;\n";
+    const words away = run_warps(start + "@%q1 bra both;\n" + sum_of_eight + "both:", a, a, a, 2);
+    const words gone = run_warps(start + "@%q1 exit;\n" + sum_of_eight, a, a, a, 2);
+    for (std::size_t n = 0; n < a.size(); n += 32) {
+        for (std::size_t lane = 0; lane < 8; ++lane) {
+            std::uint32_t sum = 0;
+            for (std::size_t k = lane; k < 8; ++k) {
+                sum += a[n + k];
+            }
+            EXPECT_EQ(away[2 * (n + lane)], sum) << lane;
+            EXPECT_EQ(gone[2 * (n + lane)], sum) << lane;
+        }
     }
 }
 

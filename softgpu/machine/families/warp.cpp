@@ -99,6 +99,13 @@ const instruction* shuffle(const instruction* i, std::byte* frame, warp* w) {
             value[l] = a[from[l]];
         }
 #endif
+        if (active != all_lanes) {
+            // The ISA leaves open what an absent lane gives; the hardware gives 0, and programs count on it.
+            SOFTGPU_LANES
+            for (unsigned l = 0; l < lanes; ++l) {
+                value[l] = (active >> from[l] & 1) != 0 ? value[l] : 0;
+            }
+        }
         map_lanes(active, written<std::uint32_t>(frame, i->d), [](std::uint32_t v) { return v; }, value);
         if (i->e != nowhere) {
             write_mask(frame, w, i->e, test_lanes([](std::uint32_t x) { return x != 0; }, inside));
