@@ -49,10 +49,8 @@ std::optional<std::string> from_environment(const char* variable) {
 } // namespace
 
 std::optional<std::string> find_software_runtime(int cuda_major) {
-    if (cuda_major == 13) {
-        if (auto path = from_environment("WARPFOLD_SOFTGPU_RUNTIME")) {
-            return path;
-        }
+    if (auto path = from_environment("WARPFOLD_SOFTGPU_RUNTIME")) {
+        return cuda_major == 13 ? path : std::nullopt; // the one that is named stands alone
     }
     return beside_us({"../softgpu/lib", installed}, fmt::format("libcudart.so.{}", cuda_major));
 }

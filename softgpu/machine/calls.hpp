@@ -39,7 +39,7 @@ struct worker_function {
     std::vector<call_frame*> free;
 
     struct release {
-        void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
+        void operator()(std::byte* p) const noexcept { ::operator delete[](p, std::align_val_t{64}); }
     };
     std::vector<std::unique_ptr<std::byte, release>> storage;
 };
