@@ -209,6 +209,7 @@ std::uint32_t operand_layout::address_number(const operand& o) {
 
 void operand_layout::operands_of(const ptx::instruction& i, const form& fm, instruction& d) {
     switch (ptx::family_of(i.op)) {
+    case ptx::family::texture: texture_operands(i, fm, d); return;
     case ptx::family::video: video_operands(i, fm, d); return;
     default: break;
     }

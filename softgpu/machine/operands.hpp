@@ -62,6 +62,7 @@ private:
     void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);
     void barrier_object_operands(const ptx::instruction& i, const form& fm, instruction& d);
     void atomic_vector(const ptx::instruction& i, const form& fm, instruction& d);
+    void texture_operands(const ptx::instruction& i, const form& fm, instruction& d); // texture_operands.cpp
     void video_operands(const ptx::instruction& i, const form& fm, instruction& d);
     void details(const ptx::instruction& i, const form& fm, instruction& d);
 

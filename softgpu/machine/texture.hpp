@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Textures and surfaces: what a handle stands for, and reading it as a texture unit does (CUDA C++ Programming Guide,
+// "Texture Fetching"). The handle of tex, suld and their kin is the device address of a descriptor; whoever makes
+// texture objects allocates one and fills it in. Data have to be allocated device memory too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace softgpu::machine {
+
+// As cudaTextureAddressMode counts them.
+enum class addressing : std::uint8_t { wrap, clamp, mirror, border };
+
+// As cudaChannelFormatKind counts them.
+enum class channel_kind : std::uint8_t { signed_integer, unsigned_integer, real };
+
+struct texture_descriptor {
+    static constexpr std::uint64_t is_one = 0x6572757478657477; // in `mark`, so that a stray address is found out
+
+    std::uint64_t mark = is_one;
+    std::uint64_t data = 0;          // of the first element
+    std::uint64_t row_bytes = 0;     // from row to row
+    std::uint64_t slice_bytes = 0;   // from layer to layer, face to face, or plane to plane of three dimensions
+    std::uint32_t width = 0;         // elements
+    std::uint32_t height = 0;        // 0: one dimension
+    std::uint32_t depth = 0;         // 0: no third dimension
+    std::uint32_t layers = 0;        // 0: not layered; a cube has 6, layered ones 6 each
+    std::uint8_t channels = 1;       // 1, 2 or 4
+    std::uint8_t channel_bytes = 4;  // 1, 2 or 4
+    channel_kind kind = channel_kind::real;
+    addressing mode[3] = {addressing::clamp, addressing::clamp, addressing::clamp};
+    bool linear = false;             // filtering between elements, else the nearest
+    bool normalized = false;         // coordinates go from 0 to 1
+    bool reads_normalized = false;   // integers are read as 0 to 1, or -1 to 1
+    float border[4] = {0, 0, 0, 0};
+
+    [[nodiscard]] std::uint32_t element_bytes() const noexcept { return std::uint32_t{channels} * channel_bytes; }
+    // From the first byte to behind the last.
+    [[nodiscard]] std::uint64_t bytes() const noexcept;
+};
+
+// The geometries of tex: .1d, .2d, .3d, with layers, and cubes.
+enum class geometry : std::uint8_t { line, plane, space, lines, planes, cube, cubes };
+
+struct texture_place {
+    float at[3] = {0, 0, 0};
+    std::int32_t element[3] = {0, 0, 0}; // where coordinates are integers
+    bool integers = false;
+    std::uint32_t layer = 0;
+};
+
+// Four channels as bits: of floats, or of integers as they are.
+struct texel {
+    std::uint32_t channel[4] = {0, 0, 0, 0};
+};
+
+[[nodiscard]] texel sample(const texture_descriptor& t, geometry g, const texture_place& p);
+// One channel of the four elements that filtering would take, in the order of tld4.
+[[nodiscard]] texel gather(const texture_descriptor& t, const texture_place& p, unsigned channel);
+
+// Where a surface access of `bytes` goes: x counts bytes. nullptr: outside. `clamped` moves it to the nearest inside.
+[[nodiscard]] std::byte* surface_bytes(const texture_descriptor& t, geometry g, std::int32_t x, std::int32_t y,
+                                       std::int32_t z, std::uint32_t layer, unsigned bytes, bool clamped);
+
+} // namespace softgpu::machine
