@@ -54,6 +54,9 @@ operand body_parser::parse_operand(unsigned depth) {
     in_.next();
     both.elements.push_back(parse_single_operand(depth));
     for (const operand& o : both.elements) {
+        if (&o == both.elements.data() && o.kind == operand_kind::vector) {
+            continue; // tex {...}|p
+        }
         if (o.kind != operand_kind::reg && o.kind != operand_kind::sink) {
             throw error(o.where, "both sides of '|' are registers");
         }
