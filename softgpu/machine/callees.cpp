@@ -94,9 +94,11 @@ symbol_value module::implementation::module_symbol(std::string_view name) {
     return {};
 }
 
-decode_context module::implementation::context_of(kernel& /*k*/, bool count) {
+decode_context module::implementation::context_of(kernel& k, bool count) {
     decode_context context;
     context.count = count;
+    context.profile = profiling ? &k.profiled : nullptr;
+    context.home = parsed.get();
     context.shared_window = memory->shared_window();
     context.local_window = memory->local_window();
     context.find_function = [this](std::string_view name) { return find_function(name); };

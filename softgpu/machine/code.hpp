@@ -94,6 +94,8 @@ struct program_code {
     const ptx::function* source = nullptr;
 };
 
+class profile_points;
+
 // What the names in a body stand for.
 struct symbol_value {
     enum class kind : std::uint8_t { unknown, shared, global, local, parameter, function };
@@ -109,6 +111,8 @@ struct decode_context {
     std::uint64_t shared_window = 0;
     std::uint64_t local_window = 0;
     bool count = true;
+    profile_points* profile = nullptr; // where instructions are counted one by one
+    const ptx::module* home = nullptr; // of the function
 };
 
 // Throws ptx::error for a body that makes no sense (a branch to nowhere, an unknown symbol).

@@ -12,6 +12,7 @@
 #include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/check.hpp"
 #include "softgpu/machine/operands.hpp"
+#include "softgpu/machine/profile.hpp"
 #include "softgpu/machine/special.hpp"
 
 namespace softgpu::machine {
@@ -128,6 +129,14 @@ private:
 
     void decode_guarded(std::uint32_t b, std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
+        if (context_.count && context_.profile != nullptr) {
+            instruction& m = emit(mark, n);
+            m.more = context_.profile->first_of(f_, context_.home) + n;
+            if (i.predicate && !handles_own_guard(i.op)) {
+                m.e = places_.offset[i.predicate->reg];
+                m.immediate = i.predicate->negated ? 1 : 0;
+            }
+        }
         if (!i.predicate || handles_own_guard(i.op)) {
             decode_one(b, n);
             return;

@@ -29,7 +29,7 @@ enum class outcome : std::uint8_t { ended, gave_way, stuck };
 
 class block_runner {
 public:
-    block_runner(launch_state& launch, const program_code& code, const kernel& k, unsigned index)
+    block_runner(launch_state& launch, const program_code& code, const kernel& k, unsigned index, bool profiled)
         : launch_(launch), code_(code), kernel_(k) {
         self_.launch = &launch;
         self_.index = index;
@@ -39,6 +39,10 @@ public:
         self_.patterns = patterns_.data();
         self_.patterns_last = static_cast<std::uint32_t>(patterns_.size() - 1);
         constants_ = constants_of_launch(code, launch, constant_storage_);
+        if (profiled) {
+            profile_ = std::make_unique<profile_store>();
+            self_.profile = profile_.get();
+        }
     }
 
     void run() {
@@ -78,7 +82,10 @@ public:
         }
     }
 
-    void add_to(launch_result& result) const {
+    void add_to(launch_result& result) {
+        if (profile_) {
+            take_profile(result);
+        }
         for (std::size_t k = 0; k < self_.intervals_used; ++k) {
             if (result.by_interval.size() <= k) {
                 result.by_interval.emplace_back();
@@ -114,6 +121,23 @@ private:
             launch_.printed.emplace_back(b.linear, std::move(b.printed));
             b.printed.clear();
         }
+    }
+
+    // Makes intervals and totals of the counts by instruction, and gives those to the result too.
+    void take_profile(launch_result& result) {
+        profile_->each([&](std::uint32_t interval, std::uint32_t point, const observe::point_counts& c) {
+            if (c.counts == observe::counters{}) {
+                return;
+            }
+            if (result.profile.size() <= point) {
+                result.profile.resize(point + 1);
+            }
+            result.profile[point].add(c);
+            observe::counters without_instructions = c.counts; // those come from the blocks
+            without_instructions.warp_instructions = 0;
+            without_instructions.thread_instructions = 0;
+            self_.counts[interval].add(without_instructions);
+        });
     }
 
     [[nodiscard]] std::uint64_t residents() const {
@@ -298,6 +322,7 @@ private:
     const program_code& code_;
     const kernel& kernel_;
     worker self_;
+    std::unique_ptr<profile_store> profile_;
     std::vector<std::byte> constant_storage_;
     std::byte* constants_ = nullptr;
     std::vector<execution_count> executions_;
@@ -310,7 +335,7 @@ fault not_runnable(fault_kind kind, const std::string& kernel, const std::string
     return {kind, "kernel " + kernel + ": " + why};
 }
 
-void run_blocks(launch_state& state, const program_code& code, const kernel& k, launch_result& result) {
+void run_blocks(launch_state& state, const program_code& code, const kernel& k, bool profiled, launch_result& result) {
     const launch_request& request = *state.request;
     const unsigned all = request.workers != 0 ? request.workers : std::max(1u, std::thread::hardware_concurrency());
     const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(all, std::max<std::uint64_t>(1, state.blocks)));
@@ -319,7 +344,7 @@ void run_blocks(launch_state& state, const program_code& code, const kernel& k, 
         if (n != 0 && state.next_block.load(std::memory_order_relaxed) >= state.blocks) {
             return; // too late to help
         }
-        runners[n] = std::make_unique<block_runner>(state, code, k, n);
+        runners[n] = std::make_unique<block_runner>(state, code, k, n, profiled);
         runners[n]->run();
     });
     if (request.count) {
@@ -389,7 +414,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
         result.error = not_runnable(fault_kind::illegal_address, k.name, e.what());
     }
     if (!result.error) {
-        run_blocks(state, *code, k, result);
+        run_blocks(state, *code, k, inside.profiling && request.count, result);
     }
     for (const memory::address taken : {state.constant_base, state.grid_workspace}) {
         if (taken != 0) {

@@ -11,6 +11,7 @@
 
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/observe/counters.hpp"
+#include "softgpu/observe/profile.hpp"
 
 namespace softgpu::machine {
 
@@ -79,6 +80,11 @@ public:
     // Throws ptx::error where the body does not parse.
     [[nodiscard]] const kernel_facts& facts(const kernel& k);
 
+    // From now on counted launches count by instruction too. To be called before the first launch.
+    void profile();
+    // The instructions of a kernel that has run, in the order of launch_result::profile.
+    [[nodiscard]] std::vector<observe::profile_point> profile_points(const kernel& k);
+
     struct implementation; // softgpu/machine/module.hpp
     [[nodiscard]] implementation& inside() noexcept { return *self_; }
 
@@ -106,6 +112,7 @@ struct launch_result {
     std::string printed;                        // by printf in the kernel, block after block
     observe::counters total;
     std::vector<observe::counters> by_interval; // see observe::launch_record
+    std::vector<observe::point_counts> profile; // by instruction, of a module that is profiled; see profile_points
 };
 
 // Runs a kernel to its end, or to its first fault. Never throws for what the kernel does.

@@ -238,6 +238,16 @@ variable_place module::find_variable(std::string_view name) {
     return found == self_->variables.end() ? variable_place{} : found->second;
 }
 
+void module::profile() {
+    const std::lock_guard lock(self_->mutex);
+    self_->profiling = true;
+}
+
+std::vector<observe::profile_point> module::profile_points(const kernel& k) {
+    const std::lock_guard lock(self_->mutex);
+    return k.profiled.described();
+}
+
 const kernel_facts& module::facts(const kernel& k) {
     const std::lock_guard lock(self_->mutex);
     self_->prepare(const_cast<kernel&>(k));

@@ -11,6 +11,7 @@
 #include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/code.hpp"
 #include "softgpu/machine/launch.hpp"
+#include "softgpu/machine/profile.hpp"
 
 namespace softgpu::machine {
 
@@ -45,6 +46,7 @@ public:
     std::uint32_t stack_bytes = 0;                            // local memory of a thread where it is known
     std::unique_ptr<program_code> counting;
     std::unique_ptr<program_code> quick;
+    profile_points profiled;
 };
 
 struct module::implementation {
@@ -58,6 +60,7 @@ struct module::implementation {
     std::map<std::string, std::unique_ptr<function_entry>, std::less<>> outside; // that this module declares only
     std::uint32_t constant_bytes = 0;
     unsigned target = 0;
+    bool profiling = false;
 
     ptx::module& get();                                       // parses on first use
     void prepare(kernel& k);                                  // body, control flow, registers, shared memory

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/profile.hpp"
+
 namespace softgpu::machine {
 
 namespace {
@@ -36,6 +38,9 @@ void load(warp* w, const split& s) {
     w->running = true;
     if (s.frame != w->frame) [[unlikely]] {
         enter_frame(w, s.frame);
+    }
+    if (w->host->profile != nullptr) [[unlikely]] {
+        resume_profile(w, s.pc);
     }
 }
 

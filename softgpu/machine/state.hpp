@@ -35,6 +35,7 @@ struct execution_count;
 struct call_site;
 struct worker_function;
 struct function_entry;
+class profile_store;
 
 // Executes one instruction for the active lanes of a warp and says what comes next: the following instruction as a
 // rule; nullptr when the warp has nothing to run now (it waits, gives way, or has ended).
@@ -223,6 +224,7 @@ struct worker {
     bool count = true;
     std::unordered_map<const function_entry*, std::unique_ptr<worker_function>> functions; // that were called here
     const block* entered = nullptr;         // whose values stand in the constants
+    profile_store* profile = nullptr;       // where counters are kept by instruction
     std::array<observe::counters, intervals> counts;
     std::size_t intervals_used = 1;
     std::array<strided_cost, 64> strided;   // bank conflicts of strided patterns met before

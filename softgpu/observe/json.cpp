@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/observe/json.hpp"
 
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-#include <stdexcept>
-#include <unistd.h>
 
-#include <nlohmann/json.hpp>
+#include "softgpu/observe/json_parts.hpp"
 
 namespace softgpu::observe {
 namespace {
@@ -34,13 +28,6 @@ json interval_of(const counters& c) {
     return out;
 }
 
-// A name that is no UTF-8 is shown with replacement characters.
-std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-struct file_closer {
-    void operator()(std::FILE* f) const noexcept { std::fclose(f); }
-};
-
 } // namespace
 
 std::string to_json(const launch_record& record) {
@@ -64,44 +51,13 @@ std::string to_json(const launch_record& record) {
 }
 
 void write_launches(const std::string& path, const device_facts& device, std::span<const launch_record> launches) {
-    json facts;
-    facts["name"] = device.name;
-    facts["card"] = device.key;
-    facts["software"] = true;
-    facts["compute_capability"] = std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor);
-    facts["multiprocessors"] = device.multiprocessors;
-    facts["clock_khz"] = device.clock_khz;
-    facts["memory_clock_khz"] = device.memory_clock_khz;
-    facts["memory_bus_bits"] = device.memory_bus_bits;
-    facts["memory_bytes"] = device.memory_bytes;
-    facts["l2_bytes"] = device.l2_bytes;
-
-    const std::string unfinished = path + ".part" + std::to_string(::getpid());
-    const auto complain = [&](const std::string& what) {
-        const std::string reason = std::strerror(errno);
-        std::remove(unfinished.c_str());
-        throw std::runtime_error("cannot " + what + " " + path + ": " + reason);
-    };
-    std::unique_ptr<std::FILE, file_closer> file(std::fopen(unfinished.c_str(), "w"));
-    if (file == nullptr) {
-        complain("write");
-    }
-    const auto put = [&](const std::string& text) {
-        if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) {
-            complain("write");
-        }
-    };
-    put("{\"device\":" + text_of(facts) + ",\n\"launches\":[");
+    whole_file file(path);
+    file.put("{\"device\":" + text_of(facts_json(device)) + ",\n\"launches\":[");
     for (std::size_t i = 0; i < launches.size(); ++i) {
-        put((i == 0 ? "\n" : ",\n") + to_json(launches[i]));
+        file.put((i == 0 ? "\n" : ",\n") + to_json(launches[i]));
     }
-    put("\n]}\n");
-    if (std::fclose(file.release()) != 0) {
-        complain("write");
-    }
-    if (std::rename(unfinished.c_str(), path.c_str()) != 0) {
-        complain("rename a file to");
-    }
+    file.put("\n]}\n");
+    file.commit();
 }
 
 } // namespace softgpu::observe

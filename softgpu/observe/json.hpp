@@ -7,6 +7,7 @@
 #include <string>
 
 #include "softgpu/observe/launch_record.hpp"
+#include "softgpu/observe/profile.hpp"
 
 namespace softgpu::observe {
 
@@ -31,5 +32,13 @@ struct device_facts {
 // {"device":{...},"launches":[...]}, one launch a line. The file appears whole or not at all. Throws std::runtime_error
 // with the path and the reason where it cannot be written.
 void write_launches(const std::string& path, const device_facts& device, std::span<const launch_record> launches);
+
+// {"format":"warpfold profile","version":1,"device":{...},"counters":{NAME:MEANING, ...},
+//  "sources":{PATH:{LINE:TEXT, ...}, ...},      lines that instructions come from and their neighbours, where readable
+//  "kernels":[{"kernel":...,"symbol":...,"launches":...,
+//    "instructions":[{"ptx":...,"ptx_line":...,"function":...,"at":[[PATH,LINE,COLUMN,FUNCTION], ...],
+//      "guarded_off":...,"counters":{those that are not 0}}, ...]}, ...]}
+// One instruction a line. Throws as write_launches does.
+void write_profile(const std::string& path, const device_facts& device, std::span<const kernel_profile> kernels);
 
 } // namespace softgpu::observe

@@ -82,9 +82,10 @@ settings read_settings() {
     settings s;
     s.device = read_card();
     s.workers = read_workers();
-    s.count = environment("SOFTGPU_COUNT") != "0";
     s.seed = read_seed();
     s.counters_path = environment("SOFTGPU_COUNTERS");
+    s.profile_path = environment("SOFTGPU_PROFILE");
+    s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty();
     return s;
 }
 

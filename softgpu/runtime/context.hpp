@@ -37,6 +37,7 @@ struct settings {
     bool count = true;            // SOFTGPU_COUNT is not 0
     std::optional<std::uint64_t> seed; // SOFTGPU_SEED (else 0) where SOFTGPU_SCHEDULE is adversarial
     std::string counters_path;    // SOFTGPU_COUNTERS; empty: none
+    std::string profile_path;     // SOFTGPU_PROFILE; empty: none
 };
 
 // Everything that cudaDeviceReset throws away.

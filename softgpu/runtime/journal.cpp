@@ -12,6 +12,7 @@
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/printed.hpp"
+#include "softgpu/runtime/profile.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime {
@@ -52,8 +53,10 @@ void journal::add(const settings& options, std::uint64_t launch, observe::launch
     bool write_now = false;
     {
         const std::lock_guard lock(mutex_);
-        if (!options.counters_path.empty()) {
+        if (!options.counters_path.empty() || !options.profile_path.empty()) {
             write_now = ended_ || !record.fault.empty(); // after a fault a program may abort
+        }
+        if (!options.counters_path.empty()) {
             records_[launch] = record;
         }
         if (observer_ != nullptr) {
@@ -81,19 +84,26 @@ void journal::deliver() {
 }
 
 void journal::write(const settings& options) noexcept {
-    if (options.counters_path.empty() || ::getpid() != registry::instance().process()) {
-        return; // a child that the program has forked leaves its parent's file alone
+    if (::getpid() != registry::instance().process()) {
+        return; // a child that the program has forked leaves its parent's files alone
     }
+    const char* wanted_by = "SOFTGPU_COUNTERS: ";
     try {
-        const std::lock_guard lock(mutex_);
-        std::vector<observe::launch_record> in_order;
-        in_order.reserve(records_.size());
-        for (const auto& [launch, record] : records_) {
-            in_order.push_back(record);
+        if (!options.counters_path.empty()) {
+            const std::lock_guard lock(mutex_);
+            std::vector<observe::launch_record> in_order;
+            in_order.reserve(records_.size());
+            for (const auto& [launch, record] : records_) {
+                in_order.push_back(record);
+            }
+            observe::write_launches(options.counters_path, facts_of(*options.device), in_order);
         }
-        observe::write_launches(options.counters_path, facts_of(*options.device), in_order);
+        wanted_by = "SOFTGPU_PROFILE: ";
+        if (!options.profile_path.empty()) {
+            profile::instance().write(options.profile_path, facts_of(*options.device));
+        }
     } catch (const std::exception& e) {
-        report(std::string("SOFTGPU_COUNTERS: ") + e.what());
+        report(wanted_by + std::string(e.what()));
     }
 }
 

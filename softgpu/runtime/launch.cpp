@@ -16,6 +16,7 @@
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/occupancy.hpp"
 #include "softgpu/runtime/printed.hpp"
+#include "softgpu/runtime/profile.hpp"
 #include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
@@ -193,6 +194,9 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
     if (request.count) {
         record.total = result.total;
         record.by_interval = std::move(result.by_interval);
+    }
+    if (!result.profile.empty()) {
+        profile::instance().add(*image.owner, *image.kernel, record.kernel, record.symbol, result.profile);
     }
     if (result.error) {
         record.fault = result.error.message;

@@ -206,6 +206,9 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
     for (const fatbin_entry& e : chosen) {
         try {
             modules.push_back(std::make_unique<machine::module>(decompress(e), gpu.memory()));
+            if (!gpu.options().profile_path.empty()) {
+                modules.back()->profile();
+            }
         } catch (const ptx::error& wrong) {
             fail(error::invalid_ptx,
                  "the program's PTX for compute_" + std::to_string(e.architecture) + ": " + wrong.what());

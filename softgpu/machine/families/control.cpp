@@ -147,7 +147,9 @@ const instruction* barrier(const instruction* i, std::byte* frame, warp* w) {
     }
     if (w->interval + 1 < intervals) {
         ++w->interval;
-        ++w->counts;
+        if (w->host->profile == nullptr) [[likely]] {
+            ++w->counts;
+        }
         if (w->host->intervals_used <= w->interval) {
             w->host->intervals_used = w->interval + 1;
         }
