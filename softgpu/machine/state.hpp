@@ -201,8 +201,10 @@ struct alignas(64) address_pattern {
     std::uint64_t key = 0;          // active lanes, bytes and space; 0: nothing is known
     std::uint32_t low = 0;          // offset of the lowest address
     std::uint32_t span = 0;         // bytes from there to the end of the highest
-    std::uint32_t wavefronts = 0;   // in shared memory
-    std::uint32_t conflicts = 0;
+    std::uint16_t load_wavefronts = 0; // in shared memory
+    std::uint16_t load_conflicts = 0;
+    std::uint16_t store_wavefronts = 0;
+    std::uint16_t store_conflicts = 0;
     pattern_shape shape = pattern_shape::scattered;
     std::uint8_t sectors[32] = {};  // in global memory, by the first lane's address mod 32; 0: not known
 };

@@ -54,14 +54,28 @@ __global__ void shared_atomic(const unsigned* places, T* out) {
     }
 }
 
-__global__ void shared_compare_and_swap(const unsigned* places, unsigned* out) {
-    __shared__ unsigned values[1056];
+template <class T>
+__global__ void shared_compare_and_swap(const unsigned* places, T* out) {
+    __shared__ T values[1056];
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < 1056; i += lanes) {
         values[i] = 0;
     }
     __syncthreads();
-    const unsigned old = atomicCAS(values + places[threadIdx.x], 0u, 9u);
+    const T old = atomicCAS(values + places[threadIdx.x], T(0), T(9));
+    __syncthreads();
+    out[blockIdx.x * lanes + threadIdx.x] = (old == 0 || old == 9 ? 1 : 0) + values[places[threadIdx.x]];
+}
+
+template <class T>
+__global__ void shared_exchange(const unsigned* places, T* out) {
+    __shared__ T values[1056];
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < 1056; i += lanes) {
+        values[i] = 0;
+    }
+    __syncthreads();
+    const T old = atomicExch(values + places[threadIdx.x], T(9));
     __syncthreads();
     out[blockIdx.x * lanes + threadIdx.x] = (old == 0 || old == 9 ? 1 : 0) + values[places[threadIdx.x]];
 }
@@ -185,6 +199,19 @@ void add_shared_atomic(case_list& cases, const std::string& name, place_of place
                      }});
 }
 
+template <class T, bool Compares>
+void add_shared_exchange(case_list& cases, const std::string& name, place_of place) {
+    cases.push_back({name,
+                     [=](buffers& b) {
+                         if constexpr (Compares) {
+                             shared_compare_and_swap<T><<<blocks, lanes>>>(put_places(b, place), b.output<T>());
+                         } else {
+                             shared_exchange<T><<<blocks, lanes>>>(put_places(b, place), b.output<T>());
+                         }
+                     },
+                     [](buffers& b) { each_thread<T>(b, 0, [](unsigned, unsigned) { return 10; }); }});
+}
+
 template <class T>
 void add_local(case_list& cases, const std::string& name, place_of place) {
     cases.push_back({name,
@@ -245,6 +272,8 @@ void add_other_cases(case_list& cases) {
     add_reduction<unsigned>(cases, "global_reduction_same_address", same);
     add_reduction<unsigned>(cases, "global_reduction_of_fours", fours);
     add_reduction<unsigned>(cases, "global_reduction_own_sectors", own_sector);
+    add_reduction<unsigned>(cases, "global_reduction_half_at_one_address",
+                            [](unsigned l) { return l < 16 ? 0u : l * 8; });
     add_reduction<unsigned>(cases, "global_reduction_even_lanes", linear, 0x55555555u);
     add_reduction<float>(cases, "global_reduction_float", linear);
     add_reduction<unsigned long long>(cases, "global_reduction_8_bytes", linear);
@@ -289,11 +318,13 @@ void add_other_cases(case_list& cases) {
     add_shared_atomic<unsigned, true>(cases, "shared_atomic_distinct", linear);
     add_shared_atomic<unsigned, true>(cases, "shared_atomic_same_address", same);
     add_shared_atomic<unsigned, true>(cases, "shared_atomic_one_bank", own_row);
-    cases.push_back({"shared_atomic_compare_and_swap",
-                     [=](buffers& b) {
-                         shared_compare_and_swap<<<blocks, lanes>>>(put_places(b, linear), b.output<unsigned>());
-                     },
-                     [](buffers& b) { each_thread<unsigned>(b, 0, [](unsigned, unsigned) { return 10; }); }});
+    add_shared_exchange<unsigned, true>(cases, "shared_atomic_compare_and_swap", linear);
+    add_shared_exchange<unsigned, true>(cases, "shared_atomic_compare_and_swap_one_bank", own_row);
+    add_shared_exchange<unsigned, true>(cases, "shared_atomic_compare_and_swap_same_address", same);
+    add_shared_exchange<unsigned long long, true>(cases, "shared_atomic_compare_and_swap_8_bytes", linear);
+    add_shared_exchange<unsigned, false>(cases, "shared_atomic_exchange", linear);
+    add_shared_exchange<unsigned long long, false>(cases, "shared_atomic_exchange_8_bytes", linear);
+    add_shared_exchange<unsigned long long, false>(cases, "shared_atomic_exchange_8_bytes_of_fours", fours);
 
     const place_of apart = [](unsigned l) { return l * 2 % 64; };
     const place_of third = [](unsigned) { return 3u; };

@@ -190,6 +190,10 @@ void add_shared_cases(case_list& cases) {
         {"lower_half", [](unsigned l) { return l; }, 0x0000FFFFu},
         {"even_lanes", [](unsigned l) { return l; }, 0x55555555u},
         {"even_lanes_packed", [](unsigned l) { return l / 2; }, 0x55555555u},
+        {"pairs_of_lanes", [](unsigned l) { return l; }, 0x33333333u},
+        {"of_pairs_in_lower_half", [](unsigned l) { return l < 16 ? l / 2 : l; }},
+        {"of_pairs_but_one", [](unsigned l) { return l == 9 ? 40u : l / 2; }},
+        {"two_apart_alike", [](unsigned l) { return l & ~2u; }},
         {"middle_half", [](unsigned l) { return l; }, 0x00FFFF00u},
         {"outer_quarters", [](unsigned l) { return l % 16; }, 0xFF0000FFu}};
     add_loads<std::uint64_t>(cases, "8_bytes", of_8);
@@ -215,6 +219,10 @@ void add_shared_cases(case_list& cases) {
         {"lower_half", [](unsigned l) { return l; }, 0x0000FFFFu},
         {"even_lanes", [](unsigned l) { return l; }, 0x55555555u},
         {"even_lanes_packed", [](unsigned l) { return l / 2; }, 0x55555555u},
+        {"pairs_of_lanes", [](unsigned l) { return l; }, 0x33333333u},
+        {"of_pairs_in_lower_half", [](unsigned l) { return l < 16 ? l / 2 : l; }},
+        {"of_pairs_but_one", [](unsigned l) { return l == 9 ? 40u : l / 2; }},
+        {"two_apart_alike", [](unsigned l) { return l & ~2u; }},
         {"every_fourth_lane", [](unsigned l) { return l; }, 0x11111111u},
         {"two_quarters", [](unsigned l) { return l; }, 0x00FF00FFu},
         {"middle_half", [](unsigned l) { return l; }, 0x00FFFF00u}};

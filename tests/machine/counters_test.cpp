@@ -35,13 +35,37 @@ std::uint64_t sectors_of(const std::vector<std::uint64_t>& at, unsigned bytes) {
     return touched.size();
 }
 
-// Passes over 32 banks of 4 bytes; 8-byte accesses go by half warps, 16-byte ones by quarters.
-std::uint64_t wavefronts_of(const std::vector<std::uint64_t>& at, const std::vector<bool>& active, unsigned bytes) {
+// Where the lanes part that are served together: 8-byte accesses go by half warps, 16-byte ones by quarters; of a load,
+// two of these together where every lane's neighbour, one apart or else two, is absent or wants the same.
+std::vector<unsigned> parts_of(const std::vector<std::uint64_t>& at, const std::vector<bool>& active, unsigned bytes,
+                               bool load) {
     const unsigned group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+    std::vector<unsigned> parts;
+    for (unsigned first = 0; first < 32; first += 2 * group) {
+        bool together[2] = {load, load};
+        for (unsigned l = first; l < first + 2 * group && l < 32; ++l) {
+            for (const unsigned n : {0u, 1u}) {
+                const unsigned other = l ^ (n + 1);
+                together[n] = together[n] && (!active[l] || !active[other] || at[l] == at[other]);
+            }
+        }
+        parts.push_back(first);
+        if (group < 32 && !together[0] && !together[1]) {
+            parts.push_back(first + group);
+        }
+    }
+    return parts;
+}
+
+// Passes over 32 banks of 4 bytes, part by part.
+std::uint64_t wavefronts_of(const std::vector<std::uint64_t>& at, const std::vector<bool>& active, unsigned bytes,
+                            bool load) {
+    std::vector<unsigned> parts = parts_of(at, active, bytes, load);
+    parts.push_back(32);
     std::uint64_t passes = 0;
-    for (unsigned first = 0; first < 32; first += group) {
+    for (std::size_t n = 0; n + 1 < parts.size(); ++n) {
         std::map<std::uint64_t, std::set<std::uint64_t>> words;
-        for (unsigned l = first; l < first + group; ++l) {
+        for (unsigned l = parts[n]; l < parts[n + 1]; ++l) {
             for (unsigned k = 0; active[l] && k < bytes; ++k) {
                 words[(at[l] + k) / 4 % 32].insert((at[l] + k) / 4);
             }
@@ -54,11 +78,12 @@ std::uint64_t wavefronts_of(const std::vector<std::uint64_t>& at, const std::vec
     }
     return passes;
 }
-std::uint64_t groups_of(const std::vector<bool>& active, unsigned bytes) {
-    const unsigned group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+std::uint64_t groups_of(const std::vector<std::uint64_t>& at, const std::vector<bool>& active, unsigned bytes, bool load) {
+    std::vector<unsigned> parts = parts_of(at, active, bytes, load);
+    parts.push_back(32);
     std::uint64_t n = 0;
-    for (unsigned first = 0; first < 32; first += group) {
-        n += std::count(active.begin() + first, active.begin() + first + group, true) != 0 ? 1 : 0;
+    for (std::size_t k = 0; k + 1 < parts.size(); ++k) {
+        n += std::count(active.begin() + parts[k], active.begin() + parts[k + 1], true) != 0 ? 1 : 0;
     }
     return n;
 }
@@ -118,14 +143,15 @@ void check_pattern(const std::vector<std::uint64_t>& offsets, const std::vector<
     program q(kernel(".shared .align 16 .b8 s[16448]; mov.u32 %r6, s;\n" + start + "add.u32 %r6, %r6, %r4;\n" +
                      load("shared", bytes, "%r6") + store("shared", bytes, "%r6") + "ret;"));
     c = q.run({}, {0, q.buffer(table)}).total;
-    const std::uint64_t passes = wavefronts_of(offsets, active, bytes);
+    std::uint64_t passes = wavefronts_of(offsets, active, bytes, true);
     EXPECT_EQ(c.shared_load_requests, 1u);
     EXPECT_EQ(c.shared_load_wavefronts, passes) << bytes << " bytes, mask " << std::hex << mask;
-    EXPECT_EQ(c.shared_load_bank_conflicts, passes - groups_of(active, bytes));
+    EXPECT_EQ(c.shared_load_bank_conflicts, passes - groups_of(offsets, active, bytes, true));
     EXPECT_EQ(c.shared_load_bytes, lanes * bytes);
+    passes = wavefronts_of(offsets, active, bytes, false);
     EXPECT_EQ(c.shared_store_requests, 1u);
     EXPECT_EQ(c.shared_store_wavefronts, passes);
-    EXPECT_EQ(c.shared_store_bank_conflicts, passes - groups_of(active, bytes));
+    EXPECT_EQ(c.shared_store_bank_conflicts, passes - groups_of(offsets, active, bytes, false));
     EXPECT_EQ(c.shared_store_bytes, lanes * bytes);
 }
 
@@ -159,6 +185,29 @@ TEST_F(Counters, Offsets) {
     std::vector<std::uint64_t> down = strided(4);
     std::reverse(down.begin(), down.end());
     check_pattern(down, full, 4);
+}
+
+// Neighbours that want the same bring two halves or quarters of a load together.
+TEST_F(Counters, Neighbours) {
+    for (const unsigned bytes : {4u, 8u, 16u}) {
+        for (const auto place : {+[](unsigned l) { return l / 2; }, +[](unsigned l) { return l / 4; },
+                                 +[](unsigned l) { return l % 2 * 16; }, +[](unsigned l) { return l & ~2u; },
+                                 +[](unsigned l) { return l < 16 ? l / 2 : l; }, +[](unsigned) { return 3u; },
+                                 +[](unsigned l) { return l % 16; }, +[](unsigned l) { return l == 9 ? 40u : l / 2; }}) {
+            std::vector<std::uint64_t> at;
+            for (unsigned l = 0; l < 32; ++l) {
+                at.push_back(std::uint64_t{place(l)} * bytes);
+            }
+            check_pattern(at, full, bytes);
+            for (const std::uint32_t mask : {0x55555555u, 0x33333333u, 0x11111111u, 0x0000FFFFu, 0x5555FFFFu}) {
+                std::vector<bool> active;
+                for (unsigned l = 0; l < 32; ++l) {
+                    active.push_back((mask >> l & 1) != 0);
+                }
+                check_pattern(at, active, bytes);
+            }
+        }
+    }
 }
 
 TEST_F(Counters, SomeLanes) {
@@ -241,8 +290,11 @@ TEST_F(Counters, Atomics) {
     const counters d = p.run({.grid = {2}, .block = {64}}, {p.buffer<std::uint32_t>(32)}).total;
     EXPECT_EQ(d.shared_atomic_requests, 4u);
     EXPECT_EQ(d.shared_atomic_lanes, 128u);
+    EXPECT_EQ(d.shared_atomic_wavefronts, 4u * 4);
+    EXPECT_EQ(d.shared_atomic_bank_conflicts, 4u * 3);
     EXPECT_EQ(d.atomic_requests, 8u);
     EXPECT_EQ(d.atomic_lanes, 4u * 42);
+    EXPECT_EQ(d.atomic_sectors, 4u * (4 + 10));
     EXPECT_EQ(d.atomic_worst_multiplicity, 10u);
     EXPECT_EQ(d.global_load_requests, 0u);
     EXPECT_EQ(d.global_store_requests, 0u);

@@ -143,14 +143,35 @@ inline bool is_conflict_free(lane_mask mask, const std::uint32_t* at) {
     return different == 0;
 }
 
+// Every lane's neighbour (the lane whose number differs in bit `bit`) is not active, or wants the same address.
+inline bool is_shared_by_neighbours(lane_mask mask, const std::uint32_t* at, unsigned bit) {
+    bool shared = true;
+    each_lane(mask, [&](unsigned l) {
+        const unsigned neighbour = l ^ bit;
+        shared = shared && ((mask >> neighbour & 1u) == 0 || at[neighbour] == at[l]);
+    });
+    return shared;
+}
+
+inline lane_mask lanes_from(unsigned first, unsigned count) {
+    return count == 32 ? all_lanes : ((1u << count) - 1) << first;
+}
+
 // One pass serves each of the 32 banks of 4 bytes once; lanes that want the same word share it. 8-byte accesses go by
-// half warps, 16-byte accesses by quarter warps.
+// half warps, 16-byte accesses by quarter warps; two halves (quarters) of a load go together where neighbours want the
+// same: all pairs of lanes 2n and 2n + 1, or all pairs that are two apart. As measured (tests/counters/golden).
+template <verb Verb>
 inline bank_cost count_wavefronts(lane_mask mask, const std::uint32_t* at, unsigned bytes) {
-    const unsigned group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+    const unsigned least = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
     const unsigned words_each = bytes <= 4 ? 1 : bytes / 4;
     bank_cost cost;
-    for (unsigned first = 0; first < lanes; first += group) {
-        const lane_mask mine = group == 32 ? mask : mask & (((1u << group) - 1) << first);
+    for (unsigned first = 0, group = least; first < lanes; first += group) {
+        group = least;
+        if (Verb == verb::load && least < 32 && first % (2 * least) == 0) {
+            const lane_mask two = mask & lanes_from(first, 2 * least);
+            group = is_shared_by_neighbours(two, at, 1) || is_shared_by_neighbours(two, at, 2) ? 2 * least : least;
+        }
+        const lane_mask mine = mask & lanes_from(first, group);
         if (mine == 0) {
             continue;
         }
@@ -179,26 +200,27 @@ inline bank_cost count_wavefronts(lane_mask mask, const std::uint32_t* at, unsig
 
 // The same, remembered for accesses that go up by one step a lane: their cost depends on the step, the active lanes and
 // the first bank only.
+template <verb Verb>
 inline bank_cost wavefronts_of(warp* w, lane_mask mask, const std::uint32_t* at, unsigned bytes) {
     const unsigned first = static_cast<unsigned>(std::countr_zero(mask));
     const lane_mask rest = mask & (mask - 1);
     if (rest == 0) {
-        return count_wavefronts(mask, at, bytes);
+        return count_wavefronts<Verb>(mask, at, bytes);
     }
     const unsigned second = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint32_t step = (at[second] - at[first]) / (second - first);
     if (bytes > 4) {
-        return count_wavefronts(mask, at, bytes);
+        return count_wavefronts<Verb>(mask, at, bytes);
     }
     if ((step & 3) != 0 || !is_run(mask, at, at[first] - first * step, step)) {
-        return is_conflict_free(mask, at) ? bank_cost{1, 0} : count_wavefronts(mask, at, bytes);
+        return is_conflict_free(mask, at) ? bank_cost{1, 0} : count_wavefronts<Verb>(mask, at, bytes);
     }
     if (step == 0) {
         return {1, 0};
     }
     strided_cost& known = w->host->strided[(step * 0x9E3779B1u ^ mask * 0x85EBCA6Bu) >> 26];
     if (known.step != step || known.mask != mask) {
-        const bank_cost fresh = count_wavefronts(mask, at, bytes);
+        const bank_cost fresh = count_wavefronts<Verb>(mask, at, bytes);
         known = {step, mask, fresh.wavefronts, fresh.conflicts};
     }
     return {known.wavefronts, known.conflicts};

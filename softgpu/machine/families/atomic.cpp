@@ -90,15 +90,52 @@ SOFTGPU_INLINE T global_update(void* at, T b, T c) {
     }
 }
 
-inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool in_shared) {
+// Each lane is a turn of its bank; lanes of 8 bytes, and those that bring two values, go by half warps.
+inline bank_cost count_atomic_wavefronts(lane_mask mask, const std::uint64_t* at, unsigned bytes_brought) {
+    bank_cost cost;
+    const unsigned group = bytes_brought <= 4 ? 32 : 16;
+    for (unsigned first = 0; first < lanes; first += group) {
+        std::uint8_t turns[32] = {};
+        unsigned worst = 0;
+        each_lane(mask & lanes_from(first, group), [&](unsigned l) {
+            std::uint8_t& mine = turns[at[l] >> 2 & 31];
+            ++mine;
+            worst = mine > worst ? mine : worst;
+        });
+        cost.wavefronts += worst;
+        cost.conflicts += worst > 0 ? worst - 1 : 0;
+    }
+    return cost;
+}
+
+// Sectors of distinct addresses, each as often as the most lanes that meet at one address of it.
+inline unsigned count_atomic_sectors(const std::uint64_t* addresses, const std::uint8_t* met, unsigned distinct) {
+    unsigned n = 0;
+    for (unsigned k = 0; k < distinct; ++k) {
+        unsigned worst = met[k];
+        bool last = true;
+        for (unsigned m = 0; m < distinct; ++m) {
+            if (addresses[m] >> 5 == addresses[k] >> 5) {
+                last = last && m <= k;
+                worst = met[m] > worst ? met[m] : worst;
+            }
+        }
+        n += last ? worst : 0; // once for each sector
+    }
+    return n;
+}
+
+inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool in_shared, unsigned bytes_brought) {
     observe::counters& c = *w->counts;
     const auto n = static_cast<std::uint64_t>(std::popcount(mask));
     if (in_shared) {
+        const bank_cost cost = count_atomic_wavefronts(mask, at, bytes_brought);
         ++c.shared_atomic_requests;
         c.shared_atomic_lanes += n;
+        c.shared_atomic_wavefronts += cost.wavefronts;
+        c.shared_atomic_bank_conflicts += cost.conflicts;
     } else {
         ++c.atomic_requests;
-        c.atomic_sectors += count_sectors(mask, at);
         c.atomic_lanes += n;
     }
     std::uint64_t keys[lanes];
@@ -118,6 +155,9 @@ inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool 
         ++counts[k];
         worst = counts[k] > worst ? counts[k] : worst;
     });
+    if (!in_shared) {
+        c.atomic_sectors += worst == 1 ? count_sectors(mask, at) : count_atomic_sectors(keys, counts, distinct);
+    }
     c.atomic_worst_multiplicity = worst > c.atomic_worst_multiplicity ? worst : c.atomic_worst_multiplicity;
 }
 
@@ -160,10 +200,10 @@ bool locate(const instruction* i, std::byte* frame, warp* w, std::uint64_t* at, 
     });
     if (fine && w->host->count) {
         if (in_shared != 0) {
-            count_atomic(w, in_shared, at, true);
+            count_atomic(w, in_shared, at, true, sizeof(T) * (i->c == nowhere ? 1 : 2));
         }
         if (in_global != 0) {
-            count_atomic(w, in_global, at, false);
+            count_atomic(w, in_global, at, false, sizeof(T));
         }
     }
     return fine;

@@ -87,16 +87,10 @@ SOFTGPU_INLINE bool locate_shared_run(warp* w, lane_mask mask, const std::uint32
         return false;
     }
     if (w->host->count) {
-        unsigned groups = 1;
-        if (bytes == 8) {
-            groups = ((mask & 0xFFFFu) != 0 ? 1u : 0u) + ((mask >> 16) != 0 ? 1u : 0u);
-        } else if (bytes >= 16) {
-            groups = 0;
-            for (unsigned q = 0; q < 4; ++q) {
-                groups += (mask >> (8 * q) & 0xFFu) != 0 ? 1u : 0u;
-            }
-        }
-        count_shared<Verb>(w, mask, {groups, 0}, bytes);
+        const bank_cost cost = bytes <= 4          ? bank_cost{1, 0}
+                               : mask == all_lanes ? bank_cost{bytes == 8 ? 2u : bytes / 4, 0}
+                                                   : count_wavefronts<Verb>(mask, at, bytes);
+        count_shared<Verb>(w, mask, cost, bytes);
     }
     where.run = w->owner->shared + static_cast<std::int32_t>(origin + offset);
     where.step = bytes;
@@ -136,7 +130,7 @@ __attribute__((noinline)) bool locate_shared(const instruction* i, warp* w, lane
         where.each[l] = w->owner->shared + at[l];
     }
     if (w->host->count) {
-        count_shared<Verb>(w, mask, wavefronts_of(w, mask, at, bytes), bytes);
+        count_shared<Verb>(w, mask, wavefronts_of<Verb>(w, mask, at, bytes), bytes);
     }
     where.run = nullptr;
     return true;

@@ -40,7 +40,7 @@ __attribute__((noinline)) const instruction* shared_fresh(const instruction* i, 
     address_pattern& p = pattern_of(i, w, mask, apart);
     learn_pattern<bytes>(p, mask, at);
     if (w->host->count) {
-        count_shared<Verb>(w, mask, {p.wavefronts, p.conflicts}, bytes);
+        count_shared<Verb>(w, mask, cost_of<Verb>(p), bytes);
     }
     move_pattern<T, V, Verb, true>(i, frame, w, mask, p, w->owner->shared + at[first_lane(mask)]);
     return i + 1;
@@ -67,7 +67,7 @@ const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
         return shared_any<T, V, Verb>(i, frame, w);
     }
     if (w->host->count) {
-        count_shared<Verb>(w, mask, {p.wavefronts, p.conflicts}, bytes);
+        count_shared<Verb>(w, mask, cost_of<Verb>(p), bytes);
     }
     move_pattern<T, V, Verb, true>(i, frame, w, mask, p, w->owner->shared + origin);
     return go_on(i + 1, frame, w);

@@ -120,12 +120,21 @@ inline bool learn_pattern(address_pattern& p, lane_mask mask, const Address* at)
             known = 0;
         }
     } else {
-        const bank_cost cost = count_wavefronts(mask, at, Bytes);
-        p.wavefronts = cost.wavefronts;
-        p.conflicts = cost.conflicts;
+        const bank_cost load = count_wavefronts<verb::load>(mask, at, Bytes);
+        const bank_cost store = Bytes <= 4 ? load : count_wavefronts<verb::store>(mask, at, Bytes);
+        p.load_wavefronts = static_cast<std::uint16_t>(load.wavefronts);
+        p.load_conflicts = static_cast<std::uint16_t>(load.conflicts);
+        p.store_wavefronts = static_cast<std::uint16_t>(store.wavefronts);
+        p.store_conflicts = static_cast<std::uint16_t>(store.conflicts);
     }
     p.key = pattern_key<Bytes, global>(mask);
     return true;
+}
+
+template <verb Verb>
+SOFTGPU_INLINE bank_cost cost_of(const address_pattern& p) {
+    return Verb == verb::load ? bank_cost{p.load_wavefronts, p.load_conflicts}
+                              : bank_cost{p.store_wavefronts, p.store_conflicts};
 }
 
 // Distinct sectors that the pattern touches from this address of the first active lane on.
