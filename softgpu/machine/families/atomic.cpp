@@ -200,10 +200,10 @@ bool locate(const instruction* i, std::byte* frame, warp* w, std::uint64_t* at, 
     });
     if (fine && w->host->count) {
         if (in_shared != 0) {
-            count_atomic(w, in_shared, at, true, sizeof(T) * (i->c == nowhere ? 1 : 2));
+            count_atomic(w, in_shared, at, true, bytes * (i->c == nowhere ? 1 : 2));
         }
         if (in_global != 0) {
-            count_atomic(w, in_global, at, false, sizeof(T));
+            count_atomic(w, in_global, at, false, bytes);
         }
     }
     return fine;
