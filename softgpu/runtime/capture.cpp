@@ -244,10 +244,15 @@ void wait_for_event(context& gpu, stream& on, event& e, unsigned flags) {
 }
 
 void leave_capture(stream& s) {
-    if (s.capturing != nullptr) {
-        s.capturing->status = capture_status::invalidated;
-        s.capturing = nullptr;
+    if (s.capturing == nullptr) {
+        return;
     }
+    // A branch that has been joined may go: whoever forked it in a function destroys it there.
+    const stream& origin = *s.capturing->origin;
+    if (&origin == &s || !are_before(s.capture_before, origin.capture_before)) {
+        s.capturing->status = capture_status::invalidated;
+    }
+    s.capturing = nullptr;
 }
 
 capture_information capture_information_of(stream* handle) {

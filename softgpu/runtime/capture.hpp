@@ -26,7 +26,7 @@ void require_uncaptured(const event& e);
 
 void record_event(context& gpu, event& e, stream& on, unsigned flags);
 void wait_for_event(context& gpu, stream& on, event& e, unsigned flags);
-// A stream is about to be destroyed.
+// A stream is about to be destroyed. Invalidates its capture unless it is a branch that the origin has joined.
 void leave_capture(stream& s);
 
 } // namespace softgpu::runtime

@@ -11,7 +11,8 @@ warpfold_cuda_program(program_options_debug SOURCES programs/options.cu OPTIONS 
 warpfold_cuda_program(program_options_fast SOURCES programs/options.cu
   OPTIONS -use_fast_math --compress-mode=speed --default-stream per-thread)
 warpfold_cuda_program(program_options_plain SOURCES programs/options.cu OPTIONS --no-compress -Xcicc -O0)
-foreach(program IN ITEMS early units plugin_host options_debug options_fast options_plain)
+warpfold_cuda_program(program_captured_function SOURCES programs/captured_function.cu)
+foreach(program IN ITEMS captured_function early units plugin_host options_debug options_fast options_plain)
   add_dependencies(program_${program} softgpu_runtime)
   set(arguments "")
   if(program STREQUAL "plugin_host")
