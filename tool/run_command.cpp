@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `warpfold run`: any program that is linked with the shared CUDA runtime, on the software GPU.
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -27,6 +28,8 @@ constexpr int status_not_found = 127;
 
 struct options {
     std::optional<std::string> counters;
+    std::optional<std::string> schedule;
+    std::optional<std::uint64_t> seed;
     device_options device;
     CLI::App* app = nullptr;
 };
@@ -58,6 +61,22 @@ void set_linker_environment() {
     prepend("LD_LIBRARY_PATH", folder);
     if (preload.find(' ') == std::string::npos) { // LD_PRELOAD is separated by blanks too
         prepend("LD_PRELOAD", preload);
+    }
+}
+
+// A seed alone asks for the schedule that takes one.
+void set_schedule(const options& o) {
+    if (o.schedule && *o.schedule != "fair" && *o.schedule != "adversarial") {
+        throw usage_error(fmt::format("--schedule: '{}' is none of fair, adversarial", *o.schedule));
+    }
+    if (o.seed && o.schedule == "fair") {
+        throw usage_error("--seed: the fair schedule takes none");
+    }
+    if (o.schedule || o.seed) {
+        ::setenv("SOFTGPU_SCHEDULE", o.schedule.value_or("adversarial").c_str(), 1);
+    }
+    if (o.seed) {
+        ::setenv("SOFTGPU_SEED", std::to_string(*o.seed).c_str(), 1);
     }
 }
 
@@ -117,6 +136,7 @@ int run(const options& o) {
         return cannot_start("''", ENOENT);
     }
     set_software_environment(o.device);
+    set_schedule(o);
     set_linker_environment();
     std::optional<elf_facts> facts;
     if (const auto path = find_program(arguments.front())) {
@@ -146,6 +166,12 @@ action add_run(CLI::App& app) {
         "killed it.");
     app.add_option("--counters", o->counters, "write what every launch did to this file, as JSON, at the program's end")
         ->type_name("FILE");
+    app.add_option("--schedule", o->schedule,
+                   "fair (default), or adversarial: lanes, warps, blocks and streams in any order that CUDA allows, drawn "
+                   "from --seed")
+        ->type_name("NAME");
+    app.add_option("--seed", o->seed, "the adversarial schedule's seed; the same one gives the same order again")
+        ->type_name("NUMBER");
     add_software_options(app, o->device);
     return [o] { return run(*o); };
 }

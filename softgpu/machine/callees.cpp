@@ -94,9 +94,10 @@ symbol_value module::implementation::module_symbol(std::string_view name) {
     return {};
 }
 
-decode_context module::implementation::context_of(kernel& k, bool count) {
+decode_context module::implementation::context_of(kernel& k, code_variant how) {
     decode_context context;
-    context.count = count;
+    context.count = how.count;
+    context.adversarial = how.adversarial;
     context.profile = profiling ? &k.profiled : nullptr;
     context.home = parsed.get();
     context.shared_window = memory->shared_window();
@@ -137,15 +138,16 @@ callee& module::implementation::callee_of(kernel& k, const function_entry& f) {
     return *kept;
 }
 
-const program_code& module::implementation::code_of(kernel& k, const function_entry& f, bool count) {
+const program_code& module::implementation::code_of(kernel& k, const function_entry& f,
+                                                   code_variant how) {
     callee& c = callee_of(k, f);
-    auto& code = count ? c.counting : c.quick;
+    auto& code = c.decoded[how];
     if (!code) {
         if (c.flow.blocks.empty()) {
             c.flow = program::make_control_flow(*f.source);
             c.places = program::place_registers(*f.source, c.flow);
         }
-        decode_context context = f.home->context_of(k, count);
+        decode_context context = f.home->context_of(k, how);
         context.resolve = [&](std::string_view name) -> symbol_value {
             if (const auto l = c.locals.find(name); l != c.locals.end()) {
                 return {symbol_value::kind::local, l->second};

@@ -33,7 +33,7 @@ worker_function& prepared(warp* w, const function_entry& f) {
         auto fresh = std::make_unique<worker_function>();
         {
             const std::lock_guard lock(l.home->mutex);
-            fresh->code = &l.home->code_of(*l.of, f, w->host->count);
+            fresh->code = &l.home->code_of(*l.of, f, variant_of(*l.request));
         }
         fresh->executions.resize(fresh->code->block_instructions.size());
         fresh->constants = constants_of_launch(*fresh->code, l, fresh->constant_storage);

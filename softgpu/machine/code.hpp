@@ -83,6 +83,7 @@ struct program_code {
     std::vector<place> parameter_address;         // 8-byte lanes: the address of the parameter block is added
     std::vector<warp_place> of_warp;
     std::deque<call_site> call_sites;
+    std::vector<std::vector<std::uint32_t>> polls; // what loops read that wait, by index into function::instructions
     std::vector<parameter_area> arguments;        // of a function, in its own frame
     std::vector<parameter_area> results;
     std::vector<local_address> local_addresses;
@@ -113,6 +114,7 @@ struct decode_context {
     bool count = true;
     profile_points* profile = nullptr; // where instructions are counted one by one
     const ptx::module* home = nullptr; // of the function
+    bool adversarial = false; // with a choice of the adversary before what others can notice
 };
 
 // Throws ptx::error for a body that makes no sense (a branch to nowhere, an unknown symbol).

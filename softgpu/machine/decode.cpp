@@ -8,12 +8,15 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "softgpu/machine/adversary.hpp"
 #include "softgpu/machine/call_decoder.hpp"
 #include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/check.hpp"
+#include "softgpu/machine/loops.hpp"
 #include "softgpu/machine/operands.hpp"
 #include "softgpu/machine/profile.hpp"
 #include "softgpu/machine/special.hpp"
+#include "softgpu/machine/waits.hpp"
 
 namespace softgpu::machine {
 
@@ -127,6 +130,16 @@ private:
         }
     }
 
+    static bool others_notice(const ptx::instruction& i) {
+        switch (ptx::family_of(i.op)) {
+        case ptx::family::memory: return i.space() != suffix::param && i.space() != suffix::const_;
+        case ptx::family::atomic:
+        case ptx::family::warp:
+        case ptx::family::control: return true;
+        default: return false;
+        }
+    }
+
     void decode_guarded(std::uint32_t b, std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         if (context_.count && context_.profile != nullptr) {
@@ -136,6 +149,9 @@ private:
                 m.e = places_.offset[i.predicate->reg];
                 m.immediate = i.predicate->negated ? 1 : 0;
             }
+        }
+        if (context_.adversarial && others_notice(i)) {
+            emit(perhaps, n);
         }
         if (!i.predicate || handles_own_guard(i.op)) {
             decode_one(b, n);
@@ -289,6 +305,14 @@ private:
         x.target_block = program::block_of_label(f_, flow_, i.operands.at(0).name);
         if (x.target_block == program::no_block) {
             throw ptx::error(i.where, "branch to '" + i.operands[0].name + "', which is no label of this function");
+        }
+        if (x.target_block <= b) {
+            const loop closed = loop_of(f_, flow_, b, x.target_block);
+            if (closed.kind == loop_kind::polling || closed.kind == loop_kind::idle) {
+                emit(poll, n).more = static_cast<std::uint32_t>(code_.polls.size());
+                code_.polls.push_back(closed.reads);
+                ++x.at;
+            }
         }
         if (i.predicate) {
             instruction& d = emit(set_.branch, n);

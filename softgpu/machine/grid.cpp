@@ -6,14 +6,18 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <numeric>
+#include <optional>
 #include <new>
 #include <thread>
 
+#include "softgpu/machine/adversary.hpp"
 #include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/module.hpp"
 #include "softgpu/machine/pool.hpp"
 #include "softgpu/machine/splits.hpp"
 #include "softgpu/machine/uniform_values.hpp"
+#include "softgpu/machine/waits.hpp"
 
 namespace softgpu::machine {
 
@@ -21,6 +25,7 @@ namespace {
 
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t largest_local_in_storage = 1 << 20;
+constexpr std::uint32_t most_idle_turns = 100;
 constexpr std::uint64_t most_stack = memory::device_memory::window_bytes;
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
@@ -30,10 +35,17 @@ enum class outcome : std::uint8_t { ended, gave_way, stuck };
 class block_runner {
 public:
     block_runner(launch_state& launch, const program_code& code, const kernel& k, unsigned index, bool profiled)
-        : launch_(launch), code_(code), kernel_(k) {
+        : launch_(launch), code_(code), kernel_(k), watch_(launch) {
+        if (launch.request->seed) {
+            adversary_.emplace(*launch.request->seed);
+            self_.against = &*adversary_;
+        }
+        const std::uint64_t threads = launch.request->block.count();
+        order_.resize((threads + lanes - 1) / lanes);
+        std::iota(order_.begin(), order_.end(), 0u);
         self_.launch = &launch;
         self_.index = index;
-        self_.count = launch.request->count;
+        self_.count = launch.request->count || launch.request->seed;
         executions_.resize(code.block_instructions.size());
         patterns_.resize(std::bit_ceil(std::clamp(8 * code.address_registers, 256u, 1024u)));
         self_.patterns = patterns_.data();
@@ -46,6 +58,12 @@ public:
     }
 
     void run() {
+        take_turns();
+        watch_.finish();
+    }
+
+private:
+    void take_turns() {
         std::deque<block*> resident;
         bool more = true;
         const std::uint64_t room = residents();
@@ -55,7 +73,7 @@ public:
                 if (more && resident.size() < room) {
                     const std::uint64_t next = launch_.next_block.fetch_add(1);
                     if (next < launch_.blocks) {
-                        resident.push_front(start(next));
+                        resident.push_front(start(adversary_ ? adversary_->block_at(next, launch_.blocks, room) : next));
                     } else {
                         more = false;
                     }
@@ -76,12 +94,24 @@ public:
                 resident.pop_front();
                 resident.push_back(b);
                 admit_ = true;
+                if (watch_.turn(is_quiet(*b), resident.size(), more && resident.size() < room)) {
+                    report_deadlock(*b);
+                    return;
+                }
+                if (adversary_) {
+                    calm_down_where_nothing_happens();
+                    if (!adversary_->is_calm()) {
+                        std::swap(resident.front(), resident[adversary_->below(static_cast<std::uint32_t>(resident.size()))]);
+                        admit_ = adversary_->one_in(adversary_->admit);
+                    }
+                }
                 break;
             case outcome::stuck: report_deadlock(*b); return;
             }
         }
     }
 
+public:
     void add_to(launch_result& result) {
         if (profile_) {
             take_profile(result);
@@ -227,6 +257,9 @@ private:
             w.running = true;
             w.gave_way = false;
             w.copies.clear();
+            w.waits = false;
+            w.quiet = 0;
+            w.history.fill(0);
             w.parked = 0;
             w.held = 0;
             for (std::uint32_t k = 1; k <= w.joins_used; ++k) {
@@ -255,11 +288,14 @@ private:
     }
 
     outcome run_block(block& b) {
-        const int budget = launch_.request->cooperative ? 64 : turn_budget;
         for (;;) {
             bool progress = false;
             bool gave_way = true;
-            for (warp& w : b.members) {
+            if (adversary_ && !adversary_->is_calm()) {
+                shuffle_warps(b);
+            }
+            for (const std::uint32_t number : order_) {
+                warp& w = b.members[number];
                 if (w.live == 0) {
                     continue;
                 }
@@ -270,7 +306,9 @@ private:
                     }
                 }
                 progress = true;
-                w.budget = budget;
+                if (w.budget <= 0 || adversary_) {
+                    w.budget = adversary_ && !adversary_->is_calm() ? static_cast<int>(adversary_->below(200)) : launch_.turn;
+                }
                 w.gave_way = false;
                 do { // again, where it goes on in another frame
                     w.switched = false;
@@ -283,6 +321,9 @@ private:
                     return outcome::ended;
                 }
                 gave_way = gave_way && w.gave_way;
+                if (adversary_ && b.threads_live != 0 && !adversary_->is_calm() && adversary_->one_in(adversary_->rotate)) {
+                    return outcome::gave_way;
+                }
             }
             if (b.threads_live == 0) {
                 return outcome::ended;
@@ -302,18 +343,28 @@ private:
         }
     }
 
-    void report_deadlock(const block& b) {
-        std::uint32_t waiting = 0;
-        for (const warp& w : b.members) {
-            waiting += static_cast<std::uint32_t>(std::popcount(w.live));
+    void shuffle_warps(const block& b) {
+        for (std::uint32_t k = b.warps; k > 1; --k) {
+            std::swap(order_[k - 1], order_[adversary_->below(k)]);
         }
+    }
+
+    // Whether threads wait for ever can only be seen when they take turns in order.
+    void calm_down_where_nothing_happens() {
+        const std::uint64_t stores = stores_of(self_);
+        idle_turns_ = stores == stores_before_ ? idle_turns_ + 1 : 0;
+        stores_before_ = stores;
+        adversary_->calm(idle_turns_ > most_idle_turns);
+    }
+
+    // Nothing in the grid will change any more.
+    void report_deadlock(const block& b) {
         const std::lock_guard lock(launch_.fault_mutex);
         if (!launch_.first_fault) {
             launch_.first_fault = {fault_kind::deadlock,
                                    "kernel " + launch_.kernel_name + ", block (" + std::to_string(b.id.x) + "," +
-                                       std::to_string(b.id.y) + "," + std::to_string(b.id.z) + "): deadlock: " +
-                                       std::to_string(waiting) +
-                                       " threads wait at a barrier or for lanes that never come"};
+                                       std::to_string(b.id.y) + "," + std::to_string(b.id.z) +
+                                       "): deadlock: " + described_waits(b)};
         }
         launch_.stop.store(true, std::memory_order_release);
     }
@@ -325,6 +376,11 @@ private:
     std::unique_ptr<profile_store> profile_;
     std::vector<std::byte> constant_storage_;
     std::byte* constants_ = nullptr;
+    quiet_watch watch_;
+    std::optional<adversary> adversary_;
+    std::uint64_t stores_before_ = 0;
+    std::uint32_t idle_turns_ = 0; // turns of blocks in a row in which nothing was stored
+    std::vector<std::uint32_t> order_; // of the warps of a block, as they take turns
     std::vector<execution_count> executions_;
     std::vector<address_pattern> patterns_;
     std::vector<std::unique_ptr<block>> blocks_;
@@ -337,7 +393,7 @@ fault not_runnable(fault_kind kind, const std::string& kernel, const std::string
 
 void run_blocks(launch_state& state, const program_code& code, const kernel& k, bool profiled, launch_result& result) {
     const launch_request& request = *state.request;
-    const unsigned all = request.workers != 0 ? request.workers : std::max(1u, std::thread::hardware_concurrency());
+    const unsigned all = request.seed ? 1 : request.workers != 0 ? request.workers : std::max(1u, std::thread::hardware_concurrency());
     const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(all, std::max<std::uint64_t>(1, state.blocks)));
     std::vector<std::unique_ptr<block_runner>> runners(workers);
     run_on_workers(workers, [&](unsigned n) {
@@ -375,7 +431,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     module::implementation& inside = owner.inside();
     try {
         const std::lock_guard lock(inside.mutex);
-        code = &inside.code_of(const_cast<kernel&>(k), request.count);
+        code = &inside.code_of(const_cast<kernel&>(k), variant_of(request));
     } catch (const ptx::error& e) {
         result.error = not_runnable(fault_kind::invalid_ptx, k.name, std::string("PTX ") + e.what());
         return result;
@@ -397,6 +453,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     state.blocks = request.grid.count();
     state.kernel_name = k.name;
     state.code = code;
+    state.turn = request.cooperative ? 64 : turn_budget;
     try {
         if (k.uses_parameter_address && k.facts.parameter_bytes != 0) {
             state.constant_base =

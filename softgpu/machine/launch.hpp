@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,6 +107,11 @@ struct launch_request {
     std::uint32_t shared_limit = 227 * 1024; // for bounds only; the runtime has checked the configuration
     std::uint64_t stack_bytes = 1024;        // cudaLimitStackSize: local memory of a thread, at least 64 KiB of it
     std::uint64_t heap_bytes = 8 << 20;      // cudaLimitMallocHeapSize: what malloc in kernels gives in all
+    // Where every thread only waits for so long, the launch ends with fault_kind::deadlock; 0: never. Not while outside()
+    // says that something else may still change memory, such as another stream; none: nothing may.
+    double deadlock_seconds = 2;
+    std::function<bool()> outside{};
+    std::optional<std::uint64_t> seed{};     // of an adversarial schedule, which takes one worker
 };
 
 struct launch_result {

@@ -169,11 +169,11 @@ void module::implementation::prepare(kernel& k) {
     k.prepared = true;
 }
 
-const program_code& module::implementation::code_of(kernel& k, bool count) {
+const program_code& module::implementation::code_of(kernel& k, code_variant how) {
     prepare(k);
-    auto& kept = count ? k.counting : k.quick;
+    auto& kept = k.decoded[how];
     if (!kept) {
-        decode_context context = context_of(k, count);
+        decode_context context = context_of(k, how);
         context.resolve = [&](std::string_view name) -> symbol_value {
             if (const auto s = k.symbols.find(name); s != k.symbols.end()) {
                 return s->second;

@@ -15,6 +15,16 @@
 
 namespace softgpu::machine {
 
+// Code is decoded in as many ways as launches ask for.
+struct code_variant {
+    bool count = true;
+    bool adversarial = false;
+
+    auto operator<=>(const code_variant&) const = default;
+};
+using decoded_variants = std::map<code_variant, std::unique_ptr<program_code>>;
+inline code_variant variant_of(const launch_request& r) { return {r.count, r.seed.has_value()}; }
+
 // A function as one kernel calls it: its shared variables have places in that kernel's shared memory.
 class callee {
 public:
@@ -23,8 +33,7 @@ public:
     std::uint32_t local_bytes = 0;
     program::control_flow flow;
     program::register_places places;
-    std::unique_ptr<program_code> counting;
-    std::unique_ptr<program_code> quick;
+    decoded_variants decoded;
 };
 
 class kernel {
@@ -44,8 +53,7 @@ public:
     std::map<const function_entry*, std::unique_ptr<callee>> callees;
     bool needs_stack = false;                                 // how deep calls go is only known when they are made
     std::uint32_t stack_bytes = 0;                            // local memory of a thread where it is known
-    std::unique_ptr<program_code> counting;
-    std::unique_ptr<program_code> quick;
+    decoded_variants decoded;
     profile_points profiled;
 };
 
@@ -64,7 +72,7 @@ struct module::implementation {
 
     ptx::module& get();                                       // parses on first use
     void prepare(kernel& k);                                  // body, control flow, registers, shared memory
-    const program_code& code_of(kernel& k, bool count);
+    const program_code& code_of(kernel& k, code_variant how);
     void place_variables();
     void write_initial(const ptx::variable& v, std::byte* at);
 
@@ -76,8 +84,8 @@ struct module::implementation {
     // are taken.
     void place_shared(kernel& k, const ptx::function& f, std::uint64_t& shared);
     callee& callee_of(kernel& k, const function_entry& f);
-    const program_code& code_of(kernel& k, const function_entry& f, bool count);
-    decode_context context_of(kernel& k, bool count);         // all but resolve()
+    const program_code& code_of(kernel& k, const function_entry& f, code_variant how);
+    decode_context context_of(kernel& k, code_variant how);   // all but resolve()
     symbol_value module_symbol(std::string_view name);        // a variable or a function
 };
 

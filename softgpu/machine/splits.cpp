@@ -81,6 +81,20 @@ void complete(warp* w, std::uint32_t j) {
     }
 }
 
+// Splits that stand at one place, under one join and in one call, run together from now on.
+void merge_parked(warp* w) {
+    for (std::uint32_t k = 0; k + 1 < w->parked; ++k) {
+        split& first = w->splits[k];
+        for (std::uint32_t n = w->parked; first.why == waiting::no && n-- > k + 1;) {
+            const split& s = w->splits[n];
+            if (s.why == waiting::no && s.pc == first.pc && s.frame == first.frame && s.join == first.join) {
+                first.mask |= s.mask;
+                unpark(w, n);
+            }
+        }
+    }
+}
+
 // Completes a barrier when all threads it wants have come.
 bool complete_barrier(block* b, unsigned id) {
     barrier_state& s = b->barriers[id];
@@ -106,6 +120,7 @@ bool complete_barrier(block* b, unsigned id) {
                 w.splits[n].why = waiting::no;
             }
         }
+        merge_parked(&w);
     }
     return true;
 }
@@ -272,9 +287,35 @@ const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_o
     return next_split(w);
 }
 
+const instruction* change_split(warp* w, const instruction* resume, std::uint32_t other) {
+    const split next = w->splits[other];
+    if (next.why != waiting::no) {
+        return resume;
+    }
+    w->splits[other] = running(w, resume);
+    load(w, next);
+    return w->switched ? nullptr : next.pc;
+}
+
+void merge_lanes(warp* w, const instruction* at) {
+    for (std::uint32_t k = w->parked; k-- > 0;) {
+        const split& s = w->splits[k];
+        if (s.why == waiting::no && s.pc == at && s.frame == w->frame && s.join == w->join_index) {
+            w->mask |= s.mask;
+            unpark(w, k);
+        }
+    }
+}
+
 const instruction* give_way(warp* w, const instruction* resume) {
-    w->budget = turn_budget;
-    let_go(w);
+    if (w->budget < 0) {
+        w->budget = w->host->launch->turn;
+        w->quiet = 0;
+    }
+    // The first time, lanes that wait at a join stay together: who spins may wait for another warp. From then on they go on
+    // at once: they may hold what it waits for.
+    const bool released = w->waits && let_go(w);
+    w->waits = true;
     // The running split goes to the end of the queue: next_split takes the newest, so it goes in first.
     const split mine = running(w, resume);
     for (std::uint32_t k = w->parked; k > 0; --k) {
@@ -282,7 +323,10 @@ const instruction* give_way(warp* w, const instruction* resume) {
     }
     w->splits[0] = mine;
     ++w->parked;
-    next_split(w);
+    const instruction* const next = next_split(w);
+    if (released) {
+        return next;
+    }
     w->gave_way = true;
     return nullptr;
 }
@@ -298,6 +342,7 @@ const instruction* wait_at_barrier(warp* w, unsigned id, std::uint32_t wanted, b
     }
     if (s.arrived >= (s.wanted != 0 ? s.wanted : b->threads_live)) {
         complete_barrier(b, id);
+        merge_lanes(w, resume);
         return resume;
     }
     if (!waits) {

@@ -30,6 +30,10 @@ const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_o
 const instruction* next_split(warp* w);
 // Lanes that wait at a join for others go on without them. false: none wait. For when nothing else can run.
 bool let_go(warp* w);
+// The running split stays as it is at `resume`, and parked split number `other` takes its turn if it can run.
+const instruction* change_split(warp* w, const instruction* resume, std::uint32_t other);
+// Parked splits that stand at `at` under the running split's join and in its call run with it from now on.
+void merge_lanes(warp* w, const instruction* at);
 // The budget ran out: others first. `resume` is where the running split goes on.
 const instruction* give_way(warp* w, const instruction* resume);
 // The running split waits at a barrier of the block and goes on at `resume`; completes the barrier if it was the last.

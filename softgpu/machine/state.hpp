@@ -34,6 +34,7 @@ struct program_code;
 struct execution_count;
 struct call_site;
 struct worker_function;
+class adversary;
 struct function_entry;
 class profile_store;
 
@@ -142,6 +143,10 @@ struct warp {
 
     std::vector<pending_copy> copies;       // in the order of their start
     std::array<std::uint32_t, lanes> copy_groups{}; // groups that each lane has committed
+    bool waits = false;                     // it has given way, and kept together the lanes that wait for others
+    std::uint32_t quiet = 0;                // turns at whose end it stood where it had stood; see waits.hpp
+    std::uint32_t history_next = 0;
+    std::array<std::uint64_t, 8> history{}; // hashes of its last states
 
     std::uint32_t parked = 0;
     std::uint32_t joins_used = 0;           // highest index in use since the start
@@ -225,6 +230,7 @@ struct worker {
     unsigned known_next = 0;
     bool count = true;
     std::unordered_map<const function_entry*, std::unique_ptr<worker_function>> functions; // that were called here
+    adversary* against = nullptr;           // draws the schedule, where it is adversarial
     const block* entered = nullptr;         // whose values stand in the constants
     profile_store* profile = nullptr;       // where counters are kept by instruction
     std::array<observe::counters, intervals> counts;
@@ -246,6 +252,9 @@ struct launch_state {
     std::atomic<std::uint64_t> next_block{0};
     std::uint64_t blocks = 0;
     std::atomic<bool> stop{false};
+    int turn = turn_budget;                 // backward branches until others get their turn
+    std::atomic<unsigned> restless{0};      // workers that do not only wait; see waits.hpp
+    std::atomic<std::uint64_t> changes{0};  // how often one of them came to do something again
     std::mutex fault_mutex;
     fault first_fault;
     std::string kernel_name;

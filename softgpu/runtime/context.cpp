@@ -76,6 +76,19 @@ std::optional<std::uint64_t> read_seed() {
     return seed;
 }
 
+double read_deadlock_seconds(double standard) {
+    const std::string asked(environment("SOFTGPU_DEADLOCK_SECONDS"));
+    if (asked.empty()) {
+        return standard;
+    }
+    char* end = nullptr;
+    const double seconds = std::strtod(asked.c_str(), &end);
+    if (*end != '\0' || !(seconds >= 0 && seconds <= 1e9)) {
+        fail(error::initialization_error, "SOFTGPU_DEADLOCK_SECONDS=" + asked + " is no number of seconds");
+    }
+    return seconds;
+}
+
 } // namespace
 
 settings read_settings() {
@@ -83,6 +96,7 @@ settings read_settings() {
     s.device = read_card();
     s.workers = read_workers();
     s.seed = read_seed();
+    s.deadlock_seconds = read_deadlock_seconds(s.deadlock_seconds);
     s.counters_path = environment("SOFTGPU_COUNTERS");
     s.profile_path = environment("SOFTGPU_PROFILE");
     s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty();

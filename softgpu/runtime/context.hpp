@@ -36,6 +36,8 @@ struct settings {
     unsigned workers = 0;         // SOFTGPU_WORKERS; 0: all of the host's
     bool count = true;            // SOFTGPU_COUNT is not 0
     std::optional<std::uint64_t> seed; // SOFTGPU_SEED (else 0) where SOFTGPU_SCHEDULE is adversarial
+    // SOFTGPU_DEADLOCK_SECONDS: how long all threads of a kernel may only wait; 0: for ever.
+    double deadlock_seconds = 3;
     std::string counters_path;    // SOFTGPU_COUNTERS; empty: none
     std::string profile_path;     // SOFTGPU_PROFILE; empty: none
 };

@@ -48,7 +48,7 @@ void executor::abandon_in_child() noexcept {
     unfinished_.clear();
     ready_.clear();
     granted_.clear();
-    threads_ = idle_ = running_ = 0;
+    threads_ = idle_ = running_ = waiting_ = 0;
 }
 
 void executor::choose_schedule(std::optional<std::uint64_t> seed) {
@@ -256,7 +256,13 @@ void executor::serve() {
     }
 }
 
+bool executor::may_more_come() {
+    const guard lock(mutex_);
+    return waiting_ == 0 || running_ > 1 || !ready_.empty() || !granted_.empty();
+}
+
 void executor::wait(guard& lock, const operation_pointer& what) {
+    ++waiting_;
     while (what->at != stage::done) {
         if (adversarial_ && may_grant()) {
             grant_one();
@@ -275,6 +281,7 @@ void executor::wait(guard& lock, const operation_pointer& what) {
         }
         --what->watchers;
     }
+    --waiting_;
     pass_on();
     if (watcher_ != nullptr) {
         watcher_->host_waited(what->id);

@@ -63,6 +63,9 @@ public:
     bool is_done(const operation_pointer& what);
     [[nodiscard]] std::optional<clock::time_point> finished(const operation_pointer& what);
     [[nodiscard]] bool is_adversarial();
+    // For the only operation that runs: false where no other can start before it ends, and a thread of the host waits. What
+    // runs then is alone with the memory of the device, unless other threads of the host do more.
+    [[nodiscard]] bool may_more_come();
 
 private:
     executor();
@@ -94,6 +97,7 @@ private:
     unsigned threads_ = 0;
     unsigned idle_ = 0;
     unsigned running_ = 0;
+    unsigned waiting_ = 0; // threads of the host, for an operation
     bool adversarial_ = false;
     std::mt19937_64 random_;
     clock::time_point moved_; // when an operation last began or ended

@@ -12,6 +12,7 @@
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/functions.hpp"
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/occupancy.hpp"
@@ -73,6 +74,11 @@ error error_of(machine::fault_kind kind) noexcept {
 std::uint64_t limit_or(context& gpu, limit which, std::uint64_t standard) {
     const auto set = gpu.state().limits.find(which);
     return set == gpu.state().limits.end() ? standard : set->second;
+}
+
+// Each launch has a schedule of its own, by its place in the order of issue.
+std::optional<std::uint64_t> seed_of(const settings& s, std::uint64_t launch) {
+    return s.seed ? std::optional(*s.seed * 0x9E3779B97F4A7C15ull + launch) : std::nullopt;
 }
 
 machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
@@ -177,7 +183,10 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
         .multiprocessors = static_cast<unsigned>(gpu.device().multiprocessors),
         .shared_limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin),
         .stack_bytes = work.stack_bytes,
-        .heap_bytes = work.heap_bytes};
+        .heap_bytes = work.heap_bytes,
+        .deadlock_seconds = gpu.options().deadlock_seconds,
+        .outside = [] { return executor::instance().may_more_come(); },
+        .seed = seed_of(gpu.options(), launch)};
     observe::launch_record record{.kernel = work.what->demangled,
                                   .symbol = work.what->name,
                                   .grid = {work.grid.x, work.grid.y, work.grid.z},

@@ -45,6 +45,9 @@ public:
         request.cooperative = how.cooperative;
         request.workers = how.workers;
         request.resident_blocks = how.resident_blocks;
+        request.seed = how.seed;
+        request.deadlock_seconds = how.deadlock_seconds;
+        request.outside = how.outside;
         return machine::launch(module_, *k, request);
     }
 

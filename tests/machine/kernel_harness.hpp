@@ -28,6 +28,9 @@ struct launch_options {
     unsigned workers = 1;
     unsigned resident_blocks = 0;
     bool count = true;
+    std::optional<std::uint64_t> seed = std::nullopt; // of an adversarial schedule
+    double deadlock_seconds = 0.3;
+    std::function<bool()> outside = {};
 };
 
 // What a program runs on.

@@ -48,6 +48,23 @@ TEST_F(run, puts_the_software_gpu_first) {
     EXPECT_EQ(shell("echo $SOFTGPU_DEVICE $SOFTGPU_WORKERS", {"--card", "T4", "--workers", "3"}, where).out, "T4 3\n");
 }
 
+TEST_F(run, sets_the_schedule) {
+    const std::string show = "echo $SOFTGPU_SCHEDULE $SOFTGPU_SEED";
+    EXPECT_EQ(shell(show).out, "\n");
+    EXPECT_EQ(shell(show, {"--schedule", "adversarial", "--seed", "12"}).out, "adversarial 12\n");
+    EXPECT_EQ(shell(show, {"--seed", "3"}).out, "adversarial 3\n");
+    EXPECT_EQ(shell(show, {"--schedule", "fair"}).out, "fair\n");
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+             {"--schedule", "random"}, {"--seed", "-1"}, {"--seed", "x"}, {"--schedule", "fair", "--seed", "1"}}) {
+        const outcome seen = shell("echo ran", wrong);
+        EXPECT_NE(seen.status, 0);
+        EXPECT_EQ(seen.out, "");
+        EXPECT_NE(seen.error.find("--se") != std::string::npos ? seen.error.find("--se") : seen.error.find("--schedule"),
+                  std::string::npos)
+            << seen.error;
+    }
+}
+
 TEST_F(run, tells_a_killed_program_by_its_status) {
     EXPECT_EQ(shell("kill -SEGV $$").status, 128 + SIGSEGV);
     const outcome seen = shell("kill -KILL $$", {"--counters", path("a.json")});

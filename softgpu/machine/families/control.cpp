@@ -184,6 +184,7 @@ const instruction* warp_barrier(const instruction* i, std::byte* frame, warp* w)
     }
     ++w->counts->warp_barriers;
     release_lanes(w, gathered & ~w->mask, nullptr);
+    merge_lanes(w, i + 1);
     return i + 1;
 }
 

@@ -38,6 +38,7 @@ SOFTGPU_INLINE const instruction* together(const instruction* i, std::byte* fram
     w->mask = mine;
     hand_back_registers(w, i, gathered);
     release_lanes(w, gathered & ~mine, i + 1);
+    merge_lanes(w, i + 1);
     return i + 1;
 }
 
