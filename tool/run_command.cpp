@@ -5,13 +5,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/output_file.hpp"
 #include "report/text.hpp"
+#include "softgpu/check/checks.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"
 #include "tool/elf_facts.hpp"
@@ -30,6 +36,9 @@ struct options {
     std::optional<std::string> counters;
     std::optional<std::string> schedule;
     std::optional<std::uint64_t> seed;
+    std::optional<std::string> check;
+    std::optional<std::string> check_json;
+    int error_exit = status_failure;
     device_options device;
     CLI::App* app = nullptr;
 };
@@ -93,27 +102,112 @@ std::string not_reached(const std::string& program, const std::optional<elf_fact
     return fmt::format("{} did not load the shared CUDA runtime; build it with -cudart shared", name);
 }
 
-int run_counted(const std::string& target, const std::vector<std::string>& arguments,
-                const std::optional<elf_facts>& facts) {
-    report::output_file file(target);
-    // Only what the program writes shall be there afterwards.
-    std::filesystem::remove(file.temporary());
-    ::setenv("SOFTGPU_COUNTERS", file.temporary().c_str(), 1);
+// A file that the software GPU writes at the program's end, for a path that the user has given or for ourselves.
+class written_by_program {
+public:
+    // Throws report::write_error.
+    written_by_program(const char* variable, std::optional<std::string> target) {
+        std::string path;
+        if (target) {
+            file_.emplace(*target);
+            path = file_->temporary();
+        } else {
+            std::string name = (std::filesystem::temp_directory_path() / "warpfold-XXXXXX").string();
+            const int descriptor = ::mkstemp(name.data());
+            if (descriptor < 0) {
+                throw failure(fmt::format("cannot make a file in {}: {}",
+                                          std::filesystem::temp_directory_path().string(), std::strerror(errno)));
+            }
+            ::close(descriptor);
+            path = name;
+        }
+        path_ = path;
+        // Only what the program writes shall be there afterwards.
+        std::filesystem::remove(path_);
+        ::setenv(variable, path_.c_str(), 1);
+    }
+    ~written_by_program() {
+        std::error_code ignored;
+        std::filesystem::remove(path_, ignored);
+    }
+    written_by_program(const written_by_program&) = delete;
+    written_by_program& operator=(const written_by_program&) = delete;
+
+    [[nodiscard]] bool is_there() const {
+        std::error_code error;
+        return std::filesystem::exists(path_, error);
+    }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    void keep() {
+        if (file_) {
+            file_->commit_file();
+        }
+    }
+
+private:
+    std::optional<report::output_file> file_;
+    std::string path_;
+};
+
+// How many findings the file holds; nothing where it is no such file.
+std::optional<std::uint64_t> findings_in(const std::string& path) {
+    std::ifstream in(path);
+    const nlohmann::json document = nlohmann::json::parse(in, nullptr, false);
+    if (!document.is_object() || !document.contains("count") || !document["count"].is_number_unsigned()) {
+        return std::nullopt;
+    }
+    return document["count"].get<std::uint64_t>();
+}
+
+// What became of a file that is not there.
+void complain_of(const std::string& what, const std::string& program, const program_end& end,
+                 const std::optional<elf_facts>& facts) {
+    if (end.signal != 0) {
+        complain(fmt::format("{} was killed by signal {} ({}) before its {} were written", report::printable(program),
+                             end.signal, ::strsignal(end.signal), what));
+    } else {
+        complain(fmt::format("no {}: {}", what, not_reached(program, facts)));
+    }
+}
+
+int run_watched(const options& o, const std::vector<std::string>& arguments, const std::optional<elf_facts>& facts) {
+    std::optional<written_by_program> counters;
+    std::optional<written_by_program> findings;
+    if (o.counters) {
+        counters.emplace("SOFTGPU_COUNTERS", o.counters);
+    }
+    if (o.check) {
+        ::setenv("SOFTGPU_CHECK", o.check->c_str(), 1);
+        findings.emplace("SOFTGPU_CHECK_JSON", o.check_json);
+    }
     const program_end end = run_program(arguments);
     if (end.start_error != 0) {
         return cannot_start(arguments.front(), end.start_error);
     }
-    std::error_code error;
-    if (std::filesystem::exists(file.temporary(), error)) {
-        file.commit_file();
-    } else if (end.signal != 0) {
-        complain(fmt::format("{} was killed by signal {} ({}) before its counters were written",
-                             report::printable(arguments.front()), end.signal, ::strsignal(end.signal)));
-    } else {
-        complain(fmt::format("no counters: {}", not_reached(arguments.front(), facts)));
-        return end.status != 0 ? end.status : status_failure;
+    int status = end.status;
+    const auto missing = [&](const char* what) {
+        complain_of(what, arguments.front(), end, facts);
+        status = status != 0 ? status : status_failure;
+    };
+    if (counters && !counters->is_there()) {
+        missing("counters");
+    } else if (counters) {
+        counters->keep();
     }
-    return end.status;
+    if (findings && !findings->is_there()) {
+        missing("findings");
+    } else if (findings) {
+        const auto count = findings_in(findings->path());
+        if (!count) {
+            throw failure("the software GPU left no list of findings");
+        }
+        findings->keep();
+        complain(fmt::format("{} finding{}", *count, *count == 1 ? "" : "s"));
+        if (*count != 0) {
+            return o.error_exit;
+        }
+    }
+    return status;
 }
 
 int run(const options& o) {
@@ -132,6 +226,21 @@ int run(const options& o) {
     if (o.counters == "-") {
         throw usage_error("--counters: give a file; standard output is the program's own");
     }
+    if (o.check) {
+        try {
+            static_cast<void>(softgpu::check::parse_checks(*o.check));
+        } catch (const std::invalid_argument& error) {
+            throw usage_error(fmt::format("--check: {}", error.what()));
+        }
+    } else if (o.check_json || o.app->count("--error-exit") != 0) {
+        throw usage_error("--check-json and --error-exit go with --check");
+    }
+    if (o.check_json == "-") {
+        throw usage_error("--check-json: give a file; standard output is the program's own");
+    }
+    if (o.error_exit < 0 || o.error_exit > 255) {
+        throw usage_error(fmt::format("--error-exit: {} is not between 0 and 255", o.error_exit));
+    }
     if (arguments.front().empty()) {
         return cannot_start("''", ENOENT);
     }
@@ -142,8 +251,8 @@ int run(const options& o) {
     if (const auto path = find_program(arguments.front())) {
         facts = read_elf(*path);
     }
-    if (o.counters) {
-        return run_counted(*o.counters, arguments, facts);
+    if (o.counters || o.check) {
+        return run_watched(o, arguments, facts);
     }
     if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime()) {
         complain(fmt::format(
@@ -172,6 +281,13 @@ action add_run(CLI::App& app) {
         ->type_name("NAME");
     app.add_option("--seed", o->seed, "the adversarial schedule's seed; the same one gives the same order again")
         ->type_name("NUMBER");
+    app.add_option("--check", o->check,
+                   "look for mistakes: memory, race, init, sync, leak, several with commas between, or all")
+        ->type_name("CHECKS");
+    app.add_option("--check-json", o->check_json, "write what the checks found to this file, as JSON")->type_name("FILE");
+    app.add_option("--error-exit", o->error_exit, "exit status where the checks found something")
+        ->type_name("N")
+        ->capture_default_str();
     add_software_options(app, o->device);
     return [o] { return run(*o); };
 }

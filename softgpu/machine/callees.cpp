@@ -100,6 +100,13 @@ decode_context module::implementation::context_of(kernel& k, code_variant how) {
     context.adversarial = how.adversarial;
     context.profile = profiling ? &k.profiled : nullptr;
     context.home = parsed.get();
+    if (how.checked) {
+        auto& sites = k.sites[how];
+        if (sites == nullptr) {
+            sites = std::make_unique<site_table>();
+        }
+        context.sites = sites.get();
+    }
     context.shared_window = memory->shared_window();
     context.local_window = memory->local_window();
     context.find_function = [this](std::string_view name) { return find_function(name); };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "softgpu/machine/handler_set.hpp"
+#include "softgpu/machine/inspect.hpp"
 #include "softgpu/machine/state.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"
@@ -93,6 +94,7 @@ struct program_code {
     bool uses_grid_workspace = false;
     std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
     const ptx::function* source = nullptr;
+    std::deque<access_site> sites;                // what the checks look at
 };
 
 class profile_points;
@@ -115,6 +117,7 @@ struct decode_context {
     profile_points* profile = nullptr; // where instructions are counted one by one
     const ptx::module* home = nullptr; // of the function
     bool adversarial = false; // with a choice of the adversary before what others can notice
+    site_table* sites = nullptr; // where every access and every meeting of threads is looked at: of the kernel
 };
 
 // Throws ptx::error for a body that makes no sense (a branch to nowhere, an unknown symbol).

@@ -44,6 +44,9 @@ public:
     program_code decoded() {
         code_.source = &f_;
         code_.name = f_.name;
+        if (context_.sites != nullptr) {
+            inspector_.emplace(f_, code_, *context_.sites);
+        }
         find_meeting_blocks();
         count_definitions();
         first_of_block_.resize(flow_.blocks.size());
@@ -172,11 +175,13 @@ private:
             emit(set_.meet, n);
             return;
         }
+        const std::size_t at = code_.code.size();
         instruction& begin = emit(set_.guard_begin, n);
         begin.e = guard;
         begin.more = i.predicate->negated ? 1 : 0;
         decode_one(b, n);
         emit(set_.guard_end, n);
+        code_.code[at].immediate = static_cast<std::int64_t>(code_.code.size() - at);
     }
 
     void decode_one(std::uint32_t b, std::uint32_t n) {
@@ -240,7 +245,19 @@ private:
             operands_.stands_for(i.operands[0].reg, d.a);
             return;
         }
+        instruction look;
+        if (inspector_) {
+            look = inspector_->before(i, n, fm, d);
+            if (look.run != nullptr) {
+                code_.code.push_back(look);
+            }
+        }
         code_.code.push_back(d);
+        if (look.run != nullptr) {
+            if (const instruction behind = inspector_->after(look); behind.run != nullptr) {
+                code_.code.push_back(behind);
+            }
+        }
         if (i.op == opcode::brx) {
             note_targets(b, i);
         }
@@ -425,6 +442,7 @@ private:
     program_code code_;
     operand_layout operands_;
     call_decoder calls_;
+    std::optional<inspector> inspector_;
     std::vector<bool> meets_;
     std::vector<std::uint32_t> definitions_; // by register: instructions that write it
     std::vector<std::size_t> first_of_block_;

@@ -1,62 +1,38 @@
 // SPDX-License-Identifier: MIT
 // What is said when an instruction cannot be: one line that names kernel, block, thread, and the nearest allocation.
-#include <cxxabi.h>
-
 #include <bit>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
 
 #include "softgpu/machine/code.hpp"
+#include "softgpu/machine/describe.hpp"
+#include "softgpu/machine/inspect_report.hpp"
 
 namespace softgpu::machine {
 
 namespace {
 
-std::string demangled(const std::string& name) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-    return status == 0 && text != nullptr ? text.get() : name;
-}
-
-std::string triple(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-    char text[40];
-    std::snprintf(text, sizeof(text), "(%u,%u,%u)", x, y, z);
-    return text;
-}
-
 std::string where(const warp* w, unsigned lane) {
     const launch_state& l = *w->host->launch;
-    const extent b = l.request->block;
-    const std::uint32_t thread = w->index * lanes + lane;
-    return "kernel " + demangled(l.kernel_name) + ", block " + triple(w->owner->id.x, w->owner->id.y, w->owner->id.z) +
-           ", thread " + triple(thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
+    return "kernel " + demangled(l.kernel_name) + ", block " + triple({w->owner->id.x, w->owner->id.y, w->owner->id.z}) +
+           ", thread " + triple(thread_index(l, w->index * lanes + lane));
 }
 
 // The source line of an instruction, where the PTX has it (-lineinfo).
-std::string source_line(const program_code& code, const instruction* i) {
-    std::string text;
-    for (const ptx::statement& s : code.source->statements) {
-        if (s.kind == ptx::statement_kind::location) {
-            text = ", line " + std::to_string(s.line) + " of file " + std::to_string(s.file);
-        } else if (s.kind == ptx::statement_kind::instruction && s.index == i->source) {
-            return text;
-        }
-    }
-    return {};
+std::string source_line(const warp* w, const program_code& code, const instruction* i) {
+    const check::source_place at = source_place_of(*w->host->launch, {code.source, i->source});
+    return at.file.empty() ? std::string() : ", " + at.file + ":" + std::to_string(at.line);
 }
 
 // Where in the source that is, and how the kernel came there: the innermost calls.
 std::string call_path(const warp* w, const instruction* i) {
     constexpr unsigned most = 8;
     const call_frame* f = frame_of(w->frame);
-    std::string text = source_line(*f->code, i);
+    std::string text = source_line(w, *f->code, i);
     for (unsigned n = 0; f->caller != nullptr; f = f->caller, ++n) {
         if (n == most) {
             return text + ", and so on: " + std::to_string(f->depth) + " calls more";
         }
-        text += (n == 0 ? ", in " : ", called by ") + demangled(f->code->name) + source_line(*f->caller->code, f->from);
+        text += (n == 0 ? ", in " : ", called by ") + demangled(f->code->name) + source_line(w, *f->caller->code, f->from);
     }
     return text;
 }
@@ -68,12 +44,6 @@ void record(warp* w, fault_kind kind, std::string message) {
         l.first_fault = {kind, std::move(message)};
     }
     l.stop.store(true, std::memory_order_release);
-}
-
-std::string hexadecimal(std::uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-    return text;
 }
 
 std::string beside(const launch_state& l, std::uint64_t at) {
@@ -132,11 +102,29 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
     if (misaligned) {
         text += ": misaligned";
     } else if (std::string_view(space) == "global") {
-        text += ": out of bounds" + beside(l, at);
+        const auto freed = l.memory->find_released(at);
+        text += freed ? ": freed; it was in the allocation of " + std::to_string(freed->bytes) + " bytes at " +
+                            hexadecimal(freed->base)
+                      : ": out of bounds" + beside(l, at);
     } else if (std::string_view(space) == "shared") {
         text += ": out of bounds; the block has " + std::to_string(l.shared_bytes) + " bytes";
     } else {
         text += ": out of bounds; the thread has " + std::to_string(l.local_bytes) + " bytes";
+    }
+    if (l.checks != nullptr && l.checks->owner.has(check::memory)) {
+        const bool global = std::string_view(space) == "global";
+        const bool freed = global && !misaligned && l.memory->find_released(at).has_value();
+        seen what;
+        what.check = check::memory;
+        what.kind = misaligned ? "misaligned access" : freed ? "use after free" : "out of bounds";
+        what.message = text;
+        what.address = global ? hexadecimal(at) : std::string(space) + " memory + " + std::to_string(at);
+        if (global) {
+            what.allocation = l.checks->owner.describe(at);
+        }
+        report(*w->host->launch, std::move(what),
+               {std::string(verb) + " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"), place_of(w, i),
+                w->owner->linear, thread_of(w, lane), {}});
     }
     record(w, misaligned ? fault_kind::misaligned_address : fault_kind::illegal_address,
            where(w, lane) + ": " + text + call_path(w, i));

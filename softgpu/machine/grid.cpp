@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <numeric>
 #include <optional>
-#include <new>
 #include <thread>
 
 #include "softgpu/machine/adversary.hpp"
 #include "softgpu/machine/calls.hpp"
+#include "softgpu/machine/inspect.hpp"
 #include "softgpu/machine/module.hpp"
 #include "softgpu/machine/pool.hpp"
 #include "softgpu/machine/splits.hpp"
@@ -273,6 +274,10 @@ private:
             f->top.fill(code_.local_bytes);
         }
         self_.entered = nullptr;
+        if (launch_.checks != nullptr) {
+            b.launch = &launch_;
+            start_checks(b);
+        }
     }
 
     // Values of the block go into the worker's constants.
@@ -359,6 +364,9 @@ private:
 
     // Nothing in the grid will change any more.
     void report_deadlock(const block& b) {
+        if (launch_.checks != nullptr) {
+            report_stuck(b);
+        }
         const std::lock_guard lock(launch_.fault_mutex);
         if (!launch_.first_fault) {
             launch_.first_fault = {fault_kind::deadlock,
@@ -469,6 +477,14 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
         }
     } catch (const memory::out_of_memory& e) {
         result.error = not_runnable(fault_kind::illegal_address, k.name, e.what());
+    }
+    std::optional<check::launch_checks> checks;
+    if (request.checks != nullptr) {
+        checks.emplace(*request.checks, state.blocks);
+        state.checks = &*checks;
+        state.shadow = &request.checks->shadow().view();
+        state.check_races = request.checks->has(check::race);
+        state.check_init = request.checks->has(check::init);
     }
     if (!result.error) {
         run_blocks(state, *code, k, inside.profiling && request.count, result);

@@ -22,11 +22,12 @@ struct handler_set {
     handler (*warp_wide)(const form&);
     handler (*texture)(const form&);
     handler (*video)(const form&);
+    handler (*inspect)(const form&);  // looks at an access before it happens
     // Pseudo-instructions of the decoder.
     handler enter;          // start of a block: counts it (`more` is its number)
     handler enter_meeting;  // the same where lanes may meet
     handler meet;           // lanes may meet, nothing is counted
-    handler guard_begin;    // lanes where e (not, if `more`) holds run the next instruction alone; skips it if there is none
+    handler guard_begin;    // lanes where e (not, if `more`) holds run alone up to guard_end; `immediate` instructions further if there is none
     handler guard_end;
     handler skip;           // lanes where e (not, if `more`) holds go to the target: a guard around what may wait
     handler branch;         // bra with guard e (negated if `more`)

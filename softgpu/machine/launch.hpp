@@ -15,6 +15,10 @@
 #include "softgpu/observe/counters.hpp"
 #include "softgpu/observe/profile.hpp"
 
+namespace softgpu::check {
+class session;
+}
+
 namespace softgpu::machine {
 
 struct extent {
@@ -104,6 +108,7 @@ struct launch_request {
     unsigned workers = 0;                    // threads of the host; 0: all
     unsigned resident_blocks = 0;            // at once over all workers, from occupancy; 0: no limit
     unsigned multiprocessors = 132;          // %nsmid
+    check::session* checks = nullptr;        // looks at what the kernel does; it is of the module's memory
     std::uint32_t shared_limit = 227 * 1024; // for bounds only; the runtime has checked the configuration
     std::uint64_t stack_bytes = 1024;        // cudaLimitStackSize: local memory of a thread, at least 64 KiB of it
     std::uint64_t heap_bytes = 8 << 20;      // cudaLimitMallocHeapSize: what malloc in kernels gives in all

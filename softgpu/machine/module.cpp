@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/describe.hpp"
+
 namespace softgpu::machine {
 
 namespace {

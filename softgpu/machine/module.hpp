@@ -19,11 +19,12 @@ namespace softgpu::machine {
 struct code_variant {
     bool count = true;
     bool adversarial = false;
+    bool checked = false;
 
     auto operator<=>(const code_variant&) const = default;
 };
 using decoded_variants = std::map<code_variant, std::unique_ptr<program_code>>;
-inline code_variant variant_of(const launch_request& r) { return {r.count, r.seed.has_value()}; }
+inline code_variant variant_of(const launch_request& r) { return {r.count, r.seed.has_value(), r.checks != nullptr}; }
 
 // A function as one kernel calls it: its shared variables have places in that kernel's shared memory.
 class callee {
@@ -54,6 +55,7 @@ public:
     bool needs_stack = false;                                 // how deep calls go is only known when they are made
     std::uint32_t stack_bytes = 0;                            // local memory of a thread where it is known
     decoded_variants decoded;
+    std::map<code_variant, std::unique_ptr<site_table>> sites; // of the checked code
     profile_points profiled;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/inspect.hpp"
 #include "softgpu/machine/profile.hpp"
 
 namespace softgpu::machine {
@@ -104,6 +105,9 @@ bool complete_barrier(block* b, unsigned id) {
     }
     s.result_count = s.count;
     s.result_threads = s.arrived;
+    if (b->view != nullptr) {
+        barrier_completed(*b, id, s.wanted == 0 || s.arrived >= b->launch->request->block.count());
+    }
     b->at_barriers -= s.arrived;
     s.arrived = 0;
     s.count = 0;

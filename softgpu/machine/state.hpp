@@ -14,10 +14,16 @@
 #include <utility>
 #include <vector>
 
+#include "softgpu/check/view.hpp"
 #include "softgpu/machine/launch.hpp"
 #include "softgpu/machine/lazy_memory.hpp"
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/observe/counters.hpp"
+
+namespace softgpu::check {
+class launch_checks;
+class session;
+}
 
 namespace softgpu::machine {
 
@@ -37,6 +43,8 @@ struct worker_function;
 class adversary;
 struct function_entry;
 class profile_store;
+struct access_site;  // these: softgpu/machine/inspect.hpp
+struct block_checks;
 
 // Executes one instruction for the active lanes of a warp and says what comes next: the following instruction as a
 // rule; nullptr when the warp has nothing to run now (it waits, gives way, or has ended).
@@ -61,6 +69,7 @@ struct alignas(64) instruction {
         const place* places;                  // of vector accesses: one per element
         const instruction* const* targets;    // of an indexed branch
         const call_site* site;                // of a call
+        const access_site* access;            // of what looks at the access that follows
     };
     std::uint32_t source = 0;               // index into ptx::function::instructions
     std::uint32_t more = 0;                 // what the instruction's file says: a block's number, flags, a count
@@ -178,6 +187,9 @@ struct block {
     lazy_memory stack;              // local memory of kernels whose functions need much
     std::string printed;            // by printf
     bool resident = false;
+    launch_state* launch = nullptr;       // where the launch is checked, and the next two
+    check::block_view* view = nullptr;
+    std::shared_ptr<block_checks> checks;
 };
 
 struct known_allocation {
@@ -262,6 +274,10 @@ struct launch_state {
     module::implementation* home = nullptr; // of its module
     const program_code* code = nullptr;     // of the kernel
     std::vector<std::pair<std::uint64_t, std::string>> printed; // what blocks have printed, with their numbers
+    check::launch_checks* checks = nullptr; // where the launch is checked
+    const check::shadow_view* shadow = nullptr;
+    bool check_races = false;
+    bool check_init = false;
 };
 
 // One line to stand in a fault, without the kernel, the block and the thread, which are put before it.

@@ -15,6 +15,7 @@ namespace softgpu::memory {
 
 namespace {
 
+constexpr std::uint64_t least_gap = 1024; // between allocations that are kept apart
 constexpr std::uint64_t whole_pages = 1ull << 21; // ranges of this size and more go back to the host when released
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -40,15 +41,16 @@ std::uint64_t host_available() {
 
 device_memory::device_memory(std::uint64_t capacity) : capacity_(capacity) {
     // Twice the capacity of addresses, so that fragments never stand in the way of what the card could give.
-    reserved_bytes_ = windows * window_bytes + 2 * round_up(capacity, whole_pages);
+    reserved_bytes_ = windows * window_bytes + gap_bytes + 2 * round_up(capacity, whole_pages);
     void* const at =
         mmap(nullptr, reserved_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
         throw std::system_error(errno, std::generic_category(), "softgpu: cannot reserve addresses for device memory");
     }
     arena_ = reinterpret_cast<address>(at);
-    mprotect(at, windows * window_bytes, PROT_NONE);
-    free_ranges_.emplace(arena_ + windows * window_bytes, reserved_bytes_ - windows * window_bytes);
+    mprotect(at, windows * window_bytes + gap_bytes, PROT_NONE);
+    free_ranges_.emplace(arena_ + windows * window_bytes + gap_bytes,
+                         reserved_bytes_ - windows * window_bytes - gap_bytes);
 }
 
 device_memory::~device_memory() { munmap(reinterpret_cast<void*>(arena_), reserved_bytes_); }
@@ -58,15 +60,63 @@ address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::
         throw out_of_memory("softgpu: out of memory: " + std::to_string(bytes) + " bytes asked for, " +
                             std::to_string(available()) + " available");
     }
-    const std::uint64_t taken = round_up(std::max<std::uint64_t>(bytes, 1), alignment);
     const std::unique_lock lock(mutex_);
-    const address base = take(taken);
+    const std::uint64_t taken = taken_by(bytes);
+    address base = take(taken);
+    while (base == 0 && !released_order_.empty()) {
+        forget_oldest();
+        base = take(taken);
+    }
     if (base == 0) {
         throw out_of_memory("softgpu: out of memory: no free range of " + std::to_string(bytes) + " bytes");
     }
-    allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_});
-    used_ += taken;
+    const auto made = allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_}).first;
+    used_ += round_up(std::max<std::uint64_t>(bytes, 1), alignment);
+    if (watcher_ != nullptr) {
+        watcher_->allocated(made->second);
+    }
     return base;
+}
+
+std::uint64_t device_memory::taken_by(std::uint64_t bytes) const {
+    const std::uint64_t whole = round_up(std::max<std::uint64_t>(bytes, 1), alignment);
+    return apart_ ? whole + least_gap : whole;
+}
+
+void device_memory::watch(watcher* who) {
+    const std::unique_lock lock(mutex_);
+    watcher_ = who;
+    if (watcher_ != nullptr) {
+        for (const auto& [base, a] : allocations_) {
+            watcher_->allocated(a);
+        }
+    }
+}
+
+void device_memory::keep_apart() {
+    const std::unique_lock lock(mutex_);
+    if (allocations_.empty()) { // else their extents are known without the gaps
+        apart_ = true;
+    }
+}
+
+std::optional<allocation> device_memory::find_released(address at) const {
+    const std::shared_lock lock(mutex_);
+    auto after = released_.upper_bound(at);
+    if (after == released_.begin()) {
+        return std::nullopt;
+    }
+    const allocation& candidate = std::prev(after)->second;
+    return candidate.contains(at, 1) ? std::optional(candidate) : std::nullopt;
+}
+
+std::vector<allocation> device_memory::list() const {
+    const std::shared_lock lock(mutex_);
+    std::vector<allocation> all;
+    for (const auto& [base, a] : allocations_) {
+        all.push_back(a);
+    }
+    return all;
 }
 
 bool device_memory::release(address base) {
@@ -76,18 +126,43 @@ bool device_memory::release(address base) {
         found->second.kind == allocation_kind::heap) {
         return false;
     }
-    const std::uint64_t taken = round_up(std::max<std::uint64_t>(found->second.bytes, 1), alignment);
+    const std::uint64_t taken = taken_by(found->second.bytes);
+    const allocation gone = found->second;
     allocations_.erase(found);
-    used_ -= taken;
+    used_ -= round_up(std::max<std::uint64_t>(gone.bytes, 1), alignment);
     generation_.fetch_add(1, std::memory_order_release);
+    if (watcher_ != nullptr) {
+        watcher_->released(gone);
+    }
     if (taken >= whole_pages) {
         const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
         const address first = round_up(base, page);
         const address last = (base + taken) / page * page;
         madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
     }
-    give(base, taken);
+    if (apart_) {
+        keep_released(gone, taken);
+    } else {
+        give(base, taken);
+    }
     return true;
+}
+
+void device_memory::keep_released(const allocation& gone, std::uint64_t taken) {
+    released_.emplace(gone.base, gone);
+    released_order_.emplace(++release_serial_, std::pair(gone.base, taken));
+    released_bytes_ += taken;
+    while (released_bytes_ > quarantine_bytes && released_order_.size() > 1) {
+        forget_oldest();
+    }
+}
+
+void device_memory::forget_oldest() {
+    const auto [at, extent] = released_order_.begin()->second;
+    released_order_.erase(released_order_.begin());
+    released_.erase(at);
+    released_bytes_ -= extent;
+    give(at, extent);
 }
 
 address device_memory::take(std::uint64_t taken) {
@@ -130,10 +205,14 @@ address device_memory::allocate_on_heap(std::uint64_t bytes, std::uint64_t limit
     if (heap_used_ > limit || cost > limit - heap_used_) {
         return 0;
     }
-    const address base = take(round_up(bytes, alignment));
+    const address base = take(taken_by(bytes));
     if (base != 0) {
         heap_used_ += cost;
-        allocations_.emplace(base, allocation{base, bytes, allocation_kind::heap, {}, ++serial_});
+        const auto made =
+            allocations_.emplace(base, allocation{base, bytes, allocation_kind::heap, {}, ++serial_}).first;
+        if (watcher_ != nullptr) {
+            watcher_->allocated(made->second);
+        }
     }
     return base;
 }
@@ -144,11 +223,19 @@ bool device_memory::release_on_heap(address base) {
     if (found == allocations_.end() || found->second.kind != allocation_kind::heap) {
         return false;
     }
-    const std::uint64_t taken = round_up(found->second.bytes, alignment);
-    heap_used_ -= heap_cost(found->second.bytes);
+    const std::uint64_t taken = taken_by(found->second.bytes);
+    const allocation gone = found->second;
+    heap_used_ -= heap_cost(gone.bytes);
     allocations_.erase(found);
     generation_.fetch_add(1, std::memory_order_release);
-    give(base, taken);
+    if (watcher_ != nullptr) {
+        watcher_->released(gone);
+    }
+    if (apart_) {
+        keep_released(gone, taken);
+    } else {
+        give(base, taken);
+    }
     return true;
 }
 

@@ -31,6 +31,16 @@ struct allocation {
     }
 };
 
+// Told of what is allocated and released, with the table locked: it must not ask for it.
+class watcher {
+public:
+    virtual void allocated(const allocation& a) = 0;
+    virtual void released(const allocation& a) = 0;
+
+protected:
+    ~watcher() = default;
+};
+
 class out_of_memory : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -40,6 +50,8 @@ class device_memory {
 public:
     static constexpr std::uint64_t alignment = 256; // as cudaMalloc's
     static constexpr std::uint64_t window_bytes = 1ull << 24;
+    static constexpr std::uint64_t gap_bytes = 1ull << 16;      // behind the windows, so that no allocation is next to one
+    static constexpr std::uint64_t quarantine_bytes = 1ull << 30;
 
     // `capacity` is what the card has; no more than that, nor more than the host can give, is ever handed out.
     explicit device_memory(std::uint64_t capacity);
@@ -60,6 +72,17 @@ public:
     // The allocation closest to an address that is in none; for messages.
     [[nodiscard]] std::optional<allocation> nearest(address at) const;
 
+    // The allocation that held this address until it was released, where it is known still: see keep_apart().
+    [[nodiscard]] std::optional<allocation> find_released(address at) const;
+    // All that is allocated, by address.
+    [[nodiscard]] std::vector<allocation> list() const;
+
+    // At most one; nullptr: none. Is told of what is allocated already.
+    void watch(watcher* who);
+    // From now on allocations do not touch each other, and what is released stays unused for as long as there is room,
+    // so that an access behind an end or to freed memory meets nothing else.
+    void keep_apart();
+
     [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] std::uint64_t used() const noexcept { return used_.load(); }
     [[nodiscard]] std::uint64_t available() const; // what allocate would still give, host memory considered
@@ -67,6 +90,7 @@ public:
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
     [[nodiscard]] address shared_window() const noexcept { return arena_; }
+    [[nodiscard]] std::uint64_t reserved_bytes() const noexcept { return reserved_bytes_; } // from shared_window() on
     [[nodiscard]] address local_window() const noexcept { return arena_ + window_bytes; }
 
     // Functions have addresses too, where no data can be. One for each `what`, which code_at() gives back; nullptr where
@@ -86,6 +110,9 @@ private:
 
     address take(std::uint64_t taken);   // a free range; 0: none. The lock is held
     void give(address base, std::uint64_t taken);
+    [[nodiscard]] std::uint64_t taken_by(std::uint64_t bytes) const; // of the arena
+    void keep_released(const allocation& gone, std::uint64_t taken);   // the lock is held
+    void forget_oldest();                                              // likewise
 
     std::uint64_t capacity_;
     std::uint64_t reserved_bytes_ = 0;
@@ -98,6 +125,12 @@ private:
     std::uint64_t serial_ = 0;
     std::uint64_t heap_used_ = 0;
     std::vector<const void*> code_; // by address in their window, in steps of code_step
+    watcher* watcher_ = nullptr;
+    bool apart_ = false;
+    std::map<address, allocation> released_;         // kept from use, by base
+    std::map<std::uint64_t, std::pair<address, std::uint64_t>> released_order_; // base and extent, the oldest first
+    std::uint64_t released_bytes_ = 0;
+    std::uint64_t release_serial_ = 0;
 };
 
 } // namespace softgpu::memory

@@ -4,11 +4,13 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/printed.hpp"
@@ -89,7 +91,19 @@ double read_deadlock_seconds(double standard) {
     return seconds;
 }
 
+check::check_set read_checks() {
+    const std::string_view asked = environment("SOFTGPU_CHECK");
+    try {
+        return asked.empty() ? 0 : check::parse_checks(asked);
+    } catch (const std::invalid_argument& e) {
+        fail(error::initialization_error, std::string("SOFTGPU_CHECK: ") + e.what());
+    }
+}
+
 } // namespace
+
+device_state::device_state(const settings& options)
+    : memory(options.device->memory_bytes), checks(checking::begin(options, memory)) {}
 
 settings read_settings() {
     settings s;
@@ -100,6 +114,8 @@ settings read_settings() {
     s.counters_path = environment("SOFTGPU_COUNTERS");
     s.profile_path = environment("SOFTGPU_PROFILE");
     s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty();
+    s.checks = read_checks();
+    s.check_json_path = environment("SOFTGPU_CHECK_JSON");
     return s;
 }
 
@@ -118,7 +134,7 @@ context& context::current() {
 context* context::existing() noexcept { return the_context.load(std::memory_order_acquire); }
 
 context::context(settings s)
-    : settings_(std::move(s)), state_(std::make_unique<device_state>(settings_.device->memory_bytes)) {
+    : settings_(std::move(s)), state_(std::make_unique<device_state>(settings_)) {
     executor::instance().choose_schedule(settings_.seed);
 }
 
@@ -228,8 +244,9 @@ void context::reset(locked& lock) {
     show_printed();
     lock.lock();
     registry::instance().unload();
+    checking::memory_ends(poisoned());
     state_.reset();
-    state_ = std::make_unique<device_state>(settings_.device->memory_bytes);
+    state_ = std::make_unique<device_state>(settings_);
     fault_ = error::success;
     fault_is_known_ = false;
     registry::instance().reload_managed(*this);

@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "softgpu/check/session.hpp"
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/runtime/abi/error.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
@@ -40,13 +41,16 @@ struct settings {
     double deadlock_seconds = 3;
     std::string counters_path;    // SOFTGPU_COUNTERS; empty: none
     std::string profile_path;     // SOFTGPU_PROFILE; empty: none
+    check::check_set checks = 0;  // SOFTGPU_CHECK
+    std::string check_json_path;  // SOFTGPU_CHECK_JSON; empty: none
 };
 
 // Everything that cudaDeviceReset throws away.
 struct device_state {
-    explicit device_state(std::uint64_t memory_bytes) : memory(memory_bytes) {}
+    explicit device_state(const settings& options);
 
     memory::device_memory memory;
+    std::unique_ptr<check::session> checks; // nullptr: none
     host_allocations pinned{memory};
     managed_ranges managed;
     stream legacy{.id = legacy_stream_id};

@@ -6,6 +6,7 @@
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/transfer.hpp"
 #include "softgpu/runtime/work.hpp"
 
@@ -73,6 +74,7 @@ void perform(const fill_work& work) {
     for (std::size_t z = 0; z < work.depth; ++z) {
         for (std::size_t y = 0; y < work.height; ++y) {
             char* const row = static_cast<char*>(work.base) + (z * work.slice_rows + y) * work.pitch;
+            checking::written(row, work.width * work.element_bytes);
             if (work.element_bytes == 1) {
                 std::memset(row, static_cast<int>(work.value), work.width);
                 continue;

@@ -10,6 +10,7 @@
 
 #include "softgpu/observe/json.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/profile.hpp"
@@ -114,6 +115,8 @@ void journal::end(const settings& options) noexcept {
         ended_ = true;
     }
     write(options);
+    checking::memory_ends(context::existing() != nullptr && context::existing()->poisoned());
+    checking::report_all(options);
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/functions.hpp"
 #include "softgpu/runtime/journal.hpp"
@@ -181,6 +182,7 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
         .workers = gpu.options().workers,
         .resident_blocks = static_cast<unsigned>(resident_blocks(gpu.device(), facts, work)),
         .multiprocessors = static_cast<unsigned>(gpu.device().multiprocessors),
+        .checks = checking::current(),
         .shared_limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin),
         .stack_bytes = work.stack_bytes,
         .heap_bytes = work.heap_bytes,
@@ -216,6 +218,7 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
             report(record.fault);
         }
     }
+    checking::launched(gpu.options(), static_cast<bool>(result.error));
     journal::instance().add(gpu.options(), launch, std::move(record));
 }
 

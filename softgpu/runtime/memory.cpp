@@ -6,6 +6,7 @@
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/memory.hpp"
 
 namespace softgpu::runtime {
@@ -36,11 +37,22 @@ bool is_from_malloc(const memory::allocation& a) noexcept {
     return a.kind == memory::allocation_kind::device || a.kind == memory::allocation_kind::managed;
 }
 
+void require_freeable(context& gpu, memory::address address) {
+    const auto found = gpu.memory().find(address);
+    const bool twice = gpu.state().freeing.contains(address);
+    const bool sound = found.has_value() && found->base == address && is_from_malloc(*found) && !twice;
+    if (check::session* const s = sound ? nullptr : checking::current()) {
+        const auto gone = gpu.memory().find_released(address);
+        const bool again = twice || (gone && gone->base == address);
+        s->host_finding(again ? "double free" : "invalid free",
+                        again ? "this was freed before" : "nothing was allocated at exactly this address", address);
+    }
+    require(sound);
+}
+
 void release(context& gpu, void* pointer) {
     const auto address = reinterpret_cast<memory::address>(pointer);
-    const auto found = gpu.memory().find(address);
-    require(found.has_value() && found->base == address && is_from_malloc(*found));
-    require(!gpu.state().freeing.contains(address));
+    require_freeable(gpu, address);
     if (free_graph_memory(gpu, address)) {
         return;
     }

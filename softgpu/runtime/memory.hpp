@@ -9,6 +9,8 @@ namespace softgpu::runtime {
 
 [[nodiscard]] bool is_from_malloc(const memory::allocation& a) noexcept;
 // Throws invalid_value for what no call has allocated, or what has been freed.
+void require_freeable(context& gpu, memory::address address);
+// The same, and frees it.
 void release(context& gpu, void* pointer);
 
 // allocate(), and once more after all work where memory runs out while some is still to be freed in a stream's order.

@@ -89,8 +89,7 @@ void allocate(context& gpu, locked& lock, void** pointer, std::size_t bytes, mem
 
 void free_in_order(context& gpu, void* pointer, stream& on) {
     const auto address = reinterpret_cast<memory::address>(pointer);
-    const auto found = gpu.memory().find(address);
-    require(found.has_value() && found->base == address && is_from_malloc(*found));
+    require_freeable(gpu, address);
     if (is_capturing(on)) {
         const auto& all = gpu.state().graphs.allocations;
         const auto at = all.find(address);
@@ -104,7 +103,7 @@ void free_in_order(context& gpu, void* pointer, stream& on) {
         (void)free_graph_memory(gpu, address);
         return;
     }
-    require(gpu.state().freeing.insert(address).second);
+    gpu.state().freeing.insert(address);
     gpu.issue(on, operation_kind::device, [&gpu, pointer, address] {
         const locked lock(gpu.mutex());
         gpu.state().freeing.erase(address);

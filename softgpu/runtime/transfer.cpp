@@ -9,6 +9,7 @@
 
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
@@ -48,10 +49,19 @@ void require_accessible(context& gpu, const void* pointer, std::size_t bytes, bo
     const auto at = reinterpret_cast<memory::address>(pointer);
     require(bytes <= std::numeric_limits<memory::address>::max() - at);
     const auto found = gpu.memory().find(at);
+    const auto require_sound = [&](bool sound) {
+        if (check::session* const s = sound ? nullptr : checking::current()) {
+            s->host_finding("copy or fill out of bounds",
+                            "a call copies or fills " + std::to_string(bytes) +
+                                " bytes that are not all in one allocation",
+                            at);
+        }
+        require(sound);
+    };
     if (!found) {
-        require(!on_device && !is_in_arena(gpu.memory(), at));
+        require_sound(!on_device && !is_in_arena(gpu.memory(), at));
     } else if (on_device || found->kind != memory::allocation_kind::host_mapped) {
-        require(found->contains(at, bytes));
+        require_sound(found->contains(at, bytes));
     }
 }
 
@@ -101,14 +111,18 @@ void perform(const copy_work& work) {
     const extent& size = p.extent;
     if (work.staged != nullptr) {
         std::memcpy(p.destination.pointer, work.staged->data(), work.staged->size());
+        checking::written(p.destination.pointer, work.staged->size());
         return;
     }
     const block_of_rows to = rows_at(p.destination, p.destination_position, size);
     const block_of_rows from = rows_at(p.source, p.source_position, size);
     for (std::size_t z = 0; z < size.depth; ++z) {
         for (std::size_t y = 0; y < size.height; ++y) {
-            std::memmove(static_cast<char*>(const_cast<void*>(to.base)) + (z * to.slice_rows + y) * to.pitch,
-                         static_cast<const char*>(from.base) + (z * from.slice_rows + y) * from.pitch, size.width);
+            char* const target = static_cast<char*>(const_cast<void*>(to.base)) + (z * to.slice_rows + y) * to.pitch;
+            const char* const source =
+                static_cast<const char*>(from.base) + (z * from.slice_rows + y) * from.pitch;
+            std::memmove(target, source, size.width);
+            checking::copied(target, source, size.width);
         }
     }
 }

@@ -42,7 +42,7 @@ const instruction* guard_begin(const instruction* i, std::byte* frame, warp* w) 
     lane_mask p = read_mask(frame, w, i->e);
     p = (i->more != 0 ? ~p : p) & w->mask;
     if (p == 0) {
-        return i + 3;
+        return i + i->immediate;
     }
     w->guarded_from = w->mask;
     w->mask = p;

@@ -21,6 +21,7 @@ handler_set make_set() {
     s.warp_wide = choose_warp;
     s.texture = choose_texture;
     s.video = choose_video;
+    s.inspect = choose_inspection;
     fill_control(s);
     return s;
 }

@@ -18,6 +18,7 @@ __global__ void use(double* out) {
     const int i = static_cast<int>(threadIdx.x);
     out[i] =
         table[i] * static_cast<double>(coefficients[i % 4]) + hidden + of_type<short> + both.a + both.b + into_table[0];
+    __syncthreads();
     if (i == 0) {
         table[7] = 100;
     }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/check/finding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace softgpu::check {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string place_text(const source_place& p) {
+    std::string text;
+    if (!p.file.empty()) {
+        text = p.file + ":" + std::to_string(p.line);
+    } else if (p.ptx_line != 0) {
+        text = "line " + std::to_string(p.ptx_line) + " of the PTX";
+    }
+    if (p.file.empty() && !p.instruction.empty()) {
+        text += " (" + p.instruction + ")";
+    }
+    for (const auto& [file, line] : p.called_from) {
+        text += ", called at " + file + ":" + std::to_string(line);
+    }
+    return text;
+}
+
+std::string triple(const std::array<std::uint32_t, 3>& t) {
+    return "(" + std::to_string(t[0]) + "," + std::to_string(t[1]) + "," + std::to_string(t[2]) + ")";
+}
+
+json place_json(const source_place& p) {
+    json out = json::object();
+    if (!p.file.empty()) {
+        out["file"] = p.file;
+        out["line"] = p.line;
+    }
+    if (!p.called_from.empty()) {
+        out["called_from"] = json::array();
+        for (const auto& [file, line] : p.called_from) {
+            out["called_from"].push_back({{"file", file}, {"line", line}});
+        }
+    }
+    if (p.ptx_line != 0) {
+        out["ptx_line"] = p.ptx_line;
+    }
+    if (!p.instruction.empty()) {
+        out["ptx"] = p.instruction;
+    }
+    return out;
+}
+
+} // namespace
+
+bool findings::add(finding f) {
+    // Instructions of one source line are one, and it does not matter which of two accesses came first.
+    std::vector<std::string> named;
+    for (const finding_access& a : f.accesses) {
+        named.push_back(!a.where.file.empty()   ? a.where.file + ":" + std::to_string(a.where.line)
+                      : a.where.ptx_line != 0 ? "ptx:" + std::to_string(a.where.ptx_line)
+                                              : a.what);
+        for (const auto& [file, line] : a.where.called_from) {
+            named.back() += "<" + file + ":" + std::to_string(line);
+        }
+    }
+    std::sort(named.begin(), named.end());
+    std::string places = named.empty() ? f.message : std::string();
+    for (const std::string& one : named) {
+        places += one + '\n';
+    }
+    const std::lock_guard lock(mutex_);
+    const auto [at, fresh] = known_.try_emplace({f.kind, f.kernel, f.is_note, std::move(places)}, list_.size());
+    if (fresh) {
+        list_.push_back(std::move(f));
+    } else {
+        list_[at->second].times += f.times;
+    }
+    return fresh;
+}
+
+std::vector<finding> findings::list() const {
+    const std::lock_guard lock(mutex_);
+    return list_;
+}
+
+std::vector<finding> findings::take() {
+    const std::lock_guard lock(mutex_);
+    known_.clear();
+    return std::exchange(list_, {});
+}
+
+std::size_t findings::count() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::count_if(list_.begin(), list_.end(), [](const finding& f) { return !f.is_note; }));
+}
+
+std::size_t findings::size() const {
+    const std::lock_guard lock(mutex_);
+    return list_.size();
+}
+
+std::string to_text(const finding& f) {
+    std::string text = "softgpu: ";
+    text += name_of(f.check);
+    text += ": " + f.kind + (f.is_note ? " (a note)" : "");
+    if (!f.kernel.empty()) {
+        text += " in kernel " + f.kernel;
+    }
+    text += ": " + f.message + "\n";
+    for (const finding_access& a : f.accesses) {
+        text += "    " + a.what;
+        if (a.has_thread) {
+            text += " by block " + triple(a.block) + ", thread " + triple(a.thread);
+        }
+        if (a.value) {
+            text += ", value " + *a.value;
+        }
+        if (const std::string place = place_text(a.where); !place.empty()) {
+            text += ", " + place;
+        }
+        text += "\n";
+    }
+    if (!f.address.empty()) {
+        text += "    at " + f.address + (f.allocation.empty() ? "" : ": " + f.allocation) + "\n";
+    }
+    if (f.times > 1) {
+        text += "    " + std::to_string(f.times) + " times\n";
+    }
+    return text;
+}
+
+std::string to_json(const std::vector<finding>& list, std::string_view program) {
+    json out;
+    if (!program.empty()) {
+        out["program"] = program;
+    }
+    out["count"] = std::count_if(list.begin(), list.end(), [](const finding& f) { return !f.is_note; });
+    out["findings"] = json::array();
+    for (const finding& f : list) {
+        json one;
+        one["check"] = name_of(f.check);
+        one["kind"] = f.kind;
+        one["severity"] = f.is_note ? "note" : "error";
+        one["message"] = f.message;
+        if (!f.kernel.empty()) {
+            one["kernel"] = f.kernel;
+        }
+        if (!f.address.empty()) {
+            one["address"] = f.address;
+        }
+        if (!f.allocation.empty()) {
+            one["allocation"] = f.allocation;
+        }
+        one["accesses"] = json::array();
+        for (const finding_access& a : f.accesses) {
+            json access;
+            access["what"] = a.what;
+            if (a.has_thread) {
+                access["block"] = a.block;
+                access["thread"] = a.thread;
+            }
+            if (a.value) {
+                access["value"] = *a.value;
+            }
+            access["where"] = place_json(a.where);
+            one["accesses"].push_back(std::move(access));
+        }
+        one["times"] = f.times;
+        out["findings"].push_back(std::move(one));
+    }
+    return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+} // namespace softgpu::check

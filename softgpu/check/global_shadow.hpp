@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What is known of every byte of the arena of global memory: has it been written; of every word: who wrote and who read
+// it last. Addresses are reserved for all of the arena, memory is taken where it is touched.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "softgpu/check/checks.hpp"
+#include "softgpu/check/view.hpp"
+
+namespace softgpu::check {
+
+class global_shadow {
+public:
+    // Throws std::system_error where the host gives no addresses.
+    global_shadow(std::uint64_t arena, std::uint64_t bytes, check_set checks);
+    ~global_shadow();
+    global_shadow(const global_shadow&) = delete;
+    global_shadow& operator=(const global_shadow&) = delete;
+
+    [[nodiscard]] const shadow_view& view() const noexcept { return view_; }
+
+    // Bytes outside of the arena are left out. For the host's own accesses; kernels go through the view.
+    void set_valid(std::uint64_t at, std::uint64_t bytes, bool valid) noexcept;
+    // What is valid is copied along with the bytes. A source outside of the arena is valid.
+    void copy_valid(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) noexcept;
+    [[nodiscard]] bool is_valid(std::uint64_t at) const noexcept;
+    // Nobody has touched these bytes.
+    void forget_stamps(std::uint64_t at, std::uint64_t bytes) noexcept;
+    // Nobody has touched anything.
+    void forget_all_stamps() noexcept;
+
+private:
+    struct mapping {
+        std::byte* base = nullptr;
+        std::uint64_t bytes = 0;
+    };
+    static mapping reserve(std::uint64_t bytes);
+    static void clear(std::byte* first, std::byte* last) noexcept;
+
+    shadow_view view_;
+    mapping writes_, reads_, valid_;
+};
+
+} // namespace softgpu::check

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/check/session.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace softgpu::check {
+
+namespace {
+
+std::string hexadecimal(std::uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
+    return text;
+}
+
+std::string extent_of(const memory::allocation& a) {
+    const std::string size = std::to_string(a.bytes) + " bytes at " + hexadecimal(a.base);
+    return a.name.empty() ? "allocation " + std::to_string(a.serial) + ", " + size : "variable " + a.name + ", " + size;
+}
+
+} // namespace
+
+session::session(check_set checks, findings& sink, memory::device_memory& memory)
+    : checks_(checks), sink_(sink), memory_(memory),
+      shadow_(memory.shared_window(), memory.reserved_bytes(), checks) {
+    memory_.watch(this);
+    if (has(check::memory)) {
+        memory_.keep_apart();
+    }
+}
+
+session::~session() { memory_.watch(nullptr); }
+
+void session::allocated(const memory::allocation& a) {
+    // Only what cudaMalloc and malloc in kernels gave is known to be unwritten: the host may write to all else.
+    const bool fresh = (a.kind == memory::allocation_kind::device && a.name.empty()) ||
+                       a.kind == memory::allocation_kind::heap;
+    shadow_.set_valid(a.base, a.bytes, !fresh);
+}
+
+void session::released(const memory::allocation& a) { shadow_.forget_stamps(a.base, a.bytes); }
+
+std::string session::describe(std::uint64_t at) const {
+    if (const auto inside = memory_.find(at)) {
+        return extent_of(*inside) + ", byte " + std::to_string(at - inside->base);
+    }
+    if (const auto freed = memory_.find_released(at)) {
+        return "freed " + extent_of(*freed) + ", byte " + std::to_string(at - freed->base);
+    }
+    const auto near = memory_.nearest(at);
+    if (!near) {
+        return "nothing is allocated";
+    }
+    return at < near->base ? std::to_string(near->base - at) + " bytes before " + extent_of(*near)
+                           : std::to_string(at - near->base - near->bytes) + " bytes behind the end of " +
+                                 extent_of(*near);
+}
+
+void session::host_finding(std::string kind, std::string message, std::uint64_t at) {
+    if (!has(check::memory)) {
+        return;
+    }
+    finding f;
+    f.check = check::memory;
+    f.kind = std::move(kind);
+    f.message = std::move(message);
+    f.address = hexadecimal(at);
+    f.allocation = describe(at);
+    sink_.add(std::move(f));
+}
+
+void session::find_leaks() {
+    if (!has(leak)) {
+        return;
+    }
+    for (const memory::allocation& a : memory_.list()) {
+        const bool managed = a.kind == memory::allocation_kind::managed;
+        if ((a.kind != memory::allocation_kind::device && !managed) || !a.name.empty()) {
+            continue;
+        }
+        finding f;
+        f.check = leak;
+        f.kind = "leak";
+        f.message = std::to_string(a.bytes) + " bytes of " + (managed ? "managed" : "device") +
+                    " memory were never freed: allocation " + std::to_string(a.serial);
+        f.address = hexadecimal(a.base);
+        sink_.add(std::move(f));
+    }
+}
+
+std::uint64_t session::take_serials(std::uint64_t count, bool of_launch) {
+    if (!has(race)) {
+        return 0;
+    }
+    const std::lock_guard lock(mutex_);
+    if (of_launch) {
+        const bool alone = launches_.fetch_add(1) == 0;
+        if (next_serial_ + count > most_serials && alone) {
+            shadow_.forget_all_stamps();
+            next_serial_ = 1;
+        }
+    }
+    // A launch with more blocks than there are numbers gives some of them to several blocks.
+    const std::uint64_t taken = std::min(count, most_serials / 2);
+    if (next_serial_ + taken > most_serials) {
+        return 0;
+    }
+    next_serial_ += taken;
+    return next_serial_ - taken;
+}
+
+launch_checks::launch_checks(session& session, std::uint64_t blocks) : owner(session), blocks_(blocks) {
+    first_ = session.take_serials(blocks, true);
+    held_ = std::min(blocks, most_serials / 2);
+}
+
+bool launch_checks::count_again(const alike& which) {
+    const std::lock_guard lock(mutex_);
+    const auto found = found_.find(which);
+    if (found == found_.end()) {
+        return false;
+    }
+    ++found->second.times;
+    return true;
+}
+
+std::uint64_t launch_checks::times(const alike& which) {
+    const std::lock_guard lock(mutex_);
+    const auto found = found_.find(which);
+    return found == found_.end() ? 0 : found->second.times;
+}
+
+void launch_checks::add(const alike& which, finding f) {
+    const std::lock_guard lock(mutex_);
+    const auto [at, fresh] = found_.try_emplace(which, std::move(f));
+    if (!fresh) {
+        ++at->second.times;
+    }
+}
+
+bool launch_checks::has_found(std::string_view kind) {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(found_.begin(), found_.end(), [&](const auto& f) { return std::get<1>(f.first) == kind; });
+}
+
+void launch_checks::hand_on() {
+    const std::lock_guard lock(mutex_);
+    // A racing read that came before the write finds nothing written: that is the race's doing.
+    const auto races = [&](std::uint64_t source) {
+        return std::any_of(found_.begin(), found_.end(), [&](const auto& other) {
+            const auto& [which, f] = other;
+            return std::get<0>(which) == race && !f.is_note &&
+                   (std::get<3>(which) == source || std::get<4>(which) == source);
+        });
+    };
+    for (auto& [which, f] : found_) {
+        if (std::get<0>(which) == init && races(std::get<3>(which))) {
+            continue;
+        }
+        owner.sink().add(std::move(f));
+    }
+    found_.clear();
+}
+
+launch_checks::~launch_checks() {
+    hand_on();
+    if (owner.has(race)) {
+        owner.end_launch();
+    }
+}
+
+std::uint64_t launch_checks::serial_of(std::uint64_t block) const noexcept { return first_ + block % held_; }
+
+std::uint64_t launch_checks::further_serial(std::uint64_t block) {
+    const std::uint64_t serial = owner.take_serials(1, false);
+    if (serial != 0) {
+        const std::lock_guard lock(mutex_);
+        further_.emplace(serial, block);
+    }
+    return serial;
+}
+
+std::uint64_t launch_checks::block_of(std::uint64_t serial) {
+    if (serial >= first_ && serial - first_ < held_) {
+        return serial - first_;
+    }
+    const std::lock_guard lock(mutex_);
+    const auto found = further_.find(serial);
+    return found == further_.end() ? ~0ull : found->second;
+}
+
+} // namespace softgpu::check

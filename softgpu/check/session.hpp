@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The checks of one device memory: which are on, what is known of the memory, and where findings go.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "softgpu/check/finding.hpp"
+#include "softgpu/check/global_shadow.hpp"
+#include "softgpu/check/release_graph.hpp"
+#include "softgpu/memory/device_memory.hpp"
+
+namespace softgpu::check {
+
+class session : public memory::watcher {
+public:
+    // Watches the memory until it ends; both outlive the session. Throws std::system_error.
+    session(check_set checks, findings& sink, memory::device_memory& memory);
+    virtual ~session();
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+
+    [[nodiscard]] check_set checks() const noexcept { return checks_; }
+    [[nodiscard]] bool has(check_set which) const noexcept { return (checks_ & which) != 0; }
+    [[nodiscard]] findings& sink() noexcept { return sink_; }
+    [[nodiscard]] memory::device_memory& memory() noexcept { return memory_; }
+    [[nodiscard]] global_shadow& shadow() noexcept { return shadow_; }
+
+    // The host, or a copy, has written these bytes.
+    void written(std::uint64_t at, std::uint64_t bytes) noexcept { shadow_.set_valid(at, bytes, true); }
+    void copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) noexcept {
+        shadow_.copy_valid(to, from, bytes);
+    }
+
+    // A mistake of the host: what a call was asked for and cannot do.
+    void host_finding(std::string kind, std::string message, std::uint64_t at);
+    // Says what is left, for the end of the program.
+    void find_leaks();
+
+    // "384 bytes at 0x... (allocation 3)", or the variable's name; what is near where there is none.
+    [[nodiscard]] std::string describe(std::uint64_t at) const;
+
+    // `count` numbers in a row for the blocks of a launch; 0: there are none, races in global memory stay unseen.
+    [[nodiscard]] std::uint64_t take_serials(std::uint64_t count, bool of_launch);
+    void end_launch() noexcept { --launches_; }
+
+    void allocated(const memory::allocation& a) override;
+    void released(const memory::allocation& a) override;
+
+private:
+    check_set checks_;
+    findings& sink_;
+    memory::device_memory& memory_;
+    global_shadow shadow_;
+    std::mutex mutex_;
+    std::uint64_t next_serial_ = 1;
+    std::atomic<int> launches_{0};
+};
+
+// One launch.
+class launch_checks {
+public:
+    launch_checks(session& owner, std::uint64_t blocks);
+    ~launch_checks();
+    launch_checks(const launch_checks&) = delete;
+    launch_checks& operator=(const launch_checks&) = delete;
+
+    session& owner;
+    release_graph graph;
+
+    [[nodiscard]] std::uint64_t first_serial() const noexcept { return first_; }
+    [[nodiscard]] bool stamps_global() const noexcept { return first_ != 0; }
+    // Of the block with this number in the launch.
+    [[nodiscard]] std::uint64_t serial_of(std::uint64_t block) const noexcept;
+    // Another one for it; 0: there is none.
+    [[nodiscard]] std::uint64_t further_serial(std::uint64_t block);
+    // The block that a serial belongs to; ~0: none of this launch.
+    [[nodiscard]] std::uint64_t block_of(std::uint64_t serial);
+
+    // Findings that are alike: which check and kind, and which instructions of the kernel.
+    using alike = std::tuple<check_set, std::string_view, bool, std::uint64_t, std::uint64_t>;
+    // true: there is one like it already, which is counted once more.
+    [[nodiscard]] bool count_again(const alike& which);
+    [[nodiscard]] std::uint64_t times(const alike& which);
+    void add(const alike& which, finding f);
+    [[nodiscard]] bool has_found(std::string_view kind);
+    // Hands all findings on, for the end of the launch.
+    void hand_on();
+
+private:
+    std::uint64_t blocks_;
+    std::uint64_t first_ = 0;
+    std::uint64_t held_ = 0;
+    std::mutex mutex_;
+    std::unordered_map<std::uint64_t, std::uint64_t> further_;
+    std::map<alike, finding> found_;
+};
+
+} // namespace softgpu::check

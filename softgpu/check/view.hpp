@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What the handlers of all instruction sets see of the checks: plain data, no functions of any library.
+#pragma once
+
+#include <cstdint>
+
+#include "softgpu/check/stamp.hpp"
+
+namespace softgpu::check {
+
+struct lane_clocks;
+
+struct warp_clock {
+    std::uint64_t base = 0;    // what a lane of the warp has done before is known to all its lanes
+    std::uint64_t touched = 0; // time of the last access
+    lane_clocks* lanes = nullptr;
+};
+
+// What the handlers see of a block: everything that the short way needs.
+struct block_view {
+    std::uint64_t time = 1;
+    std::uint64_t base = 1;                  // what was done before is known to all threads of the block
+    std::uint64_t global_offset = 0;         // added to a time: the time field of a stamp of global memory
+    stamp launch_floor = 0;                  // stamps of global memory below it are of earlier launches
+    stamp own_floor = 0;                     // ... at or above it, and below the next serial's, are the block's own
+    bool stamps_global = false;              // races in global memory are looked for
+    bool has_fenced = false;                 // a thread has executed a fence
+    warp_clock warps[32];
+    stamp* shared_writes = nullptr;          // by word of shared memory
+    stamp* shared_reads = nullptr;
+    std::uint8_t* shared_valid = nullptr;    // a bit for each byte: it has been written
+    std::uint8_t* local_valid = nullptr;     // likewise, the threads' local memory one after the other
+    std::uint64_t (*acquired_at)[32] = nullptr; // by warp: addresses of the access that runs, where it may acquire
+};
+
+// Of global memory: an arena of host addresses.
+struct shadow_view {
+    std::uint64_t arena = 0;
+    std::uint64_t bytes = 0;
+    stamp* writes = nullptr;        // by word; nullptr: races are not looked for
+    stamp* reads = nullptr;
+    std::uint8_t* valid = nullptr;  // a bit for each byte: it has been written; nullptr: not looked at
+};
+
+} // namespace softgpu::check

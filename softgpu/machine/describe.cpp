@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/describe.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "softgpu/machine/module.hpp"
+
+namespace softgpu::machine {
+
+std::string demangled(const std::string& name) {
+    if (!name.starts_with("_Z")) {
+        return name; // "s" would be short
+    }
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                      std::free);
+    return status == 0 && text != nullptr ? text.get() : name;
+}
+
+std::string hexadecimal(std::uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
+    return text;
+}
+
+std::array<std::uint32_t, 3> thread_index(const launch_state& l, std::uint32_t thread) {
+    const extent b = l.request->block;
+    return {thread % b.x, thread / b.x % b.y, thread / b.x / b.y};
+}
+
+std::array<std::uint32_t, 3> block_index(const launch_state& l, std::uint64_t block) {
+    const extent g = l.request->grid;
+    return {static_cast<std::uint32_t>(block % g.x), static_cast<std::uint32_t>(block / g.x % g.y),
+            static_cast<std::uint32_t>(block / g.x / g.y)};
+}
+
+std::string triple(const std::array<std::uint32_t, 3>& index) {
+    return "(" + std::to_string(index[0]) + "," + std::to_string(index[1]) + "," + std::to_string(index[2]) + ")";
+}
+
+namespace {
+
+std::string file_name(const launch_state& l, std::uint32_t number) {
+    for (const ptx::source_file& f : l.home->parsed->files) {
+        if (f.number == number) {
+            return f.name;
+        }
+    }
+    return "file " + std::to_string(number);
+}
+
+} // namespace
+
+check::source_place source_place_of(const launch_state& l, const instruction_place& which) {
+    check::source_place found;
+    if (which.function == nullptr || which.index >= which.function->instructions.size()) {
+        return found;
+    }
+    const ptx::instruction& i = which.function->instructions[which.index];
+    found.ptx_line = static_cast<std::uint32_t>(i.where.line);
+    found.instruction = ptx::print(*which.function, i);
+    const ptx::statement* at = nullptr;
+    for (const ptx::statement& statement : which.function->statements) {
+        if (statement.kind == ptx::statement_kind::location) {
+            at = &statement;
+        } else if (statement.kind == ptx::statement_kind::instruction && statement.index == which.index) {
+            break;
+        }
+    }
+    if (at == nullptr) {
+        return found;
+    }
+    found.file = file_name(l, at->file);
+    found.line = at->line;
+    // .loc 2 134 1, function_name $L, inlined_at 1 176 28: the call stands there, and may itself be inlined.
+    for (unsigned depth = 0; depth < 16; ++depth) {
+        const std::size_t word = at->text.find("inlined_at");
+        unsigned file = 0;
+        unsigned line = 0;
+        unsigned column = 0;
+        if (word == std::string::npos ||
+            std::sscanf(at->text.c_str() + word, "inlined_at %u %u %u", &file, &line, &column) < 2) {
+            break;
+        }
+        found.called_from.emplace_back(file_name(l, file), line);
+        const auto& all = which.function->statements;
+        const auto call = std::find_if(all.begin(), all.end(), [&](const ptx::statement& other) {
+            return other.kind == ptx::statement_kind::location && other.file == file && other.line == line &&
+                   other.column == column && other.text.find("inlined_at") != std::string::npos;
+        });
+        if (call == all.end() || &*call == at) {
+            break;
+        }
+        at = &*call;
+    }
+    if (found.line == 0) { // of the compiler's making
+        found.file.clear();
+    }
+    return found;
+}
+
+} // namespace softgpu::machine

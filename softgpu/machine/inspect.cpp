@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT
+// An access that is not plainly in order: what each of its lanes reads may be unwritten, and what each touches may be
+// touched by others without order.
+#include "softgpu/machine/inspect.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "softgpu/machine/describe.hpp"
+#include "softgpu/machine/inspect_report.hpp"
+#include "softgpu/machine/module.hpp"
+
+namespace softgpu::machine {
+
+using check::event;
+using check::stamp;
+using check::strength;
+
+namespace {
+
+constexpr std::uint64_t most_searched = 1000; // findings of one pair of instructions, then nothing more is looked up
+
+const char* const shared_race = "race in shared memory";
+const char* const global_race = "race in global memory";
+const char* const unwritten = "read of unwritten memory";
+
+// Which variable of shared memory this is.
+std::string shared_variable(const launch_state& l, std::uint64_t at) {
+    const std::string* name = nullptr;
+    std::uint64_t begin = 0;
+    for (const auto& [symbol, where] : l.of->symbols) {
+        if (where.what == symbol_value::kind::shared && where.value <= at && (name == nullptr || where.value >= begin)) {
+            name = &symbol;
+            begin = where.value;
+        }
+    }
+    return name == nullptr ? std::string()
+                           : "variable " + demangled(*name) + ", byte " + std::to_string(at - begin);
+}
+
+// One lane's access to one word, and what is asked about it.
+class word_access {
+public:
+    word_access(const instruction* i, std::byte* frame, warp* w, access_space space)
+        : i_(i), site_(*i->access), frame_(frame), w_(w), b_(*w->owner), l_(*w->host->launch),
+          clock_(b_.checks->clock), in_global_(space == access_space::global) {
+        const check::block_view& v = clock_.view;
+        const std::uint64_t now = v.time + (in_global_ ? v.global_offset : 0);
+        mine_ = static_cast<stamp>(now << check::time_shift) | static_cast<stamp>(site_.id) << check::site_shift |
+                static_cast<stamp>(w->index) << check::warp_shift;
+        mine_ |= site_.verb == access_verb::load
+                     ? (site_.strength == strength::plain ? 0 : check::strong_read)
+                     : static_cast<stamp>(site_.strength) << check::strength_shift;
+    }
+
+    // `at`: the word's own address; `offset`: where it begins in the lane's access.
+    void look(stamp& written, stamp& read, std::uint64_t at, unsigned lane, unsigned offset, unsigned byte_mask) {
+        lane_ = lane;
+        at_ = at;
+        offset_ = offset;
+        const stamp mine = mine_ | static_cast<stamp>(lane) << check::lane_shift | byte_mask;
+        const bool writes = site_.verb != access_verb::load;
+        if (written != 0 && (check::bytes_of(written) & byte_mask) != 0 && !agrees(written) && !follows_write(written)) {
+            race(written, true);
+        }
+        if (writes && read != 0 && (check::bytes_of(read) & byte_mask) != 0 &&
+            !(site_.strength >= strength::strong && (read & check::strong_read) != 0) &&
+            !(site_.strength == strength::volatile_ && (read & check::strong_read) != 0 && !is_of_warp(read)) &&
+            !follows_read(read)) {
+            race(read, false);
+        }
+        if (writes) {
+            written = mine;
+        } else {
+            note_read(read, mine);
+        }
+    }
+
+private:
+    [[nodiscard]] bool is_own_block(stamp s) const {
+        return !in_global_ || check::time_of(s) >> check::serial_time_bits == clock_.serial();
+    }
+    [[nodiscard]] bool is_of_warp(stamp s) const { return is_own_block(s) && check::warp_of(s) == w_->index; }
+
+    // Accesses that are made to meet: atomics, and volatile ones but for lanes of one warp, whose order they do not make.
+    [[nodiscard]] bool agrees(stamp s) const {
+        const strength other = check::strength_of(s);
+        if (site_.strength == strength::plain || other == strength::plain) {
+            return false;
+        }
+        const bool both_volatile = site_.strength == strength::volatile_ && other == strength::volatile_;
+        return !both_volatile || !is_of_warp(s);
+    }
+
+    // The event of a stamp in the block's own time. false: it is in order anyway.
+    [[nodiscard]] bool event_of(stamp s, std::uint64_t& block, event& e) const {
+        e = {check::time_of(s), check::warp_of(s), check::lane_of(s)};
+        block = b_.linear;
+        if (!in_global_) {
+            return true;
+        }
+        if (s < clock_.view.launch_floor) {
+            return false;
+        }
+        const std::uint64_t serial = e.time >> check::serial_time_bits;
+        if (serial == clock_.serial()) {
+            e.time -= clock_.view.global_offset;
+            return true;
+        }
+        block = l_.checks->block_of(serial);
+        return block != ~0ull && block != b_.linear; // another launch; the block before it took a further serial
+    }
+
+    [[nodiscard]] bool is_known(const event& e) const { return clock_.is_ordered(e, w_->index, lane_); }
+
+    // By what threads have told each other through memory.
+    [[nodiscard]] bool is_released(std::uint64_t block, event e) const {
+        check::release_graph& graph = l_.checks->graph;
+        if (b_.checks->record == nullptr) {
+            return false;
+        }
+        if (block == b_.linear) {
+            e.time += clock_.view.global_offset;
+        }
+        const std::lock_guard lock(graph.mutex());
+        return graph.is_ordered(block, e, *b_.checks->record, [&](event by) {
+            if (by.time >> check::serial_time_bits != clock_.serial()) {
+                return true;
+            }
+            by.time -= clock_.view.global_offset;
+            return is_known(by);
+        });
+    }
+
+    [[nodiscard]] bool follows_write(stamp s) const {
+        std::uint64_t block = 0;
+        event e;
+        if (!event_of(s, block, e)) {
+            return true;
+        }
+        if (block == b_.linear) {
+            if (is_known(e) || ((s & check::several_lanes) != 0 && e.warp == w_->index)) {
+                return true;
+            }
+        }
+        return enough(s) || is_released(block, e);
+    }
+
+    [[nodiscard]] bool follows_read(stamp s) const {
+        std::uint64_t block = 0;
+        event e;
+        if (!event_of(s, block, e)) {
+            return true;
+        }
+        const bool own = block == b_.linear;
+        switch (check::spread_of(s)) {
+        case check::spread::thread:
+            if (own && is_known(e)) {
+                return true;
+            }
+            break;
+        case check::spread::lanes:
+            // Which lanes is not known: after any synchronisation they count as known.
+            if (own && (e.warp == w_->index ? clock_.has_synchronized_since(e.time, w_->index, lane_) ||
+                                                  has_acquired_since(e.time)
+                                            : is_known(e))) {
+                return true;
+            }
+            break;
+        case check::spread::warps:
+            if (own && (e.time < clock_.view.base ||
+                        (clock_.has_partial_order(w_->index) &&
+                         clock_.has_synchronized_since(e.time, w_->index, lane_)))) {
+                return true;
+            }
+            break;
+        case check::spread::blocks:
+            if (own) {
+                // This block was the last to read; what the others did is known if it has learnt anything since.
+                return enough(s) || has_acquired_since(e.time);
+            }
+            break;
+        }
+        return enough(s) || is_released(block, e);
+    }
+
+    [[nodiscard]] bool has_acquired_since(std::uint64_t time) const {
+        check::release_graph& graph = l_.checks->graph;
+        if (b_.checks->record == nullptr) {
+            return false;
+        }
+        const std::lock_guard lock(graph.mutex());
+        const auto& list = b_.checks->record->acquisitions;
+        return !list.empty() && list.back().by.time >= time + clock_.view.global_offset;
+    }
+
+    [[nodiscard]] const access_site* site_before(stamp s) const {
+        return b_.checks->sites->by_id[check::site_of(s)].load(std::memory_order_acquire);
+    }
+    [[nodiscard]] instruction_place place_before(stamp s) const {
+        const access_site* const site = site_before(s);
+        return site == nullptr ? instruction_place{} : instruction_place{site->function, site->source};
+    }
+    [[nodiscard]] instruction_place own_place() const { return {site_.function, site_.source}; }
+    [[nodiscard]] const char* kind() const { return in_global_ ? global_race : shared_race; }
+
+    [[nodiscard]] bool enough(stamp s) const {
+        return l_.checks->times(alike_of(check::race, kind(), false, own_place(), place_before(s))) >
+               most_searched;
+    }
+
+    void note_read(stamp& read, stamp mine) const {
+        std::uint64_t block = 0;
+        event e;
+        if (read == 0 || !event_of(read, block, e)) {
+            read = mine;
+            return;
+        }
+        const bool own = block == b_.linear;
+        if (check::spread_of(read) == check::spread::thread
+                ? (own && is_known(e)) || is_released(block, e)
+                : own && e.time < clock_.view.base) {
+            read = mine;
+        } else if ((mine & check::strong_read) == 0 || (read & check::strong_read) != 0) {
+            const stamp spread = std::max<stamp>(read & check::spread_bits,
+                                                 static_cast<stamp>(!own                      ? 3
+                                                                    : e.warp == w_->index ? 1
+                                                                                              : 2)
+                                                     << check::kind_shift);
+            const stamp bytes = read & check::bytes_bits;
+            read = (mine & ~check::strong_read) | spread | (read & mine & check::strong_read) | bytes;
+        }
+    }
+
+    [[nodiscard]] const std::byte* memory() const {
+        return in_global_ ? reinterpret_cast<const std::byte*>(at_) : b_.shared + at_;
+    }
+    // Bytes of the word that the access has.
+    [[nodiscard]] unsigned width() const { return std::min<unsigned>(4, site_.bytes); }
+    [[nodiscard]] std::uint64_t in_memory() const {
+        std::uint64_t value = 0;
+        if (!in_global_ || l_.memory->find(at_, width())) {
+            std::memcpy(&value, memory(), width());
+        }
+        return value;
+    }
+    [[nodiscard]] std::optional<std::uint64_t> in_register() const {
+        if (site_.verb != access_verb::store || site_.element_bytes == 0) {
+            return std::nullopt;
+        }
+        const place p = site_.values != nullptr ? site_.values[offset_ / site_.element_bytes] : site_.value;
+        if (p == nowhere) {
+            return std::nullopt;
+        }
+        const std::byte* const base = (p & in_constants) != 0 ? w_->constants : frame_;
+        std::uint64_t value = 0;
+        std::memcpy(&value,
+                    base + (p & ~in_constants) + std::size_t{lane_} * site_.value_width + offset_ % site_.element_bytes,
+                    std::min<unsigned>(width(), site_.value_width));
+        return value;
+    }
+
+    void race(stamp s, bool of_write) {
+        const std::optional<std::uint64_t> value = in_register();
+        const bool one_instruction = is_of_warp(s) && (mine_ ^ s) >> check::time_shift == 0 &&
+                                     check::site_of(s) == site_.id && site_.verb == access_verb::store && of_write;
+        bool same_value = false;
+        if (one_instruction) {
+            // The other lane has not written yet; its register tells.
+            const unsigned own = lane_;
+            lane_ = check::lane_of(s);
+            same_value = in_register() == value;
+            lane_ = own;
+        } else if (of_write && value) {
+            same_value = *value == in_memory();
+        }
+        const bool is_note = same_value && of_write && site_.verb == access_verb::store;
+        if (count_again(l_, check::race, kind(), is_note, own_place(), place_before(s))) {
+            return;
+        }
+        seen what;
+        what.check = check::race;
+        what.kind = kind();
+        what.is_note = is_note;
+        std::uint64_t block = 0;
+        event e;
+        static_cast<void>(event_of(s, block, e));
+        if (one_instruction) {
+            what.message = same_value ? "lanes of one instruction write the same value to one word"
+                                      : "lanes of one instruction write different values to one word: which one stays?";
+        } else {
+            const check::spread by = of_write ? check::spread::thread : check::spread_of(s);
+            const bool blocks = block != b_.linear || by == check::spread::blocks;
+            const bool warps = e.warp != w_->index || by == check::spread::warps;
+            what.message = blocks  ? "two blocks use one word without an order between them"
+                           : warps ? "two warps of a block use one word without a barrier between them"
+                                   : "two lanes of a warp use one word without __syncwarp() between them";
+            what.message += same_value ? "; both write the same value" : "";
+        }
+        what.address = in_global_ ? hexadecimal(at_) : "shared memory + " + std::to_string(at_);
+        what.allocation = in_global_ ? l_.checks->owner.describe(at_) : shared_variable(l_, at_);
+        seen_access now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
+        now.value = value                              ? std::optional(value_text(*value, width()))
+                    : site_.verb == access_verb::load ? std::optional(value_text(in_memory(), width()))
+                                                      : std::nullopt;
+        const access_site* const earlier = site_before(s);
+        seen_access before{earlier != nullptr ? access_text(*earlier) : of_write ? "a write" : "a read", place_before(s),
+                           block, check::warp_of(s) * lanes + check::lane_of(s), {}};
+        if (!of_write && check::spread_of(s) != check::spread::thread) {
+            before.what += " by several threads";
+            before.is_one_thread = false;
+        }
+        if (of_write && !one_instruction) {
+            before.value = value_text(in_memory(), width());
+        }
+        report(l_, std::move(what), now, &before);
+    }
+
+    const instruction* i_;
+    const access_site& site_;
+    std::byte* frame_;
+    warp* w_;
+    block& b_;
+    launch_state& l_;
+    check::block_clock& clock_;
+    bool in_global_;
+    stamp mine_ = 0;
+    unsigned lane_ = 0;
+    std::uint64_t at_ = 0;
+    unsigned offset_ = 0;
+};
+
+template <class Body>
+void each(lane_mask mask, Body&& body) {
+    for (; mask != 0; mask &= mask - 1) {
+        body(static_cast<unsigned>(std::countr_zero(mask)));
+    }
+}
+
+bool bit(const std::uint8_t* valid, std::uint64_t k) { return (valid[k / 8] >> (k & 7) & 1) != 0; }
+
+// `begin`: the lane's first byte in `valid`.
+void look_at_init(const instruction* i, warp* w, access_space space, std::uint8_t* valid, std::uint64_t begin,
+                  std::uint64_t at, unsigned lane) {
+    const access_site& site = *i->access;
+    if (site.verb == access_verb::store) {
+        for (unsigned k = 0; k < site.bytes; ++k) {
+            __atomic_fetch_or(valid + (begin + k) / 8, static_cast<std::uint8_t>(1u << ((begin + k) & 7)),
+                              __ATOMIC_RELAXED);
+        }
+        return;
+    }
+    // An element is at fault where none of its bytes was written: padding of structures is copied along.
+    for (unsigned e = 0; e < site.elements; ++e) {
+        bool any = (site.used >> e & 1) == 0;
+        for (unsigned k = 0; k < site.element_bytes; ++k) {
+            any = any || bit(valid, begin + e * site.element_bytes + k);
+        }
+        if (any) {
+            continue;
+        }
+        launch_state& l = *w->host->launch;
+        const std::uint64_t here = at + e * site.element_bytes;
+        if (space == access_space::global && !l.memory->find(here, site.element_bytes)) {
+            return; // that is found elsewhere
+        }
+        if (count_again(l, check::init, unwritten, false, {site.function, site.source}, {})) {
+            return;
+        }
+        seen what;
+        what.check = check::init;
+        what.kind = unwritten;
+        const char* const name = space == access_space::global   ? "global"
+                                 : space == access_space::shared ? "shared"
+                                                                 : "local";
+        what.message = std::string("nobody has written these bytes of ") + name + " memory";
+        what.address = space == access_space::global ? hexadecimal(here)
+                                                     : std::string(name) + " memory + " + std::to_string(here);
+        if (space == access_space::global) {
+            what.allocation = l.checks->owner.describe(here);
+        } else if (space == access_space::shared) {
+            what.allocation = shared_variable(l, here);
+        }
+        report(l, std::move(what), {access_text(site), {site.function, site.source}, w->owner->linear, thread_of(w, lane), {}});
+        return;
+    }
+}
+
+} // namespace
+
+void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at, lane_mask mask,
+                    access_space space) {
+    launch_state& l = *w->host->launch;
+    block& b = *w->owner;
+    check::block_view& v = *b.view;
+    const access_site& site = *i->access;
+    const check::shadow_view& shadow = *l.shadow;
+    const std::uint64_t size = space == access_space::global   ? shadow.bytes
+                               : space == access_space::shared ? l.shared_bytes
+                                                               : l.local_bytes;
+    const std::uint64_t origin = space == access_space::global ? shadow.arena : 0;
+    std::uint8_t* const valid = space == access_space::global   ? shadow.valid
+                                : space == access_space::shared ? v.shared_valid
+                                                                : v.local_valid;
+    stamp* writes = nullptr;
+    stamp* reads = nullptr;
+    if (space == access_space::global && v.stamps_global) {
+        writes = shadow.writes;
+        reads = shadow.reads;
+    } else if (space == access_space::shared) {
+        writes = v.shared_writes;
+        reads = v.shared_reads;
+    }
+    v.warps[w->index].touched = v.time;
+    word_access word(i, frame, w, space);
+    each(mask, [&](unsigned lane) {
+        const std::uint64_t begin = at[lane] - origin;
+        if ((begin & (std::bit_floor(unsigned{site.bytes}) - 1)) != 0 || begin > size || site.bytes > size - begin) {
+            return; // the access itself will say so
+        }
+        if (valid != nullptr) {
+            const std::uint64_t first =
+                space == access_space::local ? (std::uint64_t{w->index} * lanes + lane) * size + begin : begin;
+            look_at_init(i, w, space, valid, first, at[lane], lane);
+        }
+        if (writes == nullptr) {
+            return;
+        }
+        if (site.bytes < 4) {
+            const unsigned byte_mask = ((1u << site.bytes) - 1) << (begin & 3);
+            word.look(writes[begin / 4], reads[begin / 4], at[lane], lane, 0, byte_mask);
+            return;
+        }
+        for (unsigned k = 0; k < site.bytes; k += 4) {
+            word.look(writes[(begin + k) / 4], reads[(begin + k) / 4], at[lane] + k, lane, k, 15);
+        }
+    });
+}
+
+void start_checks(block& b) {
+    launch_state& l = *b.launch;
+    if (b.checks == nullptr) {
+        b.checks = std::make_shared<block_checks>();
+        b.view = &b.checks->clock.view;
+        b.view->acquired_at = b.checks->acquired_at;
+        b.checks->sites = l.of->sites.at(variant_of(*l.request)).get();
+        if (l.check_races) {
+            // Handlers look at whole rows around the words in question.
+            constexpr std::size_t margin = 64;
+            const std::size_t words = (l.shared_bytes + 3) / 4 + 2 * margin;
+            b.checks->shared_stamps.assign(2 * words, 0);
+            b.view->shared_writes = b.checks->shared_stamps.data() + margin;
+            b.view->shared_reads = b.checks->shared_stamps.data() + words + margin;
+        }
+        if (l.check_init) {
+            b.checks->shared_valid_bytes = l.shared_bytes / 8 + 9;
+            // Arguments and frames of calls are written without an instruction that could be looked at.
+            const bool local = l.of->callees.empty() && !l.of->needs_stack;
+            b.checks->valid.resize(b.checks->shared_valid_bytes +
+                                   (local ? std::size_t{l.local_bytes} * b.warps * lanes / 8 + 9 : 0));
+            b.view->shared_valid = b.checks->valid.data();
+            b.view->local_valid = local ? b.checks->valid.data() + b.checks->shared_valid_bytes : nullptr;
+        }
+    }
+    std::fill(b.checks->valid.begin(), b.checks->valid.end(), std::uint8_t{0});
+    b.checks->record = nullptr;
+    for (auto& there : b.checks->arrivals) {
+        there.clear();
+    }
+    b.view->has_fenced = false;
+    b.checks->clock.start(b.warps, l.checks->serial_of(b.linear), l.checks->first_serial(),
+                          l.check_races && l.checks->stamps_global());
+}
+
+} // namespace softgpu::machine

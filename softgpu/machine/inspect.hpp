@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Where the machine meets the checks (softgpu/check): before each access and each instruction that threads come to
+// together, decode() puts a pseudo-instruction that looks at it. Handlers in families/inspect.cpp take the short way,
+// where all is well; everything else comes here.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "softgpu/check/session.hpp"
+#include "softgpu/machine/form.hpp"
+#include "softgpu/machine/site.hpp"
+
+namespace softgpu::machine {
+
+struct program_code;
+
+// The access instructions of a kernel and of the functions that it calls, by their number in stamps. Functions are
+// decoded while blocks run.
+struct site_table {
+    std::array<std::atomic<const access_site*>, check::most_sites + 1> by_id{};
+    std::uint16_t used = 0;
+};
+
+// Emits the pseudo-instructions of one body.
+class inspector {
+public:
+    inspector(const ptx::function& f, program_code& code, site_table& table);
+
+    // Before an access or a warp-wide instruction, whose operands are decoded already; run is nullptr where there is
+    // nothing to look at.
+    [[nodiscard]] instruction before(const ptx::instruction& i, std::uint32_t source, const form& fm,
+                                     const instruction& decoded);
+    // The same behind it.
+    [[nodiscard]] instruction after(const instruction& before) const;
+
+private:
+    [[nodiscard]] bool is_used(const ptx::operand& o) const;
+
+    const ptx::function& f_;
+    program_code& code_;
+    site_table& table_;
+    std::vector<bool> read_;
+};
+
+// Warps, or parts of them, that have come to one barrier.
+struct barrier_arrival {
+    unsigned warp = 0;
+    lane_mask lanes = 0;
+    const ptx::function* function = nullptr;
+    std::uint32_t source = 0; // index into its instructions
+    bool aligned = false;
+};
+
+// A block that is looked at.
+struct block_checks {
+    check::block_clock clock;
+    check::release_graph::block_record* record = nullptr; // made when it is needed
+    std::vector<check::stamp> shared_stamps;
+    std::vector<std::uint8_t> valid;
+    std::size_t shared_valid_bytes = 0;
+    std::uint64_t acquired_at[32][32];
+    std::array<std::vector<barrier_arrival>, 16> arrivals; // by barrier
+    site_table* sites = nullptr;
+};
+
+// The block is about to start; makes what it needs.
+void start_checks(block& b);
+// A barrier of the block has completed; everybody: it was for all threads of the block.
+void barrier_completed(block& b, unsigned id, bool everybody);
+// No thread of the block can go on.
+void report_stuck(const block& b);
+
+} // namespace softgpu::machine

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/checking.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <unistd.h>
+
+#include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/registry.hpp"
+
+namespace softgpu::runtime::checking {
+namespace {
+
+std::atomic<check::session*> the_session{nullptr};
+
+// Never destroyed: kernels may still run while the process ends.
+check::findings& all_findings() {
+    static check::findings& only = *new check::findings;
+    return only;
+}
+
+struct reported {
+    std::mutex mutex;
+    std::size_t printed = 0; // of the list
+    std::size_t written = 0;
+};
+
+reported& so_far() {
+    static reported& only = *new reported;
+    return only;
+}
+
+// The session, for as long as nothing refers to it from elsewhere.
+class owned_session final : public check::session {
+public:
+    owned_session(check::check_set checks, memory::device_memory& memory) : session(checks, all_findings(), memory) {
+        the_session.store(this, std::memory_order_release);
+    }
+    ~owned_session() override {
+        check::session* self = this;
+        the_session.compare_exchange_strong(self, nullptr);
+    }
+};
+
+void write_file(const settings& options) {
+    if (options.check_json_path.empty()) {
+        return;
+    }
+    const std::string text = check::to_json(all_findings().list(), {});
+    const std::string unfinished = options.check_json_path + ".part" + std::to_string(::getpid());
+    std::FILE* const file = std::fopen(unfinished.c_str(), "w");
+    const bool fine = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if ((file != nullptr && std::fclose(file) != 0) || !fine ||
+        std::rename(unfinished.c_str(), options.check_json_path.c_str()) != 0) {
+        const std::string reason = std::strerror(errno);
+        std::remove(unfinished.c_str());
+        report("SOFTGPU_CHECK_JSON: cannot write " + options.check_json_path + ": " + reason);
+    }
+}
+
+void print_new() {
+    std::vector<check::finding> all = all_findings().list();
+    std::vector<check::finding> fresh(all.begin() + static_cast<std::ptrdiff_t>(so_far().printed), all.end());
+    so_far().printed = all.size();
+    std::stable_partition(fresh.begin(), fresh.end(), [](const check::finding& f) { return !f.is_note; });
+    for (const check::finding& f : fresh) {
+        const std::string text = check::to_text(f);
+        static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    }
+}
+
+bool is_child() { return ::getpid() != registry::instance().process(); }
+
+} // namespace
+
+std::unique_ptr<check::session> begin(const settings& options, memory::device_memory& memory) {
+    return options.checks == 0 ? nullptr : std::make_unique<owned_session>(options.checks, memory);
+}
+
+check::session* current() noexcept { return the_session.load(std::memory_order_acquire); }
+
+void written(const void* at, std::uint64_t bytes) noexcept {
+    if (check::session* const s = current()) {
+        s->written(reinterpret_cast<std::uint64_t>(at), bytes);
+    }
+}
+
+void copied(const void* to, const void* from, std::uint64_t bytes) noexcept {
+    if (check::session* const s = current()) {
+        s->copied(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes);
+    }
+}
+
+void launched(const settings& options, bool fault) noexcept {
+    if (options.checks == 0 || is_child()) {
+        return;
+    }
+    try {
+        const std::lock_guard lock(so_far().mutex);
+        if (fault) {
+            print_new();
+        }
+        if (all_findings().size() != so_far().written) {
+            so_far().written = all_findings().size();
+            write_file(options);
+        }
+    } catch (const std::exception& e) {
+        report(std::string("the checks' report: ") + e.what());
+    }
+}
+
+void memory_ends(bool poisoned) noexcept {
+    try {
+        if (check::session* const s = poisoned ? nullptr : current()) {
+            s->find_leaks();
+        }
+    } catch (const std::exception& e) {
+        report(std::string("the checks' report: ") + e.what());
+    }
+}
+
+void report_all(const settings& options) noexcept {
+    if (options.checks == 0 || is_child()) {
+        return;
+    }
+    try {
+        const std::lock_guard lock(so_far().mutex);
+        print_new();
+        write_file(options);
+    } catch (const std::exception& e) {
+        report(std::string("the checks' report: ") + e.what());
+    }
+}
+
+} // namespace softgpu::runtime::checking
