@@ -59,6 +59,7 @@ error cudaMemcpy2D(void* destination, std::size_t destination_pitch, const void*
                    std::size_t width, std::size_t height, copy_kind kind);
 error cudaMemcpy3D(const copy_3d* what);
 error cudaMemset(void* pointer, int value, std::size_t bytes);
+error cudaMemsetAsync(void* pointer, int value, std::size_t bytes, stream* on);
 error cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height);
 error cudaMemcpyToSymbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset, copy_kind kind);
 error cudaMemcpyFromSymbol(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
@@ -67,6 +68,7 @@ error cudaGetSymbolAddress(void** address, const void* symbol);
 error cudaGetSymbolSize(std::size_t* bytes, const void* symbol);
 
 error cudaStreamCreate(stream** out);
+error cudaStreamCreateWithFlags(stream** out, unsigned flags);
 error cudaStreamCreateWithPriority(stream** out, unsigned flags, int priority);
 error cudaStreamDestroy(stream* s);
 error cudaStreamSynchronize(stream* s);

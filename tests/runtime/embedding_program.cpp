@@ -40,12 +40,40 @@ error wild() {
     return cudaLaunchKernel(&program.wild, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr);
 }
 
+// Two streams without an order between them: one fills what the other copies. Prints what the copy has seen.
+int unordered() {
+    stream* writer = nullptr;
+    stream* reader = nullptr;
+    void* p = nullptr;
+    void* seen = nullptr;
+    (void)cudaStreamCreateWithFlags(&writer, 1);
+    (void)cudaStreamCreateWithFlags(&reader, 1);
+    (void)cudaMalloc(&p, 8);
+    (void)cudaHostAlloc(&seen, 8, 0);
+    for (int i = 0; i < 8; ++i) {
+        (void)cudaMemsetAsync(static_cast<char*>(p) + i, '1', 1, writer);
+        (void)cudaMemcpyAsync(static_cast<char*>(seen) + i, static_cast<char*>(p) + i, 1, copy_kind::device_to_host,
+                              reader);
+    }
+    // Nothing has run yet where operations are held back as long as CUDA allows.
+    const bool early = *static_cast<volatile char*>(seen) != '\0';
+    (void)cudaDeviceSynchronize();
+    for (int i = 0; i < 8; ++i) {
+        std::putchar(static_cast<char*>(seen)[i] == '1' ? '1' : '0');
+    }
+    std::printf(early ? " early\n" : "\n");
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     const std::string_view how = argc > 1 ? argv[1] : "";
     if (how == "nothing") {
         return 0;
+    }
+    if (how == "unordered") {
+        return unordered();
     }
     error e = fill(1);
     if (e == error::success && how != "once") {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,25 @@ TEST_F(process_test, counters_survive_a_fault) {
 }
 
 TEST_F(process_test, a_forked_child_leaves_the_file_alone) { EXPECT_EQ(counters("fork", 0)["launches"].size(), 3u); }
+
+TEST_F(process_test, an_adversarial_schedule_is_one_of_many_and_the_same_again) {
+    std::set<std::string> seen;
+    for (int seed = 1; seed <= 8; ++seed) {
+        const std::string environment = "SOFTGPU_SCHEDULE=adversarial SOFTGPU_SEED=" + std::to_string(seed);
+        const outcome first = run(environment, "unordered");
+        EXPECT_EQ(first.status, 0);
+        EXPECT_EQ(first.output.find("early"), std::string::npos);
+        EXPECT_EQ(run(environment, "unordered").output, first.output) << "seed " << seed;
+        seen.insert(first.output);
+    }
+    EXPECT_GE(seen.size(), 4u);
+}
+
+TEST_F(process_test, a_schedule_has_to_be_one) {
+    EXPECT_NE(run("SOFTGPU_SCHEDULE=chaos", "once").output.find("SOFTGPU_SCHEDULE=chaos"), std::string::npos);
+    EXPECT_NE(run("SOFTGPU_SCHEDULE=adversarial SOFTGPU_SEED=x", "once").output.find("SOFTGPU_SEED=x"),
+              std::string::npos);
+}
 
 TEST_F(process_test, a_file_that_cannot_be_written_is_one_line) {
     const outcome o = run("SOFTGPU_COUNTERS=/nowhere/at/all.json", "once");

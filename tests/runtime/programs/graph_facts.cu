@@ -133,6 +133,7 @@ static void during_captures(cudaStream_t on, const char* kind) {
                 std::printf("cannot capture\n");
                 return;
             }
+            (void)cudaGetLastError();
             const cudaError_t result = a.run();
             (void)cudaGetLastError();
             cudaStreamCaptureStatus status{};
