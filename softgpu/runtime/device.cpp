@@ -218,6 +218,16 @@ error cudaDeviceDisablePeerAccess(int peer) {
     });
 }
 
+// Of two devices, which there are not.
+error cudaDeviceGetP2PAttribute(int* value, int attribute, int source, int destination) {
+    return call([&](context&, locked&) {
+        require(value != nullptr && attribute >= 1 && attribute <= 5);
+        require_device(source);
+        require_device(destination);
+        fail(error::invalid_device);
+    });
+}
+
 error cudaDeviceGetPCIBusId(char* text, int length, int device) {
     return call([&](context&, locked&) {
         require(text != nullptr && length > static_cast<int>(bus_id.size()));

@@ -2,6 +2,7 @@
 // What programs ask about the occupancy of their kernels.
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/functions.hpp"
@@ -64,6 +65,35 @@ error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* 
             static_cast<std::size_t>(gpu.device().shared_per_multiprocessor / blocks) / granularity * granularity;
         const std::size_t left = each - std::min<std::size_t>(each, image.facts->static_shared_bytes);
         *bytes = std::min<std::size_t>(left, max_dynamic_shared(gpu.device(), *image.facts, f));
+    });
+}
+
+// Clusters have one block each here, which every launch has.
+error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* kernel, const launch_configuration* configuration) {
+    return call([&](context& gpu, locked&) {
+        require(blocks != nullptr && configuration != nullptr);
+        gpu.must_be_alive();
+        function_of(kernel);
+        *blocks = 1;
+    });
+}
+
+error cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel, const launch_configuration* configuration) {
+    return call([&](context& gpu, locked&) {
+        require(clusters != nullptr && configuration != nullptr);
+        gpu.must_be_alive();
+        function_of(kernel);
+        for (const launch_attribute& a : std::span(configuration->attributes, configuration->attribute_count)) {
+            const dimensions& c = a.value.cluster;
+            if (a.id == launch_attribute_id::cluster_dimensions && c.x * c.y * c.z > 1) {
+                fail(error::not_supported, "cudaOccupancyMaxActiveClusters: thread block clusters are not supported");
+            }
+        }
+        const dimensions& b = configuration->block;
+        const auto threads = static_cast<int>(b.x * b.y * b.z);
+        require(threads > 0);
+        *clusters = static_cast<int>(occupancy(gpu, kernel, threads, configuration->dynamic_shared_bytes)) *
+                    gpu.device().multiprocessors;
     });
 }
 

@@ -52,6 +52,13 @@ fat_binary& registry::add_binary(const void* data) {
     return *binaries_.back();
 }
 
+fat_binary& registry::add_text(std::string ptx) {
+    const std::lock_guard lock(mutex_);
+    binaries_.push_back(std::make_unique<fat_binary>());
+    binaries_.back()->text = std::move(ptx);
+    return *binaries_.back();
+}
+
 void registry::remove_binary(fat_binary& binary) {
     const bool over = executor::instance().wait_for_all(std::chrono::milliseconds(1000));
     const std::lock_guard lock(mutex_);
@@ -179,6 +186,15 @@ void registry::load(fat_binary& binary, context& gpu) {
 
 void registry::load_locked(fat_binary& binary, context& gpu, const std::string& wanted) {
     if (binary.loaded) {
+        return;
+    }
+    if (!binary.text.empty()) {
+        try {
+            binary.modules.push_back(std::make_unique<machine::module>(binary.text, gpu.memory()));
+        } catch (const ptx::error& wrong) {
+            fail(error::invalid_ptx, std::string("the PTX of a library: ") + wrong.what());
+        }
+        binary.loaded = true;
         return;
     }
     const std::vector<fatbin_entry> entries = read_fatbin(binary.data);

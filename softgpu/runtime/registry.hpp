@@ -26,6 +26,7 @@ struct fat_binary {
     };
 
     const void* data = nullptr;
+    std::string text; // PTX instead of data
     std::vector<managed_variable> managed;
     std::vector<std::unique_ptr<machine::module>> modules;
     bool loaded = false;
@@ -61,6 +62,8 @@ public:
     static registry& instance();
 
     fat_binary& add_binary(const void* data);
+    fat_binary& add_text(std::string ptx);
+    // Waits for all work, a second at most.
     void remove_binary(fat_binary& binary);
     void add_function(fat_binary& binary, const void* host, const char* name);
     void add_variable(fat_binary& binary, const void* host, const char* name, std::uint64_t bytes);

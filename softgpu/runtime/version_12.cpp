@@ -133,6 +133,11 @@ device_properties_12 properties_12_of(const card& c) {
 #pragma GCC visibility push(default)
 extern "C" {
 
+error cudaDeviceGetLimit(std::size_t* value, limit which);
+error cudaDeviceSetLimit(limit which, std::size_t value);
+error cudaDeviceGetCacheConfig(cache_preference* preference);
+error cudaDeviceSetCacheConfig(cache_preference preference);
+
 error cudaRuntimeGetVersion(int* version) { return give_version(version); }
 
 error cudaDriverGetVersion(int* version) { return give_version(version); }
@@ -191,6 +196,23 @@ error cudaMemcpyBatchAsync_ptsz(void* const* destinations, const void* const* so
 
 error cudaThreadSynchronize() {
     return call([](context& gpu, locked& lock) { gpu.synchronize(lock); });
+}
+
+error cudaThreadGetLimit(std::size_t* value, limit which) { return cudaDeviceGetLimit(value, which); }
+
+error cudaThreadSetLimit(limit which, std::size_t value) { return cudaDeviceSetLimit(which, value); }
+
+error cudaThreadGetCacheConfig(cache_preference* preference) { return cudaDeviceGetCacheConfig(preference); }
+
+error cudaThreadSetCacheConfig(cache_preference preference) { return cudaDeviceSetCacheConfig(preference); }
+
+// For devices without doubles, of which CUDA 12 knows none.
+error cudaSetDoubleForDevice(double* value) {
+    return call([&] { require(value != nullptr); });
+}
+
+error cudaSetDoubleForHost(double* value) {
+    return call([&] { require(value != nullptr); });
 }
 
 error cudaThreadExit() {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Libraries: kernels and variables of code that is loaded while the program runs.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/embedded.hpp"
+
+namespace softgpu::runtime {
+
+struct library;
+
+extern "C" {
+error cudaLibraryLoadData(library** out, const void* code, void* options, void** values, unsigned count,
+                          void* library_options, void** library_values, unsigned library_count);
+error cudaLibraryUnload(library* handle);
+error cudaLibraryGetKernel(function** out, library* handle, const char* name);
+error cudaLibraryGetGlobal(void** pointer, std::size_t* bytes, library* handle, const char* name);
+error cudaLibraryGetManaged(void** pointer, std::size_t* bytes, library* handle, const char* name);
+}
+
+namespace {
+
+class library_test : public testing::TestWithParam<bool> {
+protected:
+    void TearDown() override { EXPECT_EQ(cudaDeviceReset(), error::success); }
+};
+
+// As text, and in a fat binary.
+TEST_P(library_test, kernels_and_variables_by_name) {
+    const std::string text(sample_ptx);
+    const std::vector<std::uint8_t> binary = make_fat_binary(1, 75, text);
+    const void* const code = GetParam() ? static_cast<const void*>(text.c_str()) : binary.data();
+    library* l = nullptr;
+    ASSERT_EQ(cudaLibraryLoadData(&l, code, nullptr, nullptr, 0, nullptr, nullptr, 0), error::success);
+    function* fill = nullptr;
+    function* again = nullptr;
+    ASSERT_EQ(cudaLibraryGetKernel(&fill, l, "_Z4fillPjj"), error::success);
+    ASSERT_EQ(cudaLibraryGetKernel(&again, l, "_Z4fillPjj"), error::success);
+    EXPECT_EQ(fill, again);
+    EXPECT_EQ(cudaLibraryGetKernel(&again, l, "absent"), error::symbol_not_found);
+    void* p = nullptr;
+    std::uint32_t value = 40;
+    void* arguments[] = {&p, &value};
+    ASSERT_EQ(cudaMalloc(&p, 128), error::success);
+    ASSERT_EQ(cudaLaunchKernel(fill, {1, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::success);
+    std::uint32_t got[32] = {};
+    ASSERT_EQ(cudaMemcpy(got, p, 128, copy_kind::device_to_host), error::success);
+    EXPECT_EQ(got[31], 71u);
+    void* counter = nullptr;
+    std::size_t bytes = 0;
+    ASSERT_EQ(cudaLibraryGetGlobal(&counter, &bytes, l, "counter"), error::success);
+    EXPECT_EQ(bytes, 16u);
+    ASSERT_EQ(cudaMemcpy(got, counter, 16, copy_kind::device_to_host), error::success);
+    EXPECT_EQ(got[3], 10u);
+    EXPECT_EQ(cudaLibraryGetGlobal(&counter, &bytes, l, "absent"), error::symbol_not_found);
+    EXPECT_EQ(cudaLibraryGetManaged(&counter, &bytes, l, "counter"), error::symbol_not_found);
+    ASSERT_EQ(cudaLibraryGetManaged(&counter, &bytes, l, "both"), error::success);
+    EXPECT_EQ(*static_cast<std::uint32_t*>(counter), 3u);
+    ASSERT_EQ(cudaLibraryUnload(l), error::success);
+    EXPECT_EQ(cudaLibraryUnload(l), error::invalid_resource_handle);
+    EXPECT_EQ(cudaLaunchKernel(fill, {1, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::invalid_resource_handle);
+}
+
+INSTANTIATE_TEST_SUITE_P(code, library_test, testing::Bool(),
+                         [](const auto& info) { return info.param ? "text" : "fat_binary"; });
+
+TEST(library, machine_code_cannot_run) {
+    library* l = nullptr;
+    EXPECT_EQ(cudaLibraryLoadData(&l, "\177ELF and more", nullptr, nullptr, 0, nullptr, nullptr, 0),
+              error::no_kernel_image_for_device);
+    EXPECT_EQ(cudaLibraryLoadData(&l, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0), error::invalid_value);
+}
+
+} // namespace
+} // namespace softgpu::runtime
