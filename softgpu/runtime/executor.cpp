@@ -180,9 +180,13 @@ void executor::grant_one() {
 
 bool executor::may_grant() const { return !ready_.empty() && (running_ == 0 || clock::now() >= due_to_grant()); }
 
-executor::clock::time_point executor::due_to_grant() const { return moved_ + adversarial_patience; }
+// Time that an operation waits for its thread does not count: a busy host must not change the order.
+executor::clock::time_point executor::due_to_grant() const {
+    return (granted_.empty() ? moved_ : clock::now()) + adversarial_patience;
+}
 
 void executor::run(guard& lock, const operation_pointer& what) {
+    moved_ = clock::now();
     const std::function<void()> work = std::move(what->run);
     lock.unlock();
     const bool outside = !inside_host_function;
