@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams, events and callbacks: handles, order, and errors per thread.
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -79,6 +80,51 @@ TEST_F(stream_test, host_functions_run_in_order_and_other_threads_get_on) {
               error::success);
     ASSERT_EQ(cudaStreamSynchronize(s), error::success);
     EXPECT_EQ(order, "ab");
+}
+
+// A host function that ends when it is told to.
+struct gate {
+    std::atomic<bool> open{false};
+    static void wait(void* self) {
+        while (!static_cast<gate*>(self)->open) {
+            std::this_thread::yield();
+        }
+    }
+};
+
+TEST_F(stream_test, each_thread_has_a_default_stream) {
+    gate g;
+    ASSERT_EQ(cudaLaunchHostFunc_ptsz(nullptr, gate::wait, &g), error::success);
+    EXPECT_EQ(cudaStreamQuery_ptsz(nullptr), error::not_ready);
+    EXPECT_EQ(cudaStreamQuery(reinterpret_cast<stream*>(2)), error::not_ready);
+    std::thread([] { EXPECT_EQ(cudaStreamQuery_ptsz(nullptr), error::success) << "its own is empty"; }).join();
+    EXPECT_EQ(cudaStreamQuery(nullptr), error::not_ready) << "the legacy stream waits for it";
+    g.open = true;
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), error::success);
+    EXPECT_EQ(cudaStreamQuery_ptsz(nullptr), error::success);
+}
+
+TEST_F(stream_test, an_event_outlives_its_stream_and_is_waited_for_as_it_was) {
+    gate first, second;
+    stream* a = nullptr;
+    stream* b = nullptr;
+    event* e = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&a, 1), error::success);
+    ASSERT_EQ(cudaStreamCreateWithFlags(&b, 1), error::success);
+    ASSERT_EQ(cudaEventCreate(&e), error::success);
+    EXPECT_EQ(cudaEventQuery(e), error::success) << "never recorded";
+    ASSERT_EQ(cudaLaunchHostFunc(a, gate::wait, &first), error::success);
+    ASSERT_EQ(cudaEventRecord(e, a), error::success);
+    ASSERT_EQ(cudaStreamDestroy(a), error::success);
+    ASSERT_EQ(cudaStreamWaitEvent(b, e, 0), error::success);
+    EXPECT_EQ(cudaEventQuery(e), error::not_ready);
+    ASSERT_EQ(cudaEventDestroy(e), error::success);
+    ASSERT_EQ(cudaLaunchHostFunc(b, gate::wait, &second), error::success);
+    second.open = true;
+    EXPECT_EQ(cudaStreamQuery(b), error::not_ready);
+    first.open = true;
+    EXPECT_EQ(cudaStreamSynchronize(b), error::success);
+    EXPECT_EQ(cudaStreamDestroy(b), error::success);
 }
 
 TEST_F(stream_test, the_last_error_is_the_threads_own) {
