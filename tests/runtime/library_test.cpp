@@ -65,7 +65,7 @@ TEST_P(library_test, kernels_and_variables_by_name) {
 }
 
 INSTANTIATE_TEST_SUITE_P(code, library_test, testing::Bool(),
-                         [](const auto& info) { return info.param ? "text" : "fat_binary"; });
+                         [](const auto& test) { return test.param ? "text" : "fat_binary"; });
 
 TEST(library, machine_code_cannot_run) {
     library* l = nullptr;
