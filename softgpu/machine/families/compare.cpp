@@ -19,6 +19,7 @@ enum class relation { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num,
 
 template <relation R>
 struct holds {
+    static constexpr relation which = R;
     template <class T>
     SOFTGPU_INLINE bool operator()(T a, T b) const {
         constexpr bool real = std::is_floating_point_v<T>;
@@ -62,10 +63,78 @@ SOFTGPU_INLINE lane_mask combined(std::uint32_t how, lane_mask result, lane_mask
     }
 }
 
+#ifdef __AVX2__
+// The same on vectors: all bits of an element where the relation holds. A comparison with a NaN is false, but for !=.
+template <relation R, class V>
+SOFTGPU_INLINE auto holds_in(V a, V b) {
+    if constexpr (R == relation::eq) {
+        return a == b;
+    } else if constexpr (R == relation::ne) {
+        return (a < b) | (a > b);
+    } else if constexpr (R == relation::lt) {
+        return a < b;
+    } else if constexpr (R == relation::le) {
+        return a <= b;
+    } else if constexpr (R == relation::gt) {
+        return a > b;
+    } else if constexpr (R == relation::ge) {
+        return a >= b;
+    } else if constexpr (R == relation::equ) {
+        return ~((a < b) | (a > b));
+    } else if constexpr (R == relation::neu) {
+        return a != b;
+    } else if constexpr (R == relation::ltu) {
+        return ~(a >= b);
+    } else if constexpr (R == relation::leu) {
+        return ~(a > b);
+    } else if constexpr (R == relation::gtu) {
+        return ~(a <= b);
+    } else if constexpr (R == relation::geu) {
+        return ~(a < b);
+    } else if constexpr (R == relation::num) {
+        return (a == a) & (b == b);
+    } else {
+        return (a != a) | (b != b);
+    }
+}
+
+template <class T, relation R>
+SOFTGPU_INLINE lane_mask compare_lanes(const T* a, const T* b) {
+    using vector [[gnu::vector_size(32), gnu::may_alias]] = T;
+    constexpr unsigned each = 32 / sizeof(T);
+    lane_mask m = 0;
+    for (unsigned k = 0; k < lanes / each; ++k) {
+        const auto hit = holds_in<R>(reinterpret_cast<const vector*>(a)[k], reinterpret_cast<const vector*>(b)[k]);
+        int bits;
+        if constexpr (sizeof(T) == 4) {
+            bits = _mm256_movemask_ps(reinterpret_cast<__m256>(hit));
+        } else {
+            bits = _mm256_movemask_pd(reinterpret_cast<__m256d>(hit));
+        }
+        m |= static_cast<lane_mask>(bits) << (each * k);
+    }
+    return m;
+}
+#endif
+
+template <class T, class F>
+SOFTGPU_INLINE lane_mask where_holds(const T* a, const T* b) {
+#ifdef __AVX2__
+    if constexpr (sizeof(T) >= 4 && requires { F::which; }) {
+        if constexpr (std::is_integral_v<T> && F::which == relation::ne) {
+            return ~compare_lanes<T, relation::eq>(a, b);
+        } else {
+            return compare_lanes<T, F::which>(a, b);
+        }
+    }
+#endif
+    return test_lanes(F{}, a, b);
+}
+
 // setp, and set up to its value.
 template <class T, class F>
 const instruction* set_predicate(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask result = test_lanes(F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
+    const lane_mask result = where_holds<T, F>(read<T>(frame, w, i->a), read<T>(frame, w, i->b));
     if (i->more == 0 && i->e == nowhere) [[likely]] {
         write_mask(frame, w, i->d, result);
         return go_on(i + 1, frame, w);

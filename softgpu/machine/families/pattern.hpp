@@ -24,6 +24,18 @@ SOFTGPU_INLINE address_pattern& pattern_of(const instruction* i, const warp* w, 
 }
 
 SOFTGPU_INLINE bool has_pattern(const address_pattern& p, lane_mask mask, const std::uint32_t* at, std::uint32_t first) {
+#ifdef __AVX2__
+    if (mask == all_lanes) [[likely]] {
+        const auto* const here = reinterpret_cast<const __m256i*>(at);
+        const auto* const known = reinterpret_cast<const __m256i*>(p.offset);
+        const __m256i origin = _mm256_set1_epi32(static_cast<int>(first));
+        __m256i off = _mm256_setzero_si256();
+        for (unsigned k = 0; k < 4; ++k) {
+            off = _mm256_or_si256(off, _mm256_xor_si256(_mm256_sub_epi32(here[k], origin), known[k]));
+        }
+        return _mm256_testz_si256(off, off) != 0;
+    }
+#endif
     std::uint32_t off = 0;
     if (mask == all_lanes) [[likely]] {
         SOFTGPU_LANES
