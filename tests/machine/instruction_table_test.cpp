@@ -56,7 +56,7 @@ std::vector<bool> decoded(const std::vector<std::string>& texts) {
                                         ".func helper() { ret; }\n"),
                            memory);
     auto* const k = const_cast<machine::kernel*>(module.find_kernel("k"));
-    const machine::program_code& code = module.inside().code_of(*k, true);
+    const machine::program_code& code = module.inside().code_of(*k, {});
     // The harness's own instructions come first.
     const std::size_t first = k->function->instructions.size() - 1 - texts.size();
     std::vector<bool> there(texts.size(), true);
