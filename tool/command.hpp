@@ -32,6 +32,7 @@ action add_ladder_reduce(CLI::App& app);
 action add_reduce(CLI::App& app);
 action add_devices(CLI::App& app);
 action add_run(CLI::App& app);
+action add_annotate(CLI::App& app);
 
 // Everything after the first "--" of `warpfold run`: CLI11 is never shown it.
 [[nodiscard]] const std::vector<std::string>& program_arguments();

@@ -21,11 +21,12 @@ namespace {
 constexpr int status_failure = 1;
 constexpr int status_usage = 2;
 
-constexpr std::array<subcommand, 4> subcommands{{
+constexpr std::array<subcommand, 5> subcommands{{
     {"ladder", "[NAME ...]", "run every step of a ladder of kernels, checked, and counted or timed", add_ladder},
     {"reduce", "FILE [--op OP]", "reduce an array from a .npy or raw file", add_reduce},
     {"devices", "[--json]", "list the GPUs there are, and the cards that the software GPU can be", add_devices},
     {"run", "[--counters FILE] -- PROGRAM ...", "run a CUDA program, unchanged, on the software GPU", add_run},
+    {"annotate", "FILE", "show the source with the counters of run --profile beside each line", add_annotate},
 }};
 
 std::vector<std::string>& arguments_after_dashes() {

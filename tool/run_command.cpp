@@ -39,6 +39,7 @@ struct options {
     std::optional<std::string> check;
     std::optional<std::string> check_json;
     int error_exit = status_failure;
+    std::optional<std::string> profile;
     device_options device;
     CLI::App* app = nullptr;
 };
@@ -163,7 +164,7 @@ std::optional<std::uint64_t> findings_in(const std::string& path) {
 void complain_of(const std::string& what, const std::string& program, const program_end& end,
                  const std::optional<elf_facts>& facts) {
     if (end.signal != 0) {
-        complain(fmt::format("{} was killed by signal {} ({}) before its {} were written", report::printable(program),
+        complain(fmt::format("{} was killed by signal {} ({}) before writing its {}", report::printable(program),
                              end.signal, ::strsignal(end.signal), what));
     } else {
         complain(fmt::format("no {}: {}", what, not_reached(program, facts)));
@@ -172,9 +173,13 @@ void complain_of(const std::string& what, const std::string& program, const prog
 
 int run_watched(const options& o, const std::vector<std::string>& arguments, const std::optional<elf_facts>& facts) {
     std::optional<written_by_program> counters;
+    std::optional<written_by_program> profile;
     std::optional<written_by_program> findings;
     if (o.counters) {
         counters.emplace("SOFTGPU_COUNTERS", o.counters);
+    }
+    if (o.profile) {
+        profile.emplace("SOFTGPU_PROFILE", o.profile);
     }
     if (o.check) {
         ::setenv("SOFTGPU_CHECK", o.check->c_str(), 1);
@@ -185,29 +190,26 @@ int run_watched(const options& o, const std::vector<std::string>& arguments, con
         return cannot_start(arguments.front(), end.start_error);
     }
     int status = end.status;
-    const auto missing = [&](const char* what) {
-        complain_of(what, arguments.front(), end, facts);
-        status = status != 0 ? status : status_failure;
+    const auto keep = [&](std::optional<written_by_program>& file, const char* what) {
+        if (file && file->is_there()) {
+            file->keep();
+        } else if (file) {
+            complain_of(what, arguments.front(), end, facts);
+            status = status != 0 ? status : status_failure;
+        }
     };
-    if (counters && !counters->is_there()) {
-        missing("counters");
-    } else if (counters) {
-        counters->keep();
-    }
-    if (findings && !findings->is_there()) {
-        missing("findings");
-    } else if (findings) {
-        const auto count = findings_in(findings->path());
+    keep(counters, "counters");
+    keep(profile, "profile");
+    std::optional<std::uint64_t> count;
+    if (findings && findings->is_there()) {
+        count = findings_in(findings->path());
         if (!count) {
             throw failure("the software GPU left no list of findings");
         }
-        findings->keep();
         complain(fmt::format("{} finding{}", *count, *count == 1 ? "" : "s"));
-        if (*count != 0) {
-            return o.error_exit;
-        }
     }
-    return status;
+    keep(findings, "findings");
+    return count.value_or(0) != 0 ? o.error_exit : status;
 }
 
 int run(const options& o) {
@@ -241,6 +243,12 @@ int run(const options& o) {
     if (o.error_exit < 0 || o.error_exit > 255) {
         throw usage_error(fmt::format("--error-exit: {} is not between 0 and 255", o.error_exit));
     }
+    if (o.profile == "-") {
+        throw usage_error("--profile: give a file; standard output is the program's own");
+    }
+    if (o.profile && o.profile == o.counters) {
+        throw usage_error("--counters and --profile: give two files");
+    }
     if (arguments.front().empty()) {
         return cannot_start("''", ENOENT);
     }
@@ -251,7 +259,7 @@ int run(const options& o) {
     if (const auto path = find_program(arguments.front())) {
         facts = read_elf(*path);
     }
-    if (o.counters || o.check) {
+    if (o.counters || o.profile || o.check) {
         return run_watched(o, arguments, facts);
     }
     if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime()) {
@@ -288,6 +296,9 @@ action add_run(CLI::App& app) {
     app.add_option("--error-exit", o->error_exit, "exit status where the checks found something")
         ->type_name("N")
         ->capture_default_str();
+    app.add_option("--profile", o->profile,
+                   "write counters by source line and PTX instruction to this file; see warpfold annotate")
+        ->type_name("FILE");
     add_software_options(app, o->device);
     return [o] { return run(*o); };
 }

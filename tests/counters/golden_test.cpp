@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every case of the counter program on the software GPU, beside what Nsight Compute counted for the same launch on a
 // real GPU: equal on every counter that both define.
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -84,30 +87,92 @@ std::vector<std::string> lines_of(const std::string& command, int& status) {
     return lines;
 }
 
+struct run_files {
+    std::vector<std::string> lines;
+    json counters;
+    json profile; // null where none was asked for
+};
+
+run_files run_program(bool profiled) {
+    const std::string file = (std::filesystem::temp_directory_path() / ("counters." + std::to_string(::getpid()))).string();
+    std::string environment = "LD_LIBRARY_PATH='" SOFTGPU_LIBRARY_FOLDER "' SOFTGPU_COUNTERS='" + file + "' ";
+    environment += profiled ? "SOFTGPU_PROFILE='" + file + ".profile' " : "";
+    int status = 0;
+    run_files found;
+    found.lines = lines_of(environment + "'" COUNTER_PROGRAM "'", status);
+    EXPECT_EQ(status, 0);
+    for (auto& [name, into] : {std::pair(file, &found.counters), std::pair(file + ".profile", &found.profile)}) {
+        if (std::ifstream in(name); in) {
+            *into = json::parse(in, nullptr, false);
+        }
+        std::filesystem::remove(name);
+    }
+    return found;
+}
+
 // The program's launches by the names of its cases, run once.
 const std::map<std::string, json>& launches() {
     static const std::map<std::string, json> all = [] {
         std::map<std::string, json> found;
-        const std::string file =
-            (std::filesystem::temp_directory_path() / ("counters." + std::to_string(::getpid()))).string();
-        const std::string environment = "LD_LIBRARY_PATH='" SOFTGPU_LIBRARY_FOLDER "' SOFTGPU_COUNTERS='" + file + "' ";
-        int status = 0;
-        const std::vector<std::string> lines = lines_of(environment + "'" COUNTER_PROGRAM "'", status);
-        EXPECT_EQ(status, 0);
-        std::ifstream in(file);
-        const json report = json::parse(in, nullptr, false);
-        std::filesystem::remove(file);
-        if (report.is_discarded() || report["launches"].size() != lines.size()) {
-            ADD_FAILURE() << lines.size() << " cases do not make as many launches";
+        const run_files ran = run_program(false);
+        if (ran.counters.is_discarded() || ran.counters["launches"].size() != ran.lines.size()) {
+            ADD_FAILURE() << ran.lines.size() << " cases do not make as many launches";
             return found;
         }
-        for (std::size_t i = 0; i < lines.size(); ++i) {
-            EXPECT_TRUE(lines[i].ends_with(" ok")) << lines[i];
-            found[lines[i].substr(0, lines[i].find(' '))] = report["launches"][i];
+        for (std::size_t i = 0; i < ran.lines.size(); ++i) {
+            EXPECT_TRUE(ran.lines[i].ends_with(" ok")) << ran.lines[i];
+            found[ran.lines[i].substr(0, ran.lines[i].find(' '))] = ran.counters["launches"][i];
         }
         return found;
     }();
     return all;
+}
+
+void add(std::map<std::string, std::uint64_t>& sums, const json& counters) {
+    for (const auto& [name, value] : counters.items()) {
+        if (name == "atomic_worst_multiplicity") {
+            sums[name] = std::max(sums[name], value.get<std::uint64_t>());
+        } else if (name != "average_active_lanes" && value != 0) {
+            sums[name] += value.get<std::uint64_t>();
+        }
+    }
+    std::erase_if(sums, [](const auto& entry) { return entry.second == 0; });
+}
+
+TEST(counters, profile_adds_up_to_the_launches) {
+    const run_files ran = run_program(true);
+    ASSERT_FALSE(ran.profile.is_discarded());
+    std::map<std::string, std::map<std::string, std::uint64_t>> by_launch;
+    for (const json& launch : ran.counters["launches"]) {
+        add(by_launch[launch["symbol"]], launch["counters"]);
+    }
+    std::map<std::string, std::map<std::string, std::uint64_t>> by_line;
+    std::uint64_t placed = 0;
+    std::uint64_t all = 0;
+    for (const json& kernel : ran.profile["kernels"]) {
+        for (const json& i : kernel["instructions"]) {
+            add(by_line[kernel["symbol"]], i["counters"]);
+            placed += i["at"].empty() ? 0 : 1;
+            ++all;
+        }
+    }
+    EXPECT_EQ(by_line, by_launch);
+    EXPECT_GT(placed, all / 2); // -lineinfo
+    // The source is there, with the line of the conflicts.
+    bool seen = false;
+    for (const json& kernel : ran.profile["kernels"]) {
+        for (const json& i : kernel["instructions"]) {
+            if (i["counters"].contains("shared_load_bank_conflicts") && !i["at"].empty() &&
+                kernel["kernel"].get<std::string>().find("transpose_by_tiles") != std::string::npos) {
+                const std::string path = i["at"][0][0];
+                const std::string line = std::to_string(i["at"][0][1].get<int>());
+                seen = true;
+                EXPECT_NE(ran.profile["sources"][path][line].get<std::string>().find("staged[threadIdx.x]"),
+                          std::string::npos);
+            }
+        }
+    }
+    EXPECT_TRUE(seen);
 }
 
 TEST(counters, program_computes_what_it_should) { EXPECT_GE(launches().size(), 25u); }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "tool/profile_file.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/text.hpp"
+#include "tool/error.hpp"
+
+namespace warpfold::tool {
+namespace {
+
+using json = nlohmann::json;
+using softgpu::observe::point_counts;
+using softgpu::observe::profile_point;
+
+point_counts counts_of(const json& j) {
+    point_counts c;
+    c.guarded_off = j.at("guarded_off").get<std::uint64_t>();
+    const json& counters = j.at("counters");
+#define SOFTGPU_COUNTER(name, combine, meaning) c.counts.name = counters.value(#name, std::uint64_t{0});
+#include "softgpu/observe/counters.def"
+#undef SOFTGPU_COUNTER
+    return c;
+}
+
+profile_point point_of(const json& j) {
+    profile_point p;
+    p.function = j.at("function").get<std::string>();
+    p.ptx = j.at("ptx").get<std::string>();
+    p.ptx_line = j.at("ptx_line").get<std::uint32_t>();
+    for (const json& at : j.at("at")) {
+        p.at.push_back({at.at(0).get<std::string>(), at.at(1).get<std::uint32_t>(), at.at(2).get<std::uint32_t>(),
+                        at.at(3).get<std::string>()});
+    }
+    return p;
+}
+
+profile_file profile_of(const json& j) {
+    profile_file file;
+    file.card = j.at("device").at("name").get<std::string>();
+    for (const auto& [path, lines] : j.at("sources").items()) {
+        auto& known = file.sources[path];
+        for (const auto& [number, text] : lines.items()) {
+            std::uint32_t line = 0;
+            std::from_chars(number.data(), number.data() + number.size(), line);
+            known[line] = text.get<std::string>();
+        }
+    }
+    for (const json& k : j.at("kernels")) {
+        profile_kernel& kernel = file.kernels.emplace_back();
+        kernel.name = k.at("kernel").get<std::string>();
+        kernel.launches = k.at("launches").get<std::uint64_t>();
+        for (const json& i : k.at("instructions")) {
+            kernel.points.push_back(point_of(i));
+            kernel.counts.push_back(counts_of(i));
+        }
+    }
+    return file;
+}
+
+} // namespace
+
+profile_file read_profile(const std::string& path) {
+    const std::string name = report::printable(path);
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        throw failure(fmt::format("cannot read {}: it is a folder", name));
+    }
+    errno = 0;
+    std::ifstream in(path, std::ios::binary);
+    if (!in) {
+        throw failure(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+    }
+    const json j = json::parse(in, nullptr, false);
+    if (j.is_discarded() || !j.is_object() || j.value("format", json()) != "warpfold profile") {
+        throw failure(fmt::format("{} is no profile; warpfold run --profile {} -- PROGRAM writes one", name, name));
+    }
+    if (j.value("version", json()) != 1) {
+        throw failure(fmt::format("{} is a profile of another version of warpfold", name));
+    }
+    try {
+        return profile_of(j);
+    } catch (const json::exception& wrong) {
+        throw failure(fmt::format("{} is a damaged profile: {}", name, report::printable(wrong.what())));
+    }
+}
+
+} // namespace warpfold::tool
