@@ -184,7 +184,7 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t room() const { return options_.look.width - 56; }
+    [[nodiscard]] std::size_t room() const { return options_.look.width - 58; }
 
     void title() {
         out_ += report::paragraph("", report::printable(kernel_.name), options_.look.width);
