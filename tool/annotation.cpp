@@ -229,8 +229,10 @@ private:
             note = clipped(note, room() / 2);
         }
         std::string text = source(p, room() - report::display_width(note));
-        if (text.empty()) {
-            text = p.second == 0 ? "(code of no source line)" : "(source not at hand)";
+        if (p.second == 0) {
+            text = "(code of no source line)";
+        } else if (sources_.line(p.first, p.second) == nullptr) {
+            text = "(source not at hand)";
         }
         text += note;
         const bool hot = is_hot(line->did);
