@@ -288,6 +288,7 @@ action add_run(CLI::App& app) {
                    "from --seed")
         ->type_name("NAME");
     app.add_option("--seed", o->seed, "the adversarial schedule's seed; the same one gives the same order again")
+        ->check(CLI::NonNegativeNumber)
         ->type_name("NUMBER");
     app.add_option("--check", o->check,
                    "look for mistakes: memory, race, init, sync, leak, several with commas between, or all")
