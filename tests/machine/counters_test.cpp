@@ -36,23 +36,20 @@ std::uint64_t sectors_of(const std::vector<std::uint64_t>& at, unsigned bytes) {
 }
 
 // Where the lanes part that are served together: 8-byte accesses go by half warps, 16-byte ones by quarters; of a load,
-// two of these together where every lane's neighbour, one apart or else two, is absent or wants the same.
+// two of these together where the neighbour of every lane of the warp, one apart or else two, is absent or wants the same.
 std::vector<unsigned> parts_of(const std::vector<std::uint64_t>& at, const std::vector<bool>& active, unsigned bytes,
                                bool load) {
-    const unsigned group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+    bool together[2] = {load && bytes > 4, load && bytes > 4};
+    for (unsigned l = 0; l < 32; ++l) {
+        for (const unsigned n : {0u, 1u}) {
+            const unsigned other = l ^ (n + 1);
+            together[n] = together[n] && (!active[l] || !active[other] || at[l] == at[other]);
+        }
+    }
+    const unsigned group = (bytes <= 4 ? 32 : bytes == 8 ? 16 : 8) * (together[0] || together[1] ? 2 : 1);
     std::vector<unsigned> parts;
-    for (unsigned first = 0; first < 32; first += 2 * group) {
-        bool together[2] = {load, load};
-        for (unsigned l = first; l < first + 2 * group && l < 32; ++l) {
-            for (const unsigned n : {0u, 1u}) {
-                const unsigned other = l ^ (n + 1);
-                together[n] = together[n] && (!active[l] || !active[other] || at[l] == at[other]);
-            }
-        }
+    for (unsigned first = 0; first < 32; first += group) {
         parts.push_back(first);
-        if (group < 32 && !together[0] && !together[1]) {
-            parts.push_back(first + group);
-        }
     }
     return parts;
 }
@@ -187,7 +184,7 @@ TEST_F(Counters, Offsets) {
     check_pattern(down, full, 4);
 }
 
-// Neighbours that want the same bring two halves or quarters of a load together.
+// Where all neighbours want the same, two halves or quarters of a load go together.
 TEST_F(Counters, Neighbours) {
     for (const unsigned bytes : {4u, 8u, 16u}) {
         for (const auto place : {+[](unsigned l) { return l / 2; }, +[](unsigned l) { return l / 4; },

@@ -80,10 +80,9 @@ std::vector<turn> turns(std::uint32_t bytes, unsigned seed) {
     return all;
 }
 
-// In the lanes [first, first + count), those that are `apart` in each group of 2 * apart want the same, where both are
-// active.
-bool neighbours_agree(const turn& t, unsigned first, unsigned count, unsigned apart) {
-    for (unsigned l = first; l < first + count; ++l) {
+// All lanes whose numbers differ by `apart` in that bit want the same, where both are active.
+bool neighbours_agree(const turn& t, unsigned apart) {
+    for (unsigned l = 0; l < 32; ++l) {
         const unsigned other = l ^ apart;
         if ((t.mask >> l & 1) != 0 && (t.mask >> other & 1) != 0 && t.offset[l] != t.offset[other]) {
             return false;
@@ -93,13 +92,10 @@ bool neighbours_agree(const turn& t, unsigned first, unsigned count, unsigned ap
 }
 
 std::uint64_t passes_of(const turn& t, std::uint32_t bytes, bool load) {
-    const unsigned least = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+    const bool together = load && bytes > 4 && (neighbours_agree(t, 1) || neighbours_agree(t, 2));
+    const unsigned group = (bytes <= 4 ? 32 : bytes == 8 ? 16 : 8) * (together ? 2 : 1);
     std::uint64_t passes = 0;
-    for (unsigned first = 0, group = least; first < 32; first += group) {
-        const bool may_go_together = load && least < 32 && first % (2 * least) == 0;
-        const bool together = may_go_together && (neighbours_agree(t, first, 2 * least, 1) ||
-                                                  neighbours_agree(t, first, 2 * least, 2));
-        group = together ? 2 * least : least;
+    for (unsigned first = 0; first < 32; first += group) {
         std::map<std::uint32_t, std::set<std::uint32_t>> words;
         for (unsigned l = first; l < first + group; ++l) {
             for (unsigned k = 0; (t.mask >> l & 1) != 0 && k < bytes; k += 4) {

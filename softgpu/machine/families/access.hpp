@@ -158,19 +158,17 @@ inline lane_mask lanes_from(unsigned first, unsigned count) {
 }
 
 // One pass serves each of the 32 banks of 4 bytes once; lanes that want the same word share it. 8-byte accesses go by
-// half warps, 16-byte accesses by quarter warps; two halves (quarters) of a load go together where neighbours want the
-// same: all pairs of lanes 2n and 2n + 1, or all pairs that are two apart. As measured (tests/counters/golden).
+// half warps, 16-byte accesses by quarter warps; two halves (quarters) of a load go together where all neighbours of the
+// warp want the same: all lanes 2n and 2n + 1, or all that are two apart. As measured (tests/counters/golden).
 template <verb Verb>
 inline bank_cost count_wavefronts(lane_mask mask, const std::uint32_t* at, unsigned bytes) {
     const unsigned least = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
     const unsigned words_each = bytes <= 4 ? 1 : bytes / 4;
     bank_cost cost;
-    for (unsigned first = 0, group = least; first < lanes; first += group) {
-        group = least;
-        if (Verb == verb::load && least < 32 && first % (2 * least) == 0) {
-            const lane_mask two = mask & lanes_from(first, 2 * least);
-            group = is_shared_by_neighbours(two, at, 1) || is_shared_by_neighbours(two, at, 2) ? 2 * least : least;
-        }
+    const bool together =
+        Verb == verb::load && least < lanes && (is_shared_by_neighbours(mask, at, 1) || is_shared_by_neighbours(mask, at, 2));
+    const unsigned group = together ? 2 * least : least;
+    for (unsigned first = 0; first < lanes; first += group) {
         const lane_mask mine = mask & lanes_from(first, group);
         if (mine == 0) {
             continue;
