@@ -252,6 +252,34 @@ TEST(Warp, Redux) {
     }
 }
 
+// Tiles of 8 lanes: each names its own members in one instruction of the whole warp.
+TEST(Warp, EveryTileForItself) {
+    const words a = random_words(128, 19);
+    words tiles(a.size());
+    for (std::uint32_t n = 0; n < tiles.size(); ++n) {
+        tiles[n] = 0xFFu << n % 32 / 8 * 8;
+    }
+    const words d = run_warps(
+        "redux.sync.add.u32 %r10, %r3, %r4; and.b32 %r16, %r3, 7; setp.ne.u32 %q0, %r16, 0;\n"
+        "vote.sync.ballot.b32 %r11, %q0, %r4; vote.sync.all.pred %q1, %q0, %r4; selp.u32 %r12, 1, 0, %q1;\n"
+        "match.any.sync.b32 %r13, %r16, %r4; elect.sync %r14|%q0, %r4; selp.u32 %r15, 1, 0, %q0;",
+        a, tiles, a, 6);
+    for (std::uint32_t n = 0; n < a.size(); ++n) {
+        std::uint32_t sum = 0;
+        std::uint32_t odd = 0;
+        std::uint32_t same = 0;
+        const std::uint32_t first = n / 8 * 8;
+        for (std::uint32_t k = first; k < first + 8; ++k) {
+            sum += a[k];
+            odd |= ((a[k] & 7) != 0 ? 1u : 0u) << k % 32;
+            same |= ((a[k] & 7) == (a[n] & 7) ? 1u : 0u) << k % 32;
+        }
+        const words mine(d.begin() + 6 * n, d.begin() + 6 * n + 6);
+        EXPECT_EQ(mine, (words{sum, odd, odd == tiles[n] ? 1u : 0u, same, mine[4], n % 32 == mine[4] ? 1u : 0u})) << n;
+        EXPECT_EQ(mine[4] / 8, n % 32 / 8);
+    }
+}
+
 TEST(Warp, ActiveMaskAndElect) {
     const words a = random_words(128, 18);
     const words d =

@@ -42,6 +42,33 @@ SOFTGPU_INLINE const instruction* together(const instruction* i, std::byte* fram
     return i + 1;
 }
 
+// The same where lanes of one instruction may name different members, each its own group: body(lanes, asked), with the
+// lanes that name the same members, and those of them that are members.
+template <class Body>
+SOFTGPU_INLINE const instruction* together_by_group(const instruction* i, std::byte* frame, warp* w, place named_at,
+                                                    Body&& body) {
+    const auto* const named = read<std::uint32_t>(frame, w, named_at);
+    const auto naming = [&](lane_mask members) {
+        return test_lanes([members](std::uint32_t m) { return m == members; }, named);
+    };
+    lane_mask members = named[std::countr_zero(w->mask)];
+    if ((w->mask & ~naming(members)) != 0) [[unlikely]] {
+        each_lane(w->mask, [&](unsigned l) { members |= named[l]; });
+    }
+    return together(i, frame, w, members, [&](lane_mask active) {
+        ++w->counts->votes;
+        const lane_mask all = w->mask;
+        for (lane_mask left = active; left != 0;) {
+            const lane_mask group = named[std::countr_zero(left)];
+            const lane_mask same = left & naming(group);
+            w->mask = same; // what is written is written for these
+            body(same, (same & group) != 0 ? same & group : same);
+            left &= ~same;
+        }
+        w->mask = all;
+    });
+}
+
 enum class shuffle_mode { up, down, bfly, idx };
 
 // d|p = a of another lane; b: lane or distance, c: clamp and segment mask. `e` holds the predicate, places[0] the members.
@@ -118,15 +145,12 @@ enum class vote_mode { all, any, uni, ballot };
 
 template <vote_mode Mode>
 const instruction* vote(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask members = members_of(frame, w, i->b);
-    return together(i, frame, w, members, [&](lane_mask active) {
-        ++w->counts->votes;
+    return together_by_group(i, frame, w, i->b, [&](lane_mask active, lane_mask asked) {
         lane_mask p = read_mask(frame, w, i->a);
         if (i->c != nowhere) {
             p = ~p; // !p: c marks it
         }
-        const lane_mask yes = p & active & members;
-        const lane_mask asked = active & members;
+        const lane_mask yes = p & asked;
         if constexpr (Mode == vote_mode::ballot) {
             alignas(64) std::uint32_t value[lanes];
             for (unsigned l = 0; l < lanes; ++l) {
@@ -144,11 +168,8 @@ const instruction* vote(const instruction* i, std::byte* frame, warp* w) {
 
 template <class T, bool All>
 const instruction* match(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask members = members_of(frame, w, i->b);
-    return together(i, frame, w, members, [&](lane_mask active) {
-        ++w->counts->votes;
+    return together_by_group(i, frame, w, i->b, [&](lane_mask active, lane_mask asked) {
         const T* const a = read<T>(frame, w, i->a);
-        const lane_mask asked = active & members;
         std::uint32_t value[lanes] = {};
         bool same = true;
         const T first = a[std::countr_zero(asked)];
@@ -169,11 +190,8 @@ const instruction* match(const instruction* i, std::byte* frame, warp* w) {
 
 template <class T, class Op>
 const instruction* reduce(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask members = members_of(frame, w, i->b);
-    return together(i, frame, w, members, [&](lane_mask active) {
-        ++w->counts->votes;
+    return together_by_group(i, frame, w, i->b, [&](lane_mask active, lane_mask asked) {
         const T* const a = read<T>(frame, w, i->a);
-        const lane_mask asked = active & members;
         T r = a[std::countr_zero(asked)];
         if constexpr (requires { Op::of_itself; }) {
             r = Op{}(r, r); // a lane alone
@@ -218,10 +236,8 @@ const instruction* active_mask(const instruction* i, std::byte* frame, warp* w) 
 
 // d|p: the lowest lane of the members, and whether this is it.
 const instruction* elect(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask members = members_of(frame, w, i->a);
-    return together(i, frame, w, members, [&](lane_mask active) {
-        ++w->counts->votes;
-        const auto leader = static_cast<unsigned>(std::countr_zero(active & members));
+    return together_by_group(i, frame, w, i->a, [&](lane_mask active, lane_mask asked) {
+        const auto leader = static_cast<unsigned>(std::countr_zero(asked));
         if (i->d != nowhere) {
             auto* const d = written<std::uint32_t>(frame, i->d);
             each_lane(active, [&](unsigned l) { d[l] = leader; });
