@@ -18,32 +18,77 @@ constexpr std::uint64_t window = memory::device_memory::window_bytes;
 // Any element and any register: `more` holds bytes of an element, elements, and whether the sign extends.
 enum : std::uint32_t { element_bits = 0xFF, count_shift = 8, is_signed = 1u << 16 };
 
+// A lane's vector of 8 or 16 bytes is moved at once: blocks tell each other values together with flags so (look-back).
+SOFTGPU_INLINE void copy_at_once(void* to, const void* from, unsigned bytes) {
+    using sixteen [[gnu::vector_size(16), gnu::may_alias]] = std::uint64_t;
+    using eight [[gnu::may_alias]] = std::uint64_t;
+    if (bytes == 8) {
+        *static_cast<volatile eight*>(to) = *static_cast<const volatile eight*>(from);
+    } else if (bytes == 16) {
+        *static_cast<volatile sixteen*>(to) = *static_cast<const volatile sixteen*>(from);
+    } else {
+        std::memcpy(to, from, bytes);
+    }
+}
+
+template <verb Verb>
+void move_vectors(const instruction* i, std::byte* frame, warp* w, lane_mask mask, const located& where, unsigned bytes,
+                  unsigned n, unsigned width) {
+    each_lane(mask, [&](unsigned l) {
+        alignas(16) std::byte whole[32];
+        if constexpr (Verb == verb::load) {
+            copy_at_once(whole, where.of(l), bytes * n);
+        }
+        for (unsigned k = 0; k < n; ++k) {
+            const place p = i->places[k];
+            if constexpr (Verb == verb::load) {
+                std::uint64_t value[2] = {0, 0};
+                std::memcpy(value, whole + k * bytes, bytes);
+                if ((i->more & is_signed) != 0 && bytes < 8 && (value[0] >> (8 * bytes - 1) & 1) != 0) {
+                    value[0] |= ~0ull << (8 * bytes);
+                }
+                if (p != nowhere) {
+                    std::memcpy(frame + p + std::size_t{l} * width, value, width);
+                }
+            } else {
+                const std::byte* const s = read<std::byte>(frame, w, p);
+                std::memcpy(whole + k * bytes, s + std::size_t{l} * width, bytes < width ? bytes : width);
+            }
+        }
+        if constexpr (Verb == verb::store) {
+            copy_at_once(where.of(l), whole, bytes * n);
+        }
+    });
+}
+
 template <verb Verb>
 void move_any(const instruction* i, std::byte* frame, warp* w, lane_mask mask, const located& where) {
     const unsigned bytes = i->more & element_bits;
     const unsigned n = i->more >> count_shift & 0xFF;
     const unsigned width = Verb == verb::load ? i->width[0] : i->width[2];
-    for (unsigned k = 0; k < n; ++k) {
-        const place p = n == 1 ? (Verb == verb::load ? i->d : i->b) : i->places[k];
-        if (p == nowhere) {
-            continue;
-        }
-        if constexpr (Verb == verb::load) {
-            std::byte* const d = frame + p;
-            each_lane(mask, [&](unsigned l) {
-                std::uint64_t value[2] = {0, 0};
-                std::memcpy(value, where.of(l) + k * bytes, bytes);
-                if ((i->more & is_signed) != 0 && bytes < 8 && (value[0] >> (8 * bytes - 1) & 1) != 0) {
-                    value[0] |= ~0ull << (8 * bytes);
-                }
-                std::memcpy(d + std::size_t{l} * width, value, width);
-            });
-        } else {
-            const std::byte* const s = read<std::byte>(frame, w, p);
-            each_lane(mask, [&](unsigned l) {
-                std::memcpy(where.of(l) + k * bytes, s + std::size_t{l} * width, bytes < width ? bytes : width);
-            });
-        }
+    if (n > 1) {
+        move_vectors<Verb>(i, frame, w, mask, where, bytes, n, width);
+        return;
+    }
+    const place p = Verb == verb::load ? i->d : i->b;
+    if (p == nowhere) {
+        return;
+    }
+    if constexpr (Verb == verb::load) {
+        std::byte* const d = frame + p;
+        each_lane(mask, [&](unsigned l) {
+            std::uint64_t value[2] = {0, 0};
+            std::memcpy(value, where.of(l), bytes);
+            if ((i->more & is_signed) != 0 && bytes < 8 && (value[0] >> (8 * bytes - 1) & 1) != 0) {
+                value[0] |= ~0ull << (8 * bytes);
+            }
+            std::memcpy(d + std::size_t{l} * width, value, width);
+        });
+    } else {
+        const std::byte* const s = read<std::byte>(frame, w, p);
+        each_lane(mask, [&](unsigned l) {
+            std::memcpy(where.of(l), s + std::size_t{l} * width, bytes < width ? bytes : width);
+        });
     }
 }
 
@@ -168,8 +213,12 @@ handler choose_access(const form& f) {
     if (bytes == 0 || bytes > 16 || bytes * f.vector > 32 || f.type[0] == suffix::pred) {
         return nullptr;
     }
+    const bool strong = f.has(suffix::volatile_) || f.has(suffix::relaxed) || f.has(suffix::acquire) ||
+                        f.has(suffix::release) || f.has(suffix::mmio);
     handler quick = nullptr;
-    if (f.register_bytes == bytes && f.space == suffix::global) {
+    if (strong && f.vector > 1) {
+        quick = nullptr; // each lane's vector at once
+    } else if (f.register_bytes == bytes && f.space == suffix::global) {
         quick = quick_global<Verb>(bytes, f.vector);
     } else if (f.register_bytes == bytes && (f.space == suffix::shared || f.space == suffix::shared_cta)) {
         quick = quick_shared<Verb>(bytes, f.vector);
