@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From a parsed body to decoded instructions: operands become places, labels become pointers, guards and blocks become
 // pseudo-instructions, and each opcode's family chooses its handler.
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cstdint>
@@ -81,18 +82,25 @@ private:
 
     void count_definitions() {
         definitions_.assign(f_.registers.size(), 0);
-        for (const ptx::instruction& i : f_.instructions) {
-            for (const std::uint32_t reg : program::registers_of(i).written) {
+        first_read_.assign(f_.registers.size(), none);
+        for (std::uint32_t n = 0; n < f_.instructions.size(); ++n) {
+            const program::access named = program::registers_of(f_.instructions[n]);
+            for (const std::uint32_t reg : named.written) {
                 ++definitions_[reg];
+            }
+            for (const std::uint32_t reg : named.read) {
+                first_read_[reg] = std::min(first_read_[reg], n);
             }
         }
     }
 
     // A kernel's register that this instruction alone writes, in all lanes that get here. Where the value is the same
-    // for the whole launch or block, nothing needs to be moved: what reads the register reads the value's own place.
+    // for the whole launch or block, nothing needs to be moved: what reads the register reads the value's own place. In a
+    // loop a reader may stand above: it has been decoded already, and reads the register.
     [[nodiscard]] bool defines_once(const ptx::instruction& i, const operand& to) const {
         const unsigned bytes = to.kind == operand_kind::reg ? lane_bytes(f_, to) : 0;
-        return f_.is_entry && !i.predicate && (bytes == 4 || bytes == 8) && definitions_[to.reg] == 1;
+        return f_.is_entry && !i.predicate && (bytes == 4 || bytes == 8) && definitions_[to.reg] == 1 &&
+               first_read_[to.reg] > at_;
     }
     [[nodiscard]] bool moves_constant(const ptx::instruction& i, const form& fm, const instruction& d) const {
         const bool moves = (i.op == opcode::mov && fm.parts == 0) || (i.op == opcode::cvta && fm.space == suffix::global);
@@ -445,6 +453,7 @@ private:
     std::optional<inspector> inspector_;
     std::vector<bool> meets_;
     std::vector<std::uint32_t> definitions_; // by register: instructions that write it
+    std::vector<std::uint32_t> first_read_;  // by register: the first instruction, as written, that reads it
     std::vector<std::size_t> first_of_block_;
     std::vector<fix> fixes_;
     std::uint32_t at_ = 0;

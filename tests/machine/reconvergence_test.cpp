@@ -50,6 +50,17 @@ TEST(Reconvergence, LoopsOfDifferentLengths) {
     }
 }
 
+// In the text a register is read above the only instruction that writes it: a constant, as compilers place it in loops.
+TEST(Reconvergence, AConstantBelowItsReader) {
+    const threads_result r = run_threads("mov.u32 %r3, 0; bra check;\nbody: add.u32 %r3, %r3, %r5;\n"
+                                         "check: mov.u32 %r5, 7; setp.lt.u32 %q0, %r3, %i; @%q0 bra body;\n"
+                                         "st.global.u32 [%rd0], %r3;",
+                                         {.block = {96}});
+    for (std::uint32_t t = 0; t < 96; ++t) {
+        EXPECT_EQ(r.words[t], (t + 6) / 7 * 7) << t;
+    }
+}
+
 TEST(Reconvergence, IndexedBranch) {
     const threads_result r = run_threads("rem.u32 %r3, %i, 5; mov.u32 %r4, 1000;\n"
                                          "targets: .branchtargets zero, one, two, two, four;\n"
