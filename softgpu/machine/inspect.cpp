@@ -54,8 +54,11 @@ public:
                      : static_cast<stamp>(site_.strength) << check::strength_shift;
     }
 
-    // `at`: the word's own address; `offset`: where it begins in the lane's access.
-    void look(stamp& written, stamp& read, std::uint64_t at, unsigned lane, unsigned offset, unsigned byte_mask) {
+    // `at`: the word's own address; `offset`: where it begins in the lane's access. Threads of other blocks may look at the
+    // same stamps: what one of them notes meanwhile may be lost, as it would be had it come just before.
+    void look(stamp& written_now, stamp& read_now, std::uint64_t at, unsigned lane, unsigned offset, unsigned byte_mask) {
+        const stamp written = __atomic_load_n(&written_now, __ATOMIC_RELAXED);
+        stamp read = __atomic_load_n(&read_now, __ATOMIC_RELAXED);
         lane_ = lane;
         at_ = at;
         offset_ = offset;
@@ -71,9 +74,10 @@ public:
             race(read, false);
         }
         if (writes) {
-            written = mine;
+            __atomic_store_n(&written_now, mine, __ATOMIC_RELAXED);
         } else {
             note_read(read, mine);
+            __atomic_store_n(&read_now, read, __ATOMIC_RELAXED);
         }
     }
 
@@ -238,10 +242,14 @@ private:
     }
     // Bytes of the word that the access has.
     [[nodiscard]] unsigned width() const { return std::min<unsigned>(4, site_.bytes); }
-    [[nodiscard]] std::uint64_t in_memory() const {
+    // Others may write it meanwhile.
+    [[nodiscard, gnu::no_sanitize("thread")]] std::uint64_t in_memory() const {
         std::uint64_t value = 0;
         if (!in_global_ || l_.memory->find(at_, width())) {
-            std::memcpy(&value, memory(), width());
+            const std::byte* const from = memory();
+            for (unsigned k = 0; k < width(); ++k) {
+                value |= std::uint64_t{std::to_integer<std::uint8_t>(from[k])} << (8 * k);
+            }
         }
         return value;
     }
@@ -338,7 +346,9 @@ void each(lane_mask mask, Body&& body) {
     }
 }
 
-bool bit(const std::uint8_t* valid, std::uint64_t k) { return (valid[k / 8] >> (k & 7) & 1) != 0; }
+bool bit(const std::uint8_t* valid, std::uint64_t k) {
+    return (__atomic_load_n(valid + k / 8, __ATOMIC_RELAXED) >> (k & 7) & 1) != 0;
+}
 
 // `begin`: the lane's first byte in `valid`.
 void look_at_init(const instruction* i, warp* w, access_space space, std::uint8_t* valid, std::uint64_t begin,
