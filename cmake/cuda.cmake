@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# nvcc without CMake's CUDA language: which compiler, which toolkit, and three functions that use them. Kernels are
+# nvcc without CMake's CUDA language: which compiler, which toolkit, and functions that use them. Kernels are
 # compiled to objects that hold PTX (and machine code where WARPFOLD_CUDA_ARCHITECTURES asks for it); the C++ compiler
 # links them with the shared CUDA runtime, so that the software GPU's libcudart can take its place at run time.
 #
@@ -123,10 +123,11 @@ if(WARPFOLD_CUDA)
   endif()
 endif()
 
-# warpfold_cuda_objects(<out> SOURCES a.cu ... [OPTIONS nvcc options ...])
+# warpfold_cuda_objects(<out> SOURCES a.cu ... [RDC] [OPTIONS nvcc options ...])
 # Compiles each source to an object file and gives their paths in <out>, to be added to a target of the same directory.
+# RDC: their kernels use each other's functions and variables; one more object links them on the device.
 function(warpfold_cuda_objects out)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC" "" "SOURCES;OPTIONS")
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "warpfold_cuda_objects(${out}): no SOURCES")
   endif()
@@ -138,6 +139,9 @@ function(warpfold_cuda_objects out)
   endforeach()
   if(WARPFOLD_WERROR)
     list(APPEND flags -Xcompiler=-Werror)
+  endif()
+  if(arg_RDC)
+    list(APPEND flags -rdc=true)
   endif()
   set(objects "")
   foreach(source IN LISTS arg_SOURCES)
@@ -157,6 +161,16 @@ function(warpfold_cuda_objects out)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
     list(APPEND objects "${object}")
   endforeach()
+  if(arg_RDC)
+    set(object "${CMAKE_CURRENT_BINARY_DIR}/${out}.dir/device_link.o")
+    add_custom_command(OUTPUT "${object}"
+      COMMAND "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -cudadevrt none -dlink ${objects} -o "${object}"
+      DEPENDS ${objects} "${WARPFOLD_NVCC}"
+      COMMENT "nvcc -dlink ${out}"
+      VERBATIM)
+    set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    list(APPEND objects "${object}")
+  endif()
   set(${out} "${objects}" PARENT_SCOPE)
 endfunction()
 
@@ -167,14 +181,18 @@ function(warpfold_link_cuda target)
   target_link_options(${target} PRIVATE -Wl,--enable-new-dtags)
 endfunction()
 
-# warpfold_cuda_program(<target> SOURCES a.cu b.cpp ... [OPTIONS nvcc options ...]): an executable. C++ sources are
+# warpfold_cuda_program(<target> SOURCES a.cu b.cpp ... [RDC] [OPTIONS nvcc options ...]): an executable. C++ sources are
 # compiled as all others are.
 function(warpfold_cuda_program target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC" "" "SOURCES;OPTIONS")
   set(kernels ${arg_SOURCES})
   list(FILTER kernels INCLUDE REGEX "\\.cu$")
   list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cu$")
-  warpfold_cuda_objects(${target} SOURCES ${kernels} OPTIONS ${arg_OPTIONS})
+  set(rdc "")
+  if(arg_RDC)
+    set(rdc RDC)
+  endif()
+  warpfold_cuda_objects(${target} SOURCES ${kernels} ${rdc} OPTIONS ${arg_OPTIONS})
   add_executable(${target} ${arg_SOURCES} ${${target}})
   warpfold_link_cuda(${target})
 endfunction()

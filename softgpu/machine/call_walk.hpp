@@ -26,7 +26,7 @@ private:
 
     std::uint64_t below(module::implementation& home, const ptx::function& f); // stack that its callees take at most
     std::uint64_t of(const function_entry& f);
-    void all_of_module(module::implementation& home);
+    void all_that_have_addresses();
 
     module::implementation& home_;
     kernel& kernel_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "softgpu/machine/call_walk.hpp"
+#include "softgpu/machine/link.hpp"
 #include "softgpu/machine/module.hpp"
 
 namespace softgpu::machine {
@@ -60,6 +61,11 @@ const function_entry* module::implementation::entry_of(ptx::function& f) {
 
 const function_entry* module::implementation::find_function(std::string_view name) {
     ptx::function* f = parsed->find_function(name);
+    if (f != nullptr && f->link != ptx::linkage::none && (f->has_body || find_builtin(name) == nullptr)) {
+        if (const auto* const chosen = linked->function(name); chosen != nullptr && chosen->thing != f) {
+            return chosen->home->entry_of(*chosen->thing);
+        }
+    }
     if (f == nullptr || !f->has_body) {
         for (const ptx::alias& a : parsed->aliases) {
             if (a.name == name && a.aliasee != name) {
@@ -159,11 +165,8 @@ const program_code& module::implementation::code_of(kernel& k, const function_en
             if (const auto l = c.locals.find(name); l != c.locals.end()) {
                 return {symbol_value::kind::local, l->second};
             }
-            if (const auto s = k.symbols.find(name);
-                s != k.symbols.end() && s->second.what == symbol_value::kind::shared) {
-                return s->second;
-            }
-            return f.home->module_symbol(name);
+            const symbol_value shared = f.home->shared_symbol(k, *f.source, name);
+            return shared.what == symbol_value::kind::shared ? shared : f.home->module_symbol(name);
         };
         context.local_of_parameter = [&](std::size_t n) {
             const auto l = c.locals.find(f.source->parameters[n].name);
@@ -192,7 +195,7 @@ std::uint64_t call_walk::below(module::implementation& home, const ptx::function
         const operand* const to = callee_operand(i);
         if (to == nullptr || to->kind == operand_kind::reg) {
             kernel_.needs_stack = true;
-            all_of_module(home);
+            all_that_have_addresses();
             continue;
         }
         const function_entry* const entry = home.find_function(to->name);
@@ -219,19 +222,27 @@ std::uint64_t call_walk::of(const function_entry& f) {
 }
 
 // What is called by address may be any function.
-void call_walk::all_of_module(module::implementation& home) {
+void call_walk::all_that_have_addresses() {
     if (all_) {
         return;
     }
     all_ = true;
-    for (ptx::function& f : home.parsed->functions) {
-        if (f.has_body && !f.is_entry) {
-            try {
-                of(*home.entry_of(f));
-            } catch (const ptx::error&) {
-                continue; // its call says so, if there is one
+    const auto walk = [&](module::implementation& unit) {
+        for (ptx::function& f : unit.parsed->functions) {
+            if (f.has_body && !f.is_entry) {
+                try {
+                    of(*unit.entry_of(f));
+                } catch (const ptx::error&) {
+                    continue; // its call says so, if there is one
+                }
             }
         }
+    };
+    if (home_.linked->units.empty()) {
+        walk(home_);
+    }
+    for (module::implementation* const unit : home_.linked->units) {
+        walk(*unit);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/link.hpp"
 #include "softgpu/machine/module.hpp"
 #include "softgpu/machine/splits.hpp"
 #include "softgpu/machine/uniform_values.hpp"
@@ -32,7 +33,7 @@ worker_function& prepared(warp* w, const function_entry& f) {
         launch_state& l = *w->host->launch;
         auto fresh = std::make_unique<worker_function>();
         {
-            const std::lock_guard lock(l.home->mutex);
+            const std::lock_guard lock(l.home->linked->mutex);
             fresh->code = &l.home->code_of(*l.of, f, variant_of(*l.request));
         }
         fresh->executions.resize(fresh->code->block_instructions.size());

@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/describe.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
+#include <functional>
 
+#include "softgpu/machine/link.hpp"
 #include "softgpu/machine/module.hpp"
 
 namespace softgpu::machine {
-
-std::string demangled(const std::string& name) {
-    if (!name.starts_with("_Z")) {
-        return name; // "s" would be short
-    }
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                      std::free);
-    return status == 0 && text != nullptr ? text.get() : name;
-}
 
 std::string hexadecimal(std::uint64_t value) {
     char text[24];
@@ -45,8 +33,19 @@ std::string triple(const std::array<std::uint32_t, 3>& index) {
 
 namespace {
 
-std::string file_name(const launch_state& l, std::uint32_t number) {
-    for (const ptx::source_file& f : l.home->parsed->files) {
+// The unit of the program that this function stands in.
+const ptx::module& module_of(const launch_state& l, const ptx::function* f) {
+    for (const module::implementation* const unit : l.home->linked->units) {
+        const std::vector<ptx::function>& all = unit->parsed->functions;
+        if (std::less_equal<>()(all.data(), f) && std::less<>()(f, all.data() + all.size())) {
+            return *unit->parsed;
+        }
+    }
+    return *l.home->parsed;
+}
+
+std::string file_name(const ptx::module& home, std::uint32_t number) {
+    for (const ptx::source_file& f : home.files) {
         if (f.number == number) {
             return f.name;
         }
@@ -75,7 +74,8 @@ check::source_place source_place_of(const launch_state& l, const instruction_pla
     if (at == nullptr) {
         return found;
     }
-    found.file = file_name(l, at->file);
+    const ptx::module& home = module_of(l, which.function);
+    found.file = file_name(home, at->file);
     found.line = at->line;
     // .loc 2 134 1, function_name $L, inlined_at 1 176 28: the call stands there, and may itself be inlined.
     for (unsigned depth = 0; depth < 16; ++depth) {
@@ -87,7 +87,7 @@ check::source_place source_place_of(const launch_state& l, const instruction_pla
             std::sscanf(at->text.c_str() + word, "inlined_at %u %u %u", &file, &line, &column) < 2) {
             break;
         }
-        found.called_from.emplace_back(file_name(l, file), line);
+        found.called_from.emplace_back(file_name(home, file), line);
         const auto& all = which.function->statements;
         const auto call = std::find_if(all.begin(), all.end(), [&](const ptx::statement& other) {
             return other.kind == ptx::statement_kind::location && other.file == file && other.line == line &&

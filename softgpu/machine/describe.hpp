@@ -7,12 +7,12 @@
 #include <string>
 
 #include "softgpu/check/finding.hpp"
+#include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/state.hpp"
 #include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
 
-[[nodiscard]] std::string demangled(const std::string& name);
 [[nodiscard]] std::string hexadecimal(std::uint64_t value);
 // The thread's index in its block, from its number.
 [[nodiscard]] std::array<std::uint32_t, 3> thread_index(const launch_state& l, std::uint32_t thread);

@@ -14,6 +14,7 @@
 #include "softgpu/machine/adversary.hpp"
 #include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/inspect.hpp"
+#include "softgpu/machine/link.hpp"
 #include "softgpu/machine/module.hpp"
 #include "softgpu/machine/pool.hpp"
 #include "softgpu/machine/splits.hpp"
@@ -438,7 +439,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     const program_code* code = nullptr;
     module::implementation& inside = owner.inside();
     try {
-        const std::lock_guard lock(inside.mutex);
+        const std::lock_guard lock(inside.linked->mutex);
         code = &inside.code_of(const_cast<kernel&>(k), variant_of(request));
     } catch (const ptx::error& e) {
         result.error = not_runnable(fault_kind::invalid_ptx, k.name, std::string("PTX ") + e.what());

@@ -29,10 +29,10 @@ const char* const unwritten = "read of unwritten memory";
 std::string shared_variable(const launch_state& l, std::uint64_t at) {
     const std::string* name = nullptr;
     std::uint64_t begin = 0;
-    for (const auto& [symbol, where] : l.of->symbols) {
-        if (where.what == symbol_value::kind::shared && where.value <= at && (name == nullptr || where.value >= begin)) {
-            name = &symbol;
-            begin = where.value;
+    for (const auto& [variable, where] : l.of->shared_places) {
+        if (where <= at && (name == nullptr || where >= begin)) {
+            name = &variable->name;
+            begin = where;
         }
     }
     return name == nullptr ? std::string()

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,6 +98,18 @@ public:
 private:
     std::unique_ptr<implementation> self_;
 };
+
+// Why modules cannot be linked, in one line: a symbol that no unit defines, or two do.
+class link_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+// Joins the units of one program, of which nothing was asked yet, as nvlink does for machine code: from here on each uses
+// the visible functions and variables of all. `names` are for messages, one a unit. Units are to be destroyed together;
+// NVIDIA's library for launches by kernels is taken out of them. Throws link_error, and ptx::error where one does not
+// parse.
+void link(std::vector<std::unique_ptr<module>>& units, std::vector<std::string> names);
 
 struct launch_request {
     extent grid;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/call_walk.hpp"
 #include "softgpu/machine/module.hpp"
 
 #include <algorithm>
@@ -7,7 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "softgpu/machine/describe.hpp"
+#include "softgpu/machine/call_walk.hpp"
+#include "softgpu/machine/link.hpp"
 
 namespace softgpu::machine {
 
@@ -51,6 +51,15 @@ void module::implementation::write_initial(const ptx::variable& v, std::byte* at
 
 ptx::module& module::implementation::get() {
     if (!parsed) {
+        parse_outline();
+        place_variables();
+        initialise_variables();
+    }
+    return *parsed;
+}
+
+void module::implementation::parse_outline() {
+    if (!parsed) {
         auto fresh = std::make_unique<ptx::module>(ptx::parse(text, ptx::bodies::later));
         parsed = std::move(fresh);
         text.clear();
@@ -60,9 +69,7 @@ ptx::module& module::implementation::get() {
                 std::from_chars(t.data() + 3, t.data() + t.size(), target);
             }
         }
-        place_variables();
     }
-    return *parsed;
 }
 
 void module::implementation::place_variables() {
@@ -71,7 +78,8 @@ void module::implementation::place_variables() {
         if ((v.space != ptx::suffix::global && !constant) || v.link == ptx::linkage::external || v.bytes() == 0) {
             continue;
         }
-        if (variables.contains(v.name)) {
+        const auto* const chosen = v.link == ptx::linkage::none ? nullptr : linked->variable(v.name);
+        if (variables.contains(v.name) || (chosen != nullptr && chosen->thing != &v)) {
             continue;
         }
         const auto kind = constant ? memory::allocation_kind::constant
@@ -80,13 +88,30 @@ void module::implementation::place_variables() {
         const memory::address at = memory->allocate(v.bytes(), kind, v.name);
         std::memset(reinterpret_cast<void*>(at), 0, v.bytes());
         variables.emplace(v.name, variable_place{at, v.bytes(), constant, v.managed});
+        owned.push_back(at);
         if (constant) {
             constant_bytes += static_cast<std::uint32_t>(v.bytes());
         }
     }
+}
+
+void module::implementation::join_variables() {
     for (const ptx::variable& v : parsed->variables) {
+        const auto* const chosen = v.link == ptx::linkage::none ? nullptr : linked->variable(v.name);
+        if (chosen == nullptr || chosen->home == this) {
+            continue;
+        }
+        if (const auto there = chosen->home->variables.find(v.name); there != chosen->home->variables.end()) {
+            variables.emplace(v.name, there->second);
+        }
+    }
+}
+
+void module::implementation::initialise_variables() {
+    for (const ptx::variable& v : parsed->variables) {
+        const auto* const chosen = v.link == ptx::linkage::none ? nullptr : linked->variable(v.name);
         const auto found = variables.find(v.name);
-        if (found != variables.end() && !v.initial.empty()) {
+        if (found != variables.end() && !v.initial.empty() && (chosen == nullptr || chosen->thing == &v)) {
             write_initial(v, reinterpret_cast<std::byte*>(found->second.address));
         }
     }
@@ -94,16 +119,17 @@ void module::implementation::place_variables() {
 
 void module::implementation::place_shared(kernel& k, const ptx::function& f, std::uint64_t& shared) {
     const auto take = [&](const ptx::variable& v) {
-        if (k.symbols.contains(v.name)) {
+        const auto [at, is_new] = k.shared_places.try_emplace(&v, 0);
+        if (!is_new) {
             return;
         }
         k.shared_alignment = std::max(k.shared_alignment, v.aligned_to());
         if (v.bytes() == 0 || v.link == ptx::linkage::external) {
-            k.dynamic.push_back(v.name);
+            k.dynamic.push_back(&v);
             return;
         }
         shared = round_up(shared, v.aligned_to());
-        k.symbols[v.name] = {symbol_value::kind::shared, shared};
+        at->second = shared;
         shared += v.bytes();
     };
     for (const ptx::variable& v : f.variables) {
@@ -114,13 +140,32 @@ void module::implementation::place_shared(kernel& k, const ptx::function& f, std
     for (const ptx::instruction& i : f.instructions) {
         for (const ptx::operand& o : i.operands) {
             visit_names(o, [&](const std::string& name, bool) {
-                const ptx::variable* const v = k.symbols.contains(name) ? nullptr : parsed->find_variable(name);
-                if (v != nullptr && v->space == ptx::suffix::shared) {
+                if (const ptx::variable* const v = shared_variable(f, name)) {
                     take(*v);
                 }
             });
         }
     }
+}
+
+const ptx::variable* module::implementation::shared_variable(const ptx::function& f, std::string_view name) {
+    for (const ptx::variable& v : f.variables) {
+        if (v.name == name) {
+            return v.space == ptx::suffix::shared ? &v : nullptr;
+        }
+    }
+    const ptx::variable* const v = parsed->find_variable(name);
+    if (v == nullptr || v->space != ptx::suffix::shared) {
+        return nullptr;
+    }
+    const auto* const chosen = v->link == ptx::linkage::none ? nullptr : linked->variable(name);
+    return chosen == nullptr ? v : chosen->thing;
+}
+
+symbol_value module::implementation::shared_symbol(const kernel& k, const ptx::function& f, std::string_view name) {
+    const ptx::variable* const v = shared_variable(f, name);
+    const auto at = v == nullptr ? k.shared_places.end() : k.shared_places.find(v);
+    return at == k.shared_places.end() ? symbol_value{} : symbol_value{symbol_value::kind::shared, at->second};
 }
 
 void module::implementation::prepare(kernel& k) {
@@ -159,8 +204,8 @@ void module::implementation::prepare(kernel& k) {
     place_shared(k, f, shared);
     call_walk(*this, k, shared).from_kernel(f);
     k.shared_bytes = static_cast<std::uint32_t>(shared);
-    for (const std::string& name : k.dynamic) {
-        k.symbols[name] = {symbol_value::kind::shared, round_up(shared, std::max(16u, k.shared_alignment))};
+    for (const ptx::variable* const v : k.dynamic) {
+        k.shared_places[v] = round_up(shared, std::max(16u, k.shared_alignment));
     }
     k.flow = program::make_control_flow(f);
     k.places = program::place_registers(f, k.flow);
@@ -180,7 +225,8 @@ const program_code& module::implementation::code_of(kernel& k, code_variant how)
             if (const auto s = k.symbols.find(name); s != k.symbols.end()) {
                 return s->second;
             }
-            return module_symbol(name);
+            const symbol_value shared = shared_symbol(k, *k.function, name);
+            return shared.what == symbol_value::kind::shared ? shared : module_symbol(name);
         };
         kept = std::make_unique<program_code>(decode(*k.function, k.flow, k.places, context));
         kept->local_bytes = k.local_bytes;
@@ -191,11 +237,12 @@ const program_code& module::implementation::code_of(kernel& k, code_variant how)
 module::module(std::string ptx, memory::device_memory& memory) : self_(std::make_unique<implementation>()) {
     self_->text = std::move(ptx);
     self_->memory = &memory;
+    self_->linked = std::make_shared<link_group>();
 }
 
 module::~module() {
-    for (const auto& [name, where] : self_->variables) {
-        self_->memory->release(where.address);
+    for (const memory::address at : self_->owned) {
+        self_->memory->release(at);
     }
     for (const auto& [source, entry] : self_->functions) {
         self_->memory->remove_code(entry.get());
@@ -206,7 +253,7 @@ module::~module() {
 }
 
 const kernel* module::find_kernel(std::string_view name) {
-    const std::lock_guard lock(self_->mutex);
+    const std::lock_guard lock(self_->linked->mutex);
     if (const auto known = self_->kernels.find(name); known != self_->kernels.end()) {
         return known->second.get();
     }
@@ -234,24 +281,24 @@ const kernel* module::find_kernel(std::string_view name) {
 }
 
 variable_place module::find_variable(std::string_view name) {
-    const std::lock_guard lock(self_->mutex);
+    const std::lock_guard lock(self_->linked->mutex);
     self_->get();
     const auto found = self_->variables.find(name);
     return found == self_->variables.end() ? variable_place{} : found->second;
 }
 
 void module::profile() {
-    const std::lock_guard lock(self_->mutex);
+    const std::lock_guard lock(self_->linked->mutex);
     self_->profiling = true;
 }
 
 std::vector<observe::profile_point> module::profile_points(const kernel& k) {
-    const std::lock_guard lock(self_->mutex);
+    const std::lock_guard lock(self_->linked->mutex);
     return k.profiled.described();
 }
 
 const kernel_facts& module::facts(const kernel& k) {
-    const std::lock_guard lock(self_->mutex);
+    const std::lock_guard lock(self_->linked->mutex);
     self_->prepare(const_cast<kernel&>(k));
     return k.facts;
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "softgpu/machine/calls.hpp"
@@ -43,8 +42,9 @@ public:
     ptx::function* function = nullptr;
     kernel_facts facts;
     bool prepared = false;
-    std::map<std::string, symbol_value, std::less<>> symbols; // of the body
-    std::vector<std::string> dynamic;                         // names of dynamic shared memory
+    std::map<std::string, symbol_value, std::less<>> symbols;   // parameters and local variables
+    std::map<const ptx::variable*, std::uint64_t> shared_places; // of it and of all that it may call
+    std::vector<const ptx::variable*> dynamic;                   // dynamic shared memory
     std::uint32_t local_bytes = 0;                            // its own, of a thread
     std::uint32_t shared_bytes = 0;                           // static
     std::uint32_t shared_alignment = 1;                       // of dynamic shared memory
@@ -59,12 +59,15 @@ public:
     profile_points profiled;
 };
 
+struct link_group;
+
 struct module::implementation {
-    std::mutex mutex;
+    std::shared_ptr<link_group> linked; // holds the lock of all that follows
     std::string text;
     memory::device_memory* memory = nullptr;
     std::unique_ptr<ptx::module> parsed;
     std::map<std::string, variable_place, std::less<>> variables;
+    std::vector<memory::address> owned; // variables that are defined here
     std::map<std::string, std::unique_ptr<kernel>, std::less<>> kernels;
     std::map<const ptx::function*, std::unique_ptr<function_entry>> functions;
     std::map<std::string, std::unique_ptr<function_entry>, std::less<>> outside; // that this module declares only
@@ -73,18 +76,23 @@ struct module::implementation {
     bool profiling = false;
 
     ptx::module& get();                                       // parses on first use
+    void parse_outline();
     void prepare(kernel& k);                                  // body, control flow, registers, shared memory
     const program_code& code_of(kernel& k, code_variant how);
-    void place_variables();
+    void place_variables();      // those defined here
+    void join_variables();       // those that other units define
+    void initialise_variables(); // when all are placed
     void write_initial(const ptx::variable& v, std::byte* at);
 
-    // What a name of a function stands for: a definition here, a builtin, or nothing that can be called. nullptr where
-    // the name is not that of a function.
+    // What a name of a function stands for: a definition here or in another unit, a builtin, or nothing that can be
+    // called. nullptr where the name is not that of a function.
     const function_entry* find_function(std::string_view name);
     const function_entry* entry_of(ptx::function& f);
     // The shared variables that a body names get their places in the kernel's shared memory, of which `shared` bytes
     // are taken.
     void place_shared(kernel& k, const ptx::function& f, std::uint64_t& shared);
+    const ptx::variable* shared_variable(const ptx::function& f, std::string_view name); // nullptr where it is none
+    symbol_value shared_symbol(const kernel& k, const ptx::function& f, std::string_view name);
     callee& callee_of(kernel& k, const function_entry& f);
     const program_code& code_of(kernel& k, const function_entry& f, code_variant how);
     decode_context context_of(kernel& k, code_variant how);   // all but resolve()

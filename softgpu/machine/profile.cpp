@@ -4,26 +4,18 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
 
+#include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/handler_set.hpp"
 
 namespace softgpu::machine {
 
 namespace {
-
-std::string demangled(const std::string& name) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                      std::free);
-    return status == 0 && text != nullptr ? text.get() : name;
-}
 
 using position = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>; // file, line, column
 

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <cxxabi.h>
 
+#include "softgpu/machine/demangle.hpp"
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/context.hpp"
@@ -16,14 +15,6 @@
 namespace softgpu::runtime {
 namespace {
 
-std::string demangle(const std::string& name) {
-    int status = 0;
-    char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-    std::string result = status == 0 && text != nullptr ? text : name;
-    std::free(text);
-    return result;
-}
-
 [[noreturn]] void complain_of_missing_ptx(const std::vector<fatbin_entry>& entries, const card& device,
                                           const std::string& wanted) {
     const bool some = std::ranges::any_of(entries, [](const fatbin_entry& e) { return e.kind == fatbin_kind::ptx; });
@@ -32,6 +23,13 @@ std::string demangle(const std::string& name) {
              "the program embeds no PTX for " + wanted + " that a device of compute capability " +
                  std::to_string(device.major) + "." + std::to_string(device.minor) +
                  " can run: build with -gencode arch=compute_75,code=compute_75, or choose another SOFTGPU_DEVICE");
+    }
+    const bool later = std::ranges::any_of(entries, [](const fatbin_entry& e) { return e.kind == fatbin_kind::other; });
+    if (later) {
+        fail(error::no_kernel_image_for_device,
+             "the program embeds no PTX for " + wanted +
+                 ", only intermediate code for the linker (code=lto_75, -dlto): build with "
+                 "-gencode arch=compute_75,code=compute_75");
     }
     fail(error::no_kernel_image_for_device, "the program embeds no PTX for " + wanted +
                                                 ": build with -gencode arch=compute_75,code=compute_75, as machine "
@@ -129,7 +127,7 @@ const kernel_image& registry::load(function& f, context& gpu) {
     const std::lock_guard lock(mutex_);
     if (f.image.facts == nullptr) {
         if (f.demangled.empty()) {
-            f.demangled = demangle(f.name);
+            f.demangled = machine::demangled(f.name);
         }
         load_locked(*f.binary, gpu, f.demangled);
         kernel_image found;
@@ -202,35 +200,16 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
     if (!best) {
         complain_of_missing_ptx(entries, gpu.device(), wanted);
     }
-    std::vector<fatbin_entry> chosen{*best};
     if (best->relocatable) {
-        std::uint32_t containers = 0;
-        for (const fatbin_entry& e : entries) {
-            containers = std::max(containers, e.container + 1);
-        }
-        chosen.clear();
-        for (std::uint32_t c = 0; c < containers; ++c) {
-            std::vector<fatbin_entry> own;
-            std::ranges::copy_if(entries, std::back_inserter(own),
-                                 [&](const fatbin_entry& e) { return e.container == c && e.relocatable; });
-            if (const auto of_container = best_ptx(own, gpu.device().newest_ptx())) {
-                chosen.push_back(*of_container);
-            }
+        load_units(binary, gpu, entries);
+    } else {
+        binary.modules.push_back(std::make_unique<machine::module>(decompress(*best), gpu.memory()));
+    }
+    if (!gpu.options().profile_path.empty()) {
+        for (const auto& m : binary.modules) {
+            m->profile();
         }
     }
-    std::vector<std::unique_ptr<machine::module>> modules;
-    for (const fatbin_entry& e : chosen) {
-        try {
-            modules.push_back(std::make_unique<machine::module>(decompress(e), gpu.memory()));
-            if (!gpu.options().profile_path.empty()) {
-                modules.back()->profile();
-            }
-        } catch (const ptx::error& wrong) {
-            fail(error::invalid_ptx,
-                 "the program's PTX for compute_" + std::to_string(e.architecture) + ": " + wrong.what());
-        }
-    }
-    binary.modules = std::move(modules);
     binary.loaded = true;
     for (const fat_binary::managed_variable& v : binary.managed) {
         for (const auto& m : binary.modules) {
@@ -241,6 +220,41 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
             }
         }
     }
+}
+
+// The units of a program are linked here as PTX; the linker's own output is machine code.
+void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries) {
+    std::vector<std::unique_ptr<machine::module>> units;
+    std::vector<std::string> names;
+    std::vector<std::string> without;
+    const std::uint32_t containers = entries.back().container + 1;
+    for (std::uint32_t c = 0; c < containers; ++c) {
+        std::vector<fatbin_entry> own;
+        std::ranges::copy_if(entries, std::back_inserter(own),
+                             [&](const fatbin_entry& e) { return e.container == c && e.relocatable; });
+        if (own.empty()) {
+            continue;
+        }
+        std::string name(own.front().source);
+        name = name.empty() ? "unit " + std::to_string(names.size() + without.size() + 1) : name;
+        if (const auto best = best_ptx(own, gpu.device().newest_ptx())) {
+            units.push_back(std::make_unique<machine::module>(decompress(*best), gpu.memory()));
+            names.push_back(name);
+        } else {
+            without.push_back(name);
+        }
+    }
+    try {
+        machine::link(units, names);
+    } catch (const ptx::error& wrong) {
+        fail(error::invalid_ptx, std::string("the PTX of the program's units: ") + wrong.what());
+    } catch (const machine::link_error& wrong) {
+        fail(error::invalid_ptx, std::string("the program's units cannot be linked: ") + wrong.what() +
+                                     (without.empty() ? std::string()
+                                                      : "; " + std::to_string(without.size()) +
+                                                            " of its units hold no PTX that this device can run"));
+    }
+    binary.modules = std::move(units);
 }
 
 void registry::unload() {

@@ -13,12 +13,13 @@
 
 #include "softgpu/machine/launch.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
+#include "softgpu/runtime/fatbin/fatbin.hpp"
 
 namespace softgpu::runtime {
 
 class context;
 
-// A fat binary and, once loaded, its modules: one, or one for each relocatable container of a program built with -rdc.
+// A fat binary and, once loaded, its modules: one, or one for each unit of a program built with -rdc=true, linked.
 struct fat_binary {
     struct managed_variable {
         std::string name;
@@ -89,6 +90,7 @@ public:
 
 private:
     void load_locked(fat_binary& binary, context& gpu, const std::string& wanted);
+    void load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries);
 
     const int process_ = ::getpid();
     std::mutex mutex_;

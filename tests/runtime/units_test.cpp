@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Programs built with -rdc=true, as nvcc's linker registers them: the linked container, without PTX as a rule, and a list
+// of the units' containers.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/runtime/embedded.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+const std::string unit_of_kernel = head + ".extern .func _Z5storePj(.param .b64 p)\n;\n.extern .global .u32 x;\n"
+                                          ".visible .entry _Z1kPj(.param .u64 q)\n{ .reg .b64 %rd; .reg .b32 %r;\n"
+                                          "ld.param.u64 %rd, [q]; ld.global.u32 %r, [x]; add.u32 %r, %r, 1;\n"
+                                          "st.global.u32 [x], %r;\n{ .param .b64 a; st.param.b64 [a], %rd;\n"
+                                          "call _Z5storePj, (a); }\nret; }\n";
+const std::string unit_of_function = head + ".visible .global .u32 x = 41;\n.visible .func _Z5storePj(.param .b64 p)\n"
+                                            "{ .reg .b64 %rd; .reg .b32 %r; ld.param.u64 %rd, [p];\n"
+                                            "ld.global.u32 %r, [x]; st.u32 [%rd], %r; ret; }\n";
+
+constexpr std::uint16_t ptx = 1;
+constexpr std::uint16_t machine_code = 2;
+constexpr std::uint16_t intermediate_code = 8;
+
+struct unit {
+    std::uint16_t kind = ptx;
+    std::string body;
+};
+
+// Registered while it lives, under addresses of its own: the kernel k(unsigned*) and the variable x.
+class linked_program {
+public:
+    explicit linked_program(const std::vector<unit>& units)
+        : linked_(make_fat_binary(machine_code, 75, "what the linker made")) {
+        for (const unit& u : units) {
+            containers_.push_back(make_fat_binary(u.kind, 75, u.body));
+        }
+        for (const auto& c : containers_) {
+            list_.push_back(c.data());
+        }
+        list_.push_back(nullptr);
+        wrapper_.version = 2;
+        wrapper_.data = linked_.data();
+        wrapper_.list = list_.data();
+        handle_ = __cudaRegisterFatBinary(&wrapper_);
+        __cudaRegisterFunction(handle_, &kernel, nullptr, "_Z1kPj", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+        __cudaRegisterVar(handle_, reinterpret_cast<char*>(&x), nullptr, "x", 0, 4, 0, 0);
+    }
+    ~linked_program() { __cudaUnregisterFatBinary(handle_); }
+    linked_program(const linked_program&) = delete;
+    linked_program& operator=(const linked_program&) = delete;
+
+    error launch(unsigned* out) {
+        void* arguments[] = {&out};
+        return cudaLaunchKernel(&kernel, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr);
+    }
+    // What the first launch says on stderr.
+    std::string complaint(error expected) {
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(launch(nullptr), expected);
+        return testing::internal::GetCapturedStderr();
+    }
+
+    char kernel = 0;
+    std::uint32_t x = 0;
+
+private:
+    std::vector<std::uint8_t> linked_;
+    std::vector<std::vector<std::uint8_t>> containers_;
+    std::vector<const void*> list_;
+    fat_binary_wrapper wrapper_;
+    void** handle_ = nullptr;
+};
+
+class units_test : public testing::Test {
+protected:
+    void TearDown() override { (void)cudaGetLastError(); }
+};
+
+TEST_F(units_test, are_linked) {
+    linked_program program({{ptx, unit_of_kernel}, {ptx, unit_of_function}});
+    void* out = nullptr;
+    ASSERT_EQ(cudaMalloc(&out, 4), error::success);
+    ASSERT_EQ(program.launch(static_cast<unsigned*>(out)), error::success);
+    unsigned seen = 0;
+    EXPECT_EQ(cudaMemcpy(&seen, out, 4, copy_kind::device_to_host), error::success);
+    EXPECT_EQ(seen, 42u);
+    seen = 70;
+    EXPECT_EQ(cudaMemcpyToSymbol(&program.x, &seen, 4, 0, copy_kind::host_to_device), error::success);
+    ASSERT_EQ(program.launch(static_cast<unsigned*>(out)), error::success);
+    EXPECT_EQ(cudaMemcpy(&seen, out, 4, copy_kind::device_to_host), error::success);
+    EXPECT_EQ(seen, 71u);
+    EXPECT_EQ(cudaFree(out), error::success);
+}
+
+TEST_F(units_test, a_symbol_that_none_defines) {
+    linked_program program({{ptx, unit_of_kernel}});
+    EXPECT_EQ(program.complaint(error::invalid_ptx),
+              "softgpu: the program's units cannot be linked: no unit defines variable x (wanted by unit 1), function "
+              "store(unsigned int*) (wanted by unit 1)\n");
+}
+
+TEST_F(units_test, a_symbol_that_only_a_unit_without_ptx_defines) {
+    linked_program program({{ptx, unit_of_kernel}, {machine_code, "machine code of store and x"}});
+    const std::string message = program.complaint(error::invalid_ptx);
+    EXPECT_NE(message.find("1 of its units hold no PTX that this device can run"), std::string::npos) << message;
+}
+
+TEST_F(units_test, a_symbol_that_two_define) {
+    linked_program program({{ptx, unit_of_kernel}, {ptx, unit_of_function}, {ptx, unit_of_function}});
+    EXPECT_EQ(program.complaint(error::invalid_ptx),
+              "softgpu: the program's units cannot be linked: x is defined twice, in unit 2 and in unit 3\n");
+}
+
+TEST_F(units_test, without_ptx) {
+    for (const auto& [kind, hint] : {std::pair(machine_code, "as machine code (code=sm_75) cannot run here"),
+                                     std::pair(intermediate_code, "only intermediate code for the linker")}) {
+        linked_program program({{kind, "something"}, {kind, "something"}});
+        const std::string message = program.complaint(error::no_kernel_image_for_device);
+        EXPECT_NE(message.find("embeds no PTX for k(unsigned int*)"), std::string::npos) << message;
+        EXPECT_NE(message.find(hint), std::string::npos) << message;
+    }
+}
+
+TEST_F(units_test, ptx_that_does_not_parse) {
+    linked_program program({{ptx, unit_of_kernel}, {ptx, head + ".visible .nonsense x;\n"}});
+    const std::string message = program.complaint(error::invalid_ptx);
+    EXPECT_NE(message.find("nonsense"), std::string::npos) << message;
+}
+
+} // namespace
+} // namespace softgpu::runtime
