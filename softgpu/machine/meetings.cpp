@@ -6,6 +6,7 @@
 
 #include "softgpu/machine/code.hpp"
 #include "softgpu/machine/inspect_report.hpp"
+#include "softgpu/machine/splits.hpp"
 
 namespace softgpu::machine {
 
@@ -113,6 +114,7 @@ void look_at_shuffle(const instruction* i, std::byte* frame, warp* w, const std:
 
 const instruction* inspect_meeting(const instruction* i, std::byte* frame, warp* w) {
     const std::uint32_t* const members = words(frame, w, i->e);
+    static_cast<void>(members_of_first(w, members, i)); // who stays here looks at the meeting, the others come again
     const lane_mask first = members[std::countr_zero(w->mask)];
     check::block_clock& clock = w->owner->checks->clock;
     lane_mask differ = 0;

@@ -388,6 +388,22 @@ lane_mask gather_lanes(warp* w, lane_mask members, const instruction* at, bool s
     return 0;
 }
 
+lane_mask members_of_first(warp* w, const std::uint32_t* named, const instruction* at) {
+    const lane_mask first = named[std::countr_zero(w->mask)];
+    lane_mask all = 0;
+    lane_mask others = 0;
+    for (lane_mask m = w->mask; m != 0; m &= m - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(m));
+        all |= named[lane];
+        others |= named[lane] == first ? 0 : m & ~(m - 1);
+    }
+    if (others == 0 || (all & w->live & ~w->mask) == 0) {
+        return all;
+    }
+    part(w, at, others);
+    return first;
+}
+
 namespace {
 
 // `width` bytes a lane, or one mask where it is 0.

@@ -152,6 +152,31 @@ TEST_F(Schedule, WhatWorksByLuckFailsForSomeSeed) {
     EXPECT_EQ(seeds_that_fail(tree("bar.sync 0;\n", 64), 128, 8128, room), 0u);
 }
 
+// Tiles of four, each with its own lanes as members: wherever lanes part, each tile waits for its own lanes only.
+TEST_F(Schedule, TilesOfOneWarpMeetEachByItself) {
+    const std::string tiles = "mov.u32 %r3, %laneid; and.b32 %r4, %r3, 28; mov.u32 %r5, 15; shl.b32 %r5, %r5, %r4;\n";
+    const auto fail = [&](const std::string& body, auto&& expected) {
+        std::size_t failed = 0;
+        for (std::uint64_t seed = 0; seed < 64; ++seed) {
+            const auto r = run_threads(tiles + body, {.block = {32}, .seed = seed}, 1,
+                                       ".shared .align 4 .b8 room[128];\n");
+            for (std::uint32_t t = 0; t < 32; ++t) {
+                failed += r.words[t] != expected(t) ? 1 : 0;
+            }
+        }
+        return failed;
+    };
+    EXPECT_EQ(fail("shfl.sync.bfly.b32 %r6, %r3, 3, 0x1C1F, %r5; st.global.u32 [%rd0], %r6;",
+                   [](std::uint32_t t) { return t ^ 3; }), 0u);
+    EXPECT_EQ(fail("and.b32 %r6, %r3, 1; setp.eq.u32 %q0, %r6, 1; vote.sync.ballot.b32 %r6, %q0, %r5;\n"
+                   "st.global.u32 [%rd0], %r6;",
+                   [](std::uint32_t t) { return 10u << (t & 28); }), 0u);
+    EXPECT_EQ(fail("mov.u32 %r6, room; shl.b32 %r7, %r3, 2; add.u32 %r6, %r6, %r7; st.shared.u32 [%r6], %r3;\n"
+                   "bar.warp.sync %r5; xor.b32 %r7, %r7, 12; mov.u32 %r6, room; add.u32 %r6, %r6, %r7;\n"
+                   "ld.shared.u32 %r8, [%r6]; st.global.u32 [%rd0], %r8;",
+                   [](std::uint32_t t) { return t ^ 3; }), 0u);
+}
+
 // Blocks that find their number by counting, and blocks that believe in the order of their indices.
 TEST_F(Schedule, TheOrderOfBlocksIsNotPromised) {
     std::size_t changed = 0;

@@ -172,7 +172,7 @@ const instruction* barrier_result(const instruction* i, std::byte* frame, warp* 
 }
 
 const instruction* warp_barrier(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask members = read<std::uint32_t>(frame, w, i->a)[std::countr_zero(w->mask)];
+    const lane_mask members = members_of_first(w, read<std::uint32_t>(frame, w, i->a), i);
     if (((members & w->live) & ~w->mask) == 0) [[likely]] {
         ++w->counts->warp_barriers;
         return i + 1;

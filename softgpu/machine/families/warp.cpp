@@ -13,15 +13,21 @@ namespace {
 using ptx::opcode;
 using ptx::suffix;
 
-SOFTGPU_INLINE lane_mask members_of(std::byte* frame, const warp* w, place p) {
-    const auto* const m = read<std::uint32_t>(frame, w, p);
-    return m[std::countr_zero(w->mask)];
+// Lanes that name these members.
+SOFTGPU_INLINE lane_mask naming(lane_mask members, const std::uint32_t* named) {
+    return test_lanes([members](std::uint32_t m) { return m == members; }, named);
 }
 
-// Runs body(lanes) once all live lanes of `members` wait here; then everybody goes on.
+// Runs body(lanes) once all live lanes of the members are here that the split's lanes name; then everybody goes on. Lanes
+// of one instruction may name different members, each group waits for its own: body() may get several that are complete.
 template <class Body>
-SOFTGPU_INLINE const instruction* together(const instruction* i, std::byte* frame, warp* w, lane_mask members,
+SOFTGPU_INLINE const instruction* together(const instruction* i, std::byte* frame, warp* w, place named_at,
                                            Body&& body) {
+    const auto* const named = read<std::uint32_t>(frame, w, named_at);
+    lane_mask members = named[std::countr_zero(w->mask)];
+    if ((named_at & in_constants) == 0 && (w->mask & ~naming(members, named)) != 0) [[unlikely]] {
+        members = members_of_first(w, named, i);
+    }
     if (((members & w->live) & ~w->mask) == 0) [[likely]] {
         body(w->mask);
         return go_on(i + 1, frame, w);
@@ -42,25 +48,18 @@ SOFTGPU_INLINE const instruction* together(const instruction* i, std::byte* fram
     return i + 1;
 }
 
-// The same where lanes of one instruction may name different members, each its own group: body(lanes, asked), with the
-// lanes that name the same members, and those of them that are members.
+// The same, group by group: body(lanes, asked), with the lanes that name the same members, and those of them that are
+// members.
 template <class Body>
 SOFTGPU_INLINE const instruction* together_by_group(const instruction* i, std::byte* frame, warp* w, place named_at,
                                                     Body&& body) {
-    const auto* const named = read<std::uint32_t>(frame, w, named_at);
-    const auto naming = [&](lane_mask members) {
-        return test_lanes([members](std::uint32_t m) { return m == members; }, named);
-    };
-    lane_mask members = named[std::countr_zero(w->mask)];
-    if ((w->mask & ~naming(members)) != 0) [[unlikely]] {
-        each_lane(w->mask, [&](unsigned l) { members |= named[l]; });
-    }
-    return together(i, frame, w, members, [&](lane_mask active) {
+    return together(i, frame, w, named_at, [&](lane_mask active) {
         ++w->counts->votes;
+        const auto* const named = read<std::uint32_t>(frame, w, named_at);
         const lane_mask all = w->mask;
         for (lane_mask left = active; left != 0;) {
             const lane_mask group = named[std::countr_zero(left)];
-            const lane_mask same = left & naming(group);
+            const lane_mask same = left & naming(group, named);
             w->mask = same; // what is written is written for these
             body(same, (same & group) != 0 ? same & group : same);
             left &= ~same;
@@ -74,8 +73,7 @@ enum class shuffle_mode { up, down, bfly, idx };
 // d|p = a of another lane; b: lane or distance, c: clamp and segment mask. `e` holds the predicate, places[0] the members.
 template <shuffle_mode Mode>
 const instruction* shuffle(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask members = members_of(frame, w, i->places[0]);
-    return together(i, frame, w, members, [&](lane_mask active) {
+    return together(i, frame, w, i->places[0], [&](lane_mask active) {
         ++w->counts->shuffles;
         const auto* const a = read<std::uint32_t>(frame, w, i->a);
         const auto* const b = read<std::uint32_t>(frame, w, i->b);

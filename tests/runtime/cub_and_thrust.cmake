@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# CUB, Thrust and cooperative groups, unchanged: their answers are right in the fair order with all lengths, and, with
+# lengths of a few tiles, for plain code, in orders that a seed draws, under all checks without a finding, and under both.
+set(libraries cooperative_tiles cub_histogram cub_segmented_sort cub_segments cub_select cub_sort_keys cub_sort_pairs
+  thrust_algorithms thrust_by_key thrust_sort)
+foreach(program IN LISTS libraries)
+  set(options "")
+  if(program STREQUAL "cub_histogram")
+    set(options -Wno-deprecated-declarations -Xcompiler=-Wno-deprecated-declarations) # arrays as CUDA 12 has them
+  endif()
+  warpfold_cuda_program(program_${program} SOURCES programs/${program}.cu OPTIONS ${options})
+endforeach()
+
+# Other shapes of code: PTX of newer architectures, which has instructions of its own, and code without optimisation.
+warpfold_cuda_program(program_cub_scan_newer SOURCES programs/cub_scan.cu
+  OPTIONS -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=compute_90)
+warpfold_cuda_program(program_cub_reduce_debug SOURCES programs/cub_reduce.cu OPTIONS -G -Xcompiler=-O0)
+warpfold_cuda_program(program_cub_select_plain SOURCES programs/cub_select.cu OPTIONS -Xcicc -O0)
+
+# library_test(NAME PROGRAM ARGUMENT VARIABLES...)
+function(library_test name program argument)
+  add_dependencies(program_${program} softgpu_runtime)
+  add_test(NAME ${name} COMMAND program_${program} ${argument})
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${drop_in};${ARGN}" TIMEOUT 300)
+endfunction()
+
+foreach(program IN LISTS libraries)
+  library_test(program.${program} ${program} 1048576 "")
+  library_test(program.${program}.plain ${program} 20011 SOFTGPU_INSTRUCTION_SET=plain)
+  foreach(seed IN ITEMS 1 2 3)
+    library_test(adversarial.${program}.${seed} ${program} 3457 "SOFTGPU_SCHEDULE=adversarial;SOFTGPU_SEED=${seed}")
+  endforeach()
+endforeach()
+library_test(program.cub_scan_newer.A100 cub_scan_newer "" SOFTGPU_DEVICE=A100)
+library_test(program.cub_scan_newer.H100 cub_scan_newer "" SOFTGPU_DEVICE=H100)
+library_test(program.cub_reduce_debug cub_reduce_debug "" "")
+library_test(program.cub_select_plain cub_select_plain 20011 "")
+
+set(silent ${libraries})
+list(REMOVE_ITEM silent cub_segments thrust_algorithms thrust_sort)
+foreach(program IN LISTS silent)
+  set(run warpfold run --check all --error-exit 99)
+  add_test(NAME checked.${program} COMMAND ${run} -- $<TARGET_FILE:program_${program}> 20011)
+  add_test(NAME checked_adversarial.${program}
+    COMMAND ${run} --schedule adversarial --seed 4 -- $<TARGET_FILE:program_${program}> 3457)
+  set_tests_properties(checked.${program} checked_adversarial.${program} PROPERTIES TIMEOUT 300)
+endforeach()
