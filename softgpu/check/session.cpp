@@ -25,8 +25,11 @@ session::session(check_set checks, findings& sink, memory::device_memory& memory
     : checks_(checks), sink_(sink), memory_(memory),
       shadow_(memory.shared_window(), memory.reserved_bytes(), checks) {
     memory_.watch(this);
-    if (has(check::memory)) {
-        memory_.keep_apart();
+    if (has(race)) {
+        order_.emplace(*this);
+    }
+    if (has(check::memory) || has(race)) {
+        memory_.keep_apart(); // freed memory may be met by what has no order to its free
     }
 }
 
@@ -97,6 +100,7 @@ std::uint64_t session::take_serials(std::uint64_t count, bool of_launch) {
     if (of_launch) {
         const bool alone = launches_.fetch_add(1) == 0;
         if (next_serial_ + count > most_serials && alone) {
+            order_->forget_serials();
             shadow_.forget_all_stamps();
             next_serial_ = 1;
         }
@@ -113,6 +117,25 @@ std::uint64_t session::take_serials(std::uint64_t count, bool of_launch) {
 launch_checks::launch_checks(session& session, std::uint64_t blocks) : owner(session), blocks_(blocks) {
     first_ = session.take_serials(blocks, true);
     held_ = std::min(blocks, most_serials / 2);
+    floor_ = first_;
+}
+
+void launch_checks::join_order(const operation_note& note, std::string name, std::shared_ptr<const stamp_reader> reader) {
+    if (note.when == nullptr || owner.operations() == nullptr) {
+        return;
+    }
+    record_ = std::make_shared<operation_record>();
+    record_->note = note;
+    record_->name = std::move(name);
+    record_->first_serial = first_;
+    record_->serials = first_ == 0 ? 0 : held_;
+    record_->reader = std::move(reader);
+    floor_ = owner.operations()->begin_kernel(record_);
+}
+
+void launch_checks::touch(std::uint64_t allocation) {
+    const std::lock_guard lock(mutex_);
+    record_->allocations.insert(allocation);
 }
 
 bool launch_checks::count_again(const alike& which) {
@@ -164,6 +187,9 @@ void launch_checks::hand_on() {
 }
 
 launch_checks::~launch_checks() {
+    if (record_ != nullptr) {
+        owner.operations()->end_kernel(record_);
+    }
     hand_on();
     if (owner.has(race)) {
         owner.end_launch();
@@ -177,6 +203,9 @@ std::uint64_t launch_checks::further_serial(std::uint64_t block) {
     if (serial != 0) {
         const std::lock_guard lock(mutex_);
         further_.emplace(serial, block);
+        if (record_ != nullptr) {
+            owner.operations()->further_serial(record_, serial, block);
+        }
     }
     return serial;
 }

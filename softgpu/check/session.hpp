@@ -5,13 +5,17 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 
 #include "softgpu/check/finding.hpp"
 #include "softgpu/check/global_shadow.hpp"
+#include "softgpu/check/order.hpp"
 #include "softgpu/check/release_graph.hpp"
 #include "softgpu/memory/device_memory.hpp"
 
@@ -30,6 +34,8 @@ public:
     [[nodiscard]] findings& sink() noexcept { return sink_; }
     [[nodiscard]] memory::device_memory& memory() noexcept { return memory_; }
     [[nodiscard]] global_shadow& shadow() noexcept { return shadow_; }
+    // nullptr where races are not looked for.
+    [[nodiscard]] order* operations() noexcept { return order_ ? &*order_ : nullptr; }
 
     // The host, or a copy, has written these bytes.
     void written(std::uint64_t at, std::uint64_t bytes) noexcept { shadow_.set_valid(at, bytes, true); }
@@ -57,6 +63,7 @@ private:
     findings& sink_;
     memory::device_memory& memory_;
     global_shadow shadow_;
+    std::optional<order> order_;
     std::mutex mutex_;
     std::uint64_t next_serial_ = 1;
     std::atomic<int> launches_{0};
@@ -73,7 +80,18 @@ public:
     session& owner;
     release_graph graph;
 
+    // The launch is this operation; to be called before its blocks start.
+    void join_order(const operation_note& note, std::string name, std::shared_ptr<const stamp_reader> reader);
+    // nullptr where nothing is known of the operations' order.
+    [[nodiscard]] order* operations() noexcept { return record_ == nullptr ? nullptr : owner.operations(); }
+    [[nodiscard]] const operation_record& record() const noexcept { return *record_; }
+    // It touches this allocation.
+    void touch(std::uint64_t allocation);
+
     [[nodiscard]] std::uint64_t first_serial() const noexcept { return first_; }
+    [[nodiscard]] std::uint64_t last_serial() const noexcept { return first_ + held_ - 1; }
+    // Stamps with serials below it are in order.
+    [[nodiscard]] std::uint64_t floor_serial() const noexcept { return floor_; }
     [[nodiscard]] bool stamps_global() const noexcept { return first_ != 0; }
     // Of the block with this number in the launch.
     [[nodiscard]] std::uint64_t serial_of(std::uint64_t block) const noexcept;
@@ -96,6 +114,8 @@ private:
     std::uint64_t blocks_;
     std::uint64_t first_ = 0;
     std::uint64_t held_ = 0;
+    std::uint64_t floor_ = 0;
+    record_pointer record_;
     std::mutex mutex_;
     std::unordered_map<std::uint64_t, std::uint64_t> further_;
     std::map<alike, finding> found_;

@@ -21,7 +21,9 @@ struct block_view {
     std::uint64_t time = 1;
     std::uint64_t base = 1;                  // what was done before is known to all threads of the block
     std::uint64_t global_offset = 0;         // added to a time: the time field of a stamp of global memory
-    stamp launch_floor = 0;                  // stamps of global memory below it are of earlier launches
+    stamp launch_floor = 0;                  // stamps of global memory below it are of what is over before the launch,
+    stamp launch_first = 0;                  // ... from here on the launch's own,
+    stamp launch_end = 0;                    // ... up to here; others may be of what is not in order with it
     stamp own_floor = 0;                     // ... at or above it, and below the next serial's, are the block's own
     bool stamps_global = false;              // races in global memory are looked for
     bool has_fenced = false;                 // a thread has executed a fence

@@ -34,14 +34,14 @@ std::string triple(const std::array<std::uint32_t, 3>& index) {
 namespace {
 
 // The unit of the program that this function stands in.
-const ptx::module& module_of(const launch_state& l, const ptx::function* f) {
-    for (const module::implementation* const unit : l.home->linked->units) {
+const ptx::module& module_of(const module::implementation& home, const ptx::function* f) {
+    for (const module::implementation* const unit : home.linked->units) {
         const std::vector<ptx::function>& all = unit->parsed->functions;
         if (std::less_equal<>()(all.data(), f) && std::less<>()(f, all.data() + all.size())) {
             return *unit->parsed;
         }
     }
-    return *l.home->parsed;
+    return *home.parsed;
 }
 
 std::string file_name(const ptx::module& home, std::uint32_t number) {
@@ -55,7 +55,11 @@ std::string file_name(const ptx::module& home, std::uint32_t number) {
 
 } // namespace
 
-check::source_place source_place_of(const launch_state& l, const instruction_place& which) {
+check::source_place source_place_of(const launch_state& l, const instruction_place& at) {
+    return source_place_of(*l.home, at);
+}
+
+check::source_place source_place_of(const module::implementation& program, const instruction_place& which) {
     check::source_place found;
     if (which.function == nullptr || which.index >= which.function->instructions.size()) {
         return found;
@@ -74,7 +78,7 @@ check::source_place source_place_of(const launch_state& l, const instruction_pla
     if (at == nullptr) {
         return found;
     }
-    const ptx::module& home = module_of(l, which.function);
+    const ptx::module& home = module_of(program, which.function);
     found.file = file_name(home, at->file);
     found.line = at->line;
     // .loc 2 134 1, function_name $L, inlined_at 1 176 28: the call stands there, and may itself be inlined.

@@ -8,6 +8,7 @@
 
 #include "softgpu/check/finding.hpp"
 #include "softgpu/machine/demangle.hpp"
+#include "softgpu/machine/launch.hpp"
 #include "softgpu/machine/state.hpp"
 #include "softgpu/ptx/ast.hpp"
 
@@ -26,5 +27,6 @@ struct instruction_place {
 };
 // Where it stands in the source, by the .loc before it (-lineinfo).
 [[nodiscard]] check::source_place source_place_of(const launch_state& l, const instruction_place& at);
+[[nodiscard]] check::source_place source_place_of(const module::implementation& home, const instruction_place& at);
 
 } // namespace softgpu::machine

@@ -66,7 +66,19 @@ std::string beside(const launch_state& l, std::uint64_t at) {
 } // namespace
 
 bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes) {
-    const auto found = host->launch->memory->find(at, bytes);
+    const launch_state& l = *host->launch;
+    auto found = l.memory->find(at, bytes);
+    if (l.checks != nullptr && l.checks->operations() != nullptr) {
+        if (!found) {
+            // What is freed in an order that is not this launch's is still there, for the checks to say so.
+            found = l.memory->find_released(at);
+            if (!found || !found->contains(at, bytes) ||
+                !l.checks->operations()->may_touch_freed(l.checks->record(), found->serial)) {
+                return false;
+            }
+        }
+        l.checks->touch(found->serial);
+    }
     if (!found) {
         return false;
     }

@@ -13,9 +13,11 @@
 
 #include "softgpu/machine/adversary.hpp"
 #include "softgpu/machine/calls.hpp"
+#include "softgpu/machine/describe.hpp"
 #include "softgpu/machine/inspect.hpp"
 #include "softgpu/machine/link.hpp"
 #include "softgpu/machine/module.hpp"
+#include "softgpu/machine/operation_trace.hpp"
 #include "softgpu/machine/pool.hpp"
 #include "softgpu/machine/splits.hpp"
 #include "softgpu/machine/uniform_values.hpp"
@@ -486,6 +488,9 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
         state.shadow = &request.checks->shadow().view();
         state.check_races = request.checks->has(check::race);
         state.check_init = request.checks->has(check::init);
+        if (request.note != nullptr && state.check_races) {
+            checks->join_order(*request.note, "kernel " + demangled(state.kernel_name), reader_of(state));
+        }
     }
     if (!result.error) {
         run_blocks(state, *code, k, inside.profiling && request.count, result);

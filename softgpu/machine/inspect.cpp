@@ -10,6 +10,7 @@
 #include "softgpu/machine/describe.hpp"
 #include "softgpu/machine/inspect_report.hpp"
 #include "softgpu/machine/module.hpp"
+#include "softgpu/machine/operation_trace.hpp"
 
 namespace softgpu::machine {
 
@@ -64,6 +65,12 @@ public:
         offset_ = offset;
         const stamp mine = mine_ | static_cast<stamp>(lane) << check::lane_shift | byte_mask;
         const bool writes = site_.verb != access_verb::load;
+        if (in_global_ && l_.checks->operations() != nullptr) {
+            look_at_operations(written, true, byte_mask);
+            if (writes) {
+                look_at_operations(read, false, byte_mask);
+            }
+        }
         if (written != 0 && (check::bytes_of(written) & byte_mask) != 0 && !agrees(written) && !follows_write(written)) {
             race(written, true);
         }
@@ -95,6 +102,35 @@ private:
         }
         const bool both_volatile = site_.strength == strength::volatile_ && other == strength::volatile_;
         return !both_volatile || !is_of_warp(s);
+    }
+
+    // Is the stamp of an operation that is not in order with this launch?
+    void look_at_operations(stamp s, bool of_write, unsigned byte_mask) {
+        const check::block_view& v = clock_.view;
+        if (s < v.launch_floor || (s >= v.launch_first && s < v.launch_end) || is_own_block(s) ||
+            (check::bytes_of(s) & byte_mask) == 0) {
+            return;
+        }
+        block_checks& known = *b_.checks;
+        const std::uint64_t serial = check::time_of(s) >> check::serial_time_bits;
+        check::order& operations = *l_.checks->operations();
+        if (known.met_serial != serial) {
+            known.met = operations.unordered(l_.checks->record(), serial);
+            known.met_serial = serial;
+        }
+        if (known.met == nullptr) {
+            return;
+        }
+        const check::operation_record& other = *known.met;
+        const bool other_signals = other.reader != nullptr && other.reader->is_signal(s, of_write);
+        if (site_.strength != strength::plain && (other_signals || other.reader == nullptr)) {
+            if (of_write) {
+                operations.meet(l_.checks->record(), &other);
+                known.met_serial = 0;
+            }
+            return;
+        }
+        report_operations(l_, {w_, &site_, lane_, at_}, other, s, of_write);
     }
 
     // The event of a stamp in the block's own time. false: it is in order anyway.
@@ -427,7 +463,10 @@ void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::
     each(mask, [&](unsigned lane) {
         const std::uint64_t begin = at[lane] - origin;
         if ((begin & (std::bit_floor(unsigned{site.bytes}) - 1)) != 0 || begin > size || site.bytes > size - begin) {
-            return; // the access itself will say so
+            if (space == access_space::global && site.strength != strength::plain && site.verb != access_verb::store) {
+                meet_host(l);
+            }
+            return; // the access itself will say what is wrong
         }
         if (valid != nullptr) {
             const std::uint64_t first =
@@ -479,8 +518,15 @@ void start_checks(block& b) {
         there.clear();
     }
     b.view->has_fenced = false;
-    b.checks->clock.start(b.warps, l.checks->serial_of(b.linear), l.checks->first_serial(),
+    b.checks->met_serial = 0;
+    b.checks->met = nullptr;
+    b.checks->clock.start(b.warps, l.checks->serial_of(b.linear), l.checks->floor_serial(),
                           l.check_races && l.checks->stamps_global());
+    const auto first_of = [](std::uint64_t serial) {
+        return static_cast<check::stamp>(serial << (check::serial_time_bits + check::time_shift));
+    };
+    b.view->launch_first = first_of(l.checks->first_serial());
+    b.view->launch_end = first_of(l.checks->last_serial() + 1);
 }
 
 } // namespace softgpu::machine

@@ -66,6 +66,9 @@ struct block_checks {
     std::uint64_t acquired_at[32][32];
     std::array<std::vector<barrier_arrival>, 16> arrivals; // by barrier
     site_table* sites = nullptr;
+    // What was found last for a serial of another launch, copy or fill: nullptr where it is in order.
+    std::uint64_t met_serial = 0;
+    check::record_pointer met;
 };
 
 // The block is about to start; makes what it needs.

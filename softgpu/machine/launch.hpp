@@ -17,6 +17,7 @@
 #include "softgpu/observe/profile.hpp"
 
 namespace softgpu::check {
+struct operation_note;
 class session;
 }
 
@@ -122,6 +123,7 @@ struct launch_request {
     unsigned resident_blocks = 0;            // at once over all workers, from occupancy; 0: no limit
     unsigned multiprocessors = 132;          // %nsmid
     check::session* checks = nullptr;        // looks at what the kernel does; it is of the module's memory
+    const check::operation_note* note = nullptr; // for the checks: its place among other operations; nullptr: not known
     std::uint32_t shared_limit = 227 * 1024; // for bounds only; the runtime has checked the configuration
     std::uint64_t stack_bytes = 1024;        // cudaLimitStackSize: local memory of a thread, at least 64 KiB of it
     std::uint64_t heap_bytes = 8 << 20;      // cudaLimitMallocHeapSize: what malloc in kernels gives in all

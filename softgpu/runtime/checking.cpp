@@ -8,9 +8,11 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <unistd.h>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/order_checking.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime::checking {
@@ -39,12 +41,18 @@ reported& so_far() {
 class owned_session final : public check::session {
 public:
     owned_session(check::check_set checks, memory::device_memory& memory) : session(checks, all_findings(), memory) {
+        if (operations() != nullptr) {
+            keeper_.emplace(*operations());
+        }
         the_session.store(this, std::memory_order_release);
     }
     ~owned_session() override {
         check::session* self = this;
         the_session.compare_exchange_strong(self, nullptr);
     }
+
+private:
+    std::optional<order_keeper> keeper_;
 };
 
 void write_file(const settings& options) {

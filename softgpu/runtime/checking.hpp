@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "softgpu/check/order.hpp"
 #include "softgpu/check/session.hpp"
 
 namespace softgpu::runtime {
@@ -23,6 +25,21 @@ namespace checking {
 // The host's or a copy's own access, right after it was made.
 void written(const void* at, std::uint64_t bytes) noexcept;
 void copied(const void* to, const void* from, std::uint64_t bytes) noexcept;
+
+// Whether the order of operations is looked at.
+[[nodiscard]] bool watches_order() noexcept;
+// Of the operation that this thread carries out; without a moment where its order is not watched.
+[[nodiscard]] check::operation_note current_note();
+// This thread's operation has copied or filled: the ranges that it wrote and read.
+void transferred(std::string name, std::vector<check::touched_range> ranges) noexcept;
+// This thread's operation makes [at, at + bytes) usable in its stream's order, or is about to free it.
+void allocated_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept;
+void freed_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept;
+// The rows of a box, each [base + k * pitch, ... + width).
+void add_rows(std::vector<check::touched_range>& ranges, const memory::device_memory& memory, const void* base, std::size_t pitch,
+              std::size_t slice_rows, std::size_t width, std::size_t height, std::size_t depth, bool writes);
+// Kernels' modules are about to go.
+void modules_go() noexcept;
 
 // A launch is over: after a fault what was found is printed at once, since the program may abort.
 void launched(const settings& options, bool fault) noexcept;

@@ -103,6 +103,9 @@ error cudaEventElapsedTime(float* milliseconds, event* start, event* end) {
             gpu.bring_to_light(lock);
         }
         require(first_at && second_at, error::not_ready);
+        // They are over, and now the host knows.
+        (void)executor::instance().is_done(first);
+        (void)executor::instance().is_done(second);
         *milliseconds = std::chrono::duration<float, std::milli>(*second_at - *first_at).count();
     });
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "softgpu/runtime/call.hpp"
 
@@ -19,10 +20,13 @@ constexpr unsigned most_threads = 512;
 constexpr unsigned farthest_help = 32; // operations looked at before a waiting thread just sleeps
 
 thread_local bool inside_host_function = false;
+thread_local const operation* carried_out = nullptr;
 
 } // namespace
 
 bool in_host_function() noexcept { return inside_host_function; }
+
+const operation* current_operation() noexcept { return carried_out; }
 
 executor& executor::instance() {
     static executor& only = *new executor;
@@ -79,13 +83,7 @@ void executor::issue(const operation_pointer& what, std::span<const operation_po
         }
     }
     if (watcher_ != nullptr) {
-        std::vector<std::uint64_t> ids;
-        for (const operation_pointer& b : before) {
-            if (b != nullptr) {
-                ids.push_back(b->id);
-            }
-        }
-        watcher_->issued(what->id, *what, ids);
+        watcher_->issued(*what, before);
     }
     what->place = unfinished_.insert(unfinished_.end(), what);
     if (what->left == 0) {
@@ -119,6 +117,9 @@ void executor::complete(const operation_pointer& what) {
         const operation_pointer o = std::move(over.back());
         over.pop_back();
         o->at = stage::done;
+        if (watcher_ != nullptr) {
+            watcher_->finished(*o);
+        }
         o->finished = now;
         o->run = nullptr;
         o->before.clear();
@@ -188,10 +189,15 @@ executor::clock::time_point executor::due_to_grant() const {
 void executor::run(guard& lock, const operation_pointer& what) {
     moved_ = clock::now();
     const std::function<void()> work = std::move(what->run);
+    if (what->kind == operation_kind::host && watcher_ != nullptr) {
+        watcher_->host_waited(*what);
+    }
     lock.unlock();
     const bool outside = !inside_host_function;
     inside_host_function = inside_host_function || what->kind == operation_kind::host;
+    const operation* const outer = std::exchange(carried_out, what.get());
     work();
+    carried_out = outer;
     inside_host_function = !outside;
     lock.lock();
     --running_;
@@ -288,7 +294,7 @@ void executor::wait(guard& lock, const operation_pointer& what) {
     --waiting_;
     pass_on();
     if (watcher_ != nullptr) {
-        watcher_->host_waited(what->id);
+        watcher_->host_waited(*what);
     }
 }
 
@@ -314,7 +320,7 @@ void executor::wait_for_all() {
         wait(lock, operation_pointer(*last));
     }
     if (watcher_ != nullptr) {
-        watcher_->host_waited(0);
+        watcher_->host_waited_for_all();
     }
 }
 
@@ -345,7 +351,7 @@ bool executor::is_done(const operation_pointer& what) {
     }
     const bool done = what->at == stage::done;
     if (done && watcher_ != nullptr) {
-        watcher_->host_waited(what->id);
+        watcher_->host_waited(*what);
     }
     return done;
 }

@@ -23,15 +23,17 @@
 
 namespace softgpu::runtime {
 
-// What a checker wants to know of the order of operations: who happens before whom. Called under the executor's lock, in
-// the order of issue; must not call back.
+// Who wants to know which operation comes after which. Called under the executor's lock; must not call back.
 class order_watcher {
 public:
     virtual ~order_watcher() = default;
-    // after: the ids of all operations that it directly waits for, also of those that are over already.
-    virtual void issued(std::uint64_t id, const operation& what, std::span<const std::uint64_t> after) = 0;
-    // The calling thread of the host goes on only after this operation.
-    virtual void host_waited(std::uint64_t id) = 0;
+    // after: all operations that it directly waits for, also those that are over already; null pointers mean nothing.
+    virtual void issued(operation& what, std::span<const operation_pointer> after) = 0;
+    virtual void finished(const operation& what) = 0;
+    // The host goes on only after this operation: the calling thread has waited for it, or is the host function.
+    virtual void host_waited(const operation& what) = 0;
+    // ... after all operations.
+    virtual void host_waited_for_all() = 0;
 };
 
 class executor {
@@ -48,6 +50,7 @@ public:
 
     // seed: of the adversarial schedule. Before the first issue().
     void choose_schedule(std::optional<std::uint64_t> seed);
+    // nullptr: nobody watches.
     void watch(order_watcher* watcher);
 
     // Has it run once all of `before` is over (null pointers are skipped). The caller will wait for it at once: no other
@@ -104,6 +107,8 @@ private:
     order_watcher* watcher_ = nullptr;
 };
 
+// The operation that this thread carries out, or nullptr.
+[[nodiscard]] const operation* current_operation() noexcept;
 // Whether this thread runs a host function or callback now.
 [[nodiscard]] bool in_host_function() noexcept;
 

@@ -2,6 +2,9 @@
 // cudaMemset and its kind.
 #include <cstring>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/call.hpp"
@@ -83,6 +86,12 @@ void perform(const fill_work& work) {
                 std::memcpy(row + x * work.element_bytes, &work.value, work.element_bytes);
             }
         }
+    }
+    if (check::session* const s = checking::current(); s != nullptr && s->operations() != nullptr) {
+        const std::size_t width = work.width * work.element_bytes;
+        std::vector<check::touched_range> ranges;
+        checking::add_rows(ranges, s->memory(), work.base, work.pitch, work.slice_rows, width, work.height, work.depth, true);
+        checking::transferred("fill of " + std::to_string(width * work.height * work.depth) + " bytes", std::move(ranges));
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/graph.hpp"
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/symbol.hpp"
@@ -125,7 +126,14 @@ private:
             return made;
         }
         if (const auto* const memory = std::get_if<memory_work>(&n.work)) {
-            set_live(*memory->what, n.type == node_type::allocate);
+            const bool allocates = n.type == node_type::allocate;
+            set_live(*memory->what, allocates);
+            if (checking::watches_order()) {
+                return device(before, [&gpu = gpu_, base = memory->what->base, allocates] {
+                    allocates ? checking::allocated_in_order(gpu.memory(), base, "allocation node")
+                              : checking::freed_in_order(gpu.memory(), base, "free node");
+                });
+            }
         }
         return mark(before);
     }

@@ -172,6 +172,7 @@ std::vector<std::byte> pack_arguments(context& gpu, function& f, void* const* ar
 void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
     const kernel_image& image = work.what->image;
     const machine::kernel_facts& facts = *image.facts;
+    const check::operation_note note = checking::current_note();
     const machine::launch_request request{
         .grid = extent_of(work.grid),
         .block = extent_of(work.block),
@@ -183,6 +184,7 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
         .resident_blocks = static_cast<unsigned>(resident_blocks(gpu.device(), facts, work)),
         .multiprocessors = static_cast<unsigned>(gpu.device().multiprocessors),
         .checks = checking::current(),
+        .note = &note,
         .shared_limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin),
         .stack_bytes = work.stack_bytes,
         .heap_bytes = work.heap_bytes,

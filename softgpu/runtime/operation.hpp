@@ -10,6 +10,10 @@
 #include <memory>
 #include <vector>
 
+namespace softgpu::check {
+struct moment;
+}
+
 namespace softgpu::runtime {
 
 struct operation;
@@ -22,6 +26,7 @@ struct operation {
     int priority = 0;            // of its stream: smaller goes first
     std::uint64_t stream = 0;    // id, for reports
     std::function<void()> run;   // not of a mark. Must not throw; runs without any lock held.
+    std::shared_ptr<const check::moment> when{}; // its place in the order, where somebody watches it
 
     // The executor's own, guarded by its mutex.
     enum class stage : std::uint8_t { fresh, waiting, ready, running, done };

@@ -8,6 +8,7 @@
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/memory.hpp"
 
 namespace softgpu::runtime {
@@ -85,6 +86,12 @@ void allocate(context& gpu, locked& lock, void** pointer, std::size_t bytes, mem
         require(gpu.state().pools.contains(&pool));
         return gpu.state().pools.allocate(pool, bytes);
     }));
+    if (*pointer != nullptr && checking::watches_order()) {
+        // For the checks, an operation of the stream that the memory belongs to from there on.
+        gpu.issue(in, operation_kind::device, [&gpu, base = reinterpret_cast<memory::address>(*pointer)] {
+            checking::allocated_in_order(gpu.memory(), base, "cudaMallocAsync");
+        });
+    }
 }
 
 void free_in_order(context& gpu, void* pointer, stream& on) {
@@ -99,7 +106,9 @@ void free_in_order(context& gpu, void* pointer, stream& on) {
         return;
     }
     if (gpu.state().graphs.allocations.contains(address)) {
-        gpu.mark(on);
+        gpu.issue(on, operation_kind::device, [&gpu, address] {
+            checking::freed_in_order(gpu.memory(), address, "cudaFreeAsync");
+        });
         (void)free_graph_memory(gpu, address);
         return;
     }
@@ -107,6 +116,7 @@ void free_in_order(context& gpu, void* pointer, stream& on) {
     gpu.issue(on, operation_kind::device, [&gpu, pointer, address] {
         const locked lock(gpu.mutex());
         gpu.state().freeing.erase(address);
+        checking::freed_in_order(gpu.memory(), address, "cudaFreeAsync");
         release(gpu, pointer);
     });
 }

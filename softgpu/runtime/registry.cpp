@@ -8,6 +8,7 @@
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/context.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
@@ -59,6 +60,7 @@ fat_binary& registry::add_text(std::string ptx) {
 
 void registry::remove_binary(fat_binary& binary) {
     const bool over = executor::instance().wait_for_all(std::chrono::milliseconds(1000));
+    checking::modules_go();
     const std::lock_guard lock(mutex_);
     std::erase_if(variables_, [&](const auto& v) { return v.second.binary == &binary; });
     std::erase_if(handles_, [&](const auto& h) { return h.second->binary == &binary; });

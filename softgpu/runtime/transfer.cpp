@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "softgpu/runtime/call.hpp"
@@ -106,12 +108,51 @@ void require_copy(context& gpu, const copy_3d& p) {
     require_accessible(gpu, from.base, span_of(from, size), source_on_device(p.kind));
 }
 
+namespace {
+
+enum class side : std::uint8_t { device, managed, pinned, pageable };
+
+side side_of(const memory::device_memory& memory, const void* pointer) {
+    const auto found = memory.find(reinterpret_cast<memory::address>(pointer));
+    if (!found) {
+        return is_in_arena(memory, reinterpret_cast<memory::address>(pointer)) ? side::device : side::pageable;
+    }
+    return found->kind == memory::allocation_kind::host_mapped ? side::pinned
+           : found->kind == memory::allocation_kind::managed   ? side::managed
+                                                               : side::device;
+}
+
+bool is_host(side s) { return s == side::pinned || s == side::pageable; }
+
+// For the checks. What was staged has no source any more: the host has read it.
+void note_copy(const copy_work& work, const block_of_rows& to, const block_of_rows& from, const extent& size) {
+    check::session* const s = checking::current();
+    if (s == nullptr || s->operations() == nullptr) {
+        return;
+    }
+    const bool staged = work.staged != nullptr;
+    std::vector<check::touched_range> ranges;
+    checking::add_rows(ranges, s->memory(), to.base, to.pitch, to.slice_rows, size.width, size.height, size.depth, true);
+    if (!staged) {
+        checking::add_rows(ranges, s->memory(), from.base, from.pitch, from.slice_rows, size.width, size.height,
+                           size.depth, false);
+    }
+    const auto name = [](bool host) { return host ? "host" : "device"; };
+    checking::transferred("copy of " + std::to_string(size.width * size.height * size.depth) + " bytes from " +
+                              name(staged || is_host(side_of(s->memory(), from.base))) + " to " +
+                              name(is_host(side_of(s->memory(), to.base))),
+                          std::move(ranges));
+}
+
+} // namespace
+
 void perform(const copy_work& work) {
     const copy_3d& p = work.what;
     const extent& size = p.extent;
     if (work.staged != nullptr) {
         std::memcpy(p.destination.pointer, work.staged->data(), work.staged->size());
         checking::written(p.destination.pointer, work.staged->size());
+        note_copy(work, {p.destination.pointer, work.staged->size(), 1}, {}, {work.staged->size(), 1, 1});
         return;
     }
     const block_of_rows to = rows_at(p.destination, p.destination_position, size);
@@ -125,25 +166,8 @@ void perform(const copy_work& work) {
             checking::copied(target, source, size.width);
         }
     }
+    note_copy(work, to, from, size);
 }
-
-namespace {
-
-enum class side : std::uint8_t { device, managed, pinned, pageable };
-
-side side_of(context& gpu, const void* pointer) {
-    const auto found = gpu.memory().find(reinterpret_cast<memory::address>(pointer));
-    if (!found) {
-        return side::pageable;
-    }
-    return found->kind == memory::allocation_kind::host_mapped ? side::pinned
-           : found->kind == memory::allocation_kind::managed   ? side::managed
-                                                               : side::device;
-}
-
-bool is_host(side s) { return s == side::pinned || s == side::pageable; }
-
-} // namespace
 
 void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
     if (order == host_order::synchronous) {
@@ -154,8 +178,8 @@ void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_
     }
     require_copy(gpu, what);
     copy_work work{.what = what};
-    const side to = side_of(gpu, what.destination.pointer);
-    const side from = side_of(gpu, what.source.pointer);
+    const side to = side_of(gpu.memory(), what.destination.pointer);
+    const side from = side_of(gpu.memory(), what.source.pointer);
     bool waits = order == host_order::synchronous
                      ? to != side::device || from != side::device
                      : to == side::pageable || from == side::pageable || (is_host(to) && is_host(from));

@@ -3,11 +3,13 @@
 // corrected twin runs without a finding.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,17 +21,20 @@ struct expectation {
     std::string name;
     std::string kind;
     unsigned line = 0; // 0: of the host
+    std::string program = PLANTED;
+    std::string file = "planted.cu";
 };
 
-std::vector<expectation> read_expectations() {
-    std::ifstream in(PLANTED_SOURCE);
+std::vector<expectation> read_expectations(const char* program = PLANTED, const char* source = PLANTED_SOURCE) {
+    std::ifstream in(source);
+    const std::string file = std::filesystem::path(source).filename();
     const std::regex marker("// (HOST_)?FINDING\\((\\w+)\\): (.+)$");
     std::vector<expectation> all;
     std::string text;
     for (unsigned line = 1; std::getline(in, text); ++line) {
         std::smatch found;
         if (std::regex_search(text, found, marker) && found[2] != "case") {
-            all.push_back({found[2], found[3], found[1].matched ? 0 : line});
+            all.push_back({found[2], found[3], found[1].matched ? 0 : line, program, file});
         }
     }
     return all;
@@ -41,11 +46,19 @@ struct outcome {
     std::string text;
 };
 
-outcome run(const std::string& arguments, const std::string& options = "--check all") {
+std::vector<expectation> all_expectations() {
+    std::vector<expectation> all = read_expectations();
+    const std::vector<expectation> more = read_expectations(PLANTED_ORDER, PLANTED_ORDER_SOURCE);
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+outcome run(const std::string& arguments, const std::string& options = "--check all",
+            const std::string& program = PLANTED) {
     const std::string json =
         (std::filesystem::temp_directory_path() / ("planted-" + std::to_string(::getpid()) + ".json")).string();
     const std::string command = std::string("'") + WARPFOLD + "' run " + options + " --check-json '" + json + "' -- '" +
-                                PLANTED + "' " + arguments + " 2>&1";
+                                program + "' " + arguments + " 2>&1";
     outcome o;
     std::FILE* const pipe = ::popen(command.c_str(), "r");
     std::array<char, 4096> buffer{};
@@ -63,7 +76,7 @@ class Planted : public testing::TestWithParam<expectation> {};
 
 TEST_P(Planted, IsFoundAtItsLine) {
     const expectation& e = GetParam();
-    const outcome o = run(e.name);
+    const outcome o = run(e.name, "--check all", e.program);
     EXPECT_EQ(o.status, 1) << o.text;
     ASSERT_TRUE(o.report.is_object()) << o.text;
     const auto& list = o.report["findings"];
@@ -78,7 +91,7 @@ TEST_P(Planted, IsFoundAtItsLine) {
         const auto& where = access["where"];
         const auto is = [&](const nlohmann::json& place) {
             return place.contains("line") && place["line"] == e.line &&
-                   place["file"].get<std::string>().ends_with("planted.cu");
+                   place["file"].get<std::string>().ends_with("/" + e.file);
         };
         there = there || is(where);
         for (const auto& call : where.value("called_from", nlohmann::json::array())) {
@@ -86,18 +99,50 @@ TEST_P(Planted, IsFoundAtItsLine) {
         }
     }
     EXPECT_TRUE(there) << "not at line " << e.line << ":\n" << o.text;
-    EXPECT_NE(o.text.find("planted.cu:" + std::to_string(e.line)), std::string::npos) << o.text;
-    EXPECT_TRUE(list[0]["accesses"].at(0).contains("thread"));
+    EXPECT_NE(o.text.find("/" + e.file + ":" + std::to_string(e.line)), std::string::npos) << o.text;
+    const auto& accesses = list[0]["accesses"];
+    EXPECT_TRUE(std::any_of(accesses.begin(), accesses.end(), [](const auto& a) { return a.contains("thread"); }));
 }
 
 TEST_P(Planted, TwinIsSilent) {
-    const outcome o = run(GetParam().name + " fixed");
+    const outcome o = run(GetParam().name + " fixed", "--check all", GetParam().program);
     EXPECT_EQ(o.status, 0) << o.text;
     ASSERT_TRUE(o.report.is_object()) << o.text;
     EXPECT_TRUE(o.report["findings"].empty()) << o.text;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Planted, testing::ValuesIn(read_expectations()),
+INSTANTIATE_TEST_SUITE_P(All, Planted, testing::ValuesIn(all_expectations()),
+                         [](const auto& which) { return which.param.name; });
+
+// What is said of a finding but for values, threads and how often.
+std::set<std::string> essence(const nlohmann::json& report) {
+    std::set<std::string> all;
+    for (const auto& f : report["findings"]) {
+        std::string text = f["kind"];
+        for (const auto& a : f["accesses"]) {
+            text += "; " + a["what"].get<std::string>() + " " + std::to_string(a["where"].value("line", 0));
+        }
+        all.insert(text);
+    }
+    return all;
+}
+
+class PlantedOrder : public testing::TestWithParam<expectation> {};
+
+// It is the order that is missing, not the order that there was, which is reported.
+TEST_P(PlantedOrder, IsTheSameInEverySchedule) {
+    const expectation& e = GetParam();
+    const std::set<std::string> fair = essence(run(e.name, "--check race", e.program).report);
+    EXPECT_EQ(fair.size(), 1u);
+    for (const char* const seed : {"1", "2", "3", "4"}) {
+        const std::string options = std::string("--check race --schedule adversarial --seed ") + seed;
+        const outcome o = run(e.name, options, e.program);
+        EXPECT_EQ(essence(o.report), fair) << "seed " << seed << ":\n" << o.text;
+        EXPECT_EQ(run(e.name + " fixed", options, e.program).status, 0) << "seed " << seed;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlantedOrder, testing::ValuesIn(read_expectations(PLANTED_ORDER, PLANTED_ORDER_SOURCE)),
                          [](const auto& which) { return which.param.name; });
 
 TEST(PlantedOptions, StatusAndChoice) {
@@ -107,6 +152,7 @@ TEST(PlantedOptions, StatusAndChoice) {
     EXPECT_NE(other.text.find("0 findings"), std::string::npos) << other.text;
     EXPECT_EQ(run("race_warps", "--check races").status, 2);
     EXPECT_GE(read_expectations().size(), 23u);
+    EXPECT_EQ(read_expectations(PLANTED_ORDER, PLANTED_ORDER_SOURCE).size(), 13u);
 }
 
 } // namespace

@@ -24,25 +24,36 @@ struct race_view {
     stamp base;    // ... and below this in order too,
     stamp warp;    // or below this if it is the warp's
     stamp mine;    // of lane 0
+    stamp same;    // bits that are equal for one and the same block
+    stamp first;   // from here on the launch's own,
+    stamp end;     // ... up to here
 };
+
+constexpr stamp serial_bits_of_stamp = -(stamp{1} << (check::time_shift + check::serial_time_bits));
 
 SOFTGPU_INLINE race_view shared_view(const check::block_view& v, unsigned warp_index, stamp rest) {
     const auto at = [](std::uint64_t time) { return static_cast<stamp>(time << check::time_shift); };
-    return {at(v.base), at(v.base), at(v.base), at(v.warps[warp_index].base), at(v.time) | rest};
+    return {at(v.base), at(v.base), at(v.base), at(v.warps[warp_index].base), at(v.time) | rest, 0, 0, INT64_MAX};
 }
 
 SOFTGPU_INLINE race_view global_view(const check::block_view& v, unsigned warp_index, stamp rest) {
     const auto at = [&](std::uint64_t time) {
         return static_cast<stamp>((time + v.global_offset) << check::time_shift);
     };
-    return {v.launch_floor, v.own_floor, at(v.base), at(v.warps[warp_index].base), at(v.time) | rest};
+    return {v.launch_floor, v.own_floor, at(v.base), at(v.warps[warp_index].base), at(v.time) | rest, serial_bits_of_stamp,
+            v.launch_first, v.launch_end};
+}
+
+// Of a block of this launch, or of what is over before it.
+SOFTGPU_INLINE bool is_of_launch(stamp s, stamp mine, const race_view& v) {
+    return ((s >= v.first || s < v.floor) && s < v.end) || ((s ^ mine) & v.same) == 0;
 }
 
 // Whether the access with stamp `mine` may follow the one of s. `same`: bits that are equal for one and the same thread.
 SOFTGPU_INLINE bool in_order(stamp s, stamp mine, stamp same, const race_view& v) {
     const stamp other = s ^ mine;
     const bool by_warp = (other & check::warp_bits) == 0;
-    const bool known = s < v.base || (by_warp && (s < v.warp || (other & same) == 0));
+    const bool known = s < v.base || (by_warp && (s < v.warp || (other & (same | v.same)) == 0));
     return s < v.floor || (s >= v.low && known);
 }
 
@@ -55,11 +66,12 @@ SOFTGPU_INLINE bool is_atomic(stamp s) {
 
 template <access_verb Verb>
 SOFTGPU_INLINE bool may_follow_write(stamp s, stamp mine, const race_view& v) {
-    return in_order(s, mine, same_writer, v) || (Verb == access_verb::update && is_atomic(s));
+    return in_order(s, mine, same_writer, v) || (Verb == access_verb::update && is_atomic(s) && is_of_launch(s, mine, v));
 }
 template <access_verb Verb>
 SOFTGPU_INLINE bool may_follow_read(stamp s, stamp mine, const race_view& v) {
-    return in_order(s, mine, same_reader, v) || (Verb == access_verb::update && (s & check::strong_read) != 0);
+    return in_order(s, mine, same_reader, v) ||
+           (Verb == access_verb::update && (s & check::strong_read) != 0 && is_of_launch(s, mine, v));
 }
 
 // The stamp of a word that others have read as well.
@@ -93,6 +105,8 @@ SOFTGPU_INLINE bool pass_run(stamp* writes, stamp* reads, unsigned count, unsign
         bool fine = may_follow_write<Verb>(writes[k], mine, v);
         if (Verb != access_verb::load) {
             fine = fine && may_follow_read<Verb>(reads[k], mine, v);
+        } else if (Global) {
+            fine = fine && is_of_launch(reads[k], mine, v);
         }
         wrong |= fine ? 0 : 1;
     }
@@ -125,6 +139,7 @@ SOFTGPU_INLINE bool pass_apart(stamp* writes, stamp* reads, const std::uint64_t*
             if (Verb != access_verb::load) {
                 fine = fine && may_follow_read<Verb>(r, mine, v);
             } else {
+                fine = fine && (!Global || is_of_launch(r, mine, v));
                 // Nothing to note where several lanes of this warp have read just now, or several warps in this interval.
                 const stamp spread = r & check::spread_bits;
                 const bool now = ((r ^ mine) >> check::time_shift) == 0 && ((r ^ mine) & check::warp_bits) == 0;
