@@ -83,6 +83,8 @@ public:
 
     // nullptr where there is no such entry. Throws ptx::error where the module does not parse.
     [[nodiscard]] const kernel* find_kernel(std::string_view name);
+    // The names of all kernels, in the order written. Throws likewise.
+    [[nodiscard]] std::vector<std::string> kernel_names();
     // Address 0 where there is no such variable.
     [[nodiscard]] variable_place find_variable(std::string_view name);
     // Throws ptx::error where the body does not parse.

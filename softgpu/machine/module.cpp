@@ -280,6 +280,17 @@ const kernel* module::find_kernel(std::string_view name) {
     return self_->kernels.emplace(k->name, std::move(k)).first->second.get();
 }
 
+std::vector<std::string> module::kernel_names() {
+    const std::lock_guard lock(self_->linked->mutex);
+    std::vector<std::string> names;
+    for (const ptx::function& f : self_->get().functions) {
+        if (f.is_entry && f.has_body) {
+            names.push_back(f.name);
+        }
+    }
+    return names;
+}
+
 variable_place module::find_variable(std::string_view name) {
     const std::lock_guard lock(self_->linked->mutex);
     self_->get();

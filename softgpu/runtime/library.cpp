@@ -63,6 +63,18 @@ auto found(Find&& find) {
     }
 }
 
+function* kernel_of(context& gpu, library& l, const std::string& name) {
+    function*& kernel = l.kernels[name];
+    if (kernel == nullptr) {
+        const char* const key = &l.keys.emplace_back();
+        registry::instance().add_function(*l.binary, key, name.c_str());
+        function* const made = registry::instance().find_function(key);
+        found([&] { return registry::instance().load(*made, gpu); });
+        kernel = made;
+    }
+    return kernel;
+}
+
 machine::variable_place variable(context& gpu, library& l, const char* name) {
     return found([&] {
         return registry::instance().locate({.binary = l.binary, .name = name, .bytes = 0, .managed_host = nullptr}, gpu);
@@ -126,16 +138,39 @@ error cudaLibraryGetKernel(function** out, library* handle, const char* name) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr && name != nullptr);
         gpu.must_be_alive();
+        *out = kernel_of(gpu, checked(handle), name);
+    });
+}
+
+error cudaLibraryGetKernelCount(unsigned* count, library* handle) {
+    return call([&](context& gpu, locked&) {
+        require(count != nullptr);
+        gpu.must_be_alive();
+        *count = static_cast<unsigned>(registry::instance().kernels_of(*checked(handle).binary, gpu).size());
+    });
+}
+
+error cudaLibraryEnumerateKernels(function** kernels, unsigned count, library* handle) {
+    return call([&](context& gpu, locked&) {
+        require(kernels != nullptr && count != 0);
+        gpu.must_be_alive();
         library& l = checked(handle);
-        function*& kernel = l.kernels[name];
-        if (kernel == nullptr) {
-            const char* const key = &l.keys.emplace_back();
-            registry::instance().add_function(*l.binary, key, name);
-            function* const made = registry::instance().find_function(key);
-            found([&] { return registry::instance().load(*made, gpu); });
-            kernel = made;
+        for (const std::string& name : registry::instance().kernels_of(*l.binary, gpu)) {
+            if (count-- == 0) {
+                return;
+            }
+            *kernels++ = kernel_of(gpu, l, name);
         }
-        *out = kernel;
+    });
+}
+
+// There is no device here whose kernels and host call the same functions.
+error cudaLibraryGetUnifiedFunction(void** pointer, library* handle, const char* name) {
+    return call([&](context& gpu, locked&) {
+        require(pointer != nullptr && name != nullptr);
+        gpu.must_be_alive();
+        (void)checked(handle);
+        fail(error::symbol_not_found);
     });
 }
 

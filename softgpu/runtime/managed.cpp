@@ -70,6 +70,14 @@ void prefetch(const void* pointer, std::size_t bytes, memory_location to, unsign
     advice_of(gpu, pointer, bytes).last_prefetch = to;
 }
 
+void discard(const void* pointer, std::size_t bytes, stream* on) {
+    context& gpu = context::current();
+    const locked lock(gpu.mutex());
+    gpu.must_be_alive();
+    require_not_capturing(gpu, gpu.checked(on));
+    (void)advice_of(gpu, pointer, bytes);
+}
+
 void advise(const void* pointer, std::size_t bytes, memory_advice what, memory_location at) {
     context& gpu = context::current();
     const locked lock(gpu.mutex());

@@ -22,6 +22,7 @@ using managed_ranges = std::map<std::uint64_t, managed_advice>; // by base of th
 
 // What cudaMemPrefetchAsync and cudaMemAdvise do in every version of the interface. They throw failure.
 void prefetch(const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on);
+void discard(const void* pointer, std::size_t bytes, stream* on);
 void advise(const void* pointer, std::size_t bytes, memory_advice what, memory_location at);
 
 } // namespace softgpu::runtime

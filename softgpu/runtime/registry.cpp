@@ -153,6 +153,20 @@ const kernel_image& registry::load(function& f, context& gpu) {
     return f.image;
 }
 
+std::vector<std::string> registry::kernels_of(fat_binary& binary, context& gpu) {
+    const std::lock_guard lock(mutex_);
+    load_locked(binary, gpu, "a kernel");
+    std::vector<std::string> names;
+    for (const auto& m : binary.modules) {
+        for (std::string& name : m->kernel_names()) {
+            if (std::ranges::find(names, name) == names.end()) {
+                names.push_back(std::move(name));
+            }
+        }
+    }
+    return names;
+}
+
 const device_variable* registry::find_variable(const void* host) {
     const std::lock_guard lock(mutex_);
     if (const auto at = variables_.find(host); at != variables_.end()) {
@@ -242,7 +256,7 @@ void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fa
         if (const auto best = best_ptx(own, gpu.device().newest_ptx())) {
             units.push_back(std::make_unique<machine::module>(decompress(*best), gpu.memory()));
             names.push_back(name);
-        } else {
+        } else if (std::ranges::none_of(own, [](const fatbin_entry& e) { return e.kind == fatbin_kind::ptx; })) {
             without.push_back(name);
         }
     }
@@ -254,7 +268,7 @@ void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fa
         fail(error::invalid_ptx, std::string("the program's units cannot be linked: ") + wrong.what() +
                                      (without.empty() ? std::string()
                                                       : "; " + std::to_string(without.size()) +
-                                                            " of its units hold no PTX that this device can run"));
+                                                            " of its units hold machine code only"));
     }
     binary.modules = std::move(units);
 }

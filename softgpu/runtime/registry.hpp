@@ -77,6 +77,9 @@ public:
     // The kernel's code, loaded where it is not yet. Throws failure.
     const kernel_image& load(function& f, context& gpu);
 
+    // The names of all kernels of a binary, each once. Throws failure.
+    [[nodiscard]] std::vector<std::string> kernels_of(fat_binary& binary, context& gpu);
+
     // nullptr where nothing was registered for this address.
     [[nodiscard]] const device_variable* find_variable(const void* host);
     // Throws failure.

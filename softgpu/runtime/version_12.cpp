@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "softgpu/runtime/abi/device_properties_12.hpp"
+#include "softgpu/runtime/batch.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/properties.hpp"
 #include "softgpu/runtime/transfer.hpp"
@@ -176,6 +177,21 @@ error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources
         }
         copy_batch(destinations, sources, sizes, count, attribute_indices, attribute_count, on);
     });
+}
+
+error cudaMemcpy3DBatchAsync(std::size_t count, batch_operation* operations, std::size_t* failed,
+                             unsigned long long flags, stream* on) {
+    return call([&] {
+        if (failed != nullptr) {
+            *failed = static_cast<std::size_t>(-1); // none in particular
+        }
+        copy_batch_of_boxes(operations, count, flags, on);
+    });
+}
+
+error cudaMemcpy3DBatchAsync_ptsz(std::size_t count, batch_operation* operations, std::size_t* failed,
+                                  unsigned long long flags, stream* on) {
+    return cudaMemcpy3DBatchAsync(count, operations, failed, flags, of_this_thread(on));
 }
 
 error cudaMemPrefetchAsync_ptsz(const void* pointer, std::size_t bytes, int device, stream* on) {

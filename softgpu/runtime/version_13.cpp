@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The calls that CUDA 13 has in a form of its own.
+#include "softgpu/runtime/batch.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/properties.hpp"
 #include "softgpu/runtime/transfer.hpp"
@@ -45,6 +46,15 @@ error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources
                            std::size_t count, void*, std::size_t* attribute_indices, std::size_t attribute_count,
                            stream* on) {
     return call([&] { copy_batch(destinations, sources, sizes, count, attribute_indices, attribute_count, on); });
+}
+
+error cudaMemcpy3DBatchAsync(std::size_t count, batch_operation* operations, unsigned long long flags, stream* on) {
+    return call([&] { copy_batch_of_boxes(operations, count, flags, on); });
+}
+
+error cudaMemcpy3DBatchAsync_ptsz(std::size_t count, batch_operation* operations, unsigned long long flags,
+                                  stream* on) {
+    return cudaMemcpy3DBatchAsync(count, operations, flags, of_this_thread(on));
 }
 
 error cudaMemPrefetchAsync_ptsz(const void* pointer, std::size_t bytes, memory_location to, unsigned flags,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Libraries: kernels and variables of code that is loaded while the program runs.
+#include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,10 @@ error cudaLibraryLoadData(library** out, const void* code, void* options, void**
                           void* library_options, void** library_values, unsigned library_count);
 error cudaLibraryUnload(library* handle);
 error cudaLibraryGetKernel(function** out, library* handle, const char* name);
+error cudaLibraryGetKernelCount(unsigned* count, library* handle);
+error cudaLibraryEnumerateKernels(function** kernels, unsigned count, library* handle);
+error cudaLibraryGetUnifiedFunction(void** pointer, library* handle, const char* name);
+error cudaFuncGetName(const char** name, const void* kernel);
 error cudaLibraryGetGlobal(void** pointer, std::size_t* bytes, library* handle, const char* name);
 error cudaLibraryGetManaged(void** pointer, std::size_t* bytes, library* handle, const char* name);
 }
@@ -59,7 +65,29 @@ TEST_P(library_test, kernels_and_variables_by_name) {
     EXPECT_EQ(cudaLibraryGetManaged(&counter, &bytes, l, "counter"), error::symbol_not_found);
     ASSERT_EQ(cudaLibraryGetManaged(&counter, &bytes, l, "both"), error::success);
     EXPECT_EQ(*static_cast<std::uint32_t*>(counter), 3u);
+    unsigned count = 0;
+    ASSERT_EQ(cudaLibraryGetKernelCount(&count, l), error::success);
+    ASSERT_EQ(count, 6u);
+    std::vector<function*> kernels(count + 2);
+    ASSERT_EQ(cudaLibraryEnumerateKernels(kernels.data(), count + 2, l), error::success);
+    std::set<std::string> names;
+    for (unsigned k = 0; k < count; ++k) {
+        const char* name = nullptr;
+        ASSERT_EQ(cudaFuncGetName(&name, kernels[k]), error::success);
+        names.insert(name);
+    }
+    EXPECT_EQ(names, (std::set<std::string>{"_Z4fillPjj", "_Z4wildPj", "_Z7boundedv", "_Z8requiredv", "_Z6sharesPj",
+                                            "_Z4bumpv"}));
+    EXPECT_NE(std::find(kernels.begin(), kernels.end(), fill), kernels.end());
+    EXPECT_EQ(kernels[count], nullptr);
+    std::vector<function*> some(2);
+    ASSERT_EQ(cudaLibraryEnumerateKernels(some.data(), 1, l), error::success);
+    EXPECT_EQ(some, (std::vector<function*>{kernels[0], nullptr}));
+    EXPECT_EQ(cudaLibraryEnumerateKernels(nullptr, 1, l), error::invalid_value);
+    void* unified = nullptr;
+    EXPECT_EQ(cudaLibraryGetUnifiedFunction(&unified, l, "_Z4fillPjj"), error::symbol_not_found);
     ASSERT_EQ(cudaLibraryUnload(l), error::success);
+    EXPECT_EQ(cudaLibraryGetKernelCount(&count, l), error::invalid_resource_handle);
     EXPECT_EQ(cudaLibraryUnload(l), error::invalid_resource_handle);
     EXPECT_EQ(cudaLaunchKernel(fill, {1, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::invalid_resource_handle);
 }

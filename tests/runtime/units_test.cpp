@@ -106,7 +106,7 @@ TEST_F(units_test, a_symbol_that_none_defines) {
 TEST_F(units_test, a_symbol_that_only_a_unit_without_ptx_defines) {
     linked_program program({{ptx, unit_of_kernel}, {machine_code, "machine code of store and x"}});
     const std::string message = program.complaint(error::invalid_ptx);
-    EXPECT_NE(message.find("1 of its units hold no PTX that this device can run"), std::string::npos) << message;
+    EXPECT_NE(message.find("1 of its units hold machine code only"), std::string::npos) << message;
 }
 
 TEST_F(units_test, a_symbol_that_two_define) {
