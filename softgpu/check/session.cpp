@@ -16,6 +16,9 @@ std::string hexadecimal(std::uint64_t value) {
 
 std::string extent_of(const memory::allocation& a) {
     const std::string size = std::to_string(a.bytes) + " bytes at " + hexadecimal(a.base);
+    if (a.kind == memory::allocation_kind::array) {
+        return a.name + ", " + size;
+    }
     return a.name.empty() ? "allocation " + std::to_string(a.serial) + ", " + size : "variable " + a.name + ", " + size;
 }
 
@@ -79,14 +82,16 @@ void session::find_leaks() {
     }
     for (const memory::allocation& a : memory_.list()) {
         const bool managed = a.kind == memory::allocation_kind::managed;
-        if ((a.kind != memory::allocation_kind::device && !managed) || !a.name.empty()) {
+        const bool array = a.kind == memory::allocation_kind::array;
+        if (!array && ((a.kind != memory::allocation_kind::device && !managed) || !a.name.empty())) {
             continue;
         }
         finding f;
         f.check = leak;
         f.kind = "leak";
-        f.message = std::to_string(a.bytes) + " bytes of " + (managed ? "managed" : "device") +
-                    " memory were never freed: allocation " + std::to_string(a.serial);
+        f.message = std::to_string(a.bytes) + " bytes of " +
+                    (array ? a.name : std::string(managed ? "managed memory" : "device memory")) +
+                    " were never freed: allocation " + std::to_string(a.serial);
         f.address = hexadecimal(a.base);
         sink_.add(std::move(f));
     }

@@ -52,7 +52,10 @@ std::string beside(const launch_state& l, std::uint64_t at) {
         return "; nothing is allocated";
     }
     const std::uint64_t end = near->base + near->bytes;
-    const std::string what = near->name.empty() ? "the nearest allocation" : "the nearest, variable " + near->name + ",";
+    const bool array = near->kind == memory::allocation_kind::array;
+    const std::string what = array                ? "the nearest, " + near->name + ","
+                             : near->name.empty() ? "the nearest allocation"
+                                                  : "the nearest, variable " + near->name + ",";
     const std::string extent_text = " of " + std::to_string(near->bytes) + " bytes at " + hexadecimal(near->base);
     if (at >= end) {
         return "; " + what + extent_text + " ends " + std::to_string(at - end) + " bytes before";

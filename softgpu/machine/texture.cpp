@@ -18,28 +18,73 @@ float half_value(std::uint16_t h) {
     return std::bit_cast<float>(bits | static_cast<std::uint32_t>(h & 0x8000) << 16);
 }
 
+// To the nearest half, as a float; magnitudes that are too large become infinite.
+float rounded_to_half(float x) {
+    const float magnitude = std::abs(x);
+    if (!(magnitude < 65520.0F)) {
+        return magnitude < INFINITY ? std::copysign(INFINITY, x) : x;
+    }
+    const float step = magnitude < 0x1p-14F ? 0x1p-24F : std::ldexp(1.0F, std::ilogb(magnitude) - 10);
+    return std::nearbyint(x / step) * step;
+}
+
+float most_of(const texture_descriptor& t) {
+    const unsigned bits = 8u * t.channel_bytes - (t.kind == channel_kind::signed_integer ? 1 : 0);
+    return static_cast<float>(bits == 32 ? 0xFFFFFFFFu : (1u << bits) - 1);
+}
+
+// Linear light from a byte, with eight significant bits as texture units give it.
+float linear_light(std::uint32_t byte) {
+    const double v = byte / 255.0;
+    const double exact = v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+    if (exact == 0) {
+        return 0;
+    }
+    const double step = std::max(0x1p-14, std::ldexp(1.0, std::ilogb(exact) - 7));
+    return static_cast<float>(std::nearbyint(exact / step) * step);
+}
+
 // A channel: the bits of a float where that is what reading gives, else an integer.
-std::uint32_t channel_at(const texture_descriptor& t, const std::byte* p) {
+std::uint32_t channel_at(const texture_descriptor& t, const std::byte* p, unsigned channel) {
     std::uint32_t raw = 0;
     std::memcpy(&raw, p, t.channel_bytes);
     if (t.kind == channel_kind::real) {
         return t.channel_bytes == 2 ? std::bit_cast<std::uint32_t>(half_value(static_cast<std::uint16_t>(raw))) : raw;
     }
-    const unsigned bits = 8u * t.channel_bytes;
     if (t.kind == channel_kind::signed_integer) {
+        const unsigned bits = 8u * t.channel_bytes;
         const auto value = static_cast<std::int32_t>(raw << (32 - bits)) >> (32 - bits);
-        const float most = static_cast<float>((1u << (bits - 1)) - 1);
-        return t.reads_normalized ? std::bit_cast<std::uint32_t>(std::max(-1.0F, static_cast<float>(value) / most))
-                                  : static_cast<std::uint32_t>(value);
+        return t.reads_normalized
+                   ? std::bit_cast<std::uint32_t>(std::max(-1.0F, static_cast<float>(value) / most_of(t)))
+                   : static_cast<std::uint32_t>(value);
     }
-    const float most = static_cast<float>(bits == 32 ? 0xFFFFFFFFu : (1u << bits) - 1);
-    return t.reads_normalized ? std::bit_cast<std::uint32_t>(static_cast<float>(raw) / most) : raw;
+    if (!t.reads_normalized) {
+        return raw;
+    }
+    return std::bit_cast<std::uint32_t>(t.srgb && channel < 3 ? linear_light(raw)
+                                                              : static_cast<float>(raw) / most_of(t));
+}
+
+// What lies beyond the border: its colour in the elements' format.
+std::uint32_t border_channel(const texture_descriptor& t, unsigned channel) {
+    const float colour = t.border[channel];
+    if (t.kind == channel_kind::real) {
+        return std::bit_cast<std::uint32_t>(t.channel_bytes == 2 ? rounded_to_half(colour) : colour);
+    }
+    const bool is_signed = t.kind == channel_kind::signed_integer;
+    if (t.reads_normalized) {
+        const float inside = colour == colour ? std::clamp(colour, is_signed ? -1.0F : 0.0F, 1.0F) : 0;
+        return std::bit_cast<std::uint32_t>(std::trunc(inside * most_of(t)) / most_of(t));
+    }
+    const unsigned unused = 32 - 8u * t.channel_bytes;
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(colour) << unused;
+    return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> unused) : bits >> unused;
 }
 
 // The elements that one coordinate lies between, and how far it is towards the second. -1: beyond a border.
 struct between {
     std::int64_t low = 0, high = 0;
-    float weight = 0;
+    int weight = 0; // in steps of 1/256
 };
 
 std::int64_t inside(std::int64_t i, std::int64_t n, addressing mode) {
@@ -81,15 +126,14 @@ between along(const texture_descriptor& t, const texture_place& p, unsigned axis
     const float first = std::floor(shifted);
     const auto i = static_cast<std::int64_t>(first);
     // Nine bits, eight of them behind the point.
-    return {inside(i, n, mode), inside(i + 1, n, mode), std::nearbyint((shifted - first) * 256) / 256};
+    return {inside(i, n, mode), inside(i + 1, n, mode), static_cast<int>(std::nearbyint((shifted - first) * 256))};
 }
 
 texel element_at(const texture_descriptor& t, std::int64_t x, std::int64_t y, std::int64_t slice) {
     texel r;
-    if (x < 0 || y < 0 || slice < 0) {
-        const bool real = t.kind == channel_kind::real || t.reads_normalized;
-        for (unsigned k = 0; k < 4; ++k) {
-            r.channel[k] = real ? std::bit_cast<std::uint32_t>(t.border[k]) : 0;
+    if (x < 0 || y < 0 || slice < 0 || t.width == 0) {
+        for (unsigned k = 0; k < t.channels && k < 4; ++k) {
+            r.channel[k] = border_channel(t, k);
         }
         return r;
     }
@@ -97,17 +141,52 @@ texel element_at(const texture_descriptor& t, std::int64_t x, std::int64_t y, st
                           static_cast<std::uint64_t>(y) * t.row_bytes +
                           static_cast<std::uint64_t>(x) * t.element_bytes();
     for (unsigned k = 0; k < t.channels && k < 4; ++k) {
-        r.channel[k] = channel_at(t, p + k * t.channel_bytes);
+        r.channel[k] = channel_at(t, p + k * t.channel_bytes, k);
     }
     return r;
 }
 
-texel mixed(const texel& a, const texel& b, float weight) {
+// Sums of elements, weighted.
+struct sum {
+    double channel[4] = {0, 0, 0, 0};
+};
+
+void add(sum& to, const texel& v, double weight) {
+    for (unsigned k = 0; k < 4; ++k) {
+        to.channel[k] += weight * std::bit_cast<float>(v.channel[k]);
+    }
+}
+
+// Of weights in steps of 1/256, in the same steps: a texture unit has no more, also for what lies between two or three
+// axes. Seen on an H200; the guide has the exact product.
+int product(int a, int b) { return (a * b + 128) / 256; }
+
+// Bit k of a corner: the farther element along axis k.
+struct corner_weights {
+    int of[8];
+};
+
+corner_weights weights_of(int x, int y, int z) {
+    const int xy = product(x, y);
+    const int xz = product(x, z);
+    const int yz = product(y, z);
+    const int xyz = product(xy, z);
+    return {{256 - x - y - z + xy + xz + yz - xyz, x - xy - xz + xyz, y - xy - yz + xyz, xy - xyz, z - xz - yz + xyz,
+             xz - xyz, yz - xyz, xyz}};
+}
+
+// As precise as texture units filter: to floats, to halves, or to 16 bits for integers that are read as -1 to 1.
+texel rounded(const texture_descriptor& t, const sum& s) {
     texel r;
     for (unsigned k = 0; k < 4; ++k) {
-        const float x = std::bit_cast<float>(a.channel[k]);
-        const float y = std::bit_cast<float>(b.channel[k]);
-        r.channel[k] = std::bit_cast<std::uint32_t>(weight == 0 ? x : (1 - weight) * x + weight * y);
+        float v = static_cast<float>(s.channel[k]);
+        if (t.kind == channel_kind::real) {
+            v = t.channel_bytes == 2 ? rounded_to_half(v) : v;
+        } else if (!t.srgb) {
+            const double most = t.kind == channel_kind::signed_integer ? 32767 : 65535;
+            v = static_cast<float>(std::nearbyint(s.channel[k] * most) / most);
+        }
+        r.channel[k] = std::bit_cast<std::uint32_t>(v);
     }
     return r;
 }
@@ -124,24 +203,25 @@ std::uint32_t face_of(const float* direction, float* u, float* v) {
     float s = 0;
     float t = 0;
     float m = 1;
-    if (ax >= ay && ax >= az) {
-        face = x >= 0 ? 0 : 1;
-        s = x >= 0 ? -z : z;
+    // As on an H200: where two are as long, z goes before y before x.
+    if (az >= ax && az >= ay) {
+        face = z >= 0 ? 4 : 5;
+        s = z >= 0 ? x : -x;
         t = -y;
-        m = ax;
-    } else if (ay >= az) {
+        m = az;
+    } else if (ay >= ax) {
         face = y >= 0 ? 2 : 3;
         s = x;
         t = y >= 0 ? z : -z;
         m = ay;
     } else {
-        face = z >= 0 ? 4 : 5;
-        s = z >= 0 ? x : -x;
+        face = x >= 0 ? 0 : 1;
+        s = x >= 0 ? -z : z;
         t = -y;
-        m = az;
+        m = ax;
     }
-    *u = (s / m + 1) / 2;
-    *v = (t / m + 1) / 2;
+    *u = m > 0 ? (s / m + 1) / 2 : 0.5F;
+    *v = m > 0 ? (t / m + 1) / 2 : 0.5F;
     return face;
 }
 
@@ -153,9 +233,13 @@ std::uint64_t texture_descriptor::bytes() const noexcept {
     return (slices - 1) * slice_bytes + (rows - 1) * row_bytes + std::uint64_t{width} * element_bytes();
 }
 
-texel sample(const texture_descriptor& t, geometry g, const texture_place& p) {
-    const bool real = t.kind == channel_kind::real || t.reads_normalized;
-    const bool linear = t.linear && real && !p.integers;
+namespace {
+
+bool gives_reals(const texture_descriptor& t) { return t.kind == channel_kind::real || t.reads_normalized; }
+
+// One level. `exact`: as it is before rounding, where reading gives floats.
+texel sample_level(const texture_descriptor& t, geometry g, const texture_place& p, sum* exact) {
+    const bool linear = t.linear && gives_reals(t) && !p.integers;
     texture_place at = p;
     bool normalized = t.normalized;
     std::int64_t layer = 0;
@@ -173,15 +257,69 @@ texel sample(const texture_descriptor& t, geometry g, const texture_place& p) {
     const between y = flat ? between{} : along(t, at, 1, t.height, linear, normalized, false);
     const between z = g == geometry::space ? along(t, at, 2, t.depth, linear, normalized, false) : between{layer, layer, 0};
     if (!linear) {
-        return element_at(t, x.low, y.low, z.low);
+        const texel r = element_at(t, x.low, y.low, z.low);
+        if (gives_reals(t)) {
+            *exact = {};
+            add(*exact, r, 1);
+        }
+        return r;
     }
-    const auto row = [&](std::int64_t j, std::int64_t k) {
-        return mixed(element_at(t, x.low, j, k), element_at(t, x.high, j, k), x.weight);
-    };
-    const auto plane = [&](std::int64_t k) {
-        return flat ? row(0, k) : mixed(row(y.low, k), row(y.high, k), y.weight);
-    };
-    return g == geometry::space ? mixed(plane(z.low), plane(z.high), z.weight) : plane(z.low);
+    *exact = {};
+    const corner_weights w = weights_of(x.weight, y.weight, z.weight);
+    for (unsigned corner = 0; corner < 8; ++corner) {
+        if (w.of[corner] != 0) {
+            add(*exact,
+                element_at(t, (corner & 1) != 0 ? x.high : x.low, (corner & 2) != 0 ? y.high : y.low,
+                           (corner & 4) != 0 ? z.high : z.low),
+                w.of[corner] / 256.0);
+        }
+    }
+    return rounded(t, *exact);
+}
+
+// Where between the levels slopes lead to: one element of the level for each step.
+float level_of(const texture_descriptor& t, geometry g, const texture_place& p) {
+    const float extents[3] = {static_cast<float>(t.width),
+                              g == geometry::line || g == geometry::lines ? 0 : static_cast<float>(t.height),
+                              g == geometry::space ? static_cast<float>(t.depth) : 0};
+    float longest = 0;
+    for (const float* const slope : {p.slope_x, p.slope_y}) {
+        float square = 0;
+        for (unsigned k = 0; k < 3; ++k) {
+            square += slope[k] * extents[k] * (slope[k] * extents[k]);
+        }
+        longest = std::max(longest, square);
+    }
+    return longest > 0 ? std::log2(longest) / 2 : -128.0F;
+}
+
+} // namespace
+
+texel sample(const texture_descriptor& t, geometry g, const texture_place& p) {
+    sum exact;
+    if (t.levels <= 1) {
+        return sample_level(t, g, p, &exact);
+    }
+    float level = (p.has_slopes ? level_of(t, g, p) : p.level) + t.level_bias;
+    level = level == level ? level : 0;
+    level = std::max(t.least_level, std::min(t.most_level, level));
+    level = std::clamp(level, 0.0F, static_cast<float>(t.levels - 1));
+    const texture_descriptor* const all = &t;
+    if (!t.mixes_levels || !gives_reals(t)) {
+        return sample_level(all[static_cast<std::uint32_t>(level + 0.5F)], g, p, &exact);
+    }
+    const auto fine = static_cast<std::uint32_t>(level);
+    const float weight = std::floor((level - static_cast<float>(fine)) * 256) / 256;
+    const texel first = sample_level(all[fine], g, p, &exact);
+    if (weight == 0) {
+        return first;
+    }
+    sum coarse;
+    static_cast<void>(sample_level(all[fine + 1], g, p, &coarse));
+    for (unsigned k = 0; k < 4; ++k) {
+        exact.channel[k] = (1 - weight) * exact.channel[k] + weight * coarse.channel[k];
+    }
+    return rounded(t, exact);
 }
 
 texel gather(const texture_descriptor& t, const texture_place& p, unsigned channel) {

@@ -33,7 +33,14 @@ struct texture_descriptor {
     bool linear = false;             // filtering between elements, else the nearest
     bool normalized = false;         // coordinates go from 0 to 1
     bool reads_normalized = false;   // integers are read as 0 to 1, or -1 to 1
+    bool srgb = false;             // with reads_normalized: the first three channels are given as linear light
     float border[4] = {0, 0, 0, 0};
+    // A mipmapped texture's descriptors lie one behind the other in memory, from the finest level to the coarsest.
+    std::uint32_t levels = 1;
+    bool mixes_levels = false; // else the nearest
+    float level_bias = 0;
+    float least_level = 0;
+    float most_level = 0;
 
     [[nodiscard]] std::uint32_t element_bytes() const noexcept { return std::uint32_t{channels} * channel_bytes; }
     // From the first byte to behind the last.
@@ -48,6 +55,10 @@ struct texture_place {
     std::int32_t element[3] = {0, 0, 0}; // where coordinates are integers
     bool integers = false;
     std::uint32_t layer = 0;
+    float level = 0;          // of a mipmapped texture
+    bool has_slopes = false;  // then the level follows from how the coordinates change from point to point
+    float slope_x[3] = {0, 0, 0};
+    float slope_y[3] = {0, 0, 0};
 };
 
 // Four channels as bits: of floats, or of integers as they are.

@@ -51,7 +51,7 @@ void operand_layout::texture_operands(const ptx::instruction& i, const form& fm,
     handle.kind = operand_kind::reg;
     handle.reg = where.reg;
     handle.where = where.where;
-    std::vector<place> places(10, nowhere);
+    std::vector<place> places(17, nowhere);
     places[0] = exact(handle, 8);
     const geometry g = geometry_of(fm);
     d.more = static_cast<std::uint32_t>(g);
@@ -78,6 +78,17 @@ void operand_layout::texture_operands(const ptx::instruction& i, const form& fm,
         }
         for (unsigned k = 0; k < dimensions_of(g); ++k) {
             places[5 + k] = exact(coordinates[first + k], 4);
+        }
+        if (fm.has(suffix::level)) {
+            places[10] = exact(i.operands.at(2), 4);
+        } else if (fm.has(suffix::grad)) {
+            for (unsigned side = 0; side < 2; ++side) {
+                const operand& s = i.operands.at(2 + side);
+                const std::vector<operand> slopes = s.kind == operand_kind::vector ? s.elements : std::vector<operand>{s};
+                for (unsigned k = 0; k < dimensions_of(g) && k < slopes.size(); ++k) {
+                    places[11 + 3 * side + k] = exact(slopes[k], 4);
+                }
+            }
         }
         const operand& given = i.operands.at(stores ? 1 : 0);
         const bool pair = given.kind == operand_kind::pair;

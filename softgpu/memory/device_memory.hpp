@@ -17,7 +17,7 @@ namespace softgpu::memory {
 
 using address = std::uint64_t;
 
-enum class allocation_kind : std::uint8_t { device, managed, host_mapped, variable, constant, heap };
+enum class allocation_kind : std::uint8_t { device, managed, host_mapped, variable, constant, heap, array, texture };
 
 struct allocation {
     address base = 0;

@@ -149,8 +149,8 @@ graph_node& capture_node(context& gpu, stream& on, node_type type) {
 }
 
 void capture_copy(context& gpu, stream& on, const copy_3d& what) {
-    require_copy(gpu, what);
-    capture_node(gpu, on, node_type::copy).work = copy_work{.what = what};
+    const copy_3d rows = require_copy(gpu, what);
+    capture_node(gpu, on, node_type::copy).work = copy_work{.what = what, .rows = rows};
 }
 
 void require_not_capturing(context& gpu, const stream& on) {

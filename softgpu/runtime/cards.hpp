@@ -8,7 +8,7 @@
 
 namespace softgpu::runtime {
 
-// Largest textures and surfaces, in elements; only reported, as textures are not supported.
+// Largest textures and surfaces, in elements.
 struct texture_limits {
     int texture_1d;
     int texture_2d[2];

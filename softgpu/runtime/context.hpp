@@ -19,6 +19,7 @@
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/runtime/abi/error.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
+#include "softgpu/runtime/array.hpp"
 #include "softgpu/runtime/cards.hpp"
 #include "softgpu/runtime/event.hpp"
 #include "softgpu/runtime/graph.hpp"
@@ -26,6 +27,7 @@
 #include "softgpu/runtime/managed.hpp"
 #include "softgpu/runtime/pool.hpp"
 #include "softgpu/runtime/stream.hpp"
+#include "softgpu/runtime/texture_object.hpp"
 
 namespace softgpu::runtime {
 
@@ -59,6 +61,8 @@ struct device_state {
     std::vector<operation_pointer> of_destroyed; // what blocking streams that are gone still do
     std::unordered_set<std::unique_ptr<event>, by_address, by_address> events;
     memory_pools pools{memory};
+    array_state arrays;
+    texture_state textures;
     std::unordered_set<memory::address> freeing; // once their streams get there
     graph_state graphs;
     std::map<limit, std::uint64_t> limits;

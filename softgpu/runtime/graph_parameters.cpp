@@ -33,7 +33,7 @@ std::vector<std::byte> packed_by_caller(const machine::kernel_facts& facts, void
     return packed;
 }
 
-bool is_linear(const copy_work& w) { return w.what.extent.height == 1 && w.what.extent.depth == 1; }
+bool is_linear(const copy_work& w) { return w.rows.extent.height == 1 && w.rows.extent.depth == 1; }
 
 bool is_linear(const fill_work& w) { return w.height == 1; }
 
@@ -112,8 +112,7 @@ fill_parameters parameters_of(const fill_work& w) {
 
 copy_work copy_of(context& gpu, const copy_3d& p) {
     require(!is_empty(p.extent));
-    require_copy(gpu, p);
-    return {.what = p};
+    return {.what = p, .rows = require_copy(gpu, p)};
 }
 
 update_result may_become(context& gpu, const graph_node& now, const graph_node& next) {
@@ -129,12 +128,12 @@ update_result may_become(context& gpu, const graph_node& now, const graph_node& 
         const auto& a = std::get<copy_work>(now.work);
         const auto& b = std::get<copy_work>(next.work);
         const bool same_shape = is_linear(a) && is_linear(b);
-        const bool same_extent = a.what.extent.width == b.what.extent.width &&
-                                 a.what.extent.height == b.what.extent.height &&
-                                 a.what.extent.depth == b.what.extent.depth;
+        const bool same_extent = a.rows.extent.width == b.rows.extent.width &&
+                                 a.rows.extent.height == b.rows.extent.height &&
+                                 a.rows.extent.depth == b.rows.extent.depth;
         return (same_shape || same_extent) &&
-                       same_side(gpu, a.what.source.pointer, b.what.source.pointer) &&
-                       same_side(gpu, a.what.destination.pointer, b.what.destination.pointer)
+                       same_side(gpu, a.rows.source.pointer, b.rows.source.pointer) &&
+                       same_side(gpu, a.rows.destination.pointer, b.rows.destination.pointer)
                    ? update_result::success
                    : update_result::parameters_changed;
     }

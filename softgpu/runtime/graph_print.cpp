@@ -35,9 +35,9 @@ void print(std::ostream& out, const graph_node& n) {
         out << "\\n" << w.what->demangled << "\\n<<<" << w.grid.x << 'x' << w.grid.y << 'x' << w.grid.z << ", "
             << w.block.x << 'x' << w.block.y << 'x' << w.block.z << ", " << w.dynamic_shared_bytes << ">>>";
     } else if (const auto* const copy = std::get_if<copy_work>(&n.work)) {
-        const extent& e = copy->what.extent;
+        const extent& e = copy->rows.extent;
         out << "\\n" << e.width << " x " << e.height << " x " << e.depth << " bytes\\nfrom "
-            << copy->what.source.pointer << "\\nto " << copy->what.destination.pointer;
+            << copy->rows.source.pointer << "\\nto " << copy->rows.destination.pointer;
     } else if (const auto* const fill = std::get_if<fill_work>(&n.work)) {
         out << "\\n" << fill->width << " x " << fill->height << " of " << fill->element_bytes << " bytes\\nat "
             << fill->base << "\\nvalue " << fill->value;

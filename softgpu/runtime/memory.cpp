@@ -143,6 +143,8 @@ error cudaPointerGetAttributes(pointer_attributes* attributes, const void* point
         case memory::allocation_kind::variable:
         case memory::allocation_kind::constant:
         case memory::allocation_kind::heap:
+        case memory::allocation_kind::array:
+        case memory::allocation_kind::texture:
             attributes->type = memory_type::device;
             attributes->host_pointer = nullptr;
             break;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "softgpu/runtime/array.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/checking.hpp"
@@ -51,6 +52,7 @@ void require_accessible(context& gpu, const void* pointer, std::size_t bytes, bo
     const auto at = reinterpret_cast<memory::address>(pointer);
     require(bytes <= std::numeric_limits<memory::address>::max() - at);
     const auto found = gpu.memory().find(at);
+    require(!found || found->kind != memory::allocation_kind::array); // a handle of an array is no pointer
     const auto require_sound = [&](bool sound) {
         if (check::session* const s = sound ? nullptr : checking::current()) {
             s->host_finding("copy or fill out of bounds",
@@ -89,11 +91,9 @@ copy_3d linear_copy(void* destination, const void* source, std::size_t bytes, co
             .kind = kind};
 }
 
-void require_copy(context& gpu, const copy_3d& p) {
+copy_3d require_copy(context& gpu, const copy_3d& asked) {
+    const copy_3d p = without_arrays(gpu, asked);
     const extent& size = p.extent;
-    if (p.source_array != nullptr || p.destination_array != nullptr) {
-        fail(error::not_supported, "a copy from or to a CUDA array: textures and arrays are not supported");
-    }
     require_kind(p.kind);
     if (size.height != 1 || size.depth != 1) {
         require(p.destination.pitch >= size.width && p.source.pitch >= size.width, error::invalid_pitch_value);
@@ -104,8 +104,13 @@ void require_copy(context& gpu, const copy_3d& p) {
     require(one_slice || p.source.height == 0 || p.source.height >= size.height);
     const block_of_rows to = rows_at(p.destination, p.destination_position, size);
     const block_of_rows from = rows_at(p.source, p.source_position, size);
-    require_accessible(gpu, to.base, span_of(to, size), destination_on_device(p.kind));
-    require_accessible(gpu, from.base, span_of(from, size), source_on_device(p.kind));
+    if (asked.destination_array == nullptr) {
+        require_accessible(gpu, to.base, span_of(to, size), destination_on_device(p.kind));
+    }
+    if (asked.source_array == nullptr) {
+        require_accessible(gpu, from.base, span_of(from, size), source_on_device(p.kind));
+    }
+    return p;
 }
 
 namespace {
@@ -147,7 +152,7 @@ void note_copy(const copy_work& work, const block_of_rows& to, const block_of_ro
 } // namespace
 
 void perform(const copy_work& work) {
-    const copy_3d& p = work.what;
+    const copy_3d& p = work.rows;
     const extent& size = p.extent;
     if (work.staged != nullptr) {
         std::memcpy(p.destination.pointer, work.staged->data(), work.staged->size());
@@ -176,8 +181,11 @@ void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_
         capture_copy(gpu, on, what);
         return;
     }
-    require_copy(gpu, what);
-    copy_work work{.what = what};
+    issue_copy(gpu, lock, require_copy(gpu, what), on, order);
+}
+
+void issue_copy(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
+    copy_work work{.what = what, .rows = what};
     const side to = side_of(gpu.memory(), what.destination.pointer);
     const side from = side_of(gpu.memory(), what.source.pointer);
     bool waits = order == host_order::synchronous
@@ -188,7 +196,7 @@ void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_
         (order == host_order::asynchronous || gpu.options().seed)) {
         const auto* const bytes = static_cast<const std::byte*>(rows_at(what.source, what.source_position, what.extent).base);
         work.staged = std::make_shared<std::vector<std::byte>>(bytes, bytes + what.extent.width);
-        work.what.destination.pointer =
+        work.rows.destination.pointer =
             const_cast<void*>(rows_at(what.destination, what.destination_position, what.extent).base);
         waits = false;
     }

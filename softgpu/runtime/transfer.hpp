@@ -32,12 +32,16 @@ enum class host_order : bool { synchronous, asynchronous };
 // device's.
 void copy_bytes(context& gpu, locked& lock, void* destination, const void* source, std::size_t bytes, copy_kind kind,
                 stream& on, host_order order);
-// Copies of planes and boxes, checked.
+// Copies of planes and boxes, checked, also from and to arrays.
 void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order);
 
+// The same for rows that are checked already, where nothing is captured.
+void issue_copy(context& gpu, locked& lock, const copy_3d& rows, stream& on, host_order order);
+
 [[nodiscard]] copy_3d linear_copy(void* destination, const void* source, std::size_t bytes, copy_kind kind);
-// Throw invalid_value, invalid_pitch_value or invalid_memcpy_direction where a copy must not be done.
-void require_copy(context& gpu, const copy_3d& what);
+// The copy as rows of bytes, without arrays. Throws invalid_value, invalid_pitch_value, invalid_memcpy_direction or
+// invalid_resource_handle where it must not be done.
+[[nodiscard]] copy_3d require_copy(context& gpu, const copy_3d& what);
 // Whether there is nothing to copy.
 [[nodiscard]] inline bool is_empty(const extent& e) noexcept { return e.width == 0 || e.height == 0 || e.depth == 0; }
 

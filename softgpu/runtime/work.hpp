@@ -26,8 +26,9 @@ struct kernel_work {
 };
 
 struct copy_work {
-    copy_3d what{};
+    copy_3d what{};                                   // as the program asked for it
     std::shared_ptr<std::vector<std::byte>> staged{}; // the source's bytes, where the program may change them meanwhile
+    copy_3d rows{};                                   // what is done: bytes, and no arrays
 };
 
 // Rows of `width` elements of 1, 2 or 4 bytes, `pitch` bytes apart, in slices.

@@ -13,8 +13,16 @@ using ptx::opcode;
 using ptx::suffix;
 
 // places: the handle, four results or values (nowhere: none), three coordinates, the layer, the predicate that says
-// that there is something (always).
-enum : unsigned { handle_at = 0, values_at = 1, coordinates_at = 5, layer_at = 8, resident_at = 9 };
+// that there is something (always), the level, and three slopes each along the two directions of an image.
+enum : unsigned {
+    handle_at = 0,
+    values_at = 1,
+    coordinates_at = 5,
+    layer_at = 8,
+    resident_at = 9,
+    level_at = 10,
+    slopes_at = 11,
+};
 // Bits of `more`, set by the decoder: geometry, channel of tld4, integer coordinates, what a query asks, bytes of a
 // value, values, and what happens outside of a surface.
 enum : std::uint32_t {
@@ -36,7 +44,11 @@ const texture_descriptor* descriptor_of(const instruction* i, std::byte* frame, 
         raise(w, i, fault_kind::illegal_address, "not the handle of a texture or surface", 1u << lane);
         return nullptr;
     }
-    if (!is_allocated(w, t->data, t->bytes())) {
+    if (t->levels > 1 && !is_allocated(w, at, t->levels * sizeof(texture_descriptor))) {
+        raise(w, i, fault_kind::illegal_address, "not the handle of a texture with so many levels", 1u << lane);
+        return nullptr;
+    }
+    if (t->width != 0 && !is_allocated(w, t->data, t->bytes())) {
         raise(w, i, fault_kind::illegal_address, "the memory of this texture or surface is not allocated", 1u << lane);
         return nullptr;
     }
@@ -73,6 +85,14 @@ const instruction* fetch(const instruction* i, std::byte* frame, warp* w) {
             p.element[k] = static_cast<std::int32_t>(bits);
         }
         p.layer = word(i, frame, w, layer_at, l);
+        if (t.levels > 1) {
+            p.level = std::bit_cast<float>(word(i, frame, w, level_at, l));
+            p.has_slopes = i->places[slopes_at] != nowhere;
+            for (unsigned k = 0; k < 3; ++k) {
+                p.slope_x[k] = std::bit_cast<float>(word(i, frame, w, slopes_at + k, l));
+                p.slope_y[k] = std::bit_cast<float>(word(i, frame, w, slopes_at + 3 + k, l));
+            }
+        }
         const texel r = Gather ? gather(t, p, i->more >> channel_shift & 3)
                                : sample(t, static_cast<geometry>(i->more & geometry_bits), p);
         for (unsigned k = 0; k < 4; ++k) {
@@ -146,7 +166,7 @@ handler choose_texture(const form& f) {
     const bool words = ptx::bytes_of(f.type[0]) == 4 && f.type[0] != suffix::f16x2;
     switch (f.op) {
     case opcode::tex: {
-        const unsigned operands = f.has(suffix::level) ? 3 : f.has(suffix::grad) ? 4 : 2; // there are no mipmaps
+        const unsigned operands = f.has(suffix::level) ? 3 : f.has(suffix::grad) ? 4 : 2;
         return has_geometry(f, true) && f.vector == 4 && words && f.operands == operands &&
                        (f.type[1] == suffix::f32 || f.type[1] == suffix::s32)
                    ? fetch<false>

@@ -6,7 +6,9 @@
 
 namespace softgpu::runtime {
 
-struct array; // textures' memory: not supported, but its handle is part of copy_3d
+// Handles of textures' memory: addresses in no object of the host, never to be dereferenced.
+struct array;
+struct mipmapped_array;
 
 enum class copy_kind : int {
     host_to_host = 0,
@@ -58,7 +60,24 @@ struct copy_3d_peer {
     runtime::extent extent;
 };
 
-enum class channel_kind : int {};
+enum class channel_kind : int {
+    signed_integer = 0,
+    unsigned_integer = 1,
+    real = 2,
+    none = 3,
+    unsigned_unit_8x1 = 5, // from here on: integers that are read as 0 to 1, or -1 to 1
+    unsigned_unit_8x2 = 6,
+    unsigned_unit_8x4 = 7,
+    unsigned_unit_16x1 = 8,
+    unsigned_unit_16x2 = 9,
+    unsigned_unit_16x4 = 10,
+    signed_unit_8x1 = 11,
+    signed_unit_8x2 = 12,
+    signed_unit_8x4 = 13,
+    signed_unit_16x1 = 14,
+    signed_unit_16x2 = 15,
+    signed_unit_16x4 = 16,
+};
 
 struct channel_format {
     int x;

@@ -292,6 +292,21 @@ int main(int argc, char** argv) {
         if (!fixed) {
             device<int>(77); // HOST_FINDING(leak): leak
         }
+    } else if (is(name, "leak_array")) {
+        const cudaChannelFormatDesc d = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+        cudaArray_t a = nullptr;
+        cudaMallocArray(&a, &d, 7, 5); // HOST_FINDING(leak_array): leak
+        if (fixed) {
+            cudaFreeArray(a);
+        }
+    } else if (is(name, "double_free_array")) {
+        const cudaChannelFormatDesc d = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+        cudaArray_t a = nullptr;
+        cudaMallocArray(&a, &d, 7, 5);
+        cudaFreeArray(a);
+        if (!fixed) {
+            cudaFreeArray(a); // HOST_FINDING(double_free_array): double free
+        }
     } else {
         std::printf("no case %s\n", name);
         return 2;

@@ -258,6 +258,20 @@ static void copies() {
     SHOW((p = box(a, nullptr, {7, 3, 1}, in), p.dstPos = {0, 2, 0}, cudaMemcpy3D(&p)));
     SHOW((p = box(a, nullptr, whole, in), p.dstPtr = make_cudaPitchedPtr(host, 32, 8, 4), cudaMemcpy3D(&p)));
     SHOW((p = box(a, b, whole, inside), p.srcPtr = make_cudaPitchedPtr(host, 32, 8, 4), cudaMemcpy3D(&p)));
+    // Where a pointer's position counts, and in what.
+    for (const std::size_t x : {0, 1, 4, 8, 16}) {
+        for (int i = 0; i < 256; ++i) {
+            host[i] = static_cast<float>(i);
+        }
+        p = box(a, nullptr, {3, 2, 1}, in);
+        p.srcPtr.xsize = 32;
+        p.srcPos = {x, 1, 0};
+        const cudaError_t result = cudaMemcpy3D(&p);
+        (void)cudaGetLastError();
+        float got[6] = {};
+        (void)cudaMemcpy2DFromArray(got, 12, a, 0, 0, 12, 2, out);
+        std::printf("from byte %zu -> %s: %g %g %g %g\n", x, cudaGetErrorName(result), got[0], got[1], got[2], got[3]);
+    }
     cudaGraph_t graph = nullptr;
     cudaGraphNode_t node = nullptr;
     (void)cudaGraphCreate(&graph, 0);
@@ -431,15 +445,20 @@ static void textures() {
     SHOW((v = {}, v.format = cudaResViewFormatFloat1, v.width = 8, v.height = 4, v.firstMipmapLevel = 1,
           v.lastMipmapLevel = 2, texture(of_mipmaps(m), reading(point, raw, 1), &v)));
     SHOW((v.width = 4, v.height = 2, texture(of_mipmaps(m), reading(point, raw, 1), &v)));
-    SHOW((v.lastMipmapLevel = 3, texture(of_mipmaps(m), reading(point, raw, 1), &v)));
+    SHOW((v.width = 8, v.height = 4, v.lastMipmapLevel = 3, texture(of_mipmaps(m), reading(point, raw, 1), &v)));
     SHOW(cudaCreateTextureObject(&o, &r, &t, nullptr));
     cudaResourceDesc back{};
     cudaTextureDesc told{};
     SHOW(cudaGetTextureObjectResourceDesc(&back, o));
     std::printf("  %d %d\n", back.resType, back.res.array.array == a);
     SHOW(cudaGetTextureObjectTextureDesc(&told, o));
-    std::printf("  %d\n", std::memcmp(&told, &t, sizeof(t)) == 0);
+    std::printf("  %d %d %d, %d %d, %d, %g %g %g %g, %d, %u, %d %g %g %g, %d %d\n", told.addressMode[0], told.addressMode[1],
+                told.addressMode[2], told.filterMode, told.readMode, told.sRGB, told.borderColor[0], told.borderColor[1],
+                told.borderColor[2], told.borderColor[3], told.normalizedCoords, told.maxAnisotropy, told.mipmapFilterMode,
+                told.mipmapLevelBias, told.minMipmapLevelClamp, told.maxMipmapLevelClamp,
+                told.disableTrilinearOptimization, told.seamlessCubemap);
     SHOW(cudaGetTextureObjectResourceViewDesc(&v, o));
+    std::printf("  %d %zu %zu %zu\n", v.format, v.width, v.height, v.depth);
     SHOW(cudaGetTextureObjectResourceDesc(nullptr, o));
     SHOW(cudaDestroyTextureObject(o));
     SHOW(cudaDestroyTextureObject(0));
