@@ -33,6 +33,7 @@ void block_clock::start(unsigned warps, std::uint64_t serial, std::uint64_t laun
     can_stamp_global_ = stamps_global;
     view.launch_floor = static_cast<stamp>(launch_serial << (serial_time_bits + time_shift));
     renew(serial);
+    view.is_renewed = false;
 }
 
 void block_clock::renew(std::uint64_t serial) {
@@ -41,6 +42,7 @@ void block_clock::renew(std::uint64_t serial) {
     view.global_offset = (serial << serial_time_bits) - view.time;
     view.own_floor = static_cast<stamp>(serial << (serial_time_bits + time_shift));
     view.stamps_global = can_stamp_global_;
+    view.is_renewed = true;
 }
 
 void block_clock::tick() {

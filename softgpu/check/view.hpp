@@ -25,12 +25,16 @@ struct block_view {
     stamp launch_first = 0;                  // ... from here on the launch's own,
     stamp launch_end = 0;                    // ... up to here; others may be of what is not in order with it
     stamp own_floor = 0;                     // ... at or above it, and below the next serial's, are the block's own
+    bool is_renewed = false;                 // the block has had other serials before: stamps of it are below own_floor
     bool stamps_global = false;              // races in global memory are looked for
     bool has_fenced = false;                 // a thread has executed a fence
     warp_clock warps[32];
     stamp* shared_writes = nullptr;          // by word of shared memory
     stamp* shared_reads = nullptr;
     std::uint8_t* shared_valid = nullptr;    // a bit for each byte: it has been written
+    std::uint64_t shared_stored = 0;         // time of the last store to shared memory
+    std::uint64_t shared_written_from = 0;   // all bytes of shared memory from here ...
+    std::uint64_t shared_written_upto = 0;   // ... to before here have been written; others may have been as well
     std::uint8_t* local_valid = nullptr;     // likewise, the threads' local memory one after the other
     std::uint64_t (*acquired_at)[32] = nullptr; // by warp: addresses of the access that runs, where it may acquire
 };

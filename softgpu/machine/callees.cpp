@@ -106,12 +106,13 @@ decode_context module::implementation::context_of(kernel& k, code_variant how) {
     context.adversarial = how.adversarial;
     context.profile = profiling ? &k.profiled : nullptr;
     context.home = parsed.get();
-    if (how.checked) {
+    if (how.looks != 0) {
         auto& sites = k.sites[how];
         if (sites == nullptr) {
             sites = std::make_unique<site_table>();
         }
         context.sites = sites.get();
+        context.looks = how.looks;
     }
     context.shared_window = memory->shared_window();
     context.local_window = memory->local_window();

@@ -117,7 +117,8 @@ struct decode_context {
     profile_points* profile = nullptr; // where instructions are counted one by one
     const ptx::module* home = nullptr; // of the function
     bool adversarial = false; // with a choice of the adversary before what others can notice
-    site_table* sites = nullptr; // where every access and every meeting of threads is looked at: of the kernel
+    site_table* sites = nullptr; // where accesses and meetings of threads are looked at: of the kernel
+    check::check_set looks = 0;  // for which checks
 };
 
 // Throws ptx::error for a body that makes no sense (a branch to nowhere, an unknown symbol).

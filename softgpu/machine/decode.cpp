@@ -46,7 +46,7 @@ public:
         code_.source = &f_;
         code_.name = f_.name;
         if (context_.sites != nullptr) {
-            inspector_.emplace(f_, code_, *context_.sites);
+            inspector_.emplace(f_, code_, *context_.sites, context_.looks);
         }
         find_meeting_blocks();
         count_definitions();

@@ -260,7 +260,7 @@ private:
         const bool own = block == b_.linear;
         if (check::spread_of(read) == check::spread::thread
                 ? (own && is_known(e)) || is_released(block, e)
-                : own && e.time < clock_.view.base) {
+                : own && check::spread_of(read) != check::spread::blocks && e.time < clock_.view.base) {
             read = mine;
         } else if ((mine & check::strong_read) == 0 || (read & check::strong_read) != 0) {
             const stamp spread = std::max<stamp>(read & check::spread_bits,
@@ -489,11 +489,15 @@ void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::
 
 void start_checks(block& b) {
     launch_state& l = *b.launch;
+    const code_variant how = variant_of(*l.request);
+    if (how.looks == 0) {
+        return; // the instructions themselves find all that is asked for
+    }
     if (b.checks == nullptr) {
         b.checks = std::make_shared<block_checks>();
         b.view = &b.checks->clock.view;
         b.view->acquired_at = b.checks->acquired_at;
-        b.checks->sites = l.of->sites.at(variant_of(*l.request)).get();
+        b.checks->sites = l.of->sites.at(how).get();
         if (l.check_races) {
             // Handlers look at whole rows around the words in question.
             constexpr std::size_t margin = 64;
@@ -513,6 +517,9 @@ void start_checks(block& b) {
         }
     }
     std::fill(b.checks->valid.begin(), b.checks->valid.end(), std::uint8_t{0});
+    b.view->shared_stored = 0;
+    b.view->shared_written_from = 0;
+    b.view->shared_written_upto = 0;
     b.checks->record = nullptr;
     for (auto& there : b.checks->arrivals) {
         there.clear();

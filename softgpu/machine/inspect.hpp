@@ -29,7 +29,7 @@ struct site_table {
 // Emits the pseudo-instructions of one body.
 class inspector {
 public:
-    inspector(const ptx::function& f, program_code& code, site_table& table);
+    inspector(const ptx::function& f, program_code& code, site_table& table, check::check_set looks);
 
     // Before an access or a warp-wide instruction, whose operands are decoded already; run is nullptr where there is
     // nothing to look at.
@@ -40,10 +40,12 @@ public:
 
 private:
     [[nodiscard]] bool is_used(const ptx::operand& o) const;
+    [[nodiscard]] bool looks_for(check::check_set any) const { return (looks_ & any) != 0; }
 
     const ptx::function& f_;
     program_code& code_;
     site_table& table_;
+    check::check_set looks_;
     std::vector<bool> read_;
 };
 

@@ -22,10 +22,23 @@ check::strength strength_of(const form& fm) {
     return fm.has(suffix::volatile_) ? check::strength::volatile_ : check::strength::plain;
 }
 
+bool is_access(opcode op) {
+    switch (op) {
+    case opcode::ld:
+    case opcode::ldu:
+    case opcode::st:
+    case opcode::atom:
+    case opcode::red:
+    case opcode::cp:
+    case opcode::mbarrier: return true;
+    default: return false;
+    }
+}
+
 } // namespace
 
-inspector::inspector(const ptx::function& f, program_code& code, site_table& table)
-    : f_(f), code_(code), table_(table), read_(f.registers.size()) {
+inspector::inspector(const ptx::function& f, program_code& code, site_table& table, check::check_set looks)
+    : f_(f), code_(code), table_(table), looks_(looks), read_(f.registers.size()) {
     for (const ptx::instruction& i : f.instructions) {
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             if (how == program::use::read) {
@@ -40,6 +53,9 @@ bool inspector::is_used(const ptx::operand& o) const { return o.kind == ptx::ope
 instruction inspector::before(const ptx::instruction& i, std::uint32_t source, const form& fm,
                               const instruction& decoded) {
     instruction look;
+    if (!looks_for(is_access(i.op) ? check::race | check::init : check::race | check::sync)) {
+        return look;
+    }
     look.source = source;
     look.a = decoded.a;
     look.b = decoded.b;
@@ -103,6 +119,9 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
         return look;
     default: return look;
     }
+    if (fm.space == suffix::local && !looks_for(check::init)) {
+        return look; // nobody else's
+    }
     look.run = chosen_handlers().inspect(fm);
     if (look.run == nullptr) {
         return look;
@@ -152,6 +171,8 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
         site.value_width = site.verb == access_verb::update ? site.bytes : decoded.width[2];
         site.values = fm.vector > 1 ? decoded.places : nullptr;
     }
+    site.acquires = site.acquires && looks_for(check::race);
+    site.releases = site.releases && looks_for(check::race);
     code_.sites.push_back(site);
     look.access = &code_.sites.back();
     if (site.id != 0) {

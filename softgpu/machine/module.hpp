@@ -18,12 +18,15 @@ namespace softgpu::machine {
 struct code_variant {
     bool count = true;
     bool adversarial = false;
-    bool checked = false;
+    check::check_set looks = 0; // checks that look at instructions
 
     auto operator<=>(const code_variant&) const = default;
 };
 using decoded_variants = std::map<code_variant, std::unique_ptr<program_code>>;
-inline code_variant variant_of(const launch_request& r) { return {r.count, r.seed.has_value(), r.checks != nullptr}; }
+inline code_variant variant_of(const launch_request& r) {
+    constexpr check::check_set looking = check::race | check::init | check::sync;
+    return {r.count, r.seed.has_value(), r.checks != nullptr ? r.checks->checks() & looking : 0};
+}
 
 // A function as one kernel calls it: its shared variables have places in that kernel's shared memory.
 class callee {

@@ -225,6 +225,23 @@ TEST_F(Check, UnwrittenMemory) {
     EXPECT_EQ(expect_one(unwritten_kind, first_block, {.grid = {2}, .block = {1}}, {}, shared_array).times, 1u);
 }
 
+TEST_F(Check, UnwrittenMemoryByPattern) {
+    // The same loads twice, of written words and then of some further on.
+    const auto body = [](const std::string& offset, unsigned on) {
+        return "mov.u32 %r7, s; shl.b32 %r3, %i, 2; add.u32 %r3, %r3, %r7; st.shared.u32 [%r3], %i; st.shared.u32 "
+               "[%r3+256], %i; bar.warp.sync -1;\n" +
+               offset + "add.u32 %r4, %r4, %r7; mov.u32 %r5, 0;\nLOOP: ld.shared.u32 %r8, [%r4]; add.u32 %r9, %r8, 1;\n" +
+               "add.u32 %r4, %r4, " + std::to_string(on) + "; add.u32 %r5, %r5, 1; setp.lt.u32 %q0, %r5, 2; @%q0 bra LOOP;";
+    };
+    for (const char* offset : {"shl.b32 %r4, %i, 2;", "mov.u32 %r4, 64;", "and.b32 %r4, %i, 15; shl.b32 %r4, %r4, 2;",
+                               "shr.u32 %r4, %i, 3; shl.b32 %r4, %r4, 4;",
+                               "mul.lo.u32 %r4, %i, 7; and.b32 %r4, %r4, 31; shl.b32 %r4, %r4, 2;"}) {
+        // Nothing was written between the two halves.
+        EXPECT_EQ(expect_one("read of unwritten memory", body(offset, 128), {}, {}, shared_array).times, 32u) << offset;
+        expect_none(body(offset, 256), {}, {}, shared_array);
+    }
+}
+
 // Each block writes its own word; the last one, by a ticket, reads all.
 std::string ticket(const std::string& fence) {
     return "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd0, %r3, 4; add.u64 %rd0, %rd0, %p0; mov.u32 %r4, %tid.x; setp.ne.u32 %q0, %r4, 0;\n"
@@ -308,6 +325,11 @@ TEST_F(Check, BlocksOnOneWord) {
     EXPECT_FALSE(run(stencil, {.grid = {4}, .block = {32}}, {zeros(1024)}).empty());
     expect_none("mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; ld.global.u32 %r3, [%rd0]; st.global.u32 [%rd0], %r3;",
                 {.grid = {4}, .block = {32}}, {zeros(1024)});
+    // Both blocks read, one of them writes: its own barrier does not bind the other.
+    const std::string read_then_write = "mul.wide.u32 %rd0, %r0, 4; add.u64 %rd0, %rd0, %p0; ld.global.u32 %r3, [%rd0]; bar.sync 0;\n"
+                                        "setp.eq.u32 %q0, %r1, 0; @%q0 exit; st.global.u32 [%rd0], %i;";
+    EXPECT_NE(expect_one(global_race, read_then_write, {.grid = {2}, .block = {32}}, {zeros(128)}).message.find("two blocks"),
+              std::string::npos);
     expect_none("red.global.add.u32 [%p0], 1; ld.volatile.global.u32 %r3, [%p0];", {.grid = {4}, .block = {32}}, {zeros(1024)});
     expect_one(global_race, "red.global.add.u32 [%p0], 1; ld.global.u32 %r3, [%p0]; add.u32 %r3, %r3, 1;",
                {.grid = {4}, .block = {32}}, {zeros(1024)});

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// The kernels of kernels.ptx, with launches and data that suit them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "softgpu/check/session.hpp"
+#include "softgpu/machine/launch.hpp"
+
+namespace softgpu::bench {
+
+// A memory of its own, with the kernels and their data in it.
+class gpu {
+public:
+    static constexpr std::size_t n = 1u << 20;
+
+    // checks: what is looked at (softgpu/check/checks.hpp), 0: nothing.
+    explicit gpu(check::check_set checks = 0) : checks_(checks) {
+        if (checks != 0) {
+            session_.emplace(checks, found_, memory_);
+        }
+        std::ifstream file(SOFTGPU_KERNELS_PTX);
+        kernels_.emplace(std::string(std::istreambuf_iterator<char>(file), {}), memory_);
+        for (std::uint64_t& b : buffer) {
+            b = memory_.allocate(n * 4, memory::allocation_kind::device);
+            auto* const words = reinterpret_cast<std::uint32_t*>(b);
+            for (std::size_t i = 0; i < n; ++i) {
+                // As floats in [0.5, 1): denormal numbers would measure the processor's slow path.
+                words[i] = 0x3F000000u | static_cast<std::uint32_t>(i * 2654435761u) >> 9;
+            }
+            if (session_) {
+                session_->written(b, n * 4);
+            }
+        }
+    }
+
+    struct shape {
+        machine::extent grid, block;
+        std::uint32_t shared = 0;
+        unsigned workers = 1;
+        bool count = true;
+    };
+    template <class... Arguments>
+    machine::launch_result launch(const char* name, const shape& how, Arguments... arguments) {
+        const machine::kernel* const k = kernels_->find_kernel(name);
+        if (k == nullptr) {
+            machine::launch_result none;
+            none.error = {machine::fault_kind::unsupported, "no such kernel"};
+            return none;
+        }
+        const machine::kernel_facts& facts = kernels_->facts(*k);
+        std::vector<std::byte> parameters(facts.parameter_bytes);
+        std::size_t at = 0;
+        const auto put = [&](const auto& argument) {
+            std::memcpy(parameters.data() + facts.parameter_offsets[at], &argument, facts.parameter_sizes[at]);
+            ++at;
+        };
+        (put(arguments), ...);
+        machine::launch_request request;
+        request.grid = how.grid;
+        request.block = how.block;
+        request.dynamic_shared_bytes = how.shared;
+        request.parameters = parameters.data();
+        request.workers = how.workers;
+        request.count = how.count;
+        request.checks = session_ ? &*session_ : nullptr;
+        return machine::launch(*kernels_, *k, request);
+    }
+    // What the checks have found so far; it is forgotten.
+    [[nodiscard]] std::vector<check::finding> findings() { return found_.take(); }
+
+    std::uint64_t buffer[3] = {};
+
+private:
+    check::check_set checks_;
+    memory::device_memory memory_{1ull << 32};
+    check::findings found_;
+    std::optional<check::session> session_;
+    std::optional<machine::module> kernels_;
+};
+
+// One of the kernels on a gpu.
+struct workload {
+    std::string name;
+    machine::launch_result (*run)(gpu& g, unsigned workers, bool count);
+};
+
+template <unsigned Block>
+machine::launch_result run_tree(const char* kernel, gpu& g, unsigned workers, bool count) {
+    return g.launch(kernel, {{static_cast<std::uint32_t>(gpu::n / Block)}, {Block}, Block * 4, workers, count},
+                    g.buffer[0], g.buffer[1], std::uint64_t{gpu::n});
+}
+template <unsigned Stride>
+machine::launch_result run_gather(gpu& g, unsigned workers, bool count) {
+    return g.launch("gather", {{gpu::n / 256}, {256}, 0, workers, count}, g.buffer[0], g.buffer[1],
+                    std::uint64_t{gpu::n}, Stride);
+}
+
+inline const std::vector<workload>& workloads() {
+    using result = machine::launch_result;
+    static const std::vector<workload> all{
+        {"tree/modulo_128", [](gpu& g, unsigned w, bool c) -> result { return run_tree<128>("tree_modulo", g, w, c); }},
+        {"tree/strided_128",
+         [](gpu& g, unsigned w, bool c) -> result { return run_tree<128>("tree_strided", g, w, c); }},
+        {"tree/sequential_128",
+         [](gpu& g, unsigned w, bool c) -> result { return run_tree<128>("tree_sequential", g, w, c); }},
+        {"tree/modulo_1024",
+         [](gpu& g, unsigned w, bool c) -> result { return run_tree<1024>("tree_modulo", g, w, c); }},
+        {"tree/sequential_1024",
+         [](gpu& g, unsigned w, bool c) -> result { return run_tree<1024>("tree_sequential", g, w, c); }},
+        {"shuffles",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("shuffles", {{64}, {256}, 0, w, c}, g.buffer[0], g.buffer[1], std::uint64_t{gpu::n});
+         }},
+        {"polynomial",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("polynomial", {{gpu::n / 256}, {256}, 0, w, c}, g.buffer[0], g.buffer[1],
+                             std::uint64_t{gpu::n});
+         }},
+        {"gather/stride_1", run_gather<1>},
+        {"gather/stride_33", run_gather<33>},
+        {"matmul",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("matmul", {{16, 16}, {16, 16}, 0, w, c}, g.buffer[0], g.buffer[1], g.buffer[2], 256);
+         }},
+    };
+    return all;
+}
+
+} // namespace softgpu::bench
