@@ -33,7 +33,7 @@ float most_of(const texture_descriptor& t) {
     return static_cast<float>(bits == 32 ? 0xFFFFFFFFu : (1u << bits) - 1);
 }
 
-// Linear light from a byte, with eight significant bits as texture units give it.
+// Linear light from a byte, with eight significant bits as texture units give it; an H200 is one step off for some.
 float linear_light(std::uint32_t byte) {
     const double v = byte / 255.0;
     const double exact = v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
@@ -47,7 +47,11 @@ float linear_light(std::uint32_t byte) {
 // A channel: the bits of a float where that is what reading gives, else an integer.
 std::uint32_t channel_at(const texture_descriptor& t, const std::byte* p, unsigned channel) {
     std::uint32_t raw = 0;
-    std::memcpy(&raw, p, t.channel_bytes);
+    switch (t.channel_bytes) { // each its own move
+    case 1: std::memcpy(&raw, p, 1); break;
+    case 2: std::memcpy(&raw, p, 2); break;
+    default: std::memcpy(&raw, p, 4); break;
+    }
     if (t.kind == channel_kind::real) {
         return t.channel_bytes == 2 ? std::bit_cast<std::uint32_t>(half_value(static_cast<std::uint16_t>(raw))) : raw;
     }
@@ -81,6 +85,18 @@ std::uint32_t border_channel(const texture_descriptor& t, unsigned channel) {
     return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> unused) : bits >> unused;
 }
 
+// Of what fits into 64 bits; the standard functions are calls where no vector code is compiled for.
+std::int64_t floor_of(float x) {
+    const auto whole = static_cast<std::int64_t>(x);
+    return whole - (static_cast<float>(whole) > x ? 1 : 0);
+}
+
+// The nearest integer, half way the even one, of 0 to 256.
+int nearest(float x) {
+    constexpr float shift = 0x1.8p23F;
+    return static_cast<int>(x + shift - shift);
+}
+
 // The elements that one coordinate lies between, and how far it is towards the second. -1: beyond a border.
 struct between {
     std::int64_t low = 0, high = 0;
@@ -88,6 +104,9 @@ struct between {
 };
 
 std::int64_t inside(std::int64_t i, std::int64_t n, addressing mode) {
+    if (static_cast<std::uint64_t>(i) < static_cast<std::uint64_t>(n)) {
+        return i;
+    }
     switch (mode) {
     case addressing::wrap: return (i % n + n) % n;
     case addressing::mirror: {
@@ -115,18 +134,21 @@ between along(const texture_descriptor& t, const texture_place& p, unsigned axis
     float x = p.at[axis];
     x = x == x ? x : 0;
     if (normalized) {
-        x = (mode == addressing::wrap ? x - std::floor(x) : x) * static_cast<float>(n);
+        if (mode == addressing::wrap) {
+            x = std::clamp(x, -0x1p60F, 0x1p60F);
+            x -= static_cast<float>(floor_of(x));
+        }
+        x *= static_cast<float>(n);
     }
     x = std::clamp(x, -0x1p30F, 0x1p30F);
     if (!linear) {
-        const std::int64_t at = inside(static_cast<std::int64_t>(std::floor(x)), n, mode);
+        const std::int64_t at = inside(floor_of(x), n, mode);
         return {at, at, 0};
     }
     const float shifted = x - 0.5F;
-    const float first = std::floor(shifted);
-    const auto i = static_cast<std::int64_t>(first);
+    const std::int64_t i = floor_of(shifted);
     // Nine bits, eight of them behind the point.
-    return {inside(i, n, mode), inside(i + 1, n, mode), static_cast<int>(std::nearbyint((shifted - first) * 256))};
+    return {inside(i, n, mode), inside(i + 1, n, mode), nearest((shifted - static_cast<float>(i)) * 256)};
 }
 
 texel element_at(const texture_descriptor& t, std::int64_t x, std::int64_t y, std::int64_t slice) {
@@ -151,8 +173,8 @@ struct sum {
     double channel[4] = {0, 0, 0, 0};
 };
 
-void add(sum& to, const texel& v, double weight) {
-    for (unsigned k = 0; k < 4; ++k) {
+void add(sum& to, const texel& v, double weight, unsigned channels) {
+    for (unsigned k = 0; k < channels; ++k) {
         to.channel[k] += weight * std::bit_cast<float>(v.channel[k]);
     }
 }
@@ -178,13 +200,14 @@ corner_weights weights_of(int x, int y, int z) {
 // As precise as texture units filter: to floats, to halves, or to 16 bits for integers that are read as -1 to 1.
 texel rounded(const texture_descriptor& t, const sum& s) {
     texel r;
-    for (unsigned k = 0; k < 4; ++k) {
+    for (unsigned k = 0; k < t.channels; ++k) {
         float v = static_cast<float>(s.channel[k]);
         if (t.kind == channel_kind::real) {
             v = t.channel_bytes == 2 ? rounded_to_half(v) : v;
         } else if (!t.srgb) {
             const double most = t.kind == channel_kind::signed_integer ? 32767 : 65535;
-            v = static_cast<float>(std::nearbyint(s.channel[k] * most) / most);
+            const double exact = std::nearbyint(s.channel[k] * most * 256) / 256; // as sums of integers are
+            v = static_cast<float>(std::floor(exact + 0.5) / most);
         }
         r.channel[k] = std::bit_cast<std::uint32_t>(v);
     }
@@ -260,18 +283,19 @@ texel sample_level(const texture_descriptor& t, geometry g, const texture_place&
         const texel r = element_at(t, x.low, y.low, z.low);
         if (gives_reals(t)) {
             *exact = {};
-            add(*exact, r, 1);
+            add(*exact, r, 1, t.channels);
         }
         return r;
     }
     *exact = {};
     const corner_weights w = weights_of(x.weight, y.weight, z.weight);
-    for (unsigned corner = 0; corner < 8; ++corner) {
+    const unsigned corners = g == geometry::space ? 8 : flat ? 2 : 4;
+    for (unsigned corner = 0; corner < corners; ++corner) {
         if (w.of[corner] != 0) {
             add(*exact,
                 element_at(t, (corner & 1) != 0 ? x.high : x.low, (corner & 2) != 0 ? y.high : y.low,
                            (corner & 4) != 0 ? z.high : z.low),
-                w.of[corner] / 256.0);
+                w.of[corner] / 256.0, t.channels);
         }
     }
     return rounded(t, *exact);

@@ -186,6 +186,8 @@ copy_3d without_arrays(context& gpu, const copy_3d& asked) {
     const auto resolve = [&](const array_memory* a, array*& handle, position& start, pitched_pointer& rows) {
         if (a == nullptr) {
             require(size.depth == 1 || rows.height == 0 || rows.height >= size.height, error::invalid_pitch_value);
+            require(start.x <= largest_pitch);
+            start.x *= bytes; // of the array's elements, whatever the guide says: seen on an H200
             return;
         }
         require(is_inside(start.x, size.width, a->size.width) && is_inside(start.y, size.height, a->rows()) &&

@@ -64,11 +64,12 @@ void apply_view(made_texture& t, const array_memory& first, const view_descripti
     require(e.bytes() == t.element.bytes());
     require(v.width == first.size.width && v.height == first.size.height && v.depth == first.size.depth);
     require(v.first_level <= v.last_level && v.first_layer <= v.last_layer);
-    require(mipmapped ? v.last_level < t.levels.size() : v.last_level == 0);
+    require(mipmapped ? v.first_level < t.levels.size() && v.last_level <= t.levels.size() : v.last_level == 0);
     const auto layers = first.has_layers() ? static_cast<unsigned>(first.size.depth) : 1u;
     require(first.has_layers() ? v.first_layer < layers && v.last_layer <= layers : v.last_layer == 0);
     t.element = e;
-    t.levels = {t.levels.begin() + v.first_level, t.levels.begin() + v.last_level + 1};
+    const std::size_t levels = std::min<std::size_t>(v.last_level + std::size_t{1}, t.levels.size());
+    t.levels = {t.levels.begin() + v.first_level, t.levels.begin() + static_cast<std::ptrdiff_t>(levels)};
     for (texture_descriptor& d : t.levels) {
         set_element(d, e);
         if (first.has_layers()) {

@@ -58,11 +58,15 @@ const texture_descriptor* descriptor_of(const instruction* i, std::byte* frame, 
 template <class Body>
 const instruction* each_descriptor(const instruction* i, std::byte* frame, warp* w, Body&& body) {
     const instruction* next = i + 1;
+    const std::uint64_t* const handles = read<std::uint64_t>(frame, w, i->places[handle_at]);
+    const texture_descriptor* t = nullptr; // of the lane before, mostly the same
     each_lane(w->mask, [&](unsigned l) {
         if (next == nullptr) {
             return;
         }
-        const texture_descriptor* const t = descriptor_of(i, frame, w, l);
+        if (t == nullptr || reinterpret_cast<std::uint64_t>(t) != handles[l]) {
+            t = descriptor_of(i, frame, w, l);
+        }
         if (t == nullptr || !body(l, *t)) {
             next = nullptr;
         }

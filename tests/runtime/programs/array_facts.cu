@@ -452,11 +452,8 @@ static void textures() {
     SHOW(cudaGetTextureObjectResourceDesc(&back, o));
     std::printf("  %d %d\n", back.resType, back.res.array.array == a);
     SHOW(cudaGetTextureObjectTextureDesc(&told, o));
-    std::printf("  %d %d %d, %d %d, %d, %g %g %g %g, %d, %u, %d %g %g %g, %d %d\n", told.addressMode[0], told.addressMode[1],
-                told.addressMode[2], told.filterMode, told.readMode, told.sRGB, told.borderColor[0], told.borderColor[1],
-                told.borderColor[2], told.borderColor[3], told.normalizedCoords, told.maxAnisotropy, told.mipmapFilterMode,
-                told.mipmapLevelBias, told.minMipmapLevelClamp, told.maxMipmapLevelClamp,
-                told.disableTrilinearOptimization, told.seamlessCubemap);
+    std::printf("  %d %d %d, %d %d, %d\n", told.addressMode[0], told.addressMode[1], told.addressMode[2],
+                told.filterMode, told.readMode, told.normalizedCoords);
     SHOW(cudaGetTextureObjectResourceViewDesc(&v, o));
     std::printf("  %d %zu %zu %zu\n", v.format, v.width, v.height, v.depth);
     SHOW(cudaGetTextureObjectResourceDesc(nullptr, o));

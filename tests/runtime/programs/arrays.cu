@@ -171,6 +171,16 @@ static void boxes() {
                         &model[(z * e.height + e.height - 1) * e.width + 3], part.width * 4);
         }
         CHECK(whole(b, e) == other);
+        // A pointer's position counts elements, too, where there is an array.
+        p = {};
+        p.srcPtr = make_cudaPitchedPtr(model.data(), e.width * 4, e.width, e.height);
+        p.srcPos = make_cudaPos(2, 0, 0);
+        p.dstArray = b;
+        p.extent = make_cudaExtent(e.width - 2, 1, 1);
+        p.kind = cudaMemcpyHostToDevice;
+        CUDA(cudaMemcpy3D(&p));
+        std::memcpy(other.data(), &model[2], (e.width - 2) * 4);
+        CHECK(whole(b, e) == other);
         CUDA(cudaFree(device.ptr));
         CUDA(cudaFreeArray(a));
         CUDA(cudaFreeArray(b));
