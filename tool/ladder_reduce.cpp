@@ -12,6 +12,7 @@
 #include "tool/command.hpp"
 #include "tool/console.hpp"
 #include "tool/progress.hpp"
+#include "tool/race_verdict.hpp"
 #include "tool/reduce_json.hpp"
 #include "tool/reduce_options.hpp"
 #include "tool/reduce_table.hpp"
@@ -105,6 +106,9 @@ int run(const options& o) {
             line.show(what, done, of);
         };
         report = ladder.reduce(request);
+        if (kind == device_kind::software && !o.no_claims) {
+            add_race_verdicts(report);
+        }
     }
     if (o.json == "-") {
         print_exactly(report::text_of(json_of(report)));

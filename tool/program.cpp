@@ -112,7 +112,7 @@ int become_program(const std::vector<std::string>& arguments) {
     return errno;
 }
 
-program_end run_program(const std::vector<std::string>& arguments) {
+program_end run_program(const std::vector<std::string>& arguments, bool quiet) {
     std::array<int, 2> report{}; // errno of a failed exec; closed unwritten by one that succeeds
     if (::pipe2(report.data(), O_CLOEXEC) != 0) {
         throw failure(fmt::format("cannot run a program: {}", std::strerror(errno)));
@@ -124,6 +124,10 @@ program_end run_program(const std::vector<std::string>& arguments) {
     }
     if (pid == 0) {
         signals.restore();
+        if (const int nowhere = quiet ? ::open("/dev/null", O_WRONLY | O_CLOEXEC) : -1; nowhere >= 0) {
+            ::dup2(nowhere, STDOUT_FILENO);
+            ::dup2(nowhere, STDERR_FILENO);
+        }
         const int error = become_program(arguments);
         static_cast<void>(!::write(report[1], &error, sizeof(error)));
         ::_exit(127);

@@ -4,11 +4,12 @@
 
 namespace warpfold::ladder::reduce {
 
-// Why the steps that use this are right only by luck, and where the race checker's word will stand.
+// Why the steps that use this are right only by luck. The race check's word on them is a claim of its own, which the tool
+// adds on the software GPU.
 inline constexpr const char* lockstep_caution =
     "right only by luck from Volta on: the lanes of a warp need not run in lockstep, and no __syncwarp orders them";
 inline constexpr const char* lockstep_verdict =
-    "guaranteed by no architecture from Volta on; the race checker of a later version will give its word here";
+    "guaranteed by no architecture from Volta on; the race check shows the accesses that are left without an order";
 
 // Reduces scratch[0] to scratch[size - 1] (64 at most; what lies beyond the block's threads is the identity) into
 // scratch[0]. For tid < 32. Lanes above the result add what nobody reads; for that the scratch has 64 elements, always.

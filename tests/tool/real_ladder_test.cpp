@@ -39,6 +39,36 @@ TEST_F(real_ladder, is_right_in_every_step) {
     EXPECT_GT(launches[0]["counters"]["thread_instructions"], 100'000);
 }
 
+// The lecture of steps 5 to 7 and of sum_warp is an order between the lanes of a warp that nothing makes.
+TEST_F(real_ladder, shows_the_race_checks_verdict) {
+    for (const char* const block : {"128", "256"}) {
+        const outcome seen = run({"ladder", "reduce", "--device", "softgpu", "--n", "16Ki", "--block", block, "--json", "-"});
+        ASSERT_EQ(seen.status, 0) << seen.error;
+        const json document = json::parse(seen.out);
+        unsigned verdicts = 0;
+        for (const json& step : document["steps"]) {
+            for (const json& claim : step["claims"]) {
+                if (claim["lecture"] != "the race check") {
+                    continue;
+                }
+                ++verdicts;
+                const std::string id = step["id"];
+                const bool by_luck = id == "5" || id == "6" || id == "7" || id == "sum_warp";
+                EXPECT_EQ(by_luck, !step["caution"].is_null()) << id;
+                EXPECT_EQ(claim["holds"], !by_luck) << id << ": " << claim["figure"];
+                const std::string figure = claim["figure"];
+                EXPECT_EQ(figure.find("race in shared memory: last_warp.cuh, lines ") != std::string::npos, by_luck)
+                    << id << ": " << figure;
+            }
+        }
+        EXPECT_EQ(verdicts, 14u);
+    }
+    // Without claims nobody is asked.
+    const outcome without =
+        run({"ladder", "reduce", "--device", "softgpu", "--n", "1Ki", "--steps", "5", "--no-claims", "--json", "-"});
+    EXPECT_EQ(without.out.find("the race check\""), std::string::npos);
+}
+
 TEST_F(real_ladder, makes_a_table) {
     const outcome seen = run({"ladder", "reduce", "--device", "softgpu", "--n", "4Ki"});
     EXPECT_EQ(seen.status, 0) << seen.error;
