@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # ./dev gpu [MINUTES] [STAGES]: everything that is taken on a machine with a GPU, in one go and without a network.
 #   MINUTES  for all of it, 9 where none are given: what does not fit is cut off, and the log says so
-#   STAGES   facts build ladder sanitize ncu counters; ladder, sanitize and ncu where none is named. facts always runs,
-#            build wherever a stage needs more than the program of tests/counters
+#   STAGES   facts build ladder sanitize ncu counters library; ladder, sanitize and ncu where none is named. facts always
+#            runs, build wherever a stage needs more than programs of its own
 # Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), sanitizer.tar.gz,
-# ncu.tar.gz, and counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own tables.
+# ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own tables, and library.tar.gz.
 # measure/results_tables.py and measure/compare_ncu.py make docs/results/ from them.
 set -uo pipefail
 
@@ -19,8 +19,8 @@ fi
 stages=" ${*:-ladder sanitize ncu} "
 for stage in $stages; do
     case $stage in
-        facts | build | ladder | sanitize | ncu | counters) ;;
-        *) echo "gpu: there is no stage '$stage': facts build ladder sanitize ncu counters" >&2; exit 2 ;;
+        facts | build | ladder | sanitize | ncu | counters | library) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder sanitize ncu counters library" >&2; exit 2 ;;
     esac
 done
 out=${OUT:-$root/build/gpu/out}
@@ -200,14 +200,37 @@ golden_counters() {
     tar -C "$work" -czf "$out/counters.tar.gz" counters
 }
 
+# The library beside CUB, after its tests have passed there, under compute-sanitizer too.
+library() {
+    local architecture check source
+    local flags=(-std=c++20 -O3 --extended-lambda -I "$root" -I "$root/include")
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+    mkdir -p "$work/library"
+    for source in tests/library/reduce_gpu benchmarks/library/reduce; do
+        within 150 nvcc "${flags[@]}" -arch="sm_$architecture" $source.cu measure/*.cu measure/*.cpp \
+            -o "$work/library/${source//\//-}" || { say "$source does not compile"; return 1; }
+    done
+    within 60 "$work/library/tests-library-reduce_gpu" || { say "the library is wrong here"; return 1; }
+    say "library: right"
+    for check in memcheck racecheck synccheck initcheck; do
+        within 100 compute-sanitizer --tool $check --error-exitcode 9 "$work/library/tests-library-reduce_gpu" \
+            >"$work/library/$check.txt" 2>&1
+        say "library, $check: $(tail -n 1 "$work/library/$check.txt")"
+    done
+    within 200 "$work/library/benchmarks-library-reduce" >"$work/library/reduce.tsv"
+    say "library: timed"
+    tar -C "$work/library" -czf "$out/library.tar.gz" --exclude='*-library-*' .
+}
+
 bring_packages || { say "a package of .gpu-debs does not unpack"; exit 1; }
 facts
 [ "$stages" = " facts " ] && exit 0
-[ "$stages" = " counters " ] || build
+[[ "${stages/ counters /}" =~ ^[[:space:]]*(library[[:space:]]*)?$ ]] || build
 [[ $stages == *" ladder "* ]] && ladder
 [[ $stages == *" sanitize "* ]] && sanitize
 [[ $stages == *" ncu "* ]] && ncu_counters
 [[ $stages == *" counters "* ]] && golden_counters
+[[ $stages == *" library "* ]] && library
 say "done, $failures of the commands failed or were cut off"
 ls -l "$out"
 [ $failures -eq 0 ]

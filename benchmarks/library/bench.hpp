@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Times a call of the library and a peer's in turns, captured in CUDA graphs: cold, every call on memory that no cache
+// holds, and warm, again and again on the same.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "measure/device.hpp"
+#include "measure/statistics.hpp"
+
+namespace warpfold::bench {
+
+// A call on the k-th copy of its input.
+using call = std::function<void(cudaStream_t, unsigned)>;
+
+class captured {
+public:
+    captured(const measure::stream& on, const call& work, unsigned calls, unsigned copies) {
+        cudaGraph_t graph = nullptr;
+        WARPFOLD_CUDA_CHECK(cudaStreamBeginCapture(on.handle(), cudaStreamCaptureModeRelaxed));
+        for (unsigned k = 0; k < calls; ++k) {
+            work(on.handle(), k % copies);
+        }
+        WARPFOLD_CUDA_CHECK(cudaStreamEndCapture(on.handle(), &graph));
+        WARPFOLD_CUDA_CHECK(cudaGraphInstantiate(&instance_, graph, 0));
+        WARPFOLD_CUDA_CHECK(cudaGraphDestroy(graph));
+    }
+    captured(const captured&) = delete;
+    captured& operator=(const captured&) = delete;
+    ~captured() { (void)cudaGraphExecDestroy(instance_); }
+
+    void run(const measure::stream& on) const { WARPFOLD_CUDA_CHECK(cudaGraphLaunch(instance_, on.handle())); }
+
+private:
+    cudaGraphExec_t instance_ = nullptr;
+};
+
+// Medians of single calls on a stream, events around each, every one on another copy: the host launches while it runs.
+inline double streamed(const measure::stream& on, const call& work, unsigned copies, unsigned samples) {
+    measure::event begin, end;
+    std::vector<double> seconds;
+    for (unsigned k = 0; k < samples; ++k) {
+        begin.record(on.handle());
+        work(on.handle(), k % copies);
+        end.record(on.handle());
+        end.synchronize();
+        seconds.push_back(end.seconds_since(begin));
+    }
+    return measure::quantile(seconds, 0.5);
+}
+
+struct times {
+    double ours = 0; // seconds a call, medians
+    double peer = 0;
+};
+
+// `copies` of the input lie one behind the other and are more than the cache holds together, or there is one alone.
+inline times compare(const measure::stream& on, const call& ours, const call& peer, unsigned copies, unsigned calls,
+                     unsigned samples) {
+    const captured a(on, ours, calls, copies);
+    const captured b(on, peer, calls, copies);
+    measure::event begin, end;
+    std::vector<double> of_ours, of_peer;
+    const auto sample = [&](const captured& work, std::vector<double>& into) {
+        begin.record(on.handle());
+        work.run(on);
+        end.record(on.handle());
+        end.synchronize();
+        into.push_back(end.seconds_since(begin) / calls);
+    };
+    a.run(on);
+    b.run(on);
+    on.synchronize();
+    for (unsigned k = 0; k < samples; ++k) {
+        sample(a, of_ours);
+        sample(b, of_peer);
+    }
+    return {measure::quantile(of_ours, 0.5), measure::quantile(of_peer, 0.5)};
+}
+
+// One line: what, type, n; microseconds of ours and of the peer and their ratio for calls on a stream with a cold cache, for
+// a graph of calls with a cold cache, for one with a warm cache; GB/s of ours in the second.
+inline void print_row(const std::string& what, const std::string& type, std::uint64_t n, double bytes, const times& stream,
+                      const times& cold, const times& warm) {
+    std::printf("%s\t%s\t%llu", what.c_str(), type.c_str(), static_cast<unsigned long long>(n));
+    for (const times& t : {stream, cold, warm}) {
+        std::printf("\t%.2f\t%.2f\t%.3f", t.ours * 1e6, t.peer * 1e6, t.ours / t.peer);
+    }
+    std::printf("\t%.1f\n", bytes / cold.ours * 1e-9);
+    std::fflush(stdout);
+}
+
+} // namespace warpfold::bench

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// The library's reductions and CUB's, side by side, as lines of a table. Needs a GPU with 5 GiB.
+#include <cub/device/device_reduce.cuh>
+
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <vector>
+
+#include "benchmarks/library/bench.hpp"
+#include "measure/ceilings.hpp"
+#include "measure/facts.hpp"
+#include "warpfold/reduce.cuh"
+
+using namespace warpfold;
+
+namespace {
+
+constexpr std::size_t pool_bytes = std::size_t{2} << 30;
+
+template <class T>
+__global__ void fill(T* data, std::uint64_t n) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n; k += std::uint64_t{gridDim.x} * blockDim.x) {
+        data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
+    }
+}
+
+struct room {
+    measure::stream stream;
+    measure::device_memory pool{pool_bytes};
+    measure::device_memory out{4096};
+    measure::device_memory peer_out{4096};
+    measure::device_memory peer_memory{std::size_t{64} << 20};
+    workspace memory{std::size_t{1} << 20};
+};
+
+// Both calls write R to their place; the results are compared before anything is timed.
+template <class T, class R, class Ours, class Peer>
+void row(room& in, const char* what, const char* type, std::uint64_t n, const Ours& ours, const Peer& peer) {
+    const std::uint64_t bytes = n * sizeof(T);
+    const std::uint64_t apart = (bytes + 255) / 256 * 256;
+    const auto copies = static_cast<unsigned>(std::clamp<std::uint64_t>(pool_bytes / apart, 1, 256));
+    T* const data = static_cast<T*>(in.pool.data());
+    const auto at = [&](unsigned k) { return reinterpret_cast<T*>(reinterpret_cast<unsigned char*>(data) + k * apart); };
+    R* const out = static_cast<R*>(in.out.data());
+    R* const peer_out = static_cast<R*>(in.peer_out.data());
+    const bench::call a = [&](cudaStream_t s, unsigned k) { ours(gpu{s, &in.memory}, at(k), n, out); };
+    const bench::call b = [&](cudaStream_t s, unsigned k) {
+        std::size_t room = in.peer_memory.bytes();
+        WARPFOLD_CUDA_CHECK(peer(in.peer_memory.data(), room, at(k), n, peer_out, s));
+    };
+    a(in.stream.handle(), 0);
+    b(in.stream.handle(), 0);
+    R x{}, y{};
+    in.stream.synchronize();
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(&x, out, sizeof(R), cudaMemcpyDeviceToHost));
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(&y, peer_out, sizeof(R), cudaMemcpyDeviceToHost));
+    if (std::memcmp(&x, &y, sizeof(R)) != 0) {
+        std::printf("%s\t%s\t%llu\tresults differ\n", what, type, static_cast<unsigned long long>(n));
+        return;
+    }
+    const auto calls = static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64));
+    const bench::times cold = bench::compare(in.stream, a, b, copies, std::max(calls, copies > 8 ? 16u : 2u), 15);
+    const bench::times warm = bench::compare(in.stream, a, b, 1, calls, 15);
+    const bench::times stream{bench::streamed(in.stream, a, copies, 51), bench::streamed(in.stream, b, copies, 51)};
+    bench::print_row(what, type, n, static_cast<double>(bytes), stream, cold, warm);
+}
+
+template <class T>
+void sums(room& in, const char* type, const std::vector<unsigned>& exponents) {
+    fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
+    WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
+    using R = accumulator_t<sum, T>;
+    for (const unsigned e : exponents) {
+        const std::uint64_t n = std::uint64_t{1} << e;
+        if (n * sizeof(T) > pool_bytes) {
+            continue;
+        }
+        row<T, R>(in, "sum", type, n, [](const gpu& on, T* data, std::uint64_t k, R* out) { reduce(on, data, k, out); },
+                  [](void* room, std::size_t& bytes, T* data, std::uint64_t k, R* out, cudaStream_t s) {
+                      return cub::DeviceReduce::Reduce(room, bytes, data, out, k, cuda::std::plus<>{}, R{}, s);
+                  });
+    }
+}
+
+template <class T>
+void others(room& in, const char* type, const std::vector<unsigned>& exponents) {
+    fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
+    WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
+    for (const unsigned e : exponents) {
+        const std::uint64_t n = std::uint64_t{1} << e;
+        row<T, T>(in, "max", type, n, [](const gpu& on, T* data, std::uint64_t k, T* out) { reduce(on, data, k, out, maximum{}); },
+                  [](void* room, std::size_t& bytes, T* data, std::uint64_t k, T* out, cudaStream_t s) {
+                      return cub::DeviceReduce::Max(room, bytes, data, out, k, s);
+                  });
+        row<T, std::uint64_t>(in, "arg_max", type, n,
+                  [](const gpu& on, T* data, std::uint64_t k, std::uint64_t* out) {
+                      arg_max(on, data, k, reinterpret_cast<located<T>*>(out) + 1);
+                      (void)cudaMemsetAsync(out, 0, 8, on.stream);
+                  },
+                  [](void* room, std::size_t& bytes, T* data, std::uint64_t k, std::uint64_t* out, cudaStream_t s) {
+                      (void)cudaMemsetAsync(out, 0, 8, s);
+                      return cub::DeviceReduce::ArgMax(room, bytes, data, reinterpret_cast<T*>(out + 8),
+                                                       reinterpret_cast<std::int64_t*>(out + 16), static_cast<std::int64_t>(k), s);
+                  });
+        row<T, extremes<T>>(in, "min_max", type, n,
+                  [](const gpu& on, T* data, std::uint64_t k, extremes<T>* out) { min_max(on, data, k, out); },
+                  [](void* room, std::size_t& bytes, T* data, std::uint64_t k, extremes<T>* out, cudaStream_t s) {
+                      const cudaError_t e1 = cub::DeviceReduce::Min(room, bytes, data, &out->smallest, k, s);
+                      return e1 != cudaSuccess ? e1 : cub::DeviceReduce::Max(room, bytes, data, &out->largest, k, s);
+                  });
+    }
+}
+
+} // namespace
+
+int main() {
+    try {
+        room in;
+        const measure::device_facts device = measure::current_device();
+        {
+            measure::timer clock(in.stream, device.l2_bytes);
+            const measure::ceilings c = measure::measure_ceilings(in.stream, clock, device.multiprocessors,
+                                                                  std::size_t{1} << 30, {});
+            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s, c.copy_gb_per_s);
+        }
+        std::printf("# what\ttype\tn\tstream ours us\tCUB us\tratio\tgraph cold ours us\tCUB us\tratio\tgraph warm ours us"
+                    "\tCUB us\tratio\tGB/s\n");
+        const std::vector<unsigned> all{8, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+        sums<std::int32_t>(in, "i32", all);
+        sums<float>(in, "f32", all);
+        sums<double>(in, "f64", {10, 16, 20, 22, 24, 26, 28});
+        sums<std::uint8_t>(in, "u8", {10, 16, 20, 22, 24, 26, 28, 30});
+        sums<std::int16_t>(in, "i16", {10, 16, 20, 22, 24, 26, 28, 30});
+        others<float>(in, "f32", {10, 20, 24, 28});
+        others<std::int32_t>(in, "i32", {10, 20, 24, 28});
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        return 1;
+    }
+}

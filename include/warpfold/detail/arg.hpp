@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Where the smallest or the largest element stands, as a fold of (key, index) pairs.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "warpfold/detail/floating.hpp"
+#include "warpfold/detail/limits.hpp"
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold::detail {
+
+// Floating-point numbers become integers of the same order, -0 below +0, and a NaN where it comes out first: below all
+// for the smallest, above all for the largest. Other types are their own keys.
+template <class T, bool Smallest>
+WARPFOLD_HD constexpr auto key_of(const T& x) {
+    if constexpr (std::is_floating_point_v<T>) {
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
+        using key = std::make_signed_t<bits_of<T>>;
+        constexpr int sign = sizeof(T) * 8 - 1;
+        const key bits = __builtin_bit_cast(key, x);
+        const key ordered = bits ^ static_cast<key>(static_cast<bits_of<T>>(bits >> sign) >> 1);
+        constexpr key first = Smallest ? limits_of<key>::smallest : limits_of<key>::largest;
+        return x != x ? first : ordered;
+    } else {
+        return x;
+    }
+}
+
+template <class Key>
+struct candidate {
+    Key key;
+    std::uint64_t index;
+};
+
+template <class T, bool Smallest>
+struct as_candidate {
+    WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const {
+        return candidate<decltype(key_of<T, Smallest>(x))>{key_of<T, Smallest>(x), index};
+    }
+};
+
+// The better of two candidates; of equal ones the one that stands first.
+template <bool Smallest>
+struct better_candidate {
+    static constexpr bool commutative = true;
+
+    template <class C>
+        requires std::numeric_limits<decltype(C::key)>::is_specialized
+    WARPFOLD_HD static constexpr C identity() {
+        using limits = limits_of<decltype(C::key)>;
+        return {Smallest ? limits::largest : limits::smallest, limits_of<std::uint64_t>::largest};
+    }
+    template <class C>
+    WARPFOLD_HD constexpr C operator()(const C& a, const C& b) const {
+        const bool b_first = Smallest ? b.key < a.key : a.key < b.key;
+        const bool a_first = Smallest ? a.key < b.key : b.key < a.key;
+        return b_first || (!a_first && b.index < a.index) ? b : a;
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// What a reduction is made of, the same for every target: where an element comes from, what becomes of it before it is
+// folded, and an operation that has an identity, also where the user's has none.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "warpfold/detail/portable.hpp"
+#include "warpfold/operation.hpp"
+
+namespace warpfold::detail {
+
+template <class In>
+using element_t = std::remove_cvref_t<decltype(std::declval<const In&>()[std::uint64_t{}])>;
+
+// The element as it stands.
+struct as_it_is {
+    template <class T>
+    WARPFOLD_HD constexpr const T& operator()(const T& x) const {
+        return x;
+    }
+};
+
+// map(x), or map(x, index) where it asks for the index.
+template <class Map, class T>
+WARPFOLD_HD constexpr decltype(auto) mapped(const Map& map, const T& x, std::uint64_t index) {
+    if constexpr (std::is_invocable_v<const Map&, const T&, std::uint64_t>) {
+        return map(x, index);
+    } else {
+        return map(x);
+    }
+}
+
+template <class Map, class In>
+concept maps = std::is_invocable_v<const Map&, const element_t<In>&> ||
+               std::is_invocable_v<const Map&, const element_t<In>&, std::uint64_t>;
+
+template <class In, class Map>
+using mapped_t = std::remove_cvref_t<decltype(mapped(std::declval<const Map&>(), std::declval<const element_t<In>&>(),
+                                                     std::uint64_t{}))>;
+
+// A value that may not be there.
+template <class A>
+struct possible {
+    A value;
+    bool there;
+};
+
+// `Op` on possible values: what is not there changes nothing. It has an identity whatever `Op` has.
+template <class Op>
+struct lifted {
+    static constexpr bool commutative = is_commutative_v<Op>;
+
+    template <class P>
+    WARPFOLD_HD static constexpr P identity() {
+        return P{};
+    }
+    template <class A>
+    WARPFOLD_HD constexpr possible<A> operator()(const possible<A>& a, const possible<A>& b) const {
+        if (!a.there) {
+            return b;
+        }
+        return b.there ? possible<A>{static_cast<A>(op(a.value, b.value)), true} : a;
+    }
+
+    Op op;
+};
+
+// map, and then a possible value of it.
+template <class Map, class A>
+struct lifted_map {
+    template <class T>
+    WARPFOLD_HD constexpr possible<A> operator()(const T& x, std::uint64_t index) const {
+        return {static_cast<A>(mapped(map, x, index)), true};
+    }
+
+    Map map;
+};
+
+// A target's part of every reduction: folds n elements of `in`, after `map`, by `op`, which has an identity, and applies
+// `result` to the value.
+//   value<A>(on, in, n, map, op, result, call) -> the result, when it is there
+//   into<A>(on, in, n, map, op, result, out, call)   *out = the result, in the order of the target
+template <class On>
+struct reduce_engine;
+
+} // namespace warpfold::detail

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Reduction on a GPU in one launch: every block folds its share and posts the value; the last block collects and folds
+// them. What a block, a warp and a thread fold depends on the number of elements and on the device only, and
+// so does the order: the same bits in every run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/load.cuh"
+#include "warpfold/gpu/mailbox.cuh"
+#include "warpfold/gpu/target.hpp"
+#include "warpfold/tuning/reduce.hpp"
+#include "warpfold/warp/reduce.cuh"
+
+namespace warpfold::detail {
+
+inline constexpr tuning::reduce reduce_tuning = tuning::reduce_default;
+
+// The thread's share of n elements, in an order that suits memory: vectors at the stride of the grid, and the few elements
+// that do not fill one. With `once` the caches need not keep them.
+template <class A, class In, class Map, class Op>
+__device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, bool once) {
+    using T = element_t<In>;
+    constexpr unsigned loads = reduce_tuning.loads;
+    const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+    A mine = Op::template identity<A>();
+    const auto take = [&](const T& x, std::uint64_t index) {
+        mine = op(mine, static_cast<A>(mapped(map, x, index)));
+    };
+    if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
+        const vector_view<T> view(in, n);
+        constexpr unsigned width = vector_view<T>::width;
+        const auto take_vector = [&](const uint4& vector, std::uint64_t k) {
+#pragma unroll
+            for (unsigned j = 0; j < width; ++j) {
+                take(element_of<T>(vector, j), view.head + k * width + j);
+            }
+        };
+        std::uint64_t k = thread;
+        for (; k + (loads - 1) * threads < view.vectors; k += loads * threads) {
+            uint4 loaded[loads];
+            if (once) {
+#pragma unroll
+                for (unsigned i = 0; i < loads; ++i) {
+                    loaded[i] = __ldcs(view.data + k + i * threads);
+                }
+            } else {
+#pragma unroll
+                for (unsigned i = 0; i < loads; ++i) {
+                    loaded[i] = __ldg(view.data + k + i * threads);
+                }
+            }
+#pragma unroll
+            for (unsigned i = 0; i < loads; ++i) {
+                take_vector(loaded[i], k + i * threads);
+            }
+        }
+        for (; k < view.vectors; k += threads) {
+            take_vector(__ldg(view.data + k), k);
+        }
+        for (k = thread; k < view.head; k += threads) {
+            take(in[k], k);
+        }
+        for (k = view.tail + thread; k < n; k += threads) {
+            take(in[k], k);
+        }
+    } else {
+#pragma unroll 4
+        for (std::uint64_t k = thread; k < n; k += threads) {
+            take(in[k], k);
+        }
+    }
+    return mine;
+}
+
+// The warp's share of n elements, strictly in their order, in lane 0; the identity in the other lanes. A warp has
+// consecutive rows of 32 lanes, a lane `run` consecutive elements of a row.
+template <class A, class In, class Map, class Op>
+__device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const Op& op) {
+    constexpr unsigned run = sizeof(element_t<In>) >= 32 ? 1 : 32 / sizeof(element_t<In>);
+    constexpr unsigned row = run * warp::lanes;
+    const unsigned lane = threadIdx.x % warp::lanes;
+    const std::uint64_t warps = std::uint64_t{gridDim.x} * (blockDim.x / warp::lanes);
+    const std::uint64_t warp = std::uint64_t{blockIdx.x} * (blockDim.x / warp::lanes) + threadIdx.x / warp::lanes;
+    const std::uint64_t rows = (n + row - 1) / row;
+    const std::uint64_t each = (rows + warps - 1) / warps;
+    const std::uint64_t end = min((warp + 1) * each, rows);
+    A total = Op::template identity<A>();
+    for (std::uint64_t r = warp * each; r < end; ++r) {
+        const std::uint64_t first = r * row + lane * run;
+        A mine = Op::template identity<A>();
+        if (first + run <= n) {
+#pragma unroll
+            for (unsigned j = 0; j < run; ++j) {
+                mine = op(mine, static_cast<A>(mapped(map, in[first + j], first + j)));
+            }
+        } else {
+            for (std::uint64_t k = first; k < n; ++k) {
+                mine = op(mine, static_cast<A>(mapped(map, in[k], k)));
+            }
+        }
+        total = op(total, warp::reduce(mine, op));
+    }
+    return lane == 0 ? total : Op::template identity<A>();
+}
+
+// Folds the values of a block's threads in their order, for thread 0. `of_warp` has room for each warp's value.
+template <class A, class Op>
+__device__ A fold_block(A value, const Op& op, A* of_warp) {
+    const unsigned warps = blockDim.x / warp::lanes;
+    value = warp::reduce(value, op);
+    if (threadIdx.x % warp::lanes == 0) {
+        of_warp[threadIdx.x / warp::lanes] = value;
+    }
+    __syncthreads();
+    if (threadIdx.x < warp::lanes) {
+        value = threadIdx.x < warps ? of_warp[threadIdx.x] : Op::template identity<A>();
+        value = warp::reduce(value, op);
+    }
+    return value;
+}
+
+template <class A, class In, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_per_multiprocessor)
+    reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, mailbox<A>* boxes,
+                  bool once) {
+    __shared__ alignas(A) unsigned char storage[warp::lanes * sizeof(A)];
+    A* const of_warp = reinterpret_cast<A*>(storage);
+
+    A mine;
+    if constexpr (is_commutative_v<Op>) {
+        mine = fold_strided<A>(in, n, map, op, once);
+    } else {
+        mine = fold_ordered<A>(in, n, map, op);
+    }
+    mine = fold_block(mine, op, of_warp);
+    const unsigned last = gridDim.x - 1;
+    if (blockIdx.x != last) {
+        if (threadIdx.x == 0) {
+            post(&boxes[blockIdx.x], mine);
+        }
+        return;
+    }
+    if (last != 0) {
+        // Blocks start in the order of their index: the others run by now, and none waits for anybody.
+        if (threadIdx.x == 0) {
+            post(&boxes[last], mine);
+        }
+        const unsigned each = (gridDim.x + blockDim.x - 1) / blockDim.x;
+        const unsigned end = min((threadIdx.x + 1) * each, gridDim.x);
+        mine = Op::template identity<A>();
+        for (unsigned k = threadIdx.x * each; k < end; ++k) {
+            mine = op(mine, collect(&boxes[k]));
+        }
+        __syncthreads();
+        mine = fold_block(mine, op, of_warp);
+    }
+    if (threadIdx.x == 0) {
+        *out = result(mine);
+    }
+}
+
+struct reduce_shape {
+    unsigned blocks = 1;
+    unsigned threads = reduce_tuning.threads;
+    std::size_t bytes = 0; // of boxes
+    bool once = false;     // the input is more than the L2 cache holds
+};
+
+// Threads enough that each has one vector, and no more than the device holds at once.
+template <class A, class T>
+reduce_shape shape_of_reduce(std::uint64_t n) {
+    constexpr std::uint64_t each = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
+    const std::uint64_t vectors = (n + each - 1) / each;
+    reduce_shape shape;
+    if (vectors <= reduce_tuning.one_block_vectors && n <= reduce_tuning.one_block_elements) {
+        shape.threads = static_cast<unsigned>(std::min<std::uint64_t>((vectors + 31) / 32 * 32, reduce_tuning.threads));
+        shape.threads = std::max(shape.threads, 32u);
+        return shape;
+    }
+    const std::uint64_t most =
+        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * reduce_tuning.blocks_per_multiprocessor;
+    shape.threads = vectors <= most * 256 ? std::min(256u, reduce_tuning.threads) : reduce_tuning.threads;
+    shape.blocks = static_cast<unsigned>(std::min(most, (vectors + shape.threads - 1) / shape.threads));
+    shape.bytes = shape.blocks * sizeof(mailbox<A>);
+    shape.once = n * sizeof(T) > device_attribute(cudaDevAttrL2CacheSize);
+    return shape;
+}
+
+template <>
+struct reduce_engine<gpu> {
+    template <class A, class In, class Map, class Op, class Result>
+    static auto value(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+                      const char* call) {
+        using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
+        check_array(in, call);
+        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n);
+        const call_memory memory(on, shape.bytes, sizeof(R), call);
+        R* const out = static_cast<R*>(memory.data());
+        launch<A>(on, shape, memory, in, n, map, op, result, out);
+        R got;
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, out, sizeof(R), cudaMemcpyDeviceToHost, on.stream));
+        WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        return got;
+    }
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void into(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+                     const Out& out, const char* call) {
+        check_array(in, call);
+        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n);
+        const call_memory memory(on, shape.bytes, 0, call);
+        launch<A>(on, shape, memory, in, n, map, op, result, out);
+    }
+
+private:
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void launch(const gpu& on, const reduce_shape& shape, const call_memory& memory, const In& in, std::uint64_t n,
+                       const Map& map, const Op& op, const Result& result, const Out& out) {
+        reduce_kernel<A><<<shape.blocks, shape.threads, 0, on.stream>>>(
+            in, n, map, op, result, out, static_cast<mailbox<A>*>(memory.boxes()), shape.once);
+        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+    }
+};
+
+} // namespace warpfold::detail

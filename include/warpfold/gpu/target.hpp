@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// The GPU as a target, and what a call asks of it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "warpfold/gpu/error.hpp"
+#include "warpfold/gpu/workspace.hpp"
+
+namespace warpfold {
+
+// A call on the current device, in the order of `stream`. Without a workspace the call allocates what it needs in the
+// order of the stream; with one it neither allocates nor waits, and may be captured.
+struct gpu {
+    cudaStream_t stream = nullptr;
+    workspace* memory = nullptr;
+};
+
+namespace detail {
+
+[[nodiscard]] inline unsigned device_attribute(cudaDeviceAttr which) {
+    int device = 0;
+    int value = 0;
+    WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
+    WARPFOLD_CHECK_CUDA(cudaDeviceGetAttribute(&value, which, device));
+    return static_cast<unsigned>(value);
+}
+
+// Throws where `in` is a pointer that is not aligned as its type.
+template <class In>
+void check_array(const In& in, const char* call) {
+    if constexpr (std::is_pointer_v<In>) {
+        constexpr std::size_t alignment = alignof(std::remove_pointer_t<In>);
+        if (reinterpret_cast<std::uintptr_t>(in) % alignment != 0) {
+            throw invalid_argument(std::string("warpfold: ") + call + ": the array is not aligned to the " +
+                                   std::to_string(alignment) + " bytes of its type");
+        }
+    }
+}
+
+// Memory for one call: of the target's workspace, or taken and given back in the order of the stream. First boxes, which
+// are zero and have to be left so, and behind them data, zero as well.
+class call_memory {
+public:
+    call_memory(const gpu& on, std::size_t box_bytes, std::size_t data_bytes, const char* call)
+        : stream_(on.stream), box_bytes_((box_bytes + 15) / 16 * 16), data_bytes_(data_bytes) {
+        const std::size_t bytes = box_bytes_ + data_bytes_;
+        if (bytes == 0) {
+            return;
+        }
+        if (on.memory != nullptr) {
+            if (on.memory->bytes() < bytes) {
+                throw invalid_argument(std::string("warpfold: ") + call + ": the workspace has " +
+                                       std::to_string(on.memory->bytes()) + " bytes, and " + std::to_string(bytes) +
+                                       " are needed");
+            }
+            memory_ = static_cast<unsigned char*>(on.memory->memory());
+            return;
+        }
+        void* taken = nullptr;
+        WARPFOLD_CHECK_CUDA(cudaMallocAsync(&taken, bytes, stream_));
+        memory_ = static_cast<unsigned char*>(taken);
+        owned_ = true;
+        const cudaError_t code = cudaMemsetAsync(memory_, 0, bytes, stream_);
+        if (code != cudaSuccess) {
+            (void)cudaFreeAsync(memory_, stream_);
+        }
+        WARPFOLD_CHECK_CUDA(code);
+    }
+    call_memory(const call_memory&) = delete;
+    call_memory& operator=(const call_memory&) = delete;
+    ~call_memory() {
+        if (owned_) {
+            (void)cudaFreeAsync(memory_, stream_);
+        } else if (data_bytes_ != 0) {
+            (void)cudaMemsetAsync(data(), 0, data_bytes_, stream_);
+        }
+    }
+
+    [[nodiscard]] void* boxes() const noexcept { return memory_; }
+    [[nodiscard]] void* data() const noexcept { return memory_ == nullptr ? nullptr : memory_ + box_bytes_; }
+
+private:
+    cudaStream_t stream_;
+    std::size_t box_bytes_, data_bytes_;
+    unsigned char* memory_ = nullptr;
+    bool owned_ = false;
+};
+
+} // namespace detail
+} // namespace warpfold

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// The operations that reductions and scans fold with, and what an operation of a user's own may say of itself.
+//
+// An operation is any callable op(A, A) -> A that is associative and trivially copyable. It may also have
+//   template <class T> using accumulator = A;     the type in which elements of type T are folded; else T itself
+//   template <class A> static constexpr A identity();   op(identity, x) == x == op(x, identity)
+//   static constexpr bool commutative = true;     elements may be folded in any order, which is faster; else they
+//                                                 are folded strictly in the order in which they stand
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/detail/floating.hpp"
+#include "warpfold/detail/limits.hpp"
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold {
+
+namespace detail {
+
+// Integers are added up in 64 bits: as many elements as memory holds do not overflow where each has 32 bits or fewer.
+template <class T>
+struct widened {
+    using type = T;
+};
+template <class T>
+    requires std::integral<T>
+struct widened<T> {
+    using type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+};
+
+} // namespace detail
+
+// a + b. Integers are summed in 64 bits and wrap there; other types in themselves. Of no elements, and of zeros of either
+// sign: +0.
+struct sum {
+    template <class T>
+    using accumulator = typename detail::widened<T>::type;
+    static constexpr bool commutative = true;
+
+    template <class A>
+    WARPFOLD_HD static constexpr A identity() {
+        return A{};
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        if constexpr (std::is_integral_v<A>) {
+            using bits = std::make_unsigned_t<A>;
+            return static_cast<A>(static_cast<bits>(a) + static_cast<bits>(b));
+        } else {
+            return a + b;
+        }
+    }
+};
+
+// a * b. Integers are multiplied in 64 bits and wrap there; other types in themselves.
+struct product {
+    template <class T>
+    using accumulator = typename detail::widened<T>::type;
+    static constexpr bool commutative = true;
+
+    template <class A>
+    WARPFOLD_HD static constexpr A identity() {
+        return A(1);
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        if constexpr (std::is_integral_v<A>) {
+            using bits = std::make_unsigned_t<A>;
+            return static_cast<A>(static_cast<bits>(a) * static_cast<bits>(b));
+        } else {
+            return a * b;
+        }
+    }
+};
+
+// The smaller one. Of floating-point numbers as IEEE 754-2019's minimum: a NaN among them is the result, -0 is smaller
+// than +0. Of no elements: the largest value, which is infinity where there is one.
+struct minimum {
+    static constexpr bool commutative = true;
+
+    template <class A>
+    WARPFOLD_HD static constexpr A identity() {
+        return detail::limits_of<A>::largest;
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        if constexpr (std::is_floating_point_v<A>) {
+            return detail::smaller(a, b);
+        } else {
+            return b < a ? b : a;
+        }
+    }
+};
+
+// The larger one; see minimum.
+struct maximum {
+    static constexpr bool commutative = true;
+
+    template <class A>
+    WARPFOLD_HD static constexpr A identity() {
+        return detail::limits_of<A>::smallest;
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        if constexpr (std::is_floating_point_v<A>) {
+            return detail::larger(a, b);
+        } else {
+            return a < b ? b : a;
+        }
+    }
+};
+
+// Declares of an operation of a user's own that the order of elements does not matter.
+template <class Op>
+struct commutes : Op {
+    WARPFOLD_HD explicit constexpr commutes(const Op& op) : Op(op) {}
+};
+
+namespace detail {
+
+template <class Op, class T>
+struct accumulator_of {
+    using type = T;
+};
+template <class Op, class T>
+    requires requires { typename Op::template accumulator<T>; }
+struct accumulator_of<Op, T> {
+    using type = typename Op::template accumulator<T>;
+};
+
+template <class Op>
+inline constexpr bool is_commutative_v = false;
+template <class Op>
+    requires requires { { Op::commutative } -> std::convertible_to<bool>; }
+inline constexpr bool is_commutative_v<Op> = Op::commutative;
+template <class Op>
+inline constexpr bool is_commutative_v<commutes<Op>> = true;
+
+template <class Op, class A>
+concept has_identity = requires { { Op::template identity<A>() } -> std::convertible_to<A>; };
+
+} // namespace detail
+
+// The type in which `Op` folds elements of type `T`.
+template <class Op, class T>
+using accumulator_t = typename detail::accumulator_of<Op, std::remove_cvref_t<T>>::type;
+
+// Something that folds elements of type `T`.
+template <class Op, class T>
+concept operation = std::is_trivially_copyable_v<accumulator_t<Op, T>> &&
+                    requires(const Op& op, const accumulator_t<Op, T>& a) {
+                        { op(a, a) } -> std::convertible_to<accumulator_t<Op, T>>;
+                    };
+
+} // namespace warpfold

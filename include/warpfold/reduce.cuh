@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Reductions on a GPU and on the host's cores: for nvcc. The calls are described in reduce.hpp.
+#pragma once
+
+#include "warpfold/gpu/reduce.cuh"
+#include "warpfold/reduce.hpp"
+
+namespace warpfold {
+
+// Bytes of a workspace that a reduction needs on the current device whose values have `bytes` bytes, in either form.
+[[nodiscard]] inline std::size_t reduce_workspace(std::size_t bytes) {
+    const std::size_t blocks = std::size_t{detail::device_attribute(cudaDevAttrMultiProcessorCount)} *
+                               detail::reduce_tuning.blocks_per_multiprocessor;
+    return (blocks + 1) * ((bytes + 3) / 4 * 8);
+}
+
+} // namespace warpfold

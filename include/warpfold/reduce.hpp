@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+// Reductions. This header serves the host's cores; reduce.cuh adds the GPU, with the same calls.
+//
+// Every call takes the target first (host{} or gpu{stream}), then its input: a pointer or any other random access object
+// `in` with in[k], and a number of elements; or one range that has data() and size(), a std::span for instance. On a GPU
+// that memory is the device's.
+//
+// Each call has two forms. One returns the value, and waits for it. The other has a place for the value behind the input,
+// a pointer or iterator of the target's memory; on a GPU it returns at once, and *out is set in the order of the stream.
+//
+// Results are the same in every run on the same device, and on the host for any number of threads. Sums of floating-point
+// numbers may differ between targets, since their orders do; exact_sum does not.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <type_traits>
+
+#include "warpfold/detail/arg.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/error.hpp"
+#include "warpfold/host/reduce.hpp"
+#include "warpfold/operation.hpp"
+
+namespace warpfold {
+
+// Where arg_min and arg_max found what they looked for.
+template <class T>
+struct located {
+    T value;
+    std::uint64_t index;
+};
+
+template <class T>
+struct extremes {
+    T smallest;
+    T largest;
+};
+
+namespace detail {
+
+// A pointer or an iterator, and one that a value of type R can be put at.
+template <class Out>
+concept place = std::is_pointer_v<Out> || requires(const Out& out) { out.operator*(); };
+template <class Out, class R>
+concept place_for = place<Out> && requires(const Out& out, const R& value) { *out = value; };
+
+template <class Range>
+concept array_like = requires(const Range& r) {
+    std::data(r);
+    std::size(r);
+};
+
+template <class In, class Op>
+using fold_t = accumulator_t<Op, element_t<In>>;
+
+struct unchanged {
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& total) const {
+        return total;
+    }
+};
+
+template <class Op, class A>
+struct behind_initial {
+    WARPFOLD_HD constexpr A operator()(const A& total) const { return op(initial, total); }
+    WARPFOLD_HD constexpr A operator()(const possible<A>& total) const {
+        return total.there ? static_cast<A>(op(initial, total.value)) : initial;
+    }
+
+    Op op;
+    A initial;
+};
+
+inline void need_elements(std::uint64_t n, const char* call) {
+    if (n == 0) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": there is no element to choose from");
+    }
+}
+
+template <class Op, class A>
+constexpr void need_identity() {
+    static_assert(has_identity<Op, A>, "this operation has no identity: give an initial value as the last argument");
+}
+
+} // namespace detail
+
+// --- transform_reduce: op over map(x) for all elements x, or over map(x, index) -------------------------------------
+
+// The value, of an operation with an identity; the identity where there are no elements.
+template <class On, class In, class Map, class Op = sum>
+    requires(!detail::array_like<In> && detail::maps<Map, In>)
+[[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op = {}) {
+    using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
+    detail::need_identity<Op, A>();
+    return detail::reduce_engine<On>::template value<A>(on, in, n, map, op, detail::unchanged{}, "transform_reduce");
+}
+
+// op(initial, the rest), of any operation; `initial` where there are no elements.
+template <class On, class In, class Map, class Op>
+    requires(!detail::array_like<In> && detail::maps<Map, In>)
+[[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
+                                    const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
+    using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
+    const detail::behind_initial<Op, A> result{op, initial};
+    if constexpr (detail::has_identity<Op, A>) {
+        return detail::reduce_engine<On>::template value<A>(on, in, n, map, op, result, "transform_reduce");
+    } else {
+        return detail::reduce_engine<On>::template value<detail::possible<A>>(
+            on, in, n, detail::lifted_map<Map, A>{map}, detail::lifted<Op>{op}, result, "transform_reduce");
+    }
+}
+
+// The same with a place for the value.
+template <class On, class In, class Out, class Map, class Op = sum>
+    requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
+            detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>>
+void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op = {}) {
+    using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
+    detail::need_identity<Op, A>();
+    detail::reduce_engine<On>::template into<A>(on, in, n, map, op, detail::unchanged{}, out, "transform_reduce");
+}
+template <class On, class In, class Out, class Map, class Op>
+    requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
+            detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>>
+void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
+                      const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
+    using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
+    const detail::behind_initial<Op, A> result{op, initial};
+    if constexpr (detail::has_identity<Op, A>) {
+        detail::reduce_engine<On>::template into<A>(on, in, n, map, op, result, out, "transform_reduce");
+    } else {
+        detail::reduce_engine<On>::template into<detail::possible<A>>(on, in, n, detail::lifted_map<Map, A>{map},
+                                                                       detail::lifted<Op>{op}, result, out,
+                                                                       "transform_reduce");
+    }
+}
+
+// --- reduce: op over all elements ------------------------------------------------------------------------------------
+
+// The value, of an operation with an identity; the identity where there are no elements.
+template <class On, class In, class Op = sum>
+    requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
+[[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
+    return transform_reduce(on, in, n, detail::as_it_is{}, op);
+}
+
+// op(initial, the rest), of any operation; `initial` where there are no elements.
+template <class On, class In, class Op>
+    requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
+[[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
+                                            const detail::fold_t<In, Op>& initial) {
+    return transform_reduce(on, in, n, detail::as_it_is{}, op, initial);
+}
+
+// The same with a place for the value.
+template <class On, class In, class Out, class Op = sum>
+    requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>)
+void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op = {}) {
+    transform_reduce(on, in, n, out, detail::as_it_is{}, op);
+}
+template <class On, class In, class Out, class Op>
+    requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>)
+void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op,
+            const detail::fold_t<In, Op>& initial) {
+    transform_reduce(on, in, n, out, detail::as_it_is{}, op, initial);
+}
+
+// --- count_if: of how many elements predicate(x), or predicate(x, index), is true -------------------------------------
+
+namespace detail {
+
+template <class Predicate>
+struct as_count {
+    template <class T>
+    WARPFOLD_HD constexpr std::uint64_t operator()(const T& x, std::uint64_t index) const {
+        return mapped(predicate, x, index) ? 1 : 0;
+    }
+
+    Predicate predicate;
+};
+
+} // namespace detail
+
+template <class On, class In, class Predicate>
+    requires(!detail::array_like<In> && detail::maps<Predicate, In>)
+[[nodiscard]] std::uint64_t count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
+    return transform_reduce(on, in, n, detail::as_count<Predicate>{predicate});
+}
+template <class On, class In, class Out, class Predicate>
+    requires(!detail::array_like<In> && detail::place_for<Out, std::uint64_t>)
+void count_if(const On& on, const In& in, std::uint64_t n, const Out& out, const Predicate& predicate) {
+    transform_reduce(on, in, n, out, detail::as_count<Predicate>{predicate});
+}
+
+// --- arg_min, arg_max: the smallest or largest element and where it stands -------------------------------------------
+// Of equal elements the first. Of floating-point numbers: -0 is smaller than +0, and the first NaN is found where there is
+// one. Other types are compared by <. Throws invalid_argument where there are no elements.
+
+namespace detail {
+
+// What a candidate of (key, index) stands for: the element itself is read again.
+template <class In>
+struct read_again {
+    using T = element_t<In>;
+
+    template <class Key>
+    WARPFOLD_HD constexpr located<T> operator()(const candidate<Key>& best) const {
+        return {in[best.index], best.index};
+    }
+    template <class C>
+    WARPFOLD_HD constexpr located<T> operator()(const possible<C>& best) const {
+        return (*this)(best.value);
+    }
+
+    In in;
+};
+
+template <bool Smallest, class T>
+struct arg_fold {
+    using map = as_candidate<T, Smallest>;
+    using A = decltype(map{}(std::declval<const T&>(), std::uint64_t{}));
+    using op = better_candidate<Smallest>;
+    static constexpr bool plain = has_identity<op, A>;
+    using folded = std::conditional_t<plain, A, possible<A>>;
+    using folded_map = std::conditional_t<plain, map, lifted_map<map, A>>;
+    using folded_op = std::conditional_t<plain, op, lifted<op>>;
+};
+
+template <bool Smallest, class On, class In>
+auto arg_value(const On& on, const In& in, std::uint64_t n, const char* call) {
+    using fold = arg_fold<Smallest, element_t<In>>;
+    need_elements(n, call);
+    return reduce_engine<On>::template value<typename fold::folded>(on, in, n, typename fold::folded_map{},
+                                                                     typename fold::folded_op{}, read_again<In>{in}, call);
+}
+template <bool Smallest, class On, class In, class Out>
+void arg_into(const On& on, const In& in, std::uint64_t n, const Out& out, const char* call) {
+    using fold = arg_fold<Smallest, element_t<In>>;
+    need_elements(n, call);
+    reduce_engine<On>::template into<typename fold::folded>(
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, read_again<In>{in}, out, call);
+}
+
+} // namespace detail
+
+template <class On, class In>
+    requires(!detail::array_like<In>)
+[[nodiscard]] located<detail::element_t<In>> arg_min(const On& on, const In& in, std::uint64_t n) {
+    return detail::arg_value<true>(on, in, n, "arg_min");
+}
+template <class On, class In, detail::place_for<located<detail::element_t<In>>> Out>
+    requires(!detail::array_like<In>)
+void arg_min(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    detail::arg_into<true>(on, in, n, out, "arg_min");
+}
+template <class On, class In>
+    requires(!detail::array_like<In>)
+[[nodiscard]] located<detail::element_t<In>> arg_max(const On& on, const In& in, std::uint64_t n) {
+    return detail::arg_value<false>(on, in, n, "arg_max");
+}
+template <class On, class In, detail::place_for<located<detail::element_t<In>>> Out>
+    requires(!detail::array_like<In>)
+void arg_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    detail::arg_into<false>(on, in, n, out, "arg_max");
+}
+
+// --- min_max: the smallest and the largest element, in one pass -------------------------------------------------------
+// As minimum and maximum have them: a NaN among the elements is both. Throws invalid_argument where there are no elements.
+
+namespace detail {
+
+template <class T>
+struct as_extremes {
+    WARPFOLD_HD constexpr extremes<T> operator()(const T& x) const { return {x, x}; }
+};
+
+struct further_extremes {
+    static constexpr bool commutative = true;
+
+    template <class E>
+    WARPFOLD_HD static constexpr E identity() {
+        using T = decltype(E::smallest);
+        return {minimum::identity<T>(), maximum::identity<T>()};
+    }
+    template <class E>
+    WARPFOLD_HD constexpr E operator()(const E& a, const E& b) const {
+        return {minimum{}(a.smallest, b.smallest), maximum{}(a.largest, b.largest)};
+    }
+};
+
+} // namespace detail
+
+template <class On, class In>
+    requires(!detail::array_like<In>)
+[[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, std::uint64_t n) {
+    using T = detail::element_t<In>;
+    detail::need_elements(n, "min_max");
+    return detail::reduce_engine<On>::template value<extremes<T>>(on, in, n, detail::as_extremes<T>{},
+                                                                   detail::further_extremes{}, detail::unchanged{},
+                                                                   "min_max");
+}
+template <class On, class In, detail::place_for<extremes<detail::element_t<In>>> Out>
+    requires(!detail::array_like<In>)
+void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    using T = detail::element_t<In>;
+    detail::need_elements(n, "min_max");
+    detail::reduce_engine<On>::template into<extremes<T>>(on, in, n, detail::as_extremes<T>{},
+                                                          detail::further_extremes{}, detail::unchanged{}, out,
+                                                          "min_max");
+}
+
+// --- the same of one range --------------------------------------------------------------------------------------------
+
+template <class On, detail::array_like Range, class... Rest>
+auto transform_reduce(const On& on, const Range& range, const Rest&... rest) {
+    return transform_reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+}
+template <class On, detail::array_like Range, class... Rest>
+auto reduce(const On& on, const Range& range, const Rest&... rest) {
+    return reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+}
+template <class On, detail::array_like Range, class... Rest>
+auto count_if(const On& on, const Range& range, const Rest&... rest) {
+    return count_if(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+}
+template <class On, detail::array_like Range, class... Rest>
+auto arg_min(const On& on, const Range& range, const Rest&... rest) {
+    return arg_min(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+}
+template <class On, detail::array_like Range, class... Rest>
+auto arg_max(const On& on, const Range& range, const Rest&... rest) {
+    return arg_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+}
+template <class On, detail::array_like Range, class... Rest>
+auto min_max(const On& on, const Range& range, const Rest&... rest) {
+    return min_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+}
+
+} // namespace warpfold

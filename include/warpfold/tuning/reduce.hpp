@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// How a reduction is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To
+// try others define WARPFOLD_TUNING_REDUCE as "1024, 2, 2, 4096, 20000", in the order of the fields.
+#pragma once
+
+#ifndef WARPFOLD_TUNING_REDUCE
+#define WARPFOLD_TUNING_REDUCE 1024, 2, 2, 4096, 20000
+#endif
+
+namespace warpfold::tuning {
+
+struct reduce {
+    unsigned threads;                   // of a block, at most
+    unsigned blocks_per_multiprocessor; // at most
+    unsigned loads;                     // of 16 bytes, under way in each thread
+    unsigned one_block_vectors;         // so many times 16 bytes are left to one block,
+    unsigned one_block_elements;        // if they are no more elements than these
+};
+
+inline constexpr reduce reduce_default{WARPFOLD_TUNING_REDUCE};
+
+} // namespace warpfold::tuning
