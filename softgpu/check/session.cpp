@@ -36,7 +36,16 @@ session::session(check_set checks, findings& sink, memory::device_memory& memory
     }
 }
 
-session::~session() { memory_.watch(nullptr); }
+session::~session() {
+    memory_.watch(nullptr);
+    memory_.keep_apart(false);
+}
+
+void session::take_over() {
+    for (const memory::allocation& a : memory_.list()) {
+        written(a.base, a.bytes);
+    }
+}
 
 void session::allocated(const memory::allocation& a) {
     // Only what cudaMalloc and malloc in kernels gave is known to be unwritten: the host may write to all else.
@@ -76,14 +85,15 @@ void session::host_finding(std::string kind, std::string message, std::uint64_t 
     sink_.add(std::move(f));
 }
 
-void session::find_leaks() {
+void session::find_leaks(std::uint64_t after) {
     if (!has(leak)) {
         return;
     }
     for (const memory::allocation& a : memory_.list()) {
         const bool managed = a.kind == memory::allocation_kind::managed;
         const bool array = a.kind == memory::allocation_kind::array;
-        if (!array && ((a.kind != memory::allocation_kind::device && !managed) || !a.name.empty())) {
+        if (a.serial <= after ||
+            (!array && ((a.kind != memory::allocation_kind::device && !managed) || !a.name.empty()))) {
             continue;
         }
         finding f;

@@ -45,8 +45,10 @@ public:
 
     // A mistake of the host: what a call was asked for and cannot do.
     void host_finding(std::string kind, std::string message, std::uint64_t at);
-    // Says what is left, for the end of the program.
-    void find_leaks();
+    // All that is allocated was so before the checks began: somebody may have written it.
+    void take_over();
+    // Says what is left, of the allocations after this one, for the end of the program or of a part of it.
+    void find_leaks(std::uint64_t after = 0);
 
     // "384 bytes at 0x... (allocation 3)", or the variable's name; what is near where there is none.
     [[nodiscard]] std::string describe(std::uint64_t at) const;

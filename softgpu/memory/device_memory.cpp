@@ -70,7 +70,7 @@ address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::
     if (base == 0) {
         throw out_of_memory("softgpu: out of memory: no free range of " + std::to_string(bytes) + " bytes");
     }
-    const auto made = allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_}).first;
+    const auto made = allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_, taken}).first;
     used_ += round_up(std::max<std::uint64_t>(bytes, 1), alignment);
     if (watcher_ != nullptr) {
         watcher_->allocated(made->second);
@@ -93,11 +93,14 @@ void device_memory::watch(watcher* who) {
     }
 }
 
-void device_memory::keep_apart() {
+void device_memory::keep_apart(bool on) {
     const std::unique_lock lock(mutex_);
-    if (allocations_.empty()) { // else their extents are known without the gaps
-        apart_ = true;
-    }
+    apart_ = on;
+}
+
+std::uint64_t device_memory::last_serial() const {
+    const std::shared_lock lock(mutex_);
+    return serial_;
 }
 
 std::optional<allocation> device_memory::find_released(address at) const {
@@ -126,7 +129,7 @@ bool device_memory::release(address base) {
         found->second.kind == allocation_kind::heap) {
         return false;
     }
-    const std::uint64_t taken = taken_by(found->second.bytes);
+    const std::uint64_t taken = found->second.taken;
     const allocation gone = found->second;
     allocations_.erase(found);
     used_ -= round_up(std::max<std::uint64_t>(gone.bytes, 1), alignment);
@@ -205,11 +208,12 @@ address device_memory::allocate_on_heap(std::uint64_t bytes, std::uint64_t limit
     if (heap_used_ > limit || cost > limit - heap_used_) {
         return 0;
     }
-    const address base = take(taken_by(bytes));
+    const std::uint64_t taken = taken_by(bytes);
+    const address base = take(taken);
     if (base != 0) {
         heap_used_ += cost;
         const auto made =
-            allocations_.emplace(base, allocation{base, bytes, allocation_kind::heap, {}, ++serial_}).first;
+            allocations_.emplace(base, allocation{base, bytes, allocation_kind::heap, {}, ++serial_, taken}).first;
         if (watcher_ != nullptr) {
             watcher_->allocated(made->second);
         }
@@ -223,7 +227,7 @@ bool device_memory::release_on_heap(address base) {
     if (found == allocations_.end() || found->second.kind != allocation_kind::heap) {
         return false;
     }
-    const std::uint64_t taken = taken_by(found->second.bytes);
+    const std::uint64_t taken = found->second.taken;
     const allocation gone = found->second;
     heap_used_ -= heap_cost(gone.bytes);
     allocations_.erase(found);
@@ -265,7 +269,7 @@ const void* device_memory::code_at(address at) const {
 void device_memory::adopt(void* host, std::uint64_t bytes, allocation_kind kind) {
     const std::unique_lock lock(mutex_);
     const auto base = reinterpret_cast<address>(host);
-    allocations_.insert_or_assign(base, allocation{base, bytes, kind, {}, ++serial_});
+    allocations_.insert_or_assign(base, allocation{base, bytes, kind, {}, ++serial_, 0});
 }
 
 bool device_memory::disown(void* host) {

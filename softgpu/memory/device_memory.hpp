@@ -25,6 +25,7 @@ struct allocation {
     allocation_kind kind = allocation_kind::device;
     std::string name;           // of a __device__ or __constant__ variable
     std::uint64_t serial = 0;   // counts allocations from 1
+    std::uint64_t taken = 0;    // of the arena, with what is kept free behind it
 
     [[nodiscard]] bool contains(address at, std::uint64_t length) const noexcept {
         return at >= base && length <= bytes && at - base <= bytes - length;
@@ -76,12 +77,14 @@ public:
     [[nodiscard]] std::optional<allocation> find_released(address at) const;
     // All that is allocated, by address.
     [[nodiscard]] std::vector<allocation> list() const;
+    // The serial of the allocation made last; 0: there was none.
+    [[nodiscard]] std::uint64_t last_serial() const;
 
     // At most one; nullptr: none. Is told of what is allocated already.
     void watch(watcher* who);
-    // From now on allocations do not touch each other, and what is released stays unused for as long as there is room,
-    // so that an access behind an end or to freed memory meets nothing else.
-    void keep_apart();
+    // From now on, or no longer, allocations do not touch each other, and what is released stays unused for as long as
+    // there is room, so that an access behind an end or to freed memory meets nothing else.
+    void keep_apart(bool on = true);
 
     [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] std::uint64_t used() const noexcept { return used_.load(); }
