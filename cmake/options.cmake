@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # What can be chosen at configure time, and what all of our own targets share.
-option(WARPFOLD_CUDA "Build the ladder (needs nvcc, CUDA 12.4 or later)" ON)
+option(WARPFOLD_CUDA "Build the ladder (needs nvcc, CUDA 12.4 or later)" ${PROJECT_IS_TOP_LEVEL})
 option(WARPFOLD_TESTS "Build the tests (needs GoogleTest)" ${PROJECT_IS_TOP_LEVEL})
 option(WARPFOLD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" ${PROJECT_IS_TOP_LEVEL})
+option(WARPFOLD_INSTALL "Have install rules" ${PROJECT_IS_TOP_LEVEL})
 option(WARPFOLD_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(WARPFOLD_FUZZ "Build the libFuzzer programs (needs clang)" OFF)
 set(WARPFOLD_SANITIZE "" CACHE STRING "Sanitizers to build all of our own code with: address,undefined or thread")

@@ -26,6 +26,13 @@ check::findings& all_findings() {
     return only;
 }
 
+std::atomic<check::findings*> chosen_sink{nullptr};
+
+check::findings& sink_of_the_moment() {
+    check::findings* const chosen = chosen_sink.load();
+    return chosen != nullptr ? *chosen : all_findings();
+}
+
 struct reported {
     std::mutex mutex;
     std::size_t printed = 0; // of the list
@@ -40,7 +47,8 @@ reported& so_far() {
 // The session, for as long as nothing refers to it from elsewhere.
 class owned_session final : public check::session {
 public:
-    owned_session(check::check_set checks, memory::device_memory& memory) : session(checks, all_findings(), memory) {
+    owned_session(check::check_set checks, memory::device_memory& memory)
+        : session(checks, sink_of_the_moment(), memory) {
         if (operations() != nullptr) {
             keeper_.emplace(*operations());
         }
@@ -89,6 +97,8 @@ bool is_child() { return ::getpid() != registry::instance().process(); }
 std::unique_ptr<check::session> begin(const settings& options, memory::device_memory& memory) {
     return options.checks == 0 ? nullptr : std::make_unique<owned_session>(options.checks, memory);
 }
+
+void send_findings_to(check::findings* sink) noexcept { chosen_sink.store(sink); }
 
 check::session* current() noexcept { return the_session.load(std::memory_order_acquire); }
 

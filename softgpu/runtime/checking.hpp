@@ -19,6 +19,8 @@ namespace checking {
 
 // nullptr where no check is on. The session is the current one until it ends.
 [[nodiscard]] std::unique_ptr<check::session> begin(const settings& options, memory::device_memory& memory);
+// Who gets what the sessions find that begin from now on; nullptr: the process, which reports it.
+void send_findings_to(check::findings* sink) noexcept;
 // The session of the moment, or nullptr.
 [[nodiscard]] check::session* current() noexcept;
 

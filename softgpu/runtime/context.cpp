@@ -3,6 +3,7 @@
 #include "softgpu/runtime/context.hpp"
 
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
@@ -250,6 +251,31 @@ void context::reset(locked& lock) {
     fault_ = error::success;
     fault_is_known_ = false;
     registry::instance().reload_managed(*this);
+}
+
+void context::come_to_rest(locked& lock) {
+    do {
+        lock.unlock();
+        executor::instance().wait_for_all();
+        journal::instance().deliver();
+        show_printed();
+        lock.lock();
+    } while (!executor::instance().wait_for_all(std::chrono::milliseconds(0)));
+}
+
+void context::change(settings s, bool begin_checks) {
+    const bool other_schedule = s.seed != settings_.seed || s.seed_from != settings_.seed_from;
+    settings_ = std::move(s);
+    if (other_schedule) {
+        executor::instance().choose_schedule(settings_.seed);
+    }
+    if (begin_checks) {
+        state_->checks.reset(); // first: there is one at a time
+        state_->checks = checking::begin(settings_, state_->memory);
+    }
+    if (begin_checks && state_->checks != nullptr) {
+        state_->checks->take_over();
+    }
 }
 
 stream& context::checked(stream* s) {

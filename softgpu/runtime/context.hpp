@@ -39,6 +39,7 @@ struct settings {
     unsigned workers = 0;         // SOFTGPU_WORKERS; 0: all of the host's
     bool count = true;            // SOFTGPU_COUNT is not 0
     std::optional<std::uint64_t> seed; // SOFTGPU_SEED (else 0) where SOFTGPU_SCHEDULE is adversarial
+    std::uint64_t seed_from = 0;  // the launch from which on the seed counts
     // SOFTGPU_DEADLOCK_SECONDS: how long all threads of a kernel may only wait; 0: for ever.
     double deadlock_seconds = 3;
     std::string counters_path;    // SOFTGPU_COUNTERS; empty: none
@@ -116,6 +117,12 @@ public:
     [[nodiscard]] operation_pointer tail(stream& on);
     // A stream is about to go: the legacy default stream still waits for what it was given.
     void retire(const stream& s);
+
+    // Waits until nothing runs and nobody can issue anything; the lock keeps it so.
+    void come_to_rest(locked& lock);
+    // Another schedule from now on, at rest, and, where begin_checks says so, checks that begin anew: what is allocated
+    // counts as written then.
+    void change(settings s, bool begin_checks);
 
     // cudaDeviceReset: as good as new, but the program's kernels and variables stay registered. Waits for all work.
     void reset(locked& lock);

@@ -48,7 +48,7 @@ public:
     // Made by the first caller and never destroyed: its threads are detached.
     static executor& instance();
 
-    // seed: of the adversarial schedule. Before the first issue().
+    // seed: of the adversarial schedule. Where nothing runs and nobody issues anything meanwhile.
     void choose_schedule(std::optional<std::uint64_t> seed);
     // nullptr: nobody watches.
     void watch(order_watcher* watcher);

@@ -50,6 +50,16 @@ void journal::set_observer(observe::launch_observer observer, void* user) {
     unseen_.clear();
 }
 
+void journal::begin_list(launch_list& list) {
+    const std::lock_guard lock(mutex_);
+    lists_.push_back(&list);
+}
+
+void journal::end_list(launch_list& list) {
+    const std::lock_guard lock(mutex_);
+    std::erase(lists_, &list);
+}
+
 void journal::add(const settings& options, std::uint64_t launch, observe::launch_record record) {
     bool write_now = false;
     {
@@ -59,6 +69,9 @@ void journal::add(const settings& options, std::uint64_t launch, observe::launch
         }
         if (!options.counters_path.empty()) {
             records_[launch] = record;
+        }
+        for (launch_list* const list : lists_) {
+            (*list)[launch] = record;
         }
         if (observer_ != nullptr) {
             unseen_[launch] = std::move(record);

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "softgpu/observe/launch_record.hpp"
 
@@ -23,6 +24,11 @@ public:
     void set_observer(observe::launch_observer observer, void* user);
     // The place of a launch in the order of issue.
     [[nodiscard]] std::uint64_t next_launch() noexcept { return ++launches_; }
+    [[nodiscard]] std::uint64_t launches() const noexcept { return launches_; }
+    // From now on launches that end are copied to this list, by their place in the order of issue, until its end.
+    using launch_list = std::map<std::uint64_t, observe::launch_record>;
+    void begin_list(launch_list& list);
+    void end_list(launch_list& list);
     // A launch is over. Called by any thread.
     void add(const settings& options, std::uint64_t launch, observe::launch_record record);
     // Gives the observer what has run and it has not seen. To be called without the context's lock, by a thread of the
@@ -39,8 +45,9 @@ private:
     observe::launch_observer observer_ = nullptr;
     void* user_ = nullptr;
     std::atomic<std::uint64_t> launches_{0};
-    std::map<std::uint64_t, observe::launch_record> unseen_; // by the observer
-    std::map<std::uint64_t, observe::launch_record> records_; // for the file
+    launch_list unseen_;  // by the observer
+    launch_list records_; // for the file
+    std::vector<launch_list*> lists_;
     bool ended_ = false;
 };
 

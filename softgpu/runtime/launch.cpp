@@ -79,7 +79,7 @@ std::uint64_t limit_or(context& gpu, limit which, std::uint64_t standard) {
 
 // Each launch has a schedule of its own, by its place in the order of issue.
 std::optional<std::uint64_t> seed_of(const settings& s, std::uint64_t launch) {
-    return s.seed ? std::optional(*s.seed * 0x9E3779B97F4A7C15ull + launch) : std::nullopt;
+    return s.seed ? std::optional(*s.seed * 0x9E3779B97F4A7C15ull + (launch - s.seed_from)) : std::nullopt;
 }
 
 machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
