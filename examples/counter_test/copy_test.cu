@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A copy whose lanes stand side by side, and one whose lanes stand far apart: 32-byte sectors of global memory.
+#include <gtest/gtest.h>
+
+#include <warpfold/testing/counters.hpp>
+
+namespace {
+
+using warpfold::testing::options;
+using warpfold::testing::record;
+
+constexpr int n = 4096;
+
+__global__ void copy_rows(const int* in, int* out) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    out[i] = in[i];
+}
+
+__global__ void copy_columns(const int* in, int* out) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    out[i] = in[i * 64 % n + i / 64];
+}
+
+TEST(copies, are_coalesced_or_not) {
+    if (!warpfold::testing::is_software_gpu()) {
+        GTEST_SKIP() << "counters need the software GPU";
+    }
+    const auto both = record(
+        [] {
+            int* data = nullptr;
+            ASSERT_EQ(cudaMalloc(&data, 2 * n * sizeof(int)), cudaSuccess);
+            ASSERT_EQ(cudaMemset(data, 1, n * sizeof(int)), cudaSuccess);
+            copy_rows<<<n / 256, 256>>>(data, data + n);
+            copy_columns<<<n / 256, 256>>>(data, data + n);
+            ASSERT_EQ(cudaFree(data), cudaSuccess);
+        },
+        options().check("all"));
+    EXPECT_TRUE(both.findings().empty()) << testing::PrintToString(both.findings());
+    ASSERT_EQ(both.launches().size(), 2u);
+    EXPECT_EQ(both.launches()[0].block.count(), 256);
+
+    const auto rows = both.of("copy_rows").total();
+    EXPECT_EQ(rows.global_load_sectors, 4 * rows.global_load_requests); // 128 bytes a warp
+    const auto columns = both.of("copy_columns").total();
+    EXPECT_EQ(columns.global_load_sectors, 32 * columns.global_load_requests); // a sector a lane
+    EXPECT_EQ(columns.global_store_sectors, 4 * columns.global_store_requests);
+    EXPECT_EQ(rows.thread_instructions % n, 0); // no lane is left out
+}
+
+} // namespace
