@@ -27,6 +27,7 @@ struct operation {
     std::uint64_t stream = 0;    // id, for reports
     std::function<void()> run;   // not of a mark. Must not throw; runs without any lock held.
     std::shared_ptr<const check::moment> when{}; // its place in the order, where somebody watches it
+    std::uint64_t watched_by = 0;                // who does: a place in another's order says nothing
 
     // The executor's own, guarded by its mutex.
     enum class stage : std::uint8_t { fresh, waiting, ready, running, done };

@@ -2,6 +2,7 @@
 // What the checks learn of the order of operations, and of what copies, fills, allocations and frees touch.
 #include "softgpu/runtime/order_checking.hpp"
 
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace softgpu::runtime::checking {
 namespace {
 
 using sort = check::operation_record::sort;
+
+std::atomic<std::uint64_t> keepers{0};
 
 constexpr std::size_t most_rows = 1u << 20; // of a copy; beyond them it is not looked at
 
@@ -59,28 +62,29 @@ void in_order(sort what, memory::device_memory& memory, memory::address base, co
 
 } // namespace
 
-order_keeper::order_keeper(check::order& order) : order_(order) { executor::instance().watch(this); }
+order_keeper::order_keeper(check::order& order) : order_(order), number_(++keepers) { executor::instance().watch(this); }
 
 order_keeper::~order_keeper() { executor::instance().watch(nullptr); }
 
 void order_keeper::issued(operation& what, std::span<const operation_pointer> after) {
     std::vector<const check::moment*> moments;
     for (const operation_pointer& o : after) {
-        if (o != nullptr && o->when != nullptr) {
+        if (o != nullptr && knows(*o)) {
             moments.push_back(o->when.get());
         }
     }
     what.when = order_.issue(moments);
+    what.watched_by = number_;
 }
 
 void order_keeper::finished(const operation& what) {
-    if (what.when != nullptr) {
+    if (knows(what)) {
         order_.finished(*what.when);
     }
 }
 
 void order_keeper::host_waited(const operation& what) {
-    if (what.when != nullptr) {
+    if (knows(what)) {
         order_.host_waited(*what.when);
     }
 }

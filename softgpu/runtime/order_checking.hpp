@@ -2,6 +2,7 @@
 // Tells the checks of every operation that is issued, and of all that the host waits for.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "softgpu/check/order.hpp"
@@ -23,7 +24,10 @@ public:
     void host_waited_for_all() override;
 
 private:
+    [[nodiscard]] bool knows(const operation& o) const noexcept { return o.when != nullptr && o.watched_by == number_; }
+
     check::order& order_;
+    const std::uint64_t number_; // from 1, of all that there have been
 };
 
 } // namespace softgpu::runtime::checking

@@ -280,6 +280,33 @@ TEST_F(recording_test, what_was_allocated_before_the_checks_began_is_given_back_
     }
 }
 
+TEST_F(recording_test, checks_of_the_order_of_operations_begin_anew) {
+    std::array<stream*, 4> streams{};
+    const auto on_all = [&] {
+        for (stream* const s : streams) {
+            ASSERT_EQ(cudaMemsetAsync(data_, 0, 64, s), error::success);
+        }
+    };
+    for (stream*& s : streams) {
+        ASSERT_EQ(cudaStreamCreate(&s), error::success);
+    }
+    for (int n = 0; n < 3; ++n) {
+        const auto found = record(on_all, options().check("race"));
+        EXPECT_FALSE(found.findings().empty());
+        const auto waiting = record(
+            [&] {
+                ASSERT_EQ(cudaMemsetAsync(data_, 0, 64, streams[3]), error::success);
+                ASSERT_EQ(cudaStreamSynchronize(streams[3]), error::success);
+                ASSERT_EQ(cudaMemsetAsync(data_, 0, 64, streams[0]), error::success);
+            },
+            options().check("race"));
+        EXPECT_TRUE(waiting.findings().empty()) << testing::PrintToString(waiting.findings());
+    }
+    for (stream* const s : streams) {
+        EXPECT_EQ(cudaStreamDestroy(s), error::success);
+    }
+}
+
 TEST_F(recording_test, an_order_is_drawn_from_the_seed_and_ends_with_the_recording) {
     std::set<std::vector<std::uint32_t>> seen;
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
