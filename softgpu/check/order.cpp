@@ -242,6 +242,11 @@ record_pointer order::unordered(const operation_record& self, std::uint64_t seri
     return other;
 }
 
+std::uint64_t order::block_of(const operation_record& of, std::uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    return of.block_of(serial);
+}
+
 void order::meet(const operation_record& self, const operation_record* other) {
     const std::lock_guard lock(mutex_);
     moment what;

@@ -102,6 +102,8 @@ public:
     void end_kernel(const record_pointer& record);
     // The launch that is not in order with `self` and has this serial; nullptr: there is none.
     [[nodiscard]] record_pointer unordered(const operation_record& self, std::uint64_t serial);
+    // The block of `of` that had this serial, while launches may still be taking further ones.
+    [[nodiscard]] std::uint64_t block_of(const operation_record& of, std::uint64_t serial);
     // `self` has read what `other` has written as a signal: it knows of it from now on. nullptr: of the host.
     void meet(const operation_record& self, const operation_record* other);
     // Whether this memory was freed by an operation that is not in order with `self`, and may yet be touched.

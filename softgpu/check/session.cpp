@@ -8,6 +8,8 @@ namespace softgpu::check {
 
 namespace {
 
+constexpr std::uint64_t most_kept_after_release = 1 << 20;
+
 std::string hexadecimal(std::uint64_t value) {
     char text[24];
     std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
@@ -52,9 +54,15 @@ void session::allocated(const memory::allocation& a) {
     const bool fresh = (a.kind == memory::allocation_kind::device && a.name.empty()) ||
                        a.kind == memory::allocation_kind::heap;
     shadow_.set_valid(a.base, a.bytes, !fresh);
+    shadow_.forget_stamps(a.base, a.bytes);
 }
 
-void session::released(const memory::allocation& a) { shadow_.forget_stamps(a.base, a.bytes); }
+// A launch that has no order to the free may still run: what it did there is to be named. Large ranges take too much room.
+void session::released(const memory::allocation& a) {
+    if (a.bytes > most_kept_after_release) {
+        shadow_.forget_stamps(a.base, a.bytes);
+    }
+}
 
 std::string session::describe(std::uint64_t at) const {
     if (const auto inside = memory_.find(at)) {

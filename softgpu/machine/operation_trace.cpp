@@ -82,7 +82,8 @@ void report_operations(launch_state& l, const lane_access& now, const check::ope
     mine.has_thread = true;
     check::finding_access theirs;
     if (other.reader != nullptr) {
-        theirs = other.reader->describe(s, other.block_of(check::time_of(s) >> check::serial_time_bits), of_write);
+        const std::uint64_t serial = check::time_of(s) >> check::serial_time_bits;
+        theirs = other.reader->describe(s, l.checks->operations()->block_of(other, serial), of_write);
         theirs.what = other.title() + ", " + theirs.what;
     } else {
         theirs.what = other.title() + (of_write ? ", writes it" : ", reads it");

@@ -8,10 +8,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -79,7 +82,9 @@ TEST_P(Planted, IsFoundAtItsLine) {
     const outcome o = run(e.name, "--check all", e.program);
     EXPECT_EQ(o.status, 1) << o.text;
     ASSERT_TRUE(o.report.is_object()) << o.text;
-    const auto& list = o.report["findings"];
+    std::vector<nlohmann::json> list; // without notes: whether two blocks write the same value depends on the run
+    std::copy_if(o.report["findings"].begin(), o.report["findings"].end(), std::back_inserter(list),
+                 [](const nlohmann::json& f) { return f["severity"] == "error"; });
     ASSERT_EQ(list.size(), 1u) << o.text;
     EXPECT_EQ(list[0]["kind"], e.kind);
     EXPECT_EQ(o.report["count"], 1);
