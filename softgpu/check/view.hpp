@@ -33,6 +33,7 @@ struct block_view {
     stamp* shared_reads = nullptr;
     std::uint8_t* shared_valid = nullptr;    // a bit for each byte: it has been written
     std::uint64_t shared_stored = 0;         // time of the last store to shared memory
+    bool has_lost = false;                   // lanes of a warp have overwritten each other's words of it
     std::uint64_t shared_written_from = 0;   // all bytes of shared memory from here ...
     std::uint64_t shared_written_upto = 0;   // ... to before here have been written; others may have been as well
     std::uint8_t* local_valid = nullptr;     // likewise, the threads' local memory one after the other

@@ -12,6 +12,7 @@
 #include "softgpu/machine/handler_set.hpp"
 #include "softgpu/machine/inspect.hpp"
 #include "softgpu/machine/state.hpp"
+#include "softgpu/machine/unwritten.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"
 
@@ -95,6 +96,7 @@ struct program_code {
     std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
     const ptx::function* source = nullptr;
     std::deque<access_site> sites;                // what the checks look at
+    std::deque<register_flow> flows;
 };
 
 class profile_points;

@@ -195,6 +195,11 @@ private:
     void decode_one(std::uint32_t b, std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         at_ = n;
+        if (inspector_) {
+            if (const instruction follow = inspector_->flow(n, places_); follow.run != nullptr) {
+                code_.code.push_back(follow);
+            }
+        }
         switch (i.op) {
         case opcode::bra: decode_branch(b, n); return;
         case opcode::ret:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "softgpu/machine/describe.hpp"
 #include "softgpu/machine/inspect_report.hpp"
@@ -20,25 +21,16 @@ using check::strength;
 
 namespace {
 
+// The stamp of a word of shared memory to which lanes of one warp have written different values: in order with nothing.
+constexpr stamp lost_write =
+    (std::numeric_limits<stamp>::max() >> check::time_shift << check::time_shift) | check::several_lanes;
+
 constexpr std::uint64_t most_searched = 1000; // findings of one pair of instructions, then nothing more is looked up
 
 const char* const shared_race = "race in shared memory";
 const char* const global_race = "race in global memory";
-const char* const unwritten = "read of unwritten memory";
-
-// Which variable of shared memory this is.
-std::string shared_variable(const launch_state& l, std::uint64_t at) {
-    const std::string* name = nullptr;
-    std::uint64_t begin = 0;
-    for (const auto& [variable, where] : l.of->shared_places) {
-        if (where <= at && (name == nullptr || where >= begin)) {
-            name = &variable->name;
-            begin = where;
-        }
-    }
-    return name == nullptr ? std::string()
-                           : "variable " + demangled(*name) + ", byte " + std::to_string(at - begin);
-}
+const char* const different_values = "lanes of one instruction write different values to one word: which one stays?";
+const char* const without_syncwarp = "two lanes of a warp use one word without __syncwarp() between them";
 
 // One lane's access to one word, and what is asked about it.
 class word_access {
@@ -71,8 +63,18 @@ public:
                 look_at_operations(read, false, byte_mask);
             }
         }
-        if (written != 0 && (check::bytes_of(written) & byte_mask) != 0 && !agrees(written) && !follows_write(written)) {
-            race(written, true);
+        bool lost = false;
+        if (!in_global_ && (written & lost_write) == lost_write) {
+            lost = site_.verb == access_verb::store && is_lost_still();
+            if (site_.verb != access_verb::store) {
+                report_lost();
+            }
+        } else if (written != 0 && (check::bytes_of(written) & byte_mask) != 0 && !agrees(written) &&
+                   !follows_write(written)) {
+            lost = loses(written);
+            if (!lost) {
+                race(written, true);
+            }
         }
         if (writes && read != 0 && (check::bytes_of(read) & byte_mask) != 0 &&
             !(site_.strength >= strength::strong && (read & check::strong_read) != 0) &&
@@ -81,7 +83,7 @@ public:
             race(read, false);
         }
         if (writes) {
-            __atomic_store_n(&written_now, mine, __ATOMIC_RELAXED);
+            __atomic_store_n(&written_now, lost ? mine | lost_write : mine, __ATOMIC_RELAXED);
         } else {
             note_read(read, mine);
             __atomic_store_n(&read_now, read, __ATOMIC_RELAXED);
@@ -305,10 +307,75 @@ private:
         return value;
     }
 
+    // Lanes of a warp write different values to a word of shared memory: an error where somebody reads it, and none where
+    // it is a place for what nobody wants.
+    bool loses(stamp s) {
+        if (in_global_ || site_.verb != access_verb::store || !is_of_warp(s) || site_before(s) == nullptr) {
+            return false;
+        }
+        lost_value lost;
+        lost.one_instruction = is_same_instruction(s);
+        lost.value = in_register();
+        const unsigned own = lane_;
+        if (lost.one_instruction) {
+            lane_ = check::lane_of(s); // it has not written yet; its register tells
+            lost.value_before = in_register();
+            lane_ = own;
+        } else {
+            lost.value_before = in_memory();
+        }
+        if (lost.value == lost.value_before) {
+            return false;
+        }
+        lost.site = &site_;
+        lost.site_before = site_before(s);
+        lost.thread = thread_of(w_, own);
+        lost.thread_before = thread_of(w_, check::lane_of(s));
+        lost.time = clock_.view.time;
+        b_.checks->lost[at_ / 4] = lost;
+        clock_.view.has_lost = true;
+        return true;
+    }
+    // Nothing has made an order since.
+    [[nodiscard]] bool is_lost_still() const {
+        const auto found = b_.checks->lost.find(at_ / 4);
+        return found != b_.checks->lost.end() && found->second.time == clock_.view.time;
+    }
+    void report_lost() {
+        const auto found = b_.checks->lost.find(at_ / 4);
+        if (found == b_.checks->lost.end()) {
+            return;
+        }
+        const lost_value& lost = found->second;
+        const instruction_place place{lost.site->function, lost.site->source};
+        const instruction_place place_before{lost.site_before->function, lost.site_before->source};
+        if (count_again(l_, check::race, shared_race, false, place, place_before)) {
+            return;
+        }
+        seen what;
+        what.check = check::race;
+        what.kind = shared_race;
+        what.message = lost.one_instruction ? different_values : without_syncwarp;
+        what.address = "shared memory + " + std::to_string(at_);
+        what.allocation = shared_variable(l_, at_);
+        seen_access now{access_text(*lost.site), place, b_.linear, lost.thread, {}};
+        seen_access before{access_text(*lost.site_before), place_before, b_.linear, lost.thread_before, {}};
+        now.value = lost.value ? std::optional(value_text(*lost.value, std::min<unsigned>(4, lost.site->bytes)))
+                               : std::nullopt;
+        if (lost.value_before && !lost.one_instruction) {
+            before.value = value_text(*lost.value_before, std::min<unsigned>(4, lost.site_before->bytes));
+        }
+        report(l_, std::move(what), now, &before);
+    }
+
+    [[nodiscard]] bool is_same_instruction(stamp s) const {
+        return is_of_warp(s) && (mine_ ^ s) >> check::time_shift == 0 && check::site_of(s) == site_.id &&
+               site_.verb == access_verb::store;
+    }
+
     void race(stamp s, bool of_write) {
         const std::optional<std::uint64_t> value = in_register();
-        const bool one_instruction = is_of_warp(s) && (mine_ ^ s) >> check::time_shift == 0 &&
-                                     check::site_of(s) == site_.id && site_.verb == access_verb::store && of_write;
+        const bool one_instruction = of_write && is_same_instruction(s);
         bool same_value = false;
         if (one_instruction) {
             // The other lane has not written yet; its register tells.
@@ -332,14 +399,14 @@ private:
         static_cast<void>(event_of(s, block, e));
         if (one_instruction) {
             what.message = same_value ? "lanes of one instruction write the same value to one word"
-                                      : "lanes of one instruction write different values to one word: which one stays?";
+                                      : different_values;
         } else {
             const check::spread by = of_write ? check::spread::thread : check::spread_of(s);
             const bool blocks = block != b_.linear || by == check::spread::blocks;
             const bool warps = e.warp != w_->index || by == check::spread::warps;
             what.message = blocks  ? "two blocks use one word without an order between them"
                            : warps ? "two warps of a block use one word without a barrier between them"
-                                   : "two lanes of a warp use one word without __syncwarp() between them";
+                                   : without_syncwarp;
             what.message += same_value ? "; both write the same value" : "";
         }
         what.address = in_global_ ? hexadecimal(at_) : "shared memory + " + std::to_string(at_);
@@ -411,24 +478,11 @@ void look_at_init(const instruction* i, warp* w, access_space space, std::uint8_
         if (space == access_space::global && !l.memory->find(here, site.element_bytes)) {
             return; // that is found elsewhere
         }
-        if (count_again(l, check::init, unwritten, false, {site.function, site.source}, {})) {
-            return;
+        if (space == access_space::shared && site.verb == access_verb::load) {
+            hold_unwritten(site, w, lane, e, here);
+            continue;
         }
-        seen what;
-        what.check = check::init;
-        what.kind = unwritten;
-        const char* const name = space == access_space::global   ? "global"
-                                 : space == access_space::shared ? "shared"
-                                                                 : "local";
-        what.message = std::string("nobody has written these bytes of ") + name + " memory";
-        what.address = space == access_space::global ? hexadecimal(here)
-                                                     : std::string(name) + " memory + " + std::to_string(here);
-        if (space == access_space::global) {
-            what.allocation = l.checks->owner.describe(here);
-        } else if (space == access_space::shared) {
-            what.allocation = shared_variable(l, here);
-        }
-        report(l, std::move(what), {access_text(site), {site.function, site.source}, w->owner->linear, thread_of(w, lane), {}});
+        report_unwritten(site, w, lane, space, here);
         return;
     }
 }
@@ -518,9 +572,14 @@ void start_checks(block& b) {
     }
     std::fill(b.checks->valid.begin(), b.checks->valid.end(), std::uint8_t{0});
     b.view->shared_stored = 0;
+    b.view->has_lost = false;
     b.view->shared_written_from = 0;
     b.view->shared_written_upto = 0;
+    for (auto& held : b.checks->unwritten) {
+        held.clear();
+    }
     b.checks->record = nullptr;
+    b.checks->lost.clear();
     for (auto& there : b.checks->arrivals) {
         there.clear();
     }

@@ -9,11 +9,14 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "softgpu/check/session.hpp"
 #include "softgpu/machine/form.hpp"
 #include "softgpu/machine/site.hpp"
+#include "softgpu/machine/unwritten.hpp"
 
 namespace softgpu::machine {
 
@@ -37,6 +40,8 @@ public:
                                      const instruction& decoded);
     // The same behind it.
     [[nodiscard]] instruction after(const instruction& before) const;
+    // Before any instruction that may meet what was read from unwritten memory; run is nullptr for the others.
+    [[nodiscard]] instruction flow(std::uint32_t source, const program::register_places& places);
 
 private:
     [[nodiscard]] bool is_used(const ptx::operand& o) const;
@@ -47,6 +52,7 @@ private:
     site_table& table_;
     check::check_set looks_;
     std::vector<bool> read_;
+    value_flows flows_;
 };
 
 // Warps, or parts of them, that have come to one barrier.
@@ -56,6 +62,18 @@ struct barrier_arrival {
     const ptx::function* function = nullptr;
     std::uint32_t source = 0; // index into its instructions
     bool aligned = false;
+};
+
+// Two lanes of a warp wrote one word of shared memory, and nothing says which value stays.
+struct lost_value {
+    const access_site* site = nullptr;
+    const access_site* site_before = nullptr;
+    std::uint32_t thread = 0;
+    std::uint32_t thread_before = 0;
+    std::optional<std::uint64_t> value;
+    std::optional<std::uint64_t> value_before;
+    std::uint64_t time = 0; // of the block
+    bool one_instruction = false;
 };
 
 // A block that is looked at.
@@ -71,6 +89,8 @@ struct block_checks {
     // What was found last for a serial of another launch, copy or fill: nullptr where it is in order.
     std::uint64_t met_serial = 0;
     check::record_pointer met;
+    std::array<std::vector<unwritten_value>, 32> unwritten; // by warp
+    std::unordered_map<std::uint64_t, lost_value> lost;     // by word
 };
 
 // The block is about to start; makes what it needs.

@@ -38,7 +38,7 @@ bool is_access(opcode op) {
 } // namespace
 
 inspector::inspector(const ptx::function& f, program_code& code, site_table& table, check::check_set looks)
-    : f_(f), code_(code), table_(table), looks_(looks), read_(f.registers.size()) {
+    : f_(f), code_(code), table_(table), looks_(looks), read_(f.registers.size()), flows_(f) {
     for (const ptx::instruction& i : f.instructions) {
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             if (how == program::use::read) {
@@ -179,6 +179,18 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
         table_.by_id[site.id].store(look.access, std::memory_order_release);
     }
     return look;
+}
+
+instruction inspector::flow(std::uint32_t source, const program::register_places& places) {
+    instruction follow;
+    register_flow how;
+    if (looks_for(check::init) && flows_.find(source, places, how)) {
+        code_.flows.push_back(std::move(how));
+        follow.source = source;
+        follow.run = follow_values;
+        follow.immediate = static_cast<std::int64_t>(code_.flows.size() - 1);
+    }
+    return follow;
 }
 
 instruction inspector::after(const instruction& before) const {

@@ -7,6 +7,7 @@
 
 #include "softgpu/machine/code.hpp"
 #include "softgpu/machine/describe.hpp"
+#include "softgpu/machine/module.hpp"
 
 namespace softgpu::machine {
 
@@ -88,5 +89,18 @@ std::string value_text(std::uint64_t bits, unsigned bytes) {
 }
 
 std::uint32_t thread_of(const warp* w, unsigned lane) { return w->index * lanes + lane; }
+
+std::string shared_variable(const launch_state& l, std::uint64_t at) {
+    const std::string* name = nullptr;
+    std::uint64_t begin = 0;
+    for (const auto& [variable, where] : l.of->shared_places) {
+        if (where <= at && (name == nullptr || where >= begin)) {
+            name = &variable->name;
+            begin = where;
+        }
+    }
+    return name == nullptr ? std::string()
+                           : "variable " + demangled(*name) + ", byte " + std::to_string(at - begin);
+}
 
 } // namespace softgpu::machine

@@ -39,6 +39,8 @@ struct seen {
 [[nodiscard]] instruction_place place_of(const warp* w, const instruction* i);
 void report(launch_state& l, seen what, const seen_access& now, const seen_access* before = nullptr);
 
+// Which variable of shared memory this is.
+[[nodiscard]] std::string shared_variable(const launch_state& l, std::uint64_t at);
 [[nodiscard]] std::string access_text(const access_site& site);
 // Of up to 8 bytes.
 [[nodiscard]] std::string value_text(std::uint64_t bits, unsigned bytes);

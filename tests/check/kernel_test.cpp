@@ -150,7 +150,9 @@ TEST_F(Check, ReadThenWriteByAnother) {
 }
 
 TEST_F(Check, OneInstructionOneWord) {
-    const finding f = expect_one(shared_race, "mov.u32 %r7, s; st.shared.u32 [%r7], %i;", {}, {}, shared_array);
+    const finding f = expect_one(shared_race,
+                                 "mov.u32 %r7, s; st.shared.u32 [%r7], %i; bar.warp.sync -1; ld.shared.u32 %r8, [%r7];",
+                                 {}, {}, shared_array);
     EXPECT_FALSE(f.is_note);
     EXPECT_NE(f.message.find("different values"), std::string::npos);
     const finding same = expect_one(shared_race, "mov.u32 %r7, s; st.shared.u32 [%r7], 1;", {}, {}, shared_array);
@@ -240,6 +242,32 @@ TEST_F(Check, UnwrittenMemoryByPattern) {
         EXPECT_EQ(expect_one("read of unwritten memory", body(offset, 128), {}, {}, shared_array).times, 32u) << offset;
         expect_none(body(offset, 256), {}, {}, shared_array);
     }
+}
+
+// What comes from unwritten shared memory may be copied and left: the finding is where it is used, at the load.
+TEST_F(Check, UnwrittenMemoryThatNobodyUses) {
+    const std::string load = "mov.u32 %r7, s; ld.shared.u32 %r8, [%r7+16]; mov.u32 %r9, %r8; setp.lt.u32 %q0, %i, 8;\n";
+    expect_none(load, {}, {}, shared_array);
+    // The other side of a choice, and a condition that another one settles.
+    expect_none(load + "selp.b32 %r9, 5, %r9, %q0; @%q0 add.u32 %r9, %r9, 1;", {}, {}, shared_array);
+    EXPECT_EQ(expect_one("read of unwritten memory", load + "selp.b32 %r9, 5, %r9, %q0; add.u32 %r9, %r9, 1;",
+                         {.block = {32}}, {}, shared_array).times, 24u);
+    expect_none(load + "setp.gt.u32 %q1, %r9, 3; and.pred %q1, %q1, %q0; @!%q0 bra on; bra out;\n"
+                       "on: @%q1 bra out; add.u32 %r3, %i, 1;\nout: add.u32 %r3, %i, 1;", {}, {}, shared_array);
+    expect_one("read of unwritten memory", load + "setp.gt.u32 %q1, %r9, 3; @%q1 bra out; add.u32 %r3, %i, 1;\n"
+                                                  "out: add.u32 %r3, %i, 1;", {}, {}, shared_array);
+    // Written anew before it is used.
+    expect_none(load + "mov.u32 %r9, 1; add.u32 %r9, %r9, 1;", {}, {}, shared_array);
+}
+
+// Lanes of a warp that write different values to one word of shared memory: an error where somebody reads it.
+TEST_F(Check, LostValuesThatNobodyReads) {
+    const std::string write = "mov.u32 %r7, s; st.shared.u32 [%r7], %i; bar.sync 0;\n";
+    expect_none(write, {.block = {32}}, {}, shared_array);
+    expect_none(write + "setp.eq.u32 %q0, %i, 0; @%q0 st.shared.u32 [%r7], 1; bar.sync 0; ld.shared.u32 %r8, [%r7];\n"
+                        "add.u32 %r9, %r8, 1;", {.block = {32}}, {}, shared_array);
+    expect_one("race in shared memory", write + "ld.shared.u32 %r8, [%r7]; add.u32 %r9, %r8, 1;", {.block = {32}}, {},
+               shared_array);
 }
 
 // Each block writes its own word; the last one, by a ticket, reads all.

@@ -36,8 +36,9 @@ library_test(program.cub_scan_newer.H100 cub_scan_newer "" SOFTGPU_DEVICE=H100)
 library_test(program.cub_reduce_debug cub_reduce_debug "" "")
 library_test(program.cub_select_plain cub_select_plain 20011 "")
 
+# thrust::unique in place has a finding: docs/checks.md says why.
 set(silent ${libraries})
-list(REMOVE_ITEM silent cub_segments thrust_algorithms thrust_sort)
+list(REMOVE_ITEM silent thrust_algorithms)
 foreach(program IN LISTS silent)
   set(run warpfold run --check all --error-exit 99)
   add_test(NAME checked.${program} COMMAND ${run} -- $<TARGET_FILE:program_${program}> 20011)

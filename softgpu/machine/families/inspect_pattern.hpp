@@ -201,7 +201,7 @@ SOFTGPU_INLINE bool pass_pattern(const instruction* i, std::byte* frame, warp* w
     bool unwritten_since = false;
     if constexpr (!Global) {
         if (Verb == access_verb::load) {
-            unwritten_since = view.shared_stored < view.base;
+            unwritten_since = view.shared_stored < view.base && !view.has_lost;
         } else {
             view.shared_stored = view.time;
         }
