@@ -148,7 +148,15 @@ std::string body_of(const std::vector<step>& steps, bool global) {
         text += s.after == order::block ? "bar.sync 0;\n" : s.after == order::warp ? "bar.warp.sync -1;\n" : "";
         text += "setp.ne.u32 %q1, %r5, 0; @%q1 bra LATER" + number(n) + "; bar.sync 0;\nLATER" + number(n) + ":\n";
     }
-    return ".reg .b32 %rd_<32>;\n" + text + "add.u32 %r5, %r5, 1; setp.lt.u32 %q1, %r5, 2; @%q1 bra AGAIN;\nret;";
+    text += "add.u32 %r5, %r5, 1; setp.lt.u32 %q1, %r5, 2; @%q1 bra AGAIN;\n";
+    if (!global) {
+        // What lanes of one warp overwrite in shared memory is a finding where it is read.
+        text += "bar.sync 0; shl.b32 %r6, %r3, 2; add.u32 %r6, %r6, %r7;\n";
+        for (unsigned n = 0; n < words / lanes; ++n) {
+            text += "ld.shared.u32 %r8, [%r6+" + number(std::size_t{4} * lanes * n) + "];\n";
+        }
+    }
+    return ".reg .b32 %rd_<32>;\n" + text + "ret;";
 }
 
 class RaceModel : public testing::TestWithParam<bool> {};
