@@ -22,7 +22,9 @@ struct halved {
     __host__ __device__ int operator()(int x) const { return x / 2; }
 };
 
+// With a second argument nothing is done in place.
 int main(int argc, char** argv) {
+    const bool in_place = argc < 3;
     for (const int n : lengths(argc, argv)) {
         std::vector<int> data(n), odd, backwards(n);
         long long product = 0;
@@ -41,8 +43,13 @@ int main(int argc, char** argv) {
         thrust::device_vector<int> out(n), map(n);
         out.resize(thrust::copy_if(device.begin(), device.end(), out.begin(), is_odd()) - out.begin());
         CHECK(out == odd);
-        out = device;
-        out.erase(thrust::unique(out.begin(), out.end()), out.end());
+        if (in_place) {
+            out = device;
+            out.erase(thrust::unique(out.begin(), out.end()), out.end());
+        } else {
+            out.resize(n);
+            out.erase(thrust::unique_copy(device.begin(), device.end(), out.begin()), out.end());
+        }
         CHECK(out == unique);
         thrust::sequence(map.rbegin(), map.rend());
         out.resize(n);
