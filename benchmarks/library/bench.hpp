@@ -86,8 +86,8 @@ inline times compare(const measure::stream& on, const call& ours, const call& pe
     return {measure::quantile(of_ours, 0.5), measure::quantile(of_peer, 0.5)};
 }
 
-// One line: what, type, n; microseconds of ours and of the peer and their ratio for calls on a stream with a cold cache, for
-// a graph of calls with a cold cache, for one with a warm cache; GB/s of ours in the second.
+// One line: what, type, n; microseconds of ours and of the peer and their ratio for calls on a stream with a cold
+// cache, for a graph of calls with a cold cache, for one with a warm cache; GB/s of ours in the second.
 inline void print_row(const std::string& what, const std::string& type, std::uint64_t n, double bytes, const times& stream,
                       const times& cold, const times& warm) {
     std::printf("%s\t%s\t%llu", what.c_str(), type.c_str(), static_cast<unsigned long long>(n));

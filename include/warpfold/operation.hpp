@@ -33,8 +33,8 @@ struct widened<T> {
 
 } // namespace detail
 
-// a + b. Integers are summed in 64 bits and wrap there; other types in themselves. Of no elements, and of zeros of either
-// sign: +0.
+// a + b. Integers are summed in 64 bits and wrap there; other types in themselves. Of no elements, and of zeros of
+// either sign: +0.
 struct sum {
     template <class T>
     using accumulator = typename detail::widened<T>::type;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Reductions. This header serves the host's cores; reduce.cuh adds the GPU, with the same calls.
 //
-// Every call takes the target first (host{} or gpu{stream}), then its input: a pointer or any other random access object
-// `in` with in[k], and a number of elements; or one range that has data() and size(), a std::span for instance. On a GPU
-// that memory is the device's.
+// Every call takes the target first (host{} or gpu{stream}), then its input: a pointer or any other random access
+// object `in` with in[k], and a number of elements; or one range that has data() and size(), a std::span for instance.
+// On a GPU that memory is the device's.
 //
-// Each call has two forms. One returns the value, and waits for it. The other has a place for the value behind the input,
-// a pointer or iterator of the target's memory; on a GPU it returns at once, and *out is set in the order of the stream.
+// Each call has two forms. One returns the value, and waits for it. The other has a place for the value behind the
+// input, a pointer or iterator of the target's memory; on a GPU it returns at once, and *out is set in the order of the
+// stream.
 //
-// Results are the same in every run on the same device, and on the host for any number of threads. Sums of floating-point
-// numbers may differ between targets, since their orders do; exact_sum does not.
+// Results are the same in every run on the same device, and on the host for any number of threads. Sums of
+// floating-point numbers may differ between targets, since their orders do; exact_sum does not.
 #pragma once
 
 #include <cstdint>
@@ -167,7 +168,7 @@ void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const O
     transform_reduce(on, in, n, out, detail::as_it_is{}, op, initial);
 }
 
-// --- count_if: of how many elements predicate(x), or predicate(x, index), is true -------------------------------------
+// --- count_if: of how many elements predicate(x), or predicate(x, index), is true ------------------------------------
 
 namespace detail {
 
@@ -195,8 +196,8 @@ void count_if(const On& on, const In& in, std::uint64_t n, const Out& out, const
 }
 
 // --- arg_min, arg_max: the smallest or largest element and where it stands -------------------------------------------
-// Of equal elements the first. Of floating-point numbers: -0 is smaller than +0, and the first NaN is found where there is
-// one. Other types are compared by <. Throws invalid_argument where there are no elements.
+// Of equal elements the first. Of floating-point numbers: -0 is smaller than +0, and the first NaN is found where there
+// is one. Other types are compared by <. Throws invalid_argument where there are no elements.
 
 namespace detail {
 
@@ -232,8 +233,8 @@ template <bool Smallest, class On, class In>
 auto arg_value(const On& on, const In& in, std::uint64_t n, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
     need_elements(n, call);
-    return reduce_engine<On>::template value<typename fold::folded>(on, in, n, typename fold::folded_map{},
-                                                                     typename fold::folded_op{}, read_again<In>{in}, call);
+    return reduce_engine<On>::template value<typename fold::folded>(
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, read_again<In>{in}, call);
 }
 template <bool Smallest, class On, class In, class Out>
 void arg_into(const On& on, const In& in, std::uint64_t n, const Out& out, const char* call) {
@@ -266,8 +267,9 @@ void arg_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
     detail::arg_into<false>(on, in, n, out, "arg_max");
 }
 
-// --- min_max: the smallest and the largest element, in one pass -------------------------------------------------------
-// As minimum and maximum have them: a NaN among the elements is both. Throws invalid_argument where there are no elements.
+// --- min_max: the smallest and the largest element, in one pass ------------------------------------------------------
+// As minimum and maximum have them: a NaN among the elements is both. Throws invalid_argument where there are no
+// elements.
 
 namespace detail {
 
@@ -311,7 +313,7 @@ void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
                                                           "min_max");
 }
 
-// --- the same of one range --------------------------------------------------------------------------------------------
+// --- the same of one range -------------------------------------------------------------------------------------------
 
 template <class On, detail::array_like Range, class... Rest>
 auto transform_reduce(const On& on, const Range& range, const Rest&... rest) {

@@ -79,8 +79,8 @@ struct lifted_map {
     Map map;
 };
 
-// A target's part of every reduction: folds n elements of `in`, after `map`, by `op`, which has an identity, and applies
-// `result` to the value.
+// A target's part of every reduction: folds n elements of `in`, after `map`, by `op`, which has an identity, and
+// applies `result` to the value.
 //   value<A>(on, in, n, map, op, result, call) -> the result, when it is there
 //   into<A>(on, in, n, map, op, result, out, call)   *out = the result, in the order of the target
 template <class On>

@@ -12,8 +12,8 @@ namespace warpfold::detail {
 template <class T>
 inline constexpr bool fits_vectors_v = sizeof(T) <= 16 && 16 % sizeof(T) == 0;
 
-// An array seen as elements before the first 16-byte boundary, vectors of 16 bytes, and elements behind the last of them.
-// Where its address is no multiple of its element's size, all are `head`.
+// An array seen as elements before the first 16-byte boundary, vectors of 16 bytes, and elements behind the last of
+// them. Where its address is no multiple of its element's size, all are `head`.
 template <class T>
 struct vector_view {
     static constexpr unsigned width = 16 / sizeof(T);

@@ -20,8 +20,8 @@ namespace warpfold::detail {
 
 inline constexpr tuning::reduce reduce_tuning = tuning::reduce_default;
 
-// The thread's share of n elements, in an order that suits memory: vectors at the stride of the grid, and the few elements
-// that do not fill one. With `once` the caches need not keep them.
+// The thread's share of n elements, in an order that suits memory: vectors at the stride of the grid, and the few
+// elements that do not fill one. With `once` the caches need not keep them.
 template <class A, class In, class Map, class Op>
 __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, bool once) {
     using T = element_t<In>;
@@ -219,8 +219,8 @@ struct reduce_engine<gpu> {
 
 private:
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch(const gpu& on, const reduce_shape& shape, const call_memory& memory, const In& in, std::uint64_t n,
-                       const Map& map, const Op& op, const Result& result, const Out& out) {
+    static void launch(const gpu& on, const reduce_shape& shape, const call_memory& memory, const In& in,
+                       std::uint64_t n, const Map& map, const Op& op, const Result& result, const Out& out) {
         reduce_kernel<A><<<shape.blocks, shape.threads, 0, on.stream>>>(
             in, n, map, op, result, out, static_cast<mailbox<A>*>(memory.boxes()), shape.once);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());

@@ -43,8 +43,8 @@ void check_array(const In& in, const char* call) {
     }
 }
 
-// Memory for one call: of the target's workspace, or taken and given back in the order of the stream. First boxes, which
-// are zero and have to be left so, and behind them data, zero as well.
+// Memory for one call: of the target's workspace, or taken and given back in the order of the stream. First boxes,
+// which are zero and have to be left so, and behind them data, zero as well.
 class call_memory {
 public:
     call_memory(const gpu& on, std::size_t box_bytes, std::size_t data_bytes, const char* call)

@@ -12,9 +12,9 @@
 
 namespace warpfold {
 
-// Memory for calls that must neither allocate nor wait, in a captured graph for instance. One workspace serves any number
-// of calls, one after the other: of one stream, or of graphs that do not run at the same time. What a call needs, its
-// NAME_workspace() says.
+// Memory for calls that must neither allocate nor wait, in a captured graph for instance. One workspace serves any
+// number of calls, one after the other: of one stream, or of graphs that do not run at the same time. What a call
+// needs, its NAME_workspace() says.
 class workspace {
 public:
     // Takes `bytes` of the current device and waits until they are ready. Throws out_of_memory, cuda_error.

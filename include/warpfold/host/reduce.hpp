@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reduction on the host's cores. The input is cut into chunks of one fixed size, each folded by one thread in one fixed
-// order, and the chunks' values are folded in the order of the chunks: the result is the same for any number of threads.
+// order, and the chunks' values are folded in the order of the chunks: the result is the same for any number of
+// threads.
 #pragma once
 
 #include <algorithm>

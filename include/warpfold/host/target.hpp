@@ -19,8 +19,8 @@ struct host {
 
 namespace detail {
 
-// Calls work(k) for k in [0, pieces), each once, on at most `on.threads` threads, this one among them. What a call throws
-// first is thrown again when all have stopped.
+// Calls work(k) for k in [0, pieces), each once, on at most `on.threads` threads, this one among them. What a call
+// throws first is thrown again when all have stopped.
 template <class Work>
 void share_out(const host& on, std::uint64_t pieces, const Work& work) {
     const unsigned wanted = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());

@@ -4,9 +4,9 @@
 //     const auto counters = warpfold::testing::count([&] { my_kernel<<<grid, block>>>(data); });
 //     EXPECT_EQ(counters.shared_load_bank_conflicts, 0);
 //
-// C++17, no dependency but dlopen. The program is linked with the shared CUDA runtime and needs nothing of the software GPU
-// to link; it runs with NVIDIA's runtime too, where is_software_gpu() is false and everything else throws error. What is
-// recorded is the whole process's, whichever thread launches. docs/testing.md has more.
+// C++17, no dependency but dlopen. The program is linked with the shared CUDA runtime and needs nothing of the software
+// GPU to link; it runs with NVIDIA's runtime too, where is_software_gpu() is false and everything else throws error.
+// What is recorded is the whole process's, whichever thread launches. docs/testing.md has more.
 #pragma once
 
 #include <cstdint>
@@ -99,8 +99,8 @@ struct launch {
     double seconds = 0; // on this host
     std::string fault;  // empty: it ran to its end
     counters total;
-    // [0] is what warps did before their first barrier of the block, [1] between the first and the second, ... summed over
-    // all blocks; at most 64, later ones count in the last. Instruction counts are in `total` only.
+    // [0] is what warps did before their first barrier of the block, [1] between the first and the second, ... summed
+    // over all blocks; at most 64, later ones count in the last. Instruction counts are in `total` only.
     std::vector<counters> by_interval;
 };
 
@@ -130,8 +130,8 @@ public:
     const std::vector<finding>& findings() const noexcept { return findings_; }
 
     // The launches of one kernel, and what was found in it. By its name as in the source ("scale"), with as much of its
-    // namespaces and template arguments as tell it apart ("ns::scale<float>"), all of it, or its symbol. Throws error, with the
-    // kernels that there are, where there is none.
+    // namespaces and template arguments as tell it apart ("ns::scale<float>"), all of it, or its symbol. Throws error,
+    // with the kernels that there are, where there is none.
     recording of(const std::string& kernel) const {
         std::vector<launch> chosen;
         std::string others;
@@ -185,8 +185,8 @@ private:
 //     record(f, options().check("race,sync").adversarial(seed))
 class options {
 public:
-    // Checks to make: memory, race, init, sync, leak, several with commas between, or all; "" for none. What is allocated
-    // before counts as written; leaks are allocations of the recorded part.
+    // Checks to make: memory, race, init, sync, leak, several with commas between, or all; "" for none. What is
+    // allocated before counts as written; leaks are allocations of the recorded part.
     options& check(std::string names) {
         checks_ = std::move(names);
         return *this;
@@ -209,8 +209,8 @@ private:
     std::uint64_t seed_ = 0;
 };
 
-// Records what is launched from its construction, which waits for all work, until stop(). Recorders may overlap: each has
-// what happened in its own time, and the last one's options hold.
+// Records what is launched from its construction, which waits for all work, until stop(). Recorders may overlap: each
+// has what happened in its own time, and the last one's options hold.
 class recorder {
 public:
     // Throws error: not on the software GPU, or options that name what there is not.
@@ -227,8 +227,8 @@ public:
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
 
-    // Waits for all work of the device, as cudaDeviceSynchronize does, and ends the recording. Throws error where it was
-    // stopped before, or in a host function, which must not wait.
+    // Waits for all work of the device, as cudaDeviceSynchronize does, and ends the recording. Throws error where it
+    // was stopped before, or in a host function, which must not wait.
     recording stop() {
         if (handle_ == nullptr) {
             throw error("warpfold: this recorder has been stopped");
@@ -303,8 +303,8 @@ recording record(Body&& body, const options& o = {}) {
     return r.stop();
 }
 
-// Runs body() and gives the counters of all that it launched. Counters that hold nothing pass many a test, so that it throws
-// error too where nothing was launched, or a launch came to no good end.
+// Runs body() and gives the counters of all that it launched. Counters that hold nothing pass many a test, so that it
+// throws error too where nothing was launched, or a launch came to no good end.
 template <class Body>
 counters count(Body&& body, const options& o = {}) {
     const recording r = record(std::forward<Body>(body), o);
