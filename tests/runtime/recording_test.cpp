@@ -281,6 +281,9 @@ TEST_F(recording_test, what_was_allocated_before_the_checks_began_is_given_back_
 }
 
 TEST_F(recording_test, checks_of_the_order_of_operations_begin_anew) {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "streams fill the same memory here without an order, on purpose";
+#endif
     std::array<stream*, 4> streams{};
     const auto on_all = [&] {
         for (stream* const s : streams) {
