@@ -39,4 +39,23 @@ handler choose_bits(unsigned bytes, Choice&& choice) {
     }
 }
 
+// choice(T{}) for the type of a number, of 8 bits and more. nullptr for any other.
+template <class Choice>
+handler choose_number(ptx::suffix t, Choice&& choice) {
+    using ptx::suffix;
+    switch (t) {
+    case suffix::u8: return choice(std::uint8_t{});
+    case suffix::s8: return choice(std::int8_t{});
+    case suffix::u16: return choice(std::uint16_t{});
+    case suffix::s16: return choice(std::int16_t{});
+    case suffix::u32: return choice(std::uint32_t{});
+    case suffix::s32: return choice(std::int32_t{});
+    case suffix::u64: return choice(std::uint64_t{});
+    case suffix::s64: return choice(std::int64_t{});
+    case suffix::f32: return choice(float{});
+    case suffix::f64: return choice(double{});
+    default: return nullptr;
+    }
+}
+
 } // namespace softgpu::machine::SOFTGPU_TARGET

@@ -7,6 +7,7 @@
 #include "softgpu/machine/families/choose.hpp"
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/families/floats.hpp"
+#include "softgpu/machine/families/relation.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -15,53 +16,18 @@ namespace {
 using ptx::opcode;
 using ptx::suffix;
 
-enum class relation { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
-
 template <relation R>
 struct holds {
     static constexpr relation which = R;
     template <class T>
     SOFTGPU_INLINE bool operator()(T a, T b) const {
-        constexpr bool real = std::is_floating_point_v<T>;
-        const bool unordered = real && (a != a || b != b);
-        switch (R) {
-        case relation::eq: return a == b;
-        case relation::ne: return !unordered && a != b;
-        case relation::lt: return a < b;
-        case relation::le: return a <= b;
-        case relation::gt: return a > b;
-        case relation::ge: return a >= b;
-        case relation::equ: return unordered || a == b;
-        case relation::neu: return unordered || a != b;
-        case relation::ltu: return unordered || a < b;
-        case relation::leu: return unordered || a <= b;
-        case relation::gtu: return unordered || a > b;
-        case relation::geu: return unordered || a >= b;
-        case relation::num: return !unordered;
-        case relation::nan: return unordered;
-        }
-        return false;
+        return compares(R, a, b);
     }
 };
 template <relation R>
 struct holds_flushed {
     SOFTGPU_INLINE bool operator()(float a, float b) const { return holds<R>{}(flush(a), flush(b)); }
 };
-
-// How the result and the predicate operand combine: `more` of setp. Bit 2: the operand is negated.
-enum : std::uint32_t { combine_none = 0, combine_and = 1, combine_or = 2, combine_xor = 3, operand_negated = 4 };
-
-SOFTGPU_INLINE lane_mask combined(std::uint32_t how, lane_mask result, lane_mask with) {
-    if ((how & operand_negated) != 0) {
-        with = ~with;
-    }
-    switch (how & 3) {
-    case combine_and: return result & with;
-    case combine_or: return result | with;
-    case combine_xor: return result ^ with;
-    default: return result;
-    }
-}
 
 #ifdef __AVX2__
 // The same on vectors: all bits of an element where the relation holds. A comparison with a NaN is false, but for !=.

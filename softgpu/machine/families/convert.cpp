@@ -168,23 +168,6 @@ const instruction* convert(const instruction* i, std::byte* frame, warp* w) {
     return go_on(i + 1, frame, w);
 }
 
-template <class Choice>
-handler choose_number(suffix t, Choice&& choice) {
-    switch (t) {
-    case suffix::u8: return choice(std::uint8_t{});
-    case suffix::s8: return choice(std::int8_t{});
-    case suffix::u16: return choice(std::uint16_t{});
-    case suffix::s16: return choice(std::int16_t{});
-    case suffix::u32: return choice(std::uint32_t{});
-    case suffix::s32: return choice(std::int32_t{});
-    case suffix::u64: return choice(std::uint64_t{});
-    case suffix::s64: return choice(std::int64_t{});
-    case suffix::f32: return choice(float{});
-    case suffix::f64: return choice(double{});
-    default: return nullptr;
-    }
-}
-
 // cvta between generic addresses and a window whose base stands in b.
 const instruction* add_base(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(

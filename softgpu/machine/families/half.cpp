@@ -6,6 +6,7 @@
 
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/families/halves.hpp"
+#include "softgpu/machine/families/relation.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -149,42 +150,9 @@ handler computed(const form& f) {
     });
 }
 
-enum class relation : std::uint32_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
-
-bool holds(relation r, double a, double b) {
-    const bool unordered = a != a || b != b;
-    switch (r) {
-    case relation::eq: return a == b;
-    case relation::ne: return !unordered && a != b;
-    case relation::lt: return a < b;
-    case relation::le: return a <= b;
-    case relation::gt: return a > b;
-    case relation::ge: return a >= b;
-    case relation::equ: return unordered || a == b;
-    case relation::neu: return unordered || a != b;
-    case relation::ltu: return unordered || a < b;
-    case relation::leu: return unordered || a <= b;
-    case relation::gtu: return unordered || a > b;
-    case relation::geu: return unordered || a >= b;
-    case relation::num: return !unordered;
-    case relation::nan: return unordered;
-    }
-    return false;
-}
-
 // How a comparison is kept in `more`: bits 0 to 2 as every setp (how it combines with a predicate), then .ftz and the
 // relation.
-enum : std::uint32_t { combine_bits = 3, operand_negated = 4, compare_flushing = 8, relation_shift = 4 };
-
-SOFTGPU_INLINE lane_mask combined(std::uint32_t how, lane_mask result, lane_mask with) {
-    with = (how & operand_negated) != 0 ? ~with : with;
-    switch (how & combine_bits) {
-    case 1: return result & with;
-    case 2: return result | with;
-    case 3: return result ^ with;
-    default: return result;
-    }
-}
+enum : std::uint32_t { compare_flushing = 8, relation_shift = 4 };
 
 // Which lanes' half number `half` compares so.
 template <class F, class Lane>
@@ -197,7 +165,7 @@ lane_mask compared(const instruction* i, std::byte* frame, warp* w, unsigned hal
     each_lane(w->mask, [&](unsigned l) {
         const std::uint32_t x = flushed<F>(a[l] >> (16 * half) & 0xFFFFu, how);
         const std::uint32_t y = flushed<F>(b[l] >> (16 * half) & 0xFFFFu, how);
-        yes |= static_cast<lane_mask>(holds(r, widened<F>(x), widened<F>(y))) << l;
+        yes |= static_cast<lane_mask>(compares(r, widened<F>(x), widened<F>(y))) << l;
     });
     return yes;
 }

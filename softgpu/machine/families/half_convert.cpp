@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "softgpu/machine/families/choose.hpp"
 #include "softgpu/machine/families/conversions.hpp"
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/families/halves.hpp"
@@ -185,22 +186,6 @@ const instruction* to_tf32(const instruction* i, std::byte* frame, warp* w) {
 }
 
 template <class Choice>
-handler choose_plain(suffix t, Choice&& choice) {
-    switch (t) {
-    case suffix::u8: return choice(std::uint8_t{});
-    case suffix::s8: return choice(std::int8_t{});
-    case suffix::u16: return choice(std::uint16_t{});
-    case suffix::s16: return choice(std::int16_t{});
-    case suffix::u32: return choice(std::uint32_t{});
-    case suffix::s32: return choice(std::int32_t{});
-    case suffix::u64: return choice(std::uint64_t{});
-    case suffix::s64: return choice(std::int64_t{});
-    case suffix::f32: return choice(float{});
-    case suffix::f64: return choice(double{});
-    default: return nullptr;
-    }
-}
-template <class Choice>
 handler choose_scalar_half(suffix t, Choice&& choice) {
     return t == suffix::f16 ? choice(f16_format{}) : t == suffix::bf16 ? choice(bf16_format{}) : nullptr;
 }
@@ -243,13 +228,13 @@ handler choose_half_convert(const form& f) {
         return pair;
     }
     const handler from = choose_scalar_half(f.type[1], [&]<class S>(S) -> handler {
-        const handler plain = choose_plain(f.type[0], []<class D>(D) -> handler { return from_half<D, S>; });
+        const handler plain = choose_number(f.type[0], []<class D>(D) -> handler { return from_half<D, S>; });
         return plain != nullptr ? plain : choose_scalar_half(f.type[0], []<class D>(D) -> handler {
             return from_half<D, S>;
         });
     });
     return from != nullptr ? from : choose_scalar_half(f.type[0], [&]<class D>(D) -> handler {
-        return choose_plain(f.type[1], []<class S>(S) -> handler { return to_half<D, S>; });
+        return choose_number(f.type[1], []<class S>(S) -> handler { return to_half<D, S>; });
     });
 }
 

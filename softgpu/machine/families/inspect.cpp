@@ -5,6 +5,7 @@
 // inspect_access().
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/families/inspect_pattern.hpp"
+#include "softgpu/machine/families/locate.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -134,20 +135,7 @@ SOFTGPU_INLINE void inspect_local(const instruction* i, std::byte* frame, warp* 
 template <access_space Space, access_verb Verb>
 __attribute__((noinline)) const instruction* inspect_any(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
-    const auto offset = static_cast<std::uint64_t>(i->immediate);
-    if (i->width[1] == 8) {
-        const auto* const a = read<std::uint64_t>(frame, w, i->a);
-        SOFTGPU_LANES
-        for (unsigned l = 0; l < lanes; ++l) {
-            at[l] = a[l] + offset;
-        }
-    } else {
-        const auto* const a = read<std::uint32_t>(frame, w, i->a);
-        SOFTGPU_LANES
-        for (unsigned l = 0; l < lanes; ++l) {
-            at[l] = static_cast<std::uint32_t>(a[l] + offset);
-        }
-    }
+    addresses(at, i, frame, w);
     if (i->access->acquires) {
         std::memcpy(w->owner->view->acquired_at[w->index], at, sizeof(at));
     }
