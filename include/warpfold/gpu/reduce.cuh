@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/block/reduce.cuh"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/mailbox.cuh"
@@ -109,28 +110,11 @@ __device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const O
     return lane == 0 ? total : Op::template identity<A>();
 }
 
-// Folds the values of a block's threads in their order, for thread 0. `of_warp` has room for each warp's value.
-template <class A, class Op>
-__device__ A fold_block(A value, const Op& op, A* of_warp) {
-    const unsigned warps = blockDim.x / warp::lanes;
-    value = warp::reduce(value, op);
-    if (threadIdx.x % warp::lanes == 0) {
-        of_warp[threadIdx.x / warp::lanes] = value;
-    }
-    __syncthreads();
-    if (threadIdx.x < warp::lanes) {
-        value = threadIdx.x < warps ? of_warp[threadIdx.x] : Op::template identity<A>();
-        value = warp::reduce(value, op);
-    }
-    return value;
-}
-
 template <class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_per_multiprocessor)
     reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, mailbox<A>* boxes,
                   bool once) {
-    __shared__ alignas(A) unsigned char storage[warp::lanes * sizeof(A)];
-    A* const of_warp = reinterpret_cast<A*>(storage);
+    __shared__ block::reduce_storage<A> storage;
 
     A mine;
     if constexpr (is_commutative_v<Op>) {
@@ -138,7 +122,7 @@ __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_pe
     } else {
         mine = fold_ordered<A>(in, n, map, op);
     }
-    mine = fold_block(mine, op, of_warp);
+    mine = block::reduce(mine, op, storage);
     const unsigned last = gridDim.x - 1;
     if (blockIdx.x != last) {
         if (threadIdx.x == 0) {
@@ -158,7 +142,7 @@ __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_pe
             mine = op(mine, collect(&boxes[k]));
         }
         __syncthreads();
-        mine = fold_block(mine, op, of_warp);
+        mine = block::reduce(mine, op, storage);
     }
     if (threadIdx.x == 0) {
         *out = result(mine);

@@ -1,51 +1,55 @@
 // SPDX-License-Identifier: MIT
-// Values of any trivially copyable type handed from lane to lane, word by word.
+// Values of any trivially copyable type handed from lane to lane of a warp, word by word. The whole warp has to call
+// each of these.
 #pragma once
 
 #include <cstring>
 #include <type_traits>
 
-namespace warpfold::warp {
+namespace warpfold {
+
+namespace detail {
+
+// `value` with each of its 32-bit words put through `exchange`.
+template <class T, class Exchange>
+__device__ T exchanged(const T& value, const Exchange& exchange) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    constexpr unsigned words = (sizeof(T) + 3) / 4;
+    unsigned held[words] = {};
+    std::memcpy(held, &value, sizeof(T));
+#pragma unroll
+    for (unsigned w = 0; w < words; ++w) {
+        held[w] = exchange(held[w]);
+    }
+    T other = value;
+    std::memcpy(&other, held, sizeof(T));
+    return other;
+}
+
+} // namespace detail
+
+namespace warp {
 
 inline constexpr unsigned lanes = 32;
+inline constexpr unsigned all_lanes = 0xffffffffu;
 
-// This thread's lane in its warp, of a block whose threads are counted along x first.
-__device__ inline unsigned lane() {
-    unsigned which;
-    asm("mov.u32 %0, %%laneid;" : "=r"(which));
-    return which;
-}
-
-// The value of lane `lane() + distance`; the own one where there is no such lane. The whole warp has to call it.
+// The value of the lane `distance` further on; the own one where there is no such lane.
 template <class T>
 __device__ T shuffle_down(const T& value, unsigned distance) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    constexpr unsigned words = (sizeof(T) + 3) / 4;
-    unsigned held[words] = {};
-    std::memcpy(held, &value, sizeof(T));
-#pragma unroll
-    for (unsigned w = 0; w < words; ++w) {
-        held[w] = __shfl_down_sync(0xffffffffu, held[w], distance);
-    }
-    T other = value;
-    std::memcpy(&other, held, sizeof(T));
-    return other;
+    return detail::exchanged(value, [=](unsigned word) { return __shfl_down_sync(all_lanes, word, distance); });
 }
 
-// The value of lane `from`. The whole warp has to call it.
+// The value of the lane `distance` before this one; the own one where there is no such lane.
 template <class T>
-__device__ T broadcast(const T& value, unsigned from) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    constexpr unsigned words = (sizeof(T) + 3) / 4;
-    unsigned held[words] = {};
-    std::memcpy(held, &value, sizeof(T));
-#pragma unroll
-    for (unsigned w = 0; w < words; ++w) {
-        held[w] = __shfl_sync(0xffffffffu, held[w], from);
-    }
-    T other = value;
-    std::memcpy(&other, held, sizeof(T));
-    return other;
+__device__ T shuffle_up(const T& value, unsigned distance) {
+    return detail::exchanged(value, [=](unsigned word) { return __shfl_up_sync(all_lanes, word, distance); });
 }
 
-} // namespace warpfold::warp
+// The value of lane `from`.
+template <class T>
+__device__ T shuffle(const T& value, unsigned from) {
+    return detail::exchanged(value, [=](unsigned word) { return __shfl_sync(all_lanes, word, from); });
+}
+
+} // namespace warp
+} // namespace warpfold

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Reductions of 2^26 floats on the host's cores: the library, oneTBB's loop, std::execution and the reading alone.
+#include <benchmark/benchmark.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <execution>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "benchmarks/library/host_memory.hpp"
+#include "warpfold/reduce.hpp"
+
+namespace {
+
+using namespace warpfold;
+
+const std::vector<float>& data() {
+    static const std::vector<float> all = [] {
+        std::mt19937 random(1);
+        std::uniform_real_distribution<float> any(-1, 1);
+        std::vector<float> made(std::size_t{1} << 26);
+        std::generate(made.begin(), made.end(), [&] { return any(random); });
+        return made;
+    }();
+    return all;
+}
+
+template <class Work>
+void over_data(benchmark::State& state, const Work& work) {
+    const std::vector<float>& in = data();
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(work(in));
+    }
+    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * in.size() * sizeof(float)));
+}
+
+void reading(benchmark::State& state) {
+    over_data(state, [](const auto& in) { return bench::read_all(host{}, in.data(), in.size() * sizeof(float)); });
+}
+void sum_ours(benchmark::State& state) {
+    over_data(state, [](const auto& in) { return reduce(host{}, in); });
+}
+void sum_onetbb(benchmark::State& state) {
+    over_data(state, [](const auto& in) {
+        return tbb::parallel_reduce(
+            tbb::blocked_range<const float*>(in.data(), in.data() + in.size()), 0.0f,
+            [](const auto& part, float total) { return std::accumulate(part.begin(), part.end(), total); },
+            std::plus<>{});
+    });
+}
+void sum_execution(benchmark::State& state) {
+    over_data(state, [](const auto& in) { return std::reduce(std::execution::par_unseq, in.begin(), in.end()); });
+}
+void min_max_ours(benchmark::State& state) {
+    over_data(state, [](const auto& in) { return min_max(host{}, in); });
+}
+void min_max_execution(benchmark::State& state) {
+    over_data(state, [](const auto& in) {
+        return *std::minmax_element(std::execution::par_unseq, in.begin(), in.end()).first;
+    });
+}
+void arg_max_ours(benchmark::State& state) {
+    over_data(state, [](const auto& in) { return arg_max(host{}, in); });
+}
+void arg_max_execution(benchmark::State& state) {
+    over_data(state, [](const auto& in) { return *std::max_element(std::execution::par_unseq, in.begin(), in.end()); });
+}
+
+} // namespace
+
+#define TIMED(name) BENCHMARK(name)->Unit(benchmark::kMillisecond)->UseRealTime()
+TIMED(reading);
+TIMED(sum_ours);
+TIMED(sum_onetbb);
+TIMED(sum_execution);
+TIMED(min_max_ours);
+TIMED(min_max_execution);
+TIMED(arg_max_ours);
+TIMED(arg_max_execution);
