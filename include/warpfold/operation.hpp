@@ -76,8 +76,9 @@ struct product {
     }
 };
 
-// The smaller one. Of floating-point numbers as IEEE 754-2019's minimum: a NaN among them is the result, -0 is smaller
-// than +0. Of no elements: the largest value, which is infinity where there is one.
+// The smaller one. Of floating-point numbers as IEEE 754-2019's minimum: where a NaN is among them, the result is a NaN
+// (which one is not said), and -0 is smaller than +0. Of no elements: the largest value, which is infinity where there
+// is one.
 struct minimum {
     static constexpr bool commutative = true;
 

@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/arg.hpp"
+#include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/reduce.hpp"
@@ -31,12 +32,6 @@ template <class T>
 struct located {
     T value;
     std::uint64_t index;
-};
-
-template <class T>
-struct extremes {
-    T smallest;
-    T largest;
 };
 
 namespace detail {
@@ -270,29 +265,6 @@ void arg_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
 // --- min_max: the smallest and the largest element, in one pass ------------------------------------------------------
 // As minimum and maximum have them: a NaN among the elements is both. Throws invalid_argument where there are no
 // elements.
-
-namespace detail {
-
-template <class T>
-struct as_extremes {
-    WARPFOLD_HD constexpr extremes<T> operator()(const T& x) const { return {x, x}; }
-};
-
-struct further_extremes {
-    static constexpr bool commutative = true;
-
-    template <class E>
-    WARPFOLD_HD static constexpr E identity() {
-        using T = decltype(E::smallest);
-        return {minimum::identity<T>(), maximum::identity<T>()};
-    }
-    template <class E>
-    WARPFOLD_HD constexpr E operator()(const E& a, const E& b) const {
-        return {minimum{}(a.smallest, b.smallest), maximum{}(a.largest, b.largest)};
-    }
-};
-
-} // namespace detail
 
 template <class On, class In>
     requires(!detail::array_like<In>)

@@ -46,6 +46,7 @@ struct as_candidate {
 template <bool Smallest>
 struct better_candidate {
     static constexpr bool commutative = true;
+    static constexpr bool smallest = Smallest;
 
     template <class C>
         requires std::numeric_limits<decltype(C::key)>::is_specialized
@@ -60,5 +61,11 @@ struct better_candidate {
         return b_first || (!a_first && b.index < a.index) ? b : a;
     }
 };
+
+// Whether `Op` chooses among candidates whose keys are numbers.
+template <class Op, class C>
+inline constexpr bool chooses_number_v = false;
+template <bool Smallest, class Key>
+inline constexpr bool chooses_number_v<better_candidate<Smallest>, candidate<Key>> = std::is_arithmetic_v<Key>;
 
 } // namespace warpfold::detail

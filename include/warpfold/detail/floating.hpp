@@ -12,21 +12,40 @@ namespace warpfold::detail {
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
+// Every comparison stands outside the choices: compilers make vectors of no others.
 template <class T>
 WARPFOLD_HD constexpr T smaller(T a, T b) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(T) == 4) {
+        float result;
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+        return result;
+    }
+#endif
+    const bool less = a < b, same = a == b, none = a != a;
     // Equal numbers differ at most in the sign of zero.
     const T equal = __builtin_bit_cast(T, __builtin_bit_cast(bits_of<T>, a) | __builtin_bit_cast(bits_of<T>, b));
-    const T chosen = a < b ? a : (a == b ? equal : b);
-    return a != a ? a : chosen;
+    const T otherwise = same ? equal : b;
+    const T chosen = less ? a : otherwise;
+    return none ? a : chosen;
 }
 
 template <class T>
 WARPFOLD_HD constexpr T larger(T a, T b) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(T) == 4) {
+        float result;
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+        return result;
+    }
+#endif
+    const bool more = b < a, same = a == b, none = a != a;
     const T equal = __builtin_bit_cast(T, __builtin_bit_cast(bits_of<T>, a) & __builtin_bit_cast(bits_of<T>, b));
-    const T chosen = b < a ? a : (a == b ? equal : b);
-    return a != a ? a : chosen;
+    const T otherwise = same ? equal : b;
+    const T chosen = more ? a : otherwise;
+    return none ? a : chosen;
 }
 
 } // namespace warpfold::detail

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/choice.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/mailbox.cuh"
 #include "warpfold/gpu/target.hpp"
@@ -182,32 +184,49 @@ struct reduce_engine<gpu> {
     static auto value(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                       const char* call) {
         using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
-        check_array(in, call);
-        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n);
-        const call_memory memory(on, shape.bytes, sizeof(R), call);
-        R* const out = static_cast<R*>(memory.data());
-        launch<A>(on, shape, memory, in, n, map, op, result, out);
         R got;
-        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, out, sizeof(R), cudaMemcpyDeviceToHost, on.stream));
-        WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        run<A>(on, in, n, map, op, result, static_cast<R*>(nullptr), &got, call);
         return got;
     }
     template <class A, class In, class Map, class Op, class Result, class Out>
     static void into(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                      const Out& out, const char* call) {
-        check_array(in, call);
-        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n);
-        const call_memory memory(on, shape.bytes, 0, call);
-        launch<A>(on, shape, memory, in, n, map, op, result, out);
+        run<A>(on, in, n, map, op, result, out, nullptr, call);
     }
 
 private:
-    template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch(const gpu& on, const reduce_shape& shape, const call_memory& memory, const In& in,
-                       std::uint64_t n, const Map& map, const Op& op, const Result& result, const Out& out) {
+    // The result goes to *out, or, where `got` is not null, to *got.
+    template <class A, class In, class Map, class Op, class Result, class Out, class Got>
+    static void run(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+                    const Out& out, const Got& got, const char* call) {
+        check_array(in, call);
+        if constexpr (fits_word_v<Op, A>) {
+            if (n <= most_in_words) {
+                launch<std::uint64_t>(on, in, n, as_word<Op::smallest>{}, minimum{}, of_word<Result, A>{result}, out,
+                                      got, call);
+                return;
+            }
+        }
+        launch<A>(on, in, n, map, op, result, out, got, call);
+    }
+
+    template <class A, class In, class Map, class Op, class Result, class Out, class Got>
+    static void launch(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+                       const Out& out, const Got& got, const char* call) {
+        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n);
+        constexpr bool waits = !std::is_null_pointer_v<Got>;
+        const call_memory memory(on, shape.bytes, waits ? sizeof(*std::declval<Out>()) : 0, call);
+        Out place = out;
+        if constexpr (waits) {
+            place = static_cast<Out>(memory.data());
+        }
         reduce_kernel<A><<<shape.blocks, shape.threads, 0, on.stream>>>(
-            in, n, map, op, result, out, static_cast<mailbox<A>*>(memory.boxes()), shape.once);
+            in, n, map, op, result, place, static_cast<mailbox<A>*>(memory.boxes()), shape.once);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        if constexpr (waits) {
+            WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(got, place, sizeof(*got), cudaMemcpyDeviceToHost, on.stream));
+            WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        }
     }
 };
 

@@ -9,12 +9,14 @@
 #include <memory>
 
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/host/extremes.hpp"
+#include "warpfold/host/lanes.hpp"
 #include "warpfold/host/target.hpp"
+#include "warpfold/host/vectors.hpp"
 
 namespace warpfold::detail {
 
 inline constexpr std::uint64_t host_chunk = std::uint64_t{1} << 16; // elements
-inline constexpr std::uint64_t host_lanes = 32;                     // independent sums, for the compiler to vectorise
 
 template <class A, class In, class Map, class Op>
 A fold_in_order(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
@@ -25,45 +27,35 @@ A fold_in_order(const In& in, std::uint64_t begin, std::uint64_t end, const Map&
     return total;
 }
 
+// The chunk [begin, end). Of a candidate for the best element the key alone is found; its index is `begin`.
 template <class A, class In, class Map, class Op>
-A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
-    A lane[host_lanes];
-    for (A& one : lane) {
-        one = Op::template identity<A>();
+A fold_chunk(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
+    if constexpr (chooses_number_v<Op, A>) {
+        return in_wide_vectors([&] { return best_in_lanes<Op::smallest, A>(in, begin, end); });
+    } else if constexpr (std::is_same_v<Op, further_extremes>) {
+        return in_wide_vectors([&] { return extremes_in_lanes<A>(in, begin, end); });
+    } else if constexpr (is_commutative_v<Op>) {
+        return in_wide_vectors([&] { return fold_in_lanes<A>(in, begin, end, map, op); });
+    } else {
+        return fold_in_order<A>(in, begin, end, map, op);
     }
-    std::uint64_t k = begin;
-    for (; k + host_lanes <= end; k += host_lanes) {
-        for (std::uint64_t j = 0; j < host_lanes; ++j) {
-            lane[j] = op(lane[j], static_cast<A>(mapped(map, in[k + j], k + j)));
-        }
-    }
-    for (; k < end; ++k) {
-        lane[k % host_lanes] = op(lane[k % host_lanes], static_cast<A>(mapped(map, in[k], k)));
-    }
-    for (std::uint64_t half = host_lanes / 2; half != 0; half /= 2) {
-        for (std::uint64_t j = 0; j < half; ++j) {
-            lane[j] = op(lane[j], lane[j + half]);
-        }
-    }
-    return lane[0];
 }
 
 template <class A, class In, class Map, class Op>
 A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op) {
     const std::uint64_t chunks = (n + host_chunk - 1) / host_chunk;
     const std::unique_ptr<A[]> partial(new A[chunks]);
+    const auto end_of = [n](std::uint64_t begin) { return std::min(n, begin + host_chunk); };
     share_out(on, chunks, [&](std::uint64_t chunk) {
         const std::uint64_t begin = chunk * host_chunk;
-        const std::uint64_t end = std::min(n, begin + host_chunk);
-        if constexpr (is_commutative_v<Op>) {
-            partial[chunk] = fold_in_lanes<A>(in, begin, end, map, op);
-        } else {
-            partial[chunk] = fold_in_order<A>(in, begin, end, map, op);
-        }
+        partial[chunk] = fold_chunk<A>(in, begin, end_of(begin), map, op);
     });
     A total = Op::template identity<A>();
     for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
         total = op(total, partial[chunk]);
+    }
+    if constexpr (chooses_number_v<Op, A>) {
+        total.index = place_of<Op::smallest>(total.key, in, total.index, end_of(total.index));
     }
     return total;
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Folding in independent lanes on the host, which the compiler makes vectors of.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/detail/fold.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr std::uint64_t host_lanes = 32;
+
+template <class A, class Op>
+A joined_lanes(A (&lane)[host_lanes], const Op& op) {
+    for (std::uint64_t half = host_lanes / 2; half != 0; half /= 2) {
+        for (std::uint64_t j = 0; j < half; ++j) {
+            lane[j] = op(lane[j], lane[j + half]);
+        }
+    }
+    return lane[0];
+}
+
+template <class A, class In, class Map, class Op>
+A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
+    A lane[host_lanes];
+    for (A& one : lane) {
+        one = Op::template identity<A>();
+    }
+    std::uint64_t k = begin;
+    for (; k + host_lanes <= end; k += host_lanes) {
+        for (std::uint64_t j = 0; j < host_lanes; ++j) {
+            lane[j] = op(lane[j], static_cast<A>(mapped(map, in[k + j], k + j)));
+        }
+    }
+    for (; k < end; ++k) {
+        lane[k % host_lanes] = op(lane[k % host_lanes], static_cast<A>(mapped(map, in[k], k)));
+    }
+    return joined_lanes(lane, op);
+}
+
+} // namespace warpfold::detail

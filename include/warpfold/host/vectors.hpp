@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The widest vectors that the machine has and a baseline build does not use.
+#pragma once
+
+namespace warpfold::detail {
+
+#if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__)) && !defined(__AVX2__)
+
+template <class Work>
+__attribute__((target("avx2"), flatten)) auto with_avx2(const Work& work) {
+    return work();
+}
+
+// work(), compiled for AVX2 as well, and run so where the machine has it. Both give the same bits: AVX2 alone fuses no
+// multiplication with an addition.
+template <class Work>
+auto in_wide_vectors(const Work& work) {
+    return __builtin_cpu_supports("avx2") ? with_avx2(work) : work();
+}
+
+#else
+
+template <class Work>
+auto in_wide_vectors(const Work& work) {
+    return work();
+}
+
+#endif
+
+} // namespace warpfold::detail
