@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What can be chosen at configure time, and what all of our own targets share.
+option(WARPFOLD_LIBRARY_ONLY "Have the target warpfold::warpfold, the headers, and nothing else" OFF)
 option(WARPFOLD_CUDA "Build the ladder (needs nvcc, CUDA 12.4 or later)" ${PROJECT_IS_TOP_LEVEL})
 option(WARPFOLD_TESTS "Build the tests (needs GoogleTest)" ${PROJECT_IS_TOP_LEVEL})
 option(WARPFOLD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" ${PROJECT_IS_TOP_LEVEL})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What other projects get: the target warpfold::testing and the function warpfold_add_cuda_test, by add_subdirectory and
-# FetchContent from here, by find_package(warpfold) from what is installed here.
+# What other projects get: the library warpfold::warpfold, the target warpfold::testing and the function
+# warpfold_add_cuda_test, by add_subdirectory and FetchContent from here, by find_package(warpfold) from what is installed
+# here; the library by pkg-config too.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -22,8 +23,12 @@ if(NOT WARPFOLD_INSTALL)
 endif()
 set(headers ${CMAKE_INSTALL_INCLUDEDIR}/warpfold)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/warpfold)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/warpfold/testing ${copied} DESTINATION ${headers}
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.def")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/warpfold/ DESTINATION ${headers}
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+install(DIRECTORY ${copied} DESTINATION ${headers} FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+file(RELATIVE_PATH from_pkgconfig ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/warpfold.pc.in ${PROJECT_BINARY_DIR}/package/warpfold.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/warpfold.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set(installed_headers ${CMAKE_INSTALL_INCLUDEDIR})
 set(installed_command ${CMAKE_INSTALL_BINDIR}/warpfold)
 set(installed_runtimes ${CMAKE_INSTALL_LIBDIR}/warpfold)

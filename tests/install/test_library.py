@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""examples/library_use built with the headers of a checkout or of an installation; every header compiled alone."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples/library_use"
+CMAKE = os.environ["WARPFOLD_CMAKE"]
+NVCC = os.environ.get("WARPFOLD_NVCC", "")
+CXX = os.environ["CXX"]
+STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
+PRINTS = "0 to 999999, 500000 even, sum 499999500000\n"
+
+
+class Library(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = pathlib.Path(folder.name)
+        self.build = self.place / "build"
+
+    def run_well(self, *command, **environment):
+        answer = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
+                                env={**os.environ, **environment})
+        self.assertEqual(answer.returncode, 0, f"{command}\n{answer.stdout}\n{answer.stderr}")
+        return answer.stdout
+
+    def build_and_run(self, *arguments):
+        """With a compiler alone: no CUDA, and nothing else of warpfold is looked for or built."""
+        told = self.run_well(CMAKE, "-G", "Ninja", "-S", EXAMPLE, "-B", self.build, *arguments)
+        self.assertNotIn("nvcc", told)
+        cache = (self.build / "CMakeCache.txt").read_text().splitlines()
+        looked_for = {line.split(":")[0] for line in cache if re.match(r"(?!CMAKE_|library_use_)\w+_DIR:", line)}
+        self.assertLessEqual({name for name in looked_for if not name.endswith(("_SOURCE_DIR", "_BINARY_DIR"))},
+                             {"warpfold_DIR", "FETCHCONTENT_BASE_DIR"})
+        self.run_well(CMAKE, "--build", self.build)
+        self.assertEqual(self.run_well(self.build / "library_use"), PRINTS)
+        self.assertEqual([path.name for path in self.build.rglob("*.so*")], [])
+
+    def test_subdirectory(self):
+        self.build_and_run(f"-DWARPFOLD_SOURCE={ROOT}")
+
+    def test_fetch_content(self):
+        self.build_and_run(f"-DWARPFOLD_SOURCE={ROOT}", "-DWARPFOLD_FETCH=ON")
+
+    def test_installed(self):
+        prefix = self.place / "prefix"
+        self.run_well(CMAKE, "--install", os.environ["WARPFOLD_BUILD"], "--prefix", prefix)
+        self.build_and_run(f"-DCMAKE_PREFIX_PATH={prefix}")
+
+        packages = {"PKG_CONFIG_PATH": str(next(prefix.rglob("warpfold.pc")).parent)}
+        flags = self.run_well("pkg-config", "--cflags", "--libs", "warpfold", **packages).split()
+        program = self.place / "by_hand"
+        self.run_well(CXX, "-std=c++20", EXAMPLE / "main.cpp", *flags, "-o", program)
+        self.assertEqual(self.run_well(program), PRINTS)
+        if NVCC:
+            self.run_well(NVCC, "-ccbin", CXX, "-std=c++20", "-cudart", "shared", "-arch=compute_75", *flags,
+                          EXAMPLE / "on_gpu.cu", "-o", program)
+            self.assertEqual(self.run_well(prefix / "bin/warpfold", "run", "--", program), "sum 499999500000\n")
+
+    def test_every_header_alone(self):
+        """Headers for the host's cores compile without nvcc, twice in one file and without a warning."""
+        headers = sorted(path.relative_to(ROOT / "include").as_posix()
+                         for path in (ROOT / "include/warpfold").glob("*.hpp"))
+        self.assertIn("warpfold/reduce.hpp", headers)
+        for header in headers:
+            file = self.place / "alone.cpp"
+            file.write_text(f"#include <{header}>\n#include <{header}>\n")
+            self.run_well(CXX, *STRICT, "-fsyntax-only", f"-I{ROOT}/include", file)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
