@@ -5,22 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "ladder/ladder.hpp"
+#include "ladder/verdict.hpp"
 
 namespace warpfold::ladder {
-
-// What a check came to. `holds` is empty where the run cannot show it; `figure` then says why.
-struct verdict {
-    std::optional<bool> holds;
-    std::string figure;
-};
-
-[[nodiscard]] inline verdict seen(bool holds, std::string figure) { return {holds, std::move(figure)}; }
-[[nodiscard]] inline verdict unseen(std::string why) { return {std::nullopt, std::move(why)}; }
 
 // What a check may look at: one step of a finished report, and the others by id.
 struct evidence {

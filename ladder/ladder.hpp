@@ -8,18 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "ladder/report.hpp"
+#include "ladder/study.hpp"
 #include "softgpu/observe/launch_record.hpp"
 
 namespace warpfold::ladder {
-
-// A request that cannot be met, in one clear line.
-struct bad_request : std::invalid_argument {
-    using std::invalid_argument::invalid_argument;
-};
 
 enum class element_type { int32, int64, float32, float64 };
 enum class operation { sum, minimum, maximum, product, largest_magnitude }; // the last: the user-defined one
@@ -48,22 +44,6 @@ struct reduce_request {
     std::function<void(const std::string& what, std::size_t done, std::size_t of)> progress; // may be empty
 };
 
-// One timing: device events around the whole reduction, all launches of it; seconds. With finish::host around its one
-// round, without the copy and what the host adds.
-struct timing {
-    double median = 0;
-    double low = 0;  // 5th percentile
-    double high = 0; // 95th percentile
-    unsigned samples = 0;
-};
-
-struct claim {
-    std::string text;          // as the lecture has it, shortened
-    std::string lecture;       // "759, slide 'Idle Threads'"
-    std::optional<bool> holds; // empty: cannot be seen on this device; figure says why
-    std::string figure;        // what was measured, with its unit
-};
-
 struct reduce_step {
     std::string id; // "3", "sum_warp", "cub"
     std::string title;
@@ -86,28 +66,10 @@ struct reduce_step {
     std::vector<claim> claims;
 };
 
-struct device_description {
-    std::string name;
-    bool software = false;
-    int compute_major = 0, compute_minor = 0;
-    int multiprocessors = 0;
-    std::uint64_t memory_bytes = 0, l2_bytes = 0;
-    unsigned threads_per_block = 1024;
-    std::string driver, runtime;         // versions, "13.0"
-    std::optional<double> read_gb_per_s; // ceilings measured in this run, 1e9 bytes a second
-    std::optional<double> copy_gb_per_s; // read + written
-};
-
 struct reduce_report {
     device_description device;
     reduce_request request;
     std::vector<reduce_step> steps;
-};
-
-struct step_description {
-    std::string id, title, source, idea, lecture;
-    bool peer = false;
-    std::string follows{}; // id of the step that this one takes further; empty: the one before it in the ladder's order
 };
 
 class ladder_library {
@@ -120,6 +82,11 @@ public:
     // CUDA error outside a step.
     // n = 0 is no error: the result is the operation's identity.
     [[nodiscard]] virtual reduce_report reduce(const reduce_request& request) = 0;
+
+    // The same for the ladders and laboratories of the catalogue, by name. Throw bad_request for a name that is not
+    // there, and as above.
+    [[nodiscard]] virtual std::vector<step_description> study_steps(const std::string& name) const = 0;
+    [[nodiscard]] virtual study_report study(const study_request& request) = 0;
 };
 
 } // namespace warpfold::ladder

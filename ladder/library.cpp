@@ -7,8 +7,9 @@
 #include <memory>
 #include <optional>
 
+#include "ladder/frame/runner.hpp"
 #include "ladder/ladder.hpp"
-#include "ladder/reduce/observe.hpp"
+#include "ladder/observe.hpp"
 #include "ladder/reduce/runner.hpp"
 #include "ladder/visit.hpp"
 #include "measure/ceilings.hpp"
@@ -21,7 +22,7 @@ namespace {
 device_description describe(const measure::device_facts& facts) {
     device_description device;
     device.name = facts.name;
-    device.software = reduce::on_software_gpu();
+    device.software = on_software_gpu();
     device.compute_major = facts.compute_major;
     device.compute_minor = facts.compute_minor;
     device.multiprocessors = static_cast<int>(facts.multiprocessors);
@@ -151,6 +152,18 @@ public:
     }
 
     [[nodiscard]] reduce_report reduce(const reduce_request& request) override;
+
+    [[nodiscard]] std::vector<step_description> study_steps(const std::string& name) const override {
+        std::vector<step_description> all;
+        for (const auto& step : frame::find_study(name).steps) {
+            all.push_back(step.about);
+        }
+        return all;
+    }
+
+    [[nodiscard]] study_report study(const study_request& request) override {
+        return frame::run_study(request, device());
+    }
 };
 
 reduce_report library::reduce(const reduce_request& request) {

@@ -37,21 +37,6 @@ struct options {
     device_options device;
 };
 
-std::vector<std::string> parse_steps(std::string_view list) {
-    std::vector<std::string> steps;
-    for (;;) {
-        const std::size_t comma = list.find(',');
-        steps.emplace_back(list.substr(0, comma));
-        if (steps.back().empty()) {
-            throw usage_error("--steps: a step without a name (write 1,3,sum_warp,cub)");
-        }
-        if (comma == std::string_view::npos) {
-            return steps;
-        }
-        list.remove_prefix(comma + 1);
-    }
-}
-
 ladder::reduce_request request_of(const options& o) {
     ladder::reduce_request q;
     q.type = parse_type(o.type);

@@ -86,6 +86,21 @@ std::uint64_t parse_bounded(std::string_view option, std::string_view text, std:
     return value;
 }
 
+std::vector<std::string> parse_steps(std::string_view list) {
+    std::vector<std::string> steps;
+    for (;;) {
+        const std::size_t comma = list.find(',');
+        steps.emplace_back(list.substr(0, comma));
+        if (steps.back().empty()) {
+            throw usage_error("--steps: a step without a name (write 1,3,sum_warp,cub)");
+        }
+        if (comma == std::string_view::npos) {
+            return steps;
+        }
+        list.remove_prefix(comma + 1);
+    }
+}
+
 std::string text_of(const ladder::scalar& value) {
     switch (value.type) {
     case element_type::float32: return fmt::format("{}", static_cast<float>(value.real));

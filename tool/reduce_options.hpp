@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ladder/ladder.hpp"
 
@@ -27,6 +28,9 @@ inline constexpr const char* finish_names = "device, host";
 // A count given to the option, between the two bounds. Throws usage_error.
 [[nodiscard]] std::uint64_t parse_bounded(std::string_view option, std::string_view text, std::uint64_t least,
                                           std::uint64_t most);
+
+// Ids between commas: "1,3,sum_warp,cub". Throws usage_error.
+[[nodiscard]] std::vector<std::string> parse_steps(std::string_view list);
 
 // The value in full: as many digits as tell it from every other of its type.
 [[nodiscard]] std::string text_of(const ladder::scalar& value);

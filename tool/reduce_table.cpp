@@ -10,6 +10,7 @@
 #include "report/text.hpp"
 #include "tool/reduce_options.hpp"
 #include "tool/step_figures.hpp"
+#include "tool/table_parts.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -20,20 +21,6 @@ using report::column;
 using report::figure;
 using report::style;
 using report::tone;
-
-constexpr const char* none = "–";
-
-std::string figure_or_none(const std::optional<double>& value, int digits = 3) {
-    return value ? figure(*value, digits) : none;
-}
-
-std::string fixed_or_none(const std::optional<double>& value, int decimals) {
-    return value ? fmt::format("{:.{}f}", *value, decimals) : none;
-}
-
-std::string percent_or_none(const std::optional<double>& value) {
-    return value ? fmt::format("{:.1f} %", *value * 100) : none;
-}
 
 cell verdict(const ladder::reduce_step& step) {
     if (!step.skipped.empty()) {
@@ -64,22 +51,7 @@ std::string heading(const ladder::reduce_report& r, const style& look) {
                                       operation_in_words(q.op), report::group_digits(q.n), name_of(q.type),
                                       report::bytes(q.n * size_of(q.type)), q.block, name_of(q.finish_on)),
                           look.width);
-    std::string device = fmt::format("{}, compute capability {}.{}, {} multiprocessors", r.device.name,
-                                     r.device.compute_major, r.device.compute_minor, r.device.multiprocessors);
-    if (r.device.software) {
-        device += "; no GPU: kernels run on the host's cores, and events are counted, not times";
-    } else {
-        device += r.device.driver.empty() ? "" : fmt::format(", driver {}", r.device.driver);
-        device += r.device.runtime.empty() ? "" : fmt::format(", runtime {}", r.device.runtime);
-    }
-    out += report::paragraph("", "Device: " + device, look.width);
-    if (r.device.read_gb_per_s || r.device.copy_gb_per_s) {
-        out += report::paragraph(
-            "",
-            fmt::format("Ceilings measured in this run: read {} GB/s, copy {} GB/s (read + written)",
-                        figure_or_none(r.device.read_gb_per_s, 4), figure_or_none(r.device.copy_gb_per_s, 4)),
-            look.width);
-    }
+    out += device_lines(r.device, look);
     return out;
 }
 
@@ -189,21 +161,6 @@ std::string mishaps(const ladder::reduce_report& r, const style& look) {
     return out.empty() ? out : "\n" + out;
 }
 
-std::string claim_text(const ladder::claim& claim, std::size_t indent, const style& look) {
-    const char* mark = !claim.holds ? "–" : *claim.holds ? "✓" : "✗";
-    const tone as = !claim.holds ? tone::faint : *claim.holds ? tone::good : tone::bad;
-    std::string text = claim.text;
-    if (!claim.figure.empty()) {
-        text += " → " + claim.figure;
-    }
-    if (!claim.lecture.empty()) {
-        text += " [" + claim.lecture + "]";
-    }
-    // The mark is coloured after the layout, which would count the colour's bytes.
-    std::string out = report::paragraph(fmt::format("{:{}}{} ", "", indent, mark), text, look.width);
-    return out.replace(indent, std::string_view(mark).size(), report::coloured(mark, as, look));
-}
-
 std::string sources(const ladder::reduce_report& r, const style& look) {
     std::string out = "\nWhere the steps are\n";
     const std::size_t width = widest_id(r);
@@ -253,11 +210,6 @@ std::string steps_in_words(const ladder::reduce_report& r, const style& look) {
     return out;
 }
 
-struct meaning {
-    const char* name;
-    const char* text;
-};
-
 constexpr meaning counted_meanings[] = {
     {"instr. per element", "PTX instructions that threads executed, over n; all launches of one reduction"},
     {"lanes of 32", "threads of a warp that took part in an instruction, on average"},
@@ -281,15 +233,6 @@ constexpr meaning timed_meanings[] = {
     {"× step before, × in all", "speed-up over the step before (sum_unroll: over 3; 8: over 7), and over the first step"},
     {"× of CUB", "CUB's time over this one: more than 1 is faster than CUB"},
 };
-
-template <std::size_t N>
-std::string legend(const meaning (&meanings)[N], const style& look) {
-    std::string out = "\nWhat the columns mean\n";
-    for (const meaning& m : meanings) {
-        out += report::paragraph(fmt::format("  {}: ", m.name), m.text, look.width);
-    }
-    return out;
-}
 
 } // namespace
 

@@ -24,10 +24,13 @@ std::uint64_t warps_of(const softgpu::observe::launch_record& launch) {
     return blocks * ((threads + 31) / 32);
 }
 
-void add_counters(step_figures& f, const ladder::reduce_step& step, std::uint64_t n) {
+} // namespace
+
+step_figures counted_figures(const std::vector<softgpu::observe::launch_record>& launches, std::uint64_t n) {
+    step_figures f;
     softgpu::observe::counters total;
     std::uint64_t warps = 0;
-    for (const auto& launch : step.launches) {
+    for (const auto& launch : launches) {
         total.add(launch.total);
         warps += warps_of(launch);
     }
@@ -40,9 +43,8 @@ void add_counters(step_figures& f, const ladder::reduce_step& step, std::uint64_
     f.bus_utilisation = ratio(total.global_bytes_requested(), total.global_bytes_moved());
     f.barriers_per_warp = ratio(total.barriers, warps);
     f.total = total;
+    return f;
 }
-
-} // namespace
 
 bool timed(const ladder::reduce_step& step) noexcept {
     return step.skipped.empty() && step.correct && step.cold && step.cold->median > 0;
@@ -64,7 +66,7 @@ std::vector<step_figures> figures_of(const ladder::reduce_report& report) {
     for (const auto& step : report.steps) {
         step_figures f;
         if (report.device.software && report.request.count && step.on_device && !step.launches.empty()) {
-            add_counters(f, step, report.request.n);
+            f = counted_figures(step.launches, report.request.n);
         }
         if (timed(step)) {
             const double seconds = step.cold->median;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
 #include "ladder/reduce/published.hpp"
 #include "ladder/reduce/step.hpp"
@@ -186,28 +185,6 @@ verdict launches_shrink_by(const evidence& e, std::uint64_t per_block) {
 
 double elements_per_thread(const evidence& e) {
     return static_cast<double>(e.n()) / (static_cast<double>(e.blocks()) * e.block());
-}
-
-std::string number(double value, int decimals) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
-    return text;
-}
-
-std::string list(const std::vector<std::uint64_t>& values) {
-    std::string text;
-    for (const std::uint64_t value : values) {
-        text += (text.empty() ? "" : ", ") + std::to_string(value);
-    }
-    return text.empty() ? "none" : text;
-}
-
-std::string list(const std::vector<double>& values, int decimals) {
-    std::string text;
-    for (const double value : values) {
-        text += (text.empty() ? "" : ", ") + number(value, decimals);
-    }
-    return text.empty() ? "none" : text;
 }
 
 std::string grids(const reduce_step& step) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ladder/claim.hpp"
+#include "ladder/verdict.hpp"
 
 namespace warpfold::ladder::reduce {
 
@@ -66,9 +67,6 @@ using activity = bool (*)(unsigned tid, unsigned stride, unsigned size);
 [[nodiscard]] double elements_per_thread(const evidence& e);
 
 // Text for figures.
-[[nodiscard]] std::string number(double value, int decimals);
-[[nodiscard]] std::string list(const std::vector<std::uint64_t>& values);
-[[nodiscard]] std::string list(const std::vector<double>& values, int decimals);
 [[nodiscard]] std::string grids(const reduce_step& step);
 
 } // namespace warpfold::ladder::reduce

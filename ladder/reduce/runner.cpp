@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "ladder/reduce/observe.hpp"
+#include "ladder/observe.hpp"
 #include "ladder/visit.hpp"
 
 namespace warpfold::ladder::reduce {

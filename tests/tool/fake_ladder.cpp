@@ -163,6 +163,44 @@ private:
         }
         return s;
     }
+
+    std::vector<step_description> study_steps(const std::string& name) const override {
+        return {{"a", "right", "ladder/" + name + "/a.cu", "the idea", "759, a slide"},
+                {"b", "wrong", "ladder/" + name + "/b.cu", "the fault", "759, another slide"},
+                {"cub", "the peer", "ladder/" + name + "/cub.cu", "", "", true}};
+    }
+
+    // On 1000 elements: "a" is right in 5 us, "b" wrong as it ought to be; FAKE_LADDER's "unlike" turns both round.
+    study_report study(const study_request& q) override {
+        study_report r{device(), q, "what is done", {}, {{"Then and now", {"then", "now"}, {{"1.5", "2.5"}}}}};
+        r.device.software = !q.time;
+        r.request.n = q.n == 0 ? 1000 : q.n;
+        for (const auto& about : study_steps(q.name)) {
+            study_step s;
+            static_cast<step_description&>(s) = about;
+            s.n = r.request.n;
+            s.ought = about.id == "b" ? fate::wrong : fate::right;
+            s.lesson = about.id == "b" ? "nothing makes it right" : "";
+            s.correct = (about.id == "b") == asked_for("unlike");
+            s.difference = s.correct ? "" : "3 of 1000 values are wrong";
+            s.least_bytes = 8 * s.n;
+            s.launches.emplace_back();
+            s.launches.back().kernel = "kernel_" + about.id;
+            s.launches.back().total.thread_instructions = q.count ? 7 * s.n : 0;
+            if (q.time) {
+                s.cold = s.warm = timing{5e-6, 4e-6, 6e-6, q.samples};
+            }
+            if (about.id == "a") {
+                s.claims.push_back({"as many as elements", "759, a slide", true, "1000"});
+                s.claims.push_back({"more than before", "759, a slide", false, "fewer"});
+            }
+            if (q.check) {
+                s.claims.push_back({"nothing is found", "the checks", true, "no finding"});
+            }
+            r.steps.push_back(std::move(s));
+        }
+        return r;
+    }
 };
 
 } // namespace

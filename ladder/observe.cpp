@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Finds the software GPU's observer by name: the real runtime has none.
-#include "ladder/reduce/observe.hpp"
+#include "ladder/observe.hpp"
 
 #include <dlfcn.h>
 
-namespace warpfold::ladder::reduce {
+namespace warpfold::ladder {
 
 namespace {
 
@@ -35,4 +35,4 @@ launch_watch::~launch_watch() {
     }
 }
 
-} // namespace warpfold::ladder::reduce
+} // namespace warpfold::ladder

@@ -6,7 +6,7 @@
 
 #include "softgpu/observe/launch_record.hpp"
 
-namespace warpfold::ladder::reduce {
+namespace warpfold::ladder {
 
 [[nodiscard]] bool on_software_gpu();
 
@@ -22,4 +22,4 @@ private:
     bool watching_ = false;
 };
 
-} // namespace warpfold::ladder::reduce
+} // namespace warpfold::ladder

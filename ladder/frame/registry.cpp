@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// All ladders and laboratories, in the order of the catalogue.
+#include "ladder/frame/runner.hpp"
+#include "ladder/scan/steps.hpp"
+
+namespace warpfold::ladder::frame {
+
+const std::vector<const study_definition*>& all_studies() {
+    static const std::vector<const study_definition*> all{&scan::ladder()};
+    return all;
+}
+
+} // namespace warpfold::ladder::frame

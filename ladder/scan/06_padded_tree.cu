@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Scan, step 6: the same tree with padding: an unused word after every 32, so that the strides of powers of two fall into
+// different banks. A thread loads two elements half an array apart. (759 "Going Beyond 2048 Entries [3/3]": "get rid of
+// the bank conflict through padding".)
+#include "ladder/frame/launch.hpp"
+#include "ladder/scan/padding.hpp"
+#include "ladder/scan/steps.hpp"
+#include "ladder/scan/tree_claims.hpp"
+
+namespace warpfold::ladder::scan {
+
+namespace {
+
+__global__ void padded_prescan(int* output, const int* input, unsigned n) {
+    extern __shared__ int temp[];
+    const unsigned tid = threadIdx.x;
+    temp[padded(tid)] = input[tid];
+    temp[padded(tid + n / 2)] = input[tid + n / 2];
+
+    unsigned offset = 1;
+    for (unsigned d = n / 2; d > 0; d /= 2) {
+        __syncthreads();
+        if (tid < d) {
+            temp[padded(offset * (2 * tid + 2) - 1)] += temp[padded(offset * (2 * tid + 1) - 1)];
+        }
+        offset *= 2;
+    }
+    if (tid == 0) {
+        temp[padded(n - 1)] = 0;
+    }
+    for (unsigned d = 1; d < n; d *= 2) {
+        offset /= 2;
+        __syncthreads();
+        if (tid < d) {
+            const unsigned ai = padded(offset * (2 * tid + 1) - 1);
+            const unsigned bi = padded(offset * (2 * tid + 2) - 1);
+            const int t = temp[ai];
+            temp[ai] = temp[bi];
+            temp[bi] += t;
+        }
+    }
+    __syncthreads();
+    output[tid] = temp[padded(tid)];
+    output[tid + n / 2] = temp[padded(tid + n / 2)];
+}
+
+void run(const frame::stage& on) {
+    const auto n = static_cast<unsigned>(on.n);
+    if (n >= 2) {
+        frame::launch(on, "padded_prescan", padded_prescan, 1, n / 2, padded(n) * sizeof(int), on.output<int>(),
+                      on.input<int>(), n);
+    } else {
+        WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, n * sizeof(int), on.stream));
+    }
+}
+
+verdict no_conflicts_left(const frame::evidence& e, const study_step& other) {
+    const auto here = frame::bank_conflicts(e.step.launches[0].total);
+    const auto before = frame::bank_conflicts(other.launches[0].total);
+    return seen(here == 0, std::to_string(here) + " conflicts, " + std::to_string(before) +
+                               " in step 5; degree level by level: " + list(conflict_degrees(e, e.step, 1), 1) +
+                               "; before: " + list(conflict_degrees(e, other, 1), 1));
+}
+
+verdict coalesced_again(const frame::evidence& e) {
+    if (e.n() < 64) {
+        return unseen("needs a full warp");
+    }
+    const auto& c = e.step.launches[0].total;
+    const double sectors = static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
+    return seen(sectors == 4, number(sectors, 1) + " sectors a load");
+}
+
+verdict a_word_in_32(const frame::evidence& e) {
+    const auto words = e.step.launches[0].dynamic_shared_bytes / sizeof(int);
+    return seen(words == e.n() + e.n() / 32, std::to_string(words - e.n()) + " words of padding for " +
+                                                 std::to_string(e.n()) + " elements");
+}
+
+} // namespace
+
+frame::step_definition padded_tree() {
+    return {.about = {"6", "balanced tree, padded", "ladder/scan/06_padded_tree.cu",
+                      "one unused word after every 32 moves each row of the tree to other banks",
+                      "759, Going Beyond 2048 Entries [3/3]"},
+            .data = exclusive,
+            .run = run,
+            .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
+            .least_bytes = read_and_written,
+            .claims = {
+                {"get rid of the bank conflicts through padding", "759, Going Beyond 2048 Entries [3/3]",
+                 frame::compared("5", no_conflicts_left)},
+                {"the padding is one word in 32", "759, Going Beyond 2048 Entries [3/3]", frame::counted(a_word_in_32)},
+                {"a better way: each thread loads one element in every consecutive group",
+                 "759, A Better Array Access Pattern", frame::counted(coalesced_again)},
+                {"faster than step 5", "759, Going Beyond 2048 Entries [3/3]", frame::faster_than("5")},
+            }};
+}
+
+} // namespace warpfold::ladder::scan

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "tool/study_table.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/number.hpp"
+#include "report/text.hpp"
+#include "tool/step_figures.hpp"
+#include "tool/table_parts.hpp"
+
+namespace warpfold::tool {
+namespace {
+
+using report::align;
+using report::cell;
+using report::figure;
+using report::style;
+using report::tone;
+
+cell verdict(const ladder::study_step& step) {
+    if (!step.skipped.empty()) {
+        return {"skipped", tone::faint};
+    }
+    if (!step.as_told()) {
+        return {!step.error.empty() ? "FAILED" : step.correct ? "RIGHT?" : "WRONG", tone::bad};
+    }
+    switch (step.ought) {
+    case ladder::fate::wrong: return {"wrong, as told", tone::good};
+    case ladder::fate::by_luck: return {step.correct ? "right by luck" : "wrong, as told", tone::faint};
+    case ladder::fate::right: break;
+    }
+    return {"right", tone::good};
+}
+
+bool timed(const ladder::study_step& step) { return step.cold && step.cold->median > 0; }
+
+std::optional<double> rate(const ladder::study_step& step) {
+    return timed(step) && step.least_bytes != 0
+               ? std::optional(static_cast<double>(step.least_bytes) / step.cold->median / 1e9)
+               : std::nullopt;
+}
+
+std::string launches_of(const ladder::study_step& step) {
+    return step.on_device && step.skipped.empty() ? std::to_string(step.launches.size()) : none;
+}
+
+report::table counted_table(const ladder::study_report& r) {
+    report::table table({{"step", align::left},
+                         {"title", align::left, true},
+                         {"n"},
+                         {"result", align::left},
+                         {"instr.\nper\nelement"},
+                         {"lanes\nof 32"},
+                         {"wave-\nfronts\nper\nrequest"},
+                         {"sectors\nper\nrequest"},
+                         {"bus\nused"},
+                         {"barriers\nper warp"},
+                         {"launches"}});
+    bool peers = false;
+    for (const auto& step : r.steps) {
+        if (step.peer && !peers) {
+            table.add_rule();
+        }
+        peers = step.peer;
+        const step_figures f = step.on_device && r.request.count ? counted_figures(step.launches, step.n) : step_figures{};
+        table.add_row({{step.id},
+                       {step.title},
+                       {report::group_digits(step.n)},
+                       verdict(step),
+                       {figure_or_none(f.instructions_per_element)},
+                       {fixed_or_none(f.active_lanes, 1)},
+                       {fixed_or_none(f.wavefronts_per_request, 2)},
+                       {fixed_or_none(f.sectors_per_request, 2)},
+                       {percent_or_none(f.bus_utilisation)},
+                       {fixed_or_none(f.barriers_per_warp, 1)},
+                       {launches_of(step)}});
+    }
+    return table;
+}
+
+report::table timed_table(const ladder::study_report& r) {
+    report::table table({{"step", align::left},
+                         {"title", align::left, true},
+                         {"n"},
+                         {"result", align::left},
+                         {"time\nµs"},
+                         {"5–95 %\nµs"},
+                         {"warm\nµs"},
+                         {"GB/s"},
+                         {"of\ncopy"},
+                         {"launches"}});
+    bool peers = false;
+    for (const auto& step : r.steps) {
+        if (step.peer && !peers) {
+            table.add_rule();
+        }
+        peers = step.peer;
+        const std::optional<double> gb = rate(step);
+        const bool share = gb && step.on_device && r.device.copy_gb_per_s && *r.device.copy_gb_per_s > 0;
+        table.add_row({{step.id},
+                       {step.title},
+                       {report::group_digits(step.n)},
+                       verdict(step),
+                       {timed(step) ? figure(step.cold->median * 1e6, 4) : none},
+                       {timed(step) ? fmt::format("{}–{}", figure(step.cold->low * 1e6), figure(step.cold->high * 1e6))
+                                    : none},
+                       {step.warm ? figure(step.warm->median * 1e6, 4) : none},
+                       {figure_or_none(gb, 4)},
+                       {percent_or_none(share ? std::optional(*gb / *r.device.copy_gb_per_s) : std::nullopt)},
+                       {launches_of(step)}});
+    }
+    return table;
+}
+
+std::size_t widest_id(const ladder::study_report& r) {
+    std::size_t widest = 0;
+    for (const auto& step : r.steps) {
+        widest = std::max(widest, report::display_width(step.id));
+    }
+    return widest;
+}
+
+std::string mishaps(const ladder::study_report& r, const style& look) {
+    std::string out;
+    for (const auto& step : r.steps) {
+        const std::string what = !step.skipped.empty()               ? "skipped: " + step.skipped
+                                 : !step.error.empty()               ? "failed: " + step.error
+                                 : !step.correct                     ? step.difference
+                                 : step.ought == ladder::fate::wrong ? "came out right, and ought not to"
+                                                                     : "";
+        if (!what.empty()) {
+            out += report::paragraph(fmt::format("{:<{}}  ", step.id, widest_id(r)), what, look.width);
+        }
+    }
+    return out.empty() ? out : "\n" + out;
+}
+
+std::string text_of(const ladder::study_table& t, const style& look) {
+    std::vector<report::column> columns;
+    for (const std::string& head : t.head) {
+        columns.push_back({head});
+    }
+    report::table table(std::move(columns));
+    for (const auto& row : t.rows) {
+        std::vector<cell> cells;
+        for (const std::string& text : row) {
+            cells.push_back({text});
+        }
+        table.add_row(std::move(cells));
+    }
+    return "\n" + report::paragraph("", t.title, look.width) + table.text(look);
+}
+
+std::string steps_in_words(const ladder::study_report& r, const style& look) {
+    constexpr std::size_t indent = 4;
+    const std::string blanks(indent, ' ');
+    const study_tally all = tally_of(r);
+    std::string out =
+        fmt::format("\nThe steps, and what the lectures claim: ✓ {} hold{}, ✗ {} do{} not, – {} cannot be seen here\n",
+                    all.hold, all.hold == 1 ? "s" : "", all.fail, all.fail == 1 ? "es" : "", all.unseen);
+    for (const auto& step : r.steps) {
+        std::string head = fmt::format("{} – {}", step.title, step.source);
+        head += step.lecture.empty() ? "" : fmt::format(" ({})", step.lecture);
+        out += "\n" + report::paragraph(step.id + "  ", head, look.width);
+        out += step.idea.empty() ? "" : report::paragraph(blanks, step.idea, look.width);
+        for (const auto& claim : step.claims) {
+            out += claim_text(claim, indent, look);
+        }
+        out += step.lesson.empty() ? "" : report::paragraph(blanks + "! ", step.lesson, look.width);
+    }
+    return out;
+}
+
+constexpr meaning counted_meanings[] = {
+    {"n", "elements that the step ran on: a block's worth where it is of one block"},
+    {"instr. per element", "PTX instructions that threads executed, over n"},
+    {"lanes of 32", "threads of a warp that took part in an instruction, on average"},
+    {"wavefronts per request", "passes that a warp's access to shared memory took; 1 is without bank conflict"},
+    {"sectors per request", "32-byte pieces of global memory that a warp's access touched"},
+    {"bus used", "bytes that threads asked for, of the bytes in these sectors"},
+    {"barriers per warp", "barriers of the block that a warp came to, on average over the warps of all launches"},
+};
+
+constexpr meaning timed_meanings[] = {
+    {"n", "elements that the step ran on: a block's worth where it is of one block"},
+    {"time", "median over the samples, all launches of the step between two device events, L2 flushed before each"},
+    {"5–95 %", "where nine of ten samples lie"},
+    {"warm", "the same without the flush"},
+    {"GB/s", "the bytes that have to be read and written at least, over the time"},
+    {"of copy", "that, of the copy ceiling measured in this run"},
+};
+
+} // namespace
+
+study_tally tally_of(const ladder::study_report& r) {
+    study_tally all;
+    for (const auto& step : r.steps) {
+        ++all.steps;
+        all.skipped += step.skipped.empty() ? 0 : 1;
+        if (step.skipped.empty()) {
+            if (!step.as_told()) {
+                all.unexpected += (all.unexpected.empty() ? "" : ", ") + step.id;
+            } else {
+                ++(step.ought == ladder::fate::right ? all.right : all.as_told);
+            }
+        }
+        for (const auto& claim : step.claims) {
+            ++(!claim.holds ? all.unseen : *claim.holds ? all.hold : all.fail);
+        }
+    }
+    return all;
+}
+
+std::string text_of(const ladder::study_report& r, bool claims, const style& look) {
+    std::string out = report::paragraph(
+        "", fmt::format("{}: {} of them: {}", r.request.name, report::group_digits(r.request.n), r.data), look.width);
+    out += device_lines(r.device, look) + "\n";
+    out += (r.device.software ? counted_table(r) : timed_table(r)).text(look) + mishaps(r, look);
+    for (const auto& table : r.tables) {
+        out += text_of(table, look);
+    }
+    if (claims) {
+        out += (r.device.software ? legend(counted_meanings, look) : legend(timed_meanings, look)) + steps_in_words(r, look);
+    }
+    return out;
+}
+
+} // namespace warpfold::tool
