@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// The long accumulator of exact sums: an integer wide enough for every sum of floating-point numbers, or of products of
+// two, kept as limbs of 64 bits at 32 bits' distance, so that additions carry nothing from limb to limb; and its one
+// rounding at the end. Integers add up in any order, and so do exact sums.
+//
+// U. Kulisch, W. Miranker: Computer Arithmetic in Theory and Practice, 1981.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold::detail {
+
+// IEEE 754's binary formats: a finite number is an integer of `fraction` + 1 bits times 2^(lowest + k), 0 <= k.
+template <class T>
+struct ieee;
+template <>
+struct ieee<float> {
+    using bits = std::uint32_t;
+    static constexpr int fraction = 23;
+    static constexpr int lowest = -149;
+    static constexpr int highest = 128;      // all finite numbers are below 2^highest
+    static constexpr unsigned special = 255; // the exponent field of infinities and NaN
+};
+template <>
+struct ieee<double> {
+    using bits = std::uint64_t;
+    static constexpr int fraction = 52;
+    static constexpr int lowest = -1074;
+    static constexpr int highest = 1024;
+    static constexpr unsigned special = 2047;
+};
+
+// The accumulator of up to 2^64 terms, each the product of `Factors` numbers of type T (1 or 2). Bit 0 of limb 0 stands
+// for 2^lowest.
+template <class T, unsigned Factors>
+struct exact_layout {
+    static constexpr int lowest = static_cast<int>(Factors) * ieee<T>::lowest;
+    static constexpr int highest = static_cast<int>(Factors) * ieee<T>::highest;
+    static constexpr unsigned limbs = static_cast<unsigned>(highest - lowest + 64 + 31) / 32 + 1;
+};
+
+// What was met that is no number; results of it do not depend on any order either.
+enum : unsigned { met_nan = 1, met_infinity = 2, met_minus_infinity = 4 };
+
+// A number taken apart: mantissa * 2^(place + ieee<T>::lowest), or a special one.
+template <class T>
+struct number_parts {
+    std::uint64_t mantissa;
+    unsigned place;
+    bool negative;
+    bool special;
+};
+
+template <class T>
+WARPFOLD_HD constexpr number_parts<T> parts_of(T x) {
+    using format = ieee<T>;
+    const std::uint64_t bits = __builtin_bit_cast(typename format::bits, x);
+    const auto exponent = static_cast<unsigned>(bits >> format::fraction) & format::special;
+    const std::uint64_t fraction = bits & ((std::uint64_t{1} << format::fraction) - 1);
+    const std::uint64_t leading = exponent != 0 ? std::uint64_t{1} << format::fraction : 0;
+    return {fraction | leading, exponent != 0 ? exponent - 1 : 0, bits >> (sizeof(T) * 8 - 1) != 0,
+            exponent == format::special};
+}
+
+// Adds v * 2^place: add(limb, what) gets three parts, 0 <= what < 2^32 for the lower two and |what| < 2^32 for the
+// highest. 2^31 of them fit into a limb, and one limb more each time the limbs are evened out.
+template <class Add>
+WARPFOLD_HD constexpr void add_integer(std::int64_t v, unsigned place, const Add& add) {
+    const unsigned limb = place / 32, shift = place % 32;
+    const std::int64_t rest = v >> (32 - shift);
+    add(limb, static_cast<std::int64_t>((static_cast<std::uint64_t>(v) << shift) & 0xffffffffu));
+    add(limb + 1, rest & 0xffffffff);
+    add(limb + 2, rest >> 32);
+}
+
+// Where the parts go, for one thread.
+struct to_limbs {
+    WARPFOLD_HD constexpr void operator()(unsigned k, std::int64_t what) const { limb[k] += what; }
+
+    std::int64_t* limb;
+};
+
+// Adds the term x, and says in `met` what it is if it is no number.
+template <class T, class Add>
+WARPFOLD_HD constexpr void add_term(T x, const Add& add, unsigned& met) {
+    const number_parts<T> p = parts_of(x);
+    if (p.special) {
+        met |= x != x ? met_nan : (p.negative ? met_minus_infinity : met_infinity);
+        return;
+    }
+    const auto mantissa = static_cast<std::int64_t>(p.mantissa);
+    add_integer(p.negative ? -mantissa : mantissa, p.place, add);
+}
+
+// Adds the term a * b.
+template <class T, class Add>
+WARPFOLD_HD constexpr void add_term(T a, T b, const Add& add, unsigned& met) {
+    const number_parts<T> p = parts_of(a), q = parts_of(b);
+    const bool negative = p.negative != q.negative;
+    if (p.special || q.special) {
+        const bool product_is_nan = a != a || b != b || a == T(0) || b == T(0);
+        met |= product_is_nan ? met_nan : (negative ? met_minus_infinity : met_infinity);
+        return;
+    }
+    const unsigned place = p.place + q.place;
+    if constexpr (sizeof(T) == 4) {
+        const auto mantissa = static_cast<std::int64_t>(p.mantissa * q.mantissa);
+        add_integer(negative ? -mantissa : mantissa, place, add);
+    } else {
+        constexpr std::uint64_t low = (std::uint64_t{1} << 27) - 1;
+        const std::uint64_t p0 = p.mantissa & low, p1 = p.mantissa >> 27, q0 = q.mantissa & low, q1 = q.mantissa >> 27;
+        const auto m0 = static_cast<std::int64_t>(p0 * q0), m1 = static_cast<std::int64_t>(p0 * q1 + p1 * q0),
+                   m2 = static_cast<std::int64_t>(p1 * q1);
+        add_integer(negative ? -m0 : m0, place, add);
+        add_integer(negative ? -m1 : m1, place + 27, add);
+        add_integer(negative ? -m2 : m2, place + 54, add);
+    }
+}
+
+// The number nearest to the limbs' sum, ties to even; infinity where that has no finite number; +0 of zero. The limbs
+// are spoiled. Bit 0 of limb 0 stands for 2^lowest, no more than ieee<T>::lowest; |the sum| < 2^(32 count - 1).
+template <class T>
+WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) {
+    using format = ieee<T>;
+    constexpr std::int64_t low_half = 0xffffffff;
+    std::int64_t carry = 0;
+    for (unsigned k = 0; k < count; ++k) {
+        const std::int64_t v = limb[k] + carry;
+        limb[k] = v & low_half;
+        carry = v >> 32;
+    }
+    const bool negative = carry < 0;
+    if (negative) {
+        carry = 1;
+        for (unsigned k = 0; k < count; ++k) {
+            const std::int64_t v = (~limb[k] & low_half) + carry;
+            limb[k] = v & low_half;
+            carry = v >> 32;
+        }
+    }
+    unsigned used = count;
+    while (used != 0 && limb[used - 1] == 0) {
+        --used;
+    }
+    if (used == 0) {
+        return T(0);
+    }
+    const auto at = [&](unsigned k) { return k < used ? static_cast<std::uint64_t>(limb[k]) : std::uint64_t{0}; };
+    int highest_bit = static_cast<int>(used) * 32 - 1;
+    for (std::uint64_t top = at(used - 1); (top >> 31) == 0; top <<= 1) {
+        --highest_bit;
+    }
+    // The bit that the result's last one stands for: all below it is rounded away.
+    const int cut = highest_bit - format::fraction > format::lowest - lowest ? highest_bit - format::fraction
+                                                                             : format::lowest - lowest;
+    const auto word = static_cast<unsigned>(cut) / 32, shift = static_cast<unsigned>(cut) % 32;
+    std::uint64_t mantissa = (at(word) | at(word + 1) << 32) >> shift;
+    if (shift != 0) {
+        mantissa |= at(word + 2) << (64 - shift);
+    }
+    if (cut != 0) {
+        const unsigned half = static_cast<unsigned>(cut) - 1;
+        const std::uint64_t below = at(half / 32) & ((std::uint64_t{1} << (half % 32)) - 1);
+        if ((at(half / 32) >> (half % 32) & 1) != 0) {
+            bool more = below != 0 || (mantissa & 1) != 0;
+            for (unsigned k = 0; k < half / 32 && !more; ++k) {
+                more = at(k) != 0;
+            }
+            mantissa += more ? 1 : 0;
+        }
+    }
+    // The leading bit, where there is one, counts one up in the exponent's field; so does a carry out of the rounding.
+    const int scale = cut + lowest - format::lowest;
+    std::uint64_t bits = std::uint64_t{format::special} << format::fraction;
+    if (scale < static_cast<int>(format::special)) {
+        const std::uint64_t finite = (static_cast<std::uint64_t>(scale) << format::fraction) + mantissa;
+        bits = finite < bits ? finite : bits;
+    }
+    bits |= static_cast<std::uint64_t>(negative) << (sizeof(T) * 8 - 1);
+    return __builtin_bit_cast(T, static_cast<typename format::bits>(bits));
+}
+
+// The same, unless something was met that is no number: then the one NaN of these calls, which is quiet and positive
+// and carries nothing, or an infinity.
+template <class T>
+WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest, unsigned met) {
+    using bits = typename ieee<T>::bits;
+    if (met == 0) {
+        return rounded<T>(limb, count, lowest);
+    }
+    const bits infinity = static_cast<bits>(ieee<T>::special) << ieee<T>::fraction;
+    if (met == met_infinity) {
+        return __builtin_bit_cast(T, infinity);
+    }
+    if (met == met_minus_infinity) {
+        return __builtin_bit_cast(T, static_cast<bits>(infinity | bits{1} << (sizeof(T) * 8 - 1)));
+    }
+    return __builtin_bit_cast(T, static_cast<bits>(infinity | bits{1} << (ieee<T>::fraction - 1)));
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Exact sums on a GPU and on the host's cores: for nvcc. The calls are described in exact_sum.hpp.
+#pragma once
+
+#include "warpfold/exact_sum.hpp"
+#include "warpfold/gpu/exact_sum.cuh"
+
+namespace warpfold {
+
+// Bytes of a workspace that an exact_sum or an exact_dot of any type needs on the current device, in either form.
+[[nodiscard]] inline std::size_t exact_sum_workspace() {
+    const unsigned blocks =
+        detail::device_attribute(cudaDevAttrMultiProcessorCount) * detail::exact_tuning.blocks_per_multiprocessor;
+    return detail::exact_memory<double, 2>::bytes(blocks) + 2 * sizeof(double);
+}
+
+} // namespace warpfold

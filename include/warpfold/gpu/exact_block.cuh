@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// A block's part of an exact sum: each thread adds up in its window, and what no window takes goes to a long
+// accumulator in shared memory.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/gpu/exact_window.cuh"
+#include "warpfold/operation.hpp"
+#include "warpfold/warp/reduce.cuh"
+
+namespace warpfold::detail {
+
+template <unsigned Count>
+struct long_integers {
+    long long of[Count];
+};
+struct add_integers {
+    template <class A>
+    __device__ static A identity() {
+        return {};
+    }
+    template <class A>
+    __device__ A operator()(const A& a, const A& b) const {
+        A both;
+#pragma unroll
+        for (unsigned j = 0; j < sizeof(A) / sizeof(long long); ++j) {
+            both.of[j] = a.of[j] + b.of[j];
+        }
+        return both;
+    }
+};
+
+// In shared memory.
+template <class T, unsigned Factors>
+struct exact_block {
+    static constexpr unsigned limbs = exact_layout<T, Factors>::limbs;
+
+    unsigned long long limb[limbs];
+    unsigned met;     // see detail/exact.hpp
+    unsigned touched; // whether anything was put here
+
+    __device__ void clear() {
+        for (unsigned k = threadIdx.x; k < limbs; k += blockDim.x) {
+            limb[k] = 0;
+        }
+        if (threadIdx.x == 0) {
+            met = 0;
+            touched = 0;
+        }
+    }
+    struct shared_limbs {
+        __device__ void operator()(unsigned k, std::int64_t what) const {
+            if (what != 0) {
+                atomicAdd(&limb[k], static_cast<unsigned long long>(what));
+            }
+        }
+
+        unsigned long long* limb;
+    };
+    __device__ shared_limbs adder() { return {limb}; }
+    template <class... Xs>
+    __device__ void add_outlier(Xs... xs) {
+        unsigned what = 0;
+        add_term(xs..., adder(), what);
+        if (what != 0) {
+            atomicOr(&met, what);
+        }
+        atomicOr(&touched, 1u);
+    }
+    // The k-th limb, and what the one below has beyond 32 bits in place of what it has beyond them itself.
+    __device__ long long evened(unsigned k) const {
+        const auto own = static_cast<long long>(limb[k]);
+        const long long below = k == 0 ? 0 : static_cast<long long>(limb[k - 1]) >> 32;
+        return (k == limbs - 1 ? own : own & 0xffffffff) + below;
+    }
+};
+
+// One thread's window. The threads of a warp have theirs at the same place and call everything here together.
+template <class T, unsigned Factors>
+class exact_thread {
+public:
+    using kind = exact_kind<T, Factors>;
+    using integers = long_integers<kind::levels>;
+
+    __device__ explicit exact_thread(exact_block<T, Factors>* block) : block_(block) { place(kind::highest); }
+
+    // Adds groups * Width terms, with Factors * Groups * Width numbers in `x`, and one more where there is `extra`;
+    // absent ones are zero. again(f, j) reads the j-th number of factor f once more.
+    template <unsigned Groups, unsigned Width, class Again>
+    __device__ void add(const T (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra, const Again& again) {
+        double before[kind::levels];
+        keep(before);
+        magnitude most{};
+        bool missing = false;
+#pragma unroll
+        for (unsigned g = 0; g < Groups; ++g) {
+            if (g < groups) {
+#pragma unroll
+                for (unsigned j = g * Width; j < (g + 1) * Width; ++j) {
+                    missing |= add_one(most, x[0][j], x[Factors - 1][j]);
+                }
+            }
+        }
+        if (extra) {
+            missing |= add_one(most, x[0][Groups * Width], x[Factors - 1][Groups * Width]);
+        }
+        missing |= !(most < limit_);
+        if (__any_sync(0xffffffffu, missing)) {
+            restore(before);
+            add_difficult(Groups * Width + 1, again);
+        }
+        terms_ += (Groups * Width + 1) * kind::terms;
+        if (terms_ > exact_window_terms - 2 * (Groups * Width + 1) * kind::terms) {
+            settle();
+        }
+    }
+
+    // What the window holds, as integers of its first place; and the rest is in the block's accumulator.
+    __device__ integers finish() {
+        if (window_.highest != kind::highest) {
+            settle();
+            place(kind::highest);
+        }
+        return held();
+    }
+
+private:
+    using term = std::conditional_t<Factors == 1, T, double>;
+    using magnitude = decltype(magnitude_of(term{}));
+
+    __device__ void place(int highest) {
+        window_.highest = highest;
+        window_.empty();
+        limit_ = magnitude_limit(term{}, window_.reach());
+        terms_ = 0;
+    }
+    __device__ void keep(double (&to)[kind::levels]) const {
+#pragma unroll
+        for (unsigned j = 0; j < kind::levels; ++j) {
+            to[j] = window_.sum[j];
+        }
+    }
+    __device__ void restore(const double (&from)[kind::levels]) {
+#pragma unroll
+        for (unsigned j = 0; j < kind::levels; ++j) {
+            window_.sum[j] = from[j];
+        }
+    }
+    __device__ integers held() const {
+        integers all;
+#pragma unroll
+        for (unsigned j = 0; j < kind::levels; ++j) {
+            all.of[j] = window_.integer(j);
+        }
+        return all;
+    }
+
+    // Adds the term x, or x * y, to the window. True if a part of it has no place there; whether it is too large is
+    // told by `most` alone.
+    __device__ bool add_one(magnitude& most, T x, T y) {
+        if constexpr (Factors == 1) {
+            most = larger_magnitude(most, magnitude_of(x));
+            return window_.add(static_cast<double>(x)) != 0;
+        } else if constexpr (sizeof(T) == 4) {
+            const double product = __dmul_rn(x, y);
+            most = larger_magnitude(most, magnitude_of(product));
+            return window_.add(product) != 0;
+        } else {
+            const double product = __dmul_rn(x, y);
+            const double error = __fma_rn(x, y, -product);
+            most = larger_magnitude(most, magnitude_of(product));
+            const bool vanished = product == 0 && x != 0 && y != 0;
+            const double rest = window_.add(product);
+            // The error is less than 2^-53 of the product: level 1 takes it.
+            const double rest_of_error = window_.template add<1>(error);
+            return vanished || rest != 0 || rest_of_error != 0;
+        }
+    }
+
+    // Numbers that the window did not all take: it is moved to the largest of the warp's, and those that it does not
+    // take then go to the block's accumulator one by one.
+    template <class Again>
+    __device__ void add_difficult(unsigned count, const Again& again) {
+        constexpr int none = -10000;
+        int top = none; // all terms are below 2^top
+        for (unsigned j = 0; j < count; ++j) {
+            int of_term = 0;
+            for (unsigned f = 0; f < Factors; ++f) {
+                const auto bits = __builtin_bit_cast(typename ieee<T>::bits, again(f, j));
+                const auto field = static_cast<int>(bits >> ieee<T>::fraction & ieee<T>::special);
+                const bool counts = field != ieee<T>::special && static_cast<typename ieee<T>::bits>(bits << 1) != 0;
+                of_term += counts ? max(field, 1) + ieee<T>::lowest + ieee<T>::fraction : none;
+            }
+            top = max(top, of_term);
+        }
+#pragma unroll
+        for (unsigned distance = 16; distance != 0; distance /= 2) {
+            top = max(top, __shfl_xor_sync(0xffffffffu, top, distance));
+        }
+        if (top > none && (top > window_.reach() || top < window_.reach() - exact_spacing)) {
+            constexpr int least = kind::least_bit + exact_window<kind::levels>::depth;
+            const int highest = max(least, min(exact_most_highest, top + 5 - exact_spacing));
+            if (highest != window_.highest) {
+                settle();
+                place(highest);
+            }
+        }
+#pragma unroll 1
+        for (unsigned j = 0; j < count; ++j) {
+            double before[kind::levels];
+            keep(before);
+            magnitude most{};
+            const T x = again(0, j), y = again(Factors - 1, j);
+            const bool missing = add_one(most, x, y);
+            if (missing || !(most < limit_)) {
+                restore(before);
+                if constexpr (Factors == 1) {
+                    block_->add_outlier(x);
+                } else {
+                    block_->add_outlier(x, y);
+                }
+            }
+        }
+        __syncwarp();
+    }
+
+    // Empties the warp's windows into the block's accumulator.
+    __device__ void settle() {
+        const integers all = warp::reduce(held(), add_integers{});
+        if (threadIdx.x % warp::lanes == 0) {
+            for (unsigned j = 0; j < kind::levels; ++j) {
+                add_integer(all.of[j], static_cast<unsigned>(window_.lowest_bit(j) - exact_layout<T, Factors>::lowest),
+                            block_->adder());
+            }
+            atomicOr(&block_->touched, 1u);
+        }
+        place(window_.highest);
+        __syncwarp();
+    }
+
+    exact_block<T, Factors>* block_;
+    exact_window<kind::levels> window_;
+    decltype(magnitude_limit(term{}, 0)) limit_;
+    unsigned terms_ = 0;
+};
+
+} // namespace warpfold::detail

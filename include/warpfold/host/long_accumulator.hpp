@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The long accumulator on the host, see detail/exact.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/detail/exact.hpp"
+
+namespace warpfold::detail {
+
+template <class T, unsigned Factors>
+class long_accumulator {
+public:
+    using layout = exact_layout<T, Factors>;
+
+    // v * 2^place, the place counted from the lowest bit.
+    void add(std::int64_t v, unsigned place) {
+        count(1);
+        add_integer(v, place, to_limbs{limb_});
+    }
+    // A term: one number, or two whose product it is.
+    template <class... Xs>
+    void term(Xs... xs) {
+        count(3);
+        add_term(xs..., to_limbs{limb_}, met_);
+    }
+    void add(long_accumulator& other) {
+        even_out();
+        other.even_out();
+        for (unsigned k = 0; k < layout::limbs; ++k) {
+            limb_[k] += other.limb_[k];
+        }
+        met_ |= other.met_;
+    }
+    // The sum, rounded. The accumulator is spoiled.
+    [[nodiscard]] T value() { return rounded<T>(limb_, layout::limbs, layout::lowest, met_); }
+
+private:
+    void count(unsigned additions) {
+        since_ += additions;
+        if (since_ >= 1u << 30) {
+            even_out();
+        }
+    }
+    // All limbs but the last below 2^32 again, and none negative but the last.
+    void even_out() {
+        std::int64_t carry = 0;
+        for (unsigned k = 0; k + 1 < layout::limbs; ++k) {
+            const std::int64_t v = limb_[k] + carry;
+            limb_[k] = v & 0xffffffff;
+            carry = v >> 32;
+        }
+        limb_[layout::limbs - 1] += carry;
+        since_ = 2;
+    }
+
+    std::int64_t limb_[layout::limbs] = {};
+    std::uint32_t since_ = 0; // additions since the limbs were evened out, and what those left
+    unsigned met_ = 0;
+};
+
+} // namespace warpfold::detail
