@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// Convolution of arrays and images with a mask. This header serves the host's cores; convolve.cuh adds the GPU, with the
+// same calls.
+//
+// convolve turns the mask about, correlate does not; with k/2 rounded down, result i of n samples N and a mask M of k is
+//     correlate: the sum over j of N[i - k/2 + j] * M[j]               (the lectures' "convolution")
+//     convolve:  the sum over j of N[i + (k - 1)/2 - j] * M[j]         (NumPy's convolve, mode "same")
+// for outputs::same; for outputs::full and outputs::valid the sums are the same ones, more or fewer of them.
+//
+// Samples and results are float, double, half, bfloat16 (or the toolkit's types of 16 bits) or integers of 8 or 16
+// bits, each of its own type. Sums are made in float, in double where samples or results are double, and rounded to
+// the results' type; integers to the nearest, ties to even, and to the nearest end of their range (NaN to 0). The mask
+// is rounded to the type of the sums first. With u the unit roundoff of that type (2^-24, 2^-53) and k the number of the
+// mask's values (for separable ones that of both masks), a sum differs from the exact one by at most (k + 1) u times the
+// sum of the magnitudes of its products (to first order, and where nothing overflows or underflows), before it is
+// rounded to the result. What stands outside the samples takes part like a sample: a mask's infinity times a ghost
+// element is NaN. Results are the same in every run on the same device and for any number of threads, and may differ in
+// rounding between targets.
+//
+// Masks are always the host's memory and of any size; they are read before a call returns. On a GPU samples and results
+// are the device's memory; the call returns at once. Results must not overlap the samples.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "warpfold/detail/convolve.hpp"
+#include "warpfold/error.hpp"
+#include "warpfold/float16.hpp"
+#include "warpfold/host/convolve.hpp"
+
+namespace warpfold {
+
+// Rows of samples, and images one behind the other.
+template <class T>
+struct image {
+    T* data;
+    std::uint64_t width;
+    std::uint64_t height;
+    std::uint64_t pitch = 0;    // from row to row, in samples; 0: the width
+    std::uint64_t count = 1;    // images
+    std::uint64_t distance = 0; // from image to image, in samples; 0: height rows
+};
+
+struct convolve_options {
+    border outside = border::zero;
+    outputs which = outputs::same;
+};
+
+// How many results n samples and a mask of k have.
+[[nodiscard]] constexpr std::uint64_t convolve_outputs(std::uint64_t n, std::uint64_t k, outputs which) {
+    if (which == outputs::valid) {
+        return n < k ? 0 : n - k + 1;
+    }
+    return which == outputs::same || n == 0 ? n : n + k - 1;
+}
+
+namespace detail {
+
+template <class T>
+concept sample = is_sample_v<std::remove_cv_t<T>>;
+
+[[noreturn]] inline void bad_convolve(const char* call, const std::string& what) {
+    throw invalid_argument(std::string("warpfold: ") + call + ": " + what);
+}
+
+inline std::int64_t lead_of(std::uint64_t k, outputs which) {
+    return static_cast<std::int64_t>(which == outputs::same ? k / 2 : (which == outputs::full ? k - 1 : 0));
+}
+
+// The mask in the order of a correlation, and rounded to the type of the sums.
+template <class A, class M>
+std::vector<A> mask_values(const image<M>& mask, bool turned, const char* call) {
+    if (mask.width == 0 || mask.height == 0 || mask.data == nullptr) {
+        bad_convolve(call, "the mask is empty");
+    }
+    if (mask.width > (std::uint64_t{1} << 31) / mask.height) {
+        bad_convolve(call, "the mask has more than 2^31 values");
+    }
+    const std::uint64_t pitch = mask.pitch == 0 ? mask.width : mask.pitch;
+    if (pitch < mask.width) {
+        bad_convolve(call, "the mask's pitch is less than its width");
+    }
+    std::vector<A> values(mask.width * mask.height);
+    for (std::uint64_t y = 0; y < mask.height; ++y) {
+        for (std::uint64_t x = 0; x < mask.width; ++x) {
+            const std::uint64_t at = y * mask.width + x;
+            values[turned ? values.size() - 1 - at : at] = number_of<A>(mask.data[y * pitch + x]);
+        }
+    }
+    return values;
+}
+
+template <class T>
+image<T> completed(image<T> given, const char* which, const char* call) {
+    const std::string name(which);
+    if (given.pitch == 0) {
+        given.pitch = given.width;
+    }
+    if (given.pitch < given.width) {
+        bad_convolve(call, name + ": the pitch is less than the width");
+    }
+    constexpr std::uint64_t most = std::uint64_t{1} << 60;
+    if (given.width > most || given.height > most || given.pitch > most / (given.height + 1)) {
+        bad_convolve(call, name + ": more than 2^60 samples");
+    }
+    if (given.distance == 0) {
+        given.distance = given.pitch * given.height;
+    }
+    if (given.height != 0 && given.distance < given.pitch * (given.height - 1) + given.width) {
+        bad_convolve(call, name + ": the distance between images is less than an image");
+    }
+    if (given.distance > most / (given.count + 1)) {
+        bad_convolve(call, name + ": more than 2^60 samples");
+    }
+    if (reinterpret_cast<std::uintptr_t>(given.data) % alignof(T) != 0) {
+        bad_convolve(call, name + ": the address is not aligned to the type's size");
+    }
+    return given;
+}
+
+// Whether two sets of images that are not empty may share memory: certain unless they lie interleaved, row by row.
+template <class T, class O>
+bool overlap(const image<T>& a, const image<O>& b) {
+    const auto from_a = reinterpret_cast<std::uintptr_t>(a.data), from_b = reinterpret_cast<std::uintptr_t>(b.data);
+    const auto end = [](const auto& i, std::uintptr_t from) {
+        return from + ((i.count - 1) * i.distance + (i.height - 1) * i.pitch + i.width) * sizeof(*i.data);
+    };
+    if (end(a, from_a) <= from_b || end(b, from_b) <= from_a) {
+        return false;
+    }
+    const std::uint64_t pitch = a.pitch * sizeof(T);
+    const bool regular = pitch == b.pitch * sizeof(O) && (a.count == 1 || a.distance % a.pitch == 0) &&
+                         (b.count == 1 || b.distance % b.pitch == 0);
+    if (!regular) {
+        return true;
+    }
+    const std::uint64_t apart = (from_b >= from_a ? (from_b - from_a) % pitch : pitch - 1 - (from_a - from_b - 1) % pitch);
+    return apart < a.width * sizeof(T) || apart + b.width * sizeof(O) > pitch;
+}
+
+template <class T, class O>
+convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& given_in, const image<O>& given_out, std::uint64_t kx,
+                                                 std::uint64_t ky, const convolve_options& how, const char* call) {
+    const image<T> in = completed(given_in, "samples", call);
+    const image<O> out = completed(given_out, "results", call);
+    const std::uint64_t width = in.height == 0 ? 0 : convolve_outputs(in.width, kx, how.which);
+    const std::uint64_t height = in.width == 0 ? 0 : convolve_outputs(in.height, ky, how.which);
+    const bool none = width == 0 || height == 0;
+    if (in.count != out.count) {
+        bad_convolve(call, std::to_string(in.count) + " images of samples, and " + std::to_string(out.count) + " of results");
+    }
+    if (none ? out.width != 0 && out.height != 0 : out.width != width || out.height != height) {
+        bad_convolve(call, "the results are " + std::to_string(out.width) + " x " + std::to_string(out.height) +
+                               ", and must be " + std::to_string(none ? 0 : width) + " x " +
+                               std::to_string(none ? 0 : height));
+    }
+    if (!none && in.count != 0 && overlap(in, out)) {
+        bad_convolve(call, "the results overlap the samples");
+    }
+    const auto as = [](std::uint64_t x) { return static_cast<std::int64_t>(x); };
+    return {in.data, out.data, as(in.width), as(in.height), as(in.pitch), as(in.distance), as(none ? 0 : width),
+            as(none ? 0 : height), as(out.pitch), as(out.distance), as(in.count), lead_of(kx, how.which),
+            lead_of(ky, how.which), how.outside};
+}
+
+template <class T, class O>
+bool has_results(const convolve_task<T, O>& task) {
+    return task.count != 0 && task.out_width != 0 && task.out_height != 0;
+}
+
+template <class On, class T, class M, class O>
+void filter(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out, const convolve_options& how,
+            bool turned, const char* call) {
+    using A = convolve_sum_t<std::remove_const_t<T>, O>;
+    const std::vector<A> values = mask_values<A>(mask, turned, call);
+    const auto task = task_of(in, out, mask.width, mask.height, how, call);
+    if (has_results(task)) {
+        convolve_engine<On>::template direct<A>(on, task, values.data(), static_cast<std::int64_t>(mask.width),
+                                                static_cast<std::int64_t>(mask.height), call);
+    }
+}
+
+template <class On, class T, class M, class O>
+void filter_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
+                      std::uint64_t ky, const image<O>& out, const convolve_options& how, bool turned,
+                      const char* call) {
+    using A = convolve_sum_t<std::remove_const_t<T>, O>;
+    const std::vector<A> x = mask_values<A>(image<const M>{across, kx, 1}, turned, call);
+    const std::vector<A> y = mask_values<A>(image<const M>{down, ky, 1}, turned, call);
+    const auto task = task_of(in, out, kx, ky, how, call);
+    if (has_results(task)) {
+        convolve_engine<On>::template separable<A>(on, task, x.data(), static_cast<std::int64_t>(kx), y.data(),
+                                                   static_cast<std::int64_t>(ky), call);
+    }
+}
+
+} // namespace detail
+
+// --- images and a mask of two dimensions -----------------------------------------------------------------------------
+// Every image of `in` by itself. `out` has as many images, of the size that convolve_outputs says for width and height.
+// A mask of height 1 filters rows. Throws invalid_argument where sizes do not go together.
+
+template <class On, detail::sample T, class M, detail::sample O>
+void convolve(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out,
+              const convolve_options& how = {}) {
+    detail::filter(on, in, mask, out, how, true, "convolve");
+}
+template <class On, detail::sample T, class M, detail::sample O>
+void correlate(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out,
+               const convolve_options& how = {}) {
+    detail::filter(on, in, mask, out, how, false, "correlate");
+}
+
+// --- images and a mask that is the product of a row and a column -----------------------------------------------------
+// mask(i, j) = across[i] * down[j]: rows are filtered first, and their sums, not rounded to the results' type, by
+// columns.
+
+template <class On, detail::sample T, class M, detail::sample O>
+void convolve_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
+                        std::uint64_t ky, const image<O>& out, const convolve_options& how = {}) {
+    detail::filter_separable(on, in, across, kx, down, ky, out, how, true, "convolve_separable");
+}
+template <class On, detail::sample T, class M, detail::sample O>
+void correlate_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
+                         std::uint64_t ky, const image<O>& out, const convolve_options& how = {}) {
+    detail::filter_separable(on, in, across, kx, down, ky, out, how, false, "correlate_separable");
+}
+
+// --- n samples and a mask of k ---------------------------------------------------------------------------------------
+// `out` has room for convolve_outputs(n, k, how.which) results.
+
+template <class On, detail::sample T, class M, detail::sample O>
+void convolve(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
+              const convolve_options& how = {}) {
+    detail::filter(on, image<const T>{in, n, 1}, image<const M>{mask, k, 1},
+                   image<O>{out, convolve_outputs(n, k, how.which), 1}, how, true, "convolve");
+}
+template <class On, detail::sample T, class M, detail::sample O>
+void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
+               const convolve_options& how = {}) {
+    detail::filter(on, image<const T>{in, n, 1}, image<const M>{mask, k, 1},
+                   image<O>{out, convolve_outputs(n, k, how.which), 1}, how, false, "correlate");
+}
+
+// The same of ranges that have data() and size().
+template <class On, class Samples, class Mask, detail::sample O>
+    requires requires(const Samples& s, const Mask& m) { std::data(s), std::size(s), std::data(m), std::size(m); }
+void convolve(const On& on, const Samples& in, const Mask& mask, O* out, const convolve_options& how = {}) {
+    convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)}, out, how);
+}
+template <class On, class Samples, class Mask, detail::sample O>
+    requires requires(const Samples& s, const Mask& m) { std::data(s), std::size(s), std::data(m), std::size(m); }
+void correlate(const On& on, const Samples& in, const Mask& mask, O* out, const convolve_options& how = {}) {
+    correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)}, out, how);
+}
+
+} // namespace warpfold

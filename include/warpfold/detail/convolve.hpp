@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// What a convolution is made of on every target: where its samples stand, what is read beside them, and how samples
+// become numbers and numbers samples.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold {
+
+// What is read beside the samples a b c d.
+enum class border {
+    zero,    // 0 0 0 | a b c d | 0 0 0   the lectures' ghost elements
+    clamp,   // a a a | a b c d | d d d
+    mirror,  // d c b | a b c d | c b a   about the last sample
+    reflect, // c b a | a b c d | d c b   about the edge behind it
+    wrap,    // b c d | a b c d | a b c
+};
+
+// Which sums are written, where n samples meet a mask of k.
+enum class outputs {
+    same,  // n: one for each sample, the mask's middle upon it
+    full,  // n + k - 1: wherever the mask touches a sample; none where there are no samples
+    valid, // n - k + 1, or none: where the mask lies upon samples alone
+};
+
+namespace detail {
+
+// Samples are summed in float, or in double where they or the results are double.
+template <class T, class O>
+using convolve_sum_t = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<O, double>, double, float>;
+
+template <class T>
+inline constexpr bool is_sample_v =
+    (std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>) || std::is_same_v<T, float> ||
+    std::is_same_v<T, double> || (std::is_class_v<T> && sizeof(T) == 2 && std::is_trivially_copyable_v<T>);
+
+template <class A, class T>
+WARPFOLD_HD constexpr A number_of(const T& x) {
+    if constexpr (std::is_class_v<T>) {
+        return static_cast<A>(static_cast<float>(x));
+    } else {
+        return static_cast<A>(x);
+    }
+}
+
+// Integers are rounded to the nearest, ties to even, and what is out of their range becomes its nearest end; NaN
+// becomes 0.
+template <class O, class A>
+WARPFOLD_HD constexpr O sample_of(A sum) {
+    if constexpr (std::is_integral_v<O>) {
+        constexpr A least = std::is_signed_v<O> ? -A(1 << (8 * sizeof(O) - 1)) : A(0);
+        constexpr A most = A((1 << (8 * sizeof(O) - (std::is_signed_v<O> ? 1 : 0))) - 1);
+        constexpr A shift = sizeof(A) == 4 ? A(12582912.0) : A(6755399441055744.0); // its last place is 1
+        A x = sum == sum ? sum : A(0);
+        x = x < least ? least : x;
+        x = most < x ? most : x;
+        return static_cast<O>(static_cast<std::int32_t>((x + shift) - shift));
+    } else if constexpr (std::is_class_v<O>) {
+        return O(static_cast<float>(sum));
+    } else {
+        return static_cast<O>(sum);
+    }
+}
+
+// The index of the sample that is read for index i of n > 0 samples; -1 where that is 0 instead.
+WARPFOLD_HD constexpr std::int64_t source_index(std::int64_t i, std::int64_t n, border outside) {
+    if (i >= 0 && i < n) {
+        return i;
+    }
+    if (outside == border::zero) {
+        return -1;
+    }
+    if (outside == border::clamp) {
+        return i < 0 ? 0 : n - 1;
+    }
+    const std::int64_t period = outside == border::wrap ? n : (outside == border::reflect ? 2 * n : 2 * n - 2);
+    if (period == 0) {
+        return 0;
+    }
+    std::int64_t at = i % period;
+    at = at < 0 ? at + period : at;
+    return at < n ? at : (outside == border::reflect ? period - 1 : period) - at;
+}
+
+// A correlation: result (x, y) of every image is the sum over (i, j) of mask(i, j) * sample(x + i - lead_x,
+// y + j - lead_y). Sizes, pitches and distances count elements.
+template <class T, class O>
+struct convolve_task {
+    const T* in;
+    O* out;
+    std::int64_t width, height, pitch, distance;
+    std::int64_t out_width, out_height, out_pitch, out_distance;
+    std::int64_t count;
+    std::int64_t lead_x, lead_y;
+    border outside;
+};
+
+template <class On>
+struct convolve_engine; // direct(on, task, mask, width, height, call), separable(on, task, across, kx, down, ky, call)
+
+} // namespace detail
+} // namespace warpfold

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Floating-point numbers of 16 bits as they lie in memory, for code that is to compile without the CUDA toolkit too.
+// They are converted to float to be computed with, and back with rounding to nearest, ties to even. The toolkit's own
+// __half and __nv_bfloat16 have the same bits, and go wherever the library takes these.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold {
+
+namespace detail {
+
+WARPFOLD_HD inline float float_of_half(std::uint16_t bits) {
+    const std::uint32_t magnitude = bits & 0x7fffu;
+    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+    // Normal numbers are moved to float's exponents; a subnormal one is its bits times 2^-24.
+    const std::uint32_t exponent = magnitude >= 0x7c00u ? 224u << 23 : 112u << 23;
+    const std::uint32_t normal = (magnitude << 13) + exponent;
+    const auto subnormal = __builtin_bit_cast(
+        std::uint32_t, static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f);
+    return __builtin_bit_cast(float, sign | (magnitude < 0x0400u ? subnormal : normal));
+}
+
+WARPFOLD_HD inline std::uint16_t half_of_float(float x) {
+    const auto bits = __builtin_bit_cast(std::uint32_t, x);
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    const std::uint32_t sign = bits >> 16 & 0x8000u;
+    // Adding a number whose last place is that of the result rounds as wanted, also to a subnormal one.
+    const std::uint32_t small = magnitude < 0x38800000u ? 0x3f000000u : 0;
+    const auto rounded = __builtin_bit_cast(
+        std::uint32_t, __builtin_bit_cast(float, magnitude) + __builtin_bit_cast(float, small));
+    const std::uint32_t subnormal = rounded - 0x3f000000u;
+    const std::uint32_t normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
+    const std::uint32_t finite = small != 0 ? subnormal : normal;
+    const std::uint32_t large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    return static_cast<std::uint16_t>(sign | (magnitude >= 0x477ff000u ? large : finite));
+}
+
+} // namespace detail
+
+// IEEE 754's binary16.
+struct half {
+    half() = default;
+    WARPFOLD_HD explicit half(float x) {
+#if defined(__CUDA_ARCH__)
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+#else
+        bits = detail::half_of_float(x);
+#endif
+    }
+    WARPFOLD_HD explicit operator float() const {
+#if defined(__CUDA_ARCH__)
+        float x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+        return x;
+#else
+        return detail::float_of_half(bits);
+#endif
+    }
+
+    std::uint16_t bits;
+};
+
+// The upper half of a float.
+struct bfloat16 {
+    bfloat16() = default;
+    WARPFOLD_HD explicit bfloat16(float x) {
+        const auto whole = __builtin_bit_cast(std::uint32_t, x);
+        const std::uint32_t rounded = (whole + 0x7fffu + (whole >> 16 & 1u)) >> 16;
+        bits = static_cast<std::uint16_t>(x != x ? (whole >> 16 | 0x40u) : rounded);
+    }
+    WARPFOLD_HD explicit operator float() const {
+        return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
+    }
+
+    std::uint16_t bits;
+};
+
+} // namespace warpfold

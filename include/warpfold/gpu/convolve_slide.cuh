@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Masks of a few sizes known to the compiler. A thread has four columns of an image and walks down its strip, row by
+// row. Every row of samples that it reads adds to all sums that it touches, which the thread holds in registers, and
+// completes one row of results: the first addition of a row of the mask puts the sum where the next row looks for it, so
+// that nothing is moved. Samples that neighbours share come from the first-level cache.
+#pragma once
+
+#include "warpfold/gpu/convolve_load.cuh"
+#include "warpfold/tuning/convolve.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr tuning::convolve convolve_tuning = tuning::convolve_default;
+
+// One dimension: no rows to walk along, so that each thread has a few groups of four results.
+template <class T, class O, class A, int K>
+__global__ void __launch_bounds__(convolve_tuning.run_threads)
+    convolve_run(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ mask_parameter<A, K> mask,
+                 int shift, bool aligned) {
+    using w = window<K>;
+    constexpr int threads = convolve_tuning.run_threads;
+    constexpr int vectors = convolve_tuning.run_vectors;
+    const std::int64_t block = std::int64_t{blockIdx.x} * (4 * threads * vectors) - shift;
+    const std::int64_t skipped = task.lead_x + w::before; // samples from a result's index back to its window's
+    const bool inside = block >= skipped &&
+                        block - skipped + 4 * (threads * vectors - 1 + w::groups) <= task.width;
+    four<T> group[vectors][w::groups];
+#pragma unroll
+    for (int v = 0; v < vectors; ++v) {
+        const std::int64_t first = block + 4 * (v * threads + static_cast<int>(threadIdx.x)) - skipped;
+#pragma unroll
+        for (int g = 0; g < w::groups; ++g) {
+            if (inside || (first + 4 * g >= 0 && first + 4 * g + 4 <= task.width)) {
+                group[v][g] = load_four(task.in + first + 4 * g);
+            } else if (first - 4 * w::groups < task.width + K) {
+#pragma unroll
+                for (int c = 0; c < 4; ++c) {
+                    const std::int64_t at = source_index(first + 4 * g + c, task.width, task.outside);
+                    group[v][g].value[c] = at < 0 ? no_sample<T>() : load_one(task.in + at);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int v = 0; v < vectors; ++v) {
+        const std::int64_t x = block + 4 * (v * threads + static_cast<int>(threadIdx.x));
+        A sum[4] = {};
+#pragma unroll
+        for (int i = 0; i < K; ++i) {
+#pragma unroll
+            for (int c = 0; c < 4; ++c) {
+                const int at = w::before + i + c;
+                sum[c] = fused(mask.value[i], number_of<A>(group[v][at / 4].value[at % 4]), sum[c]);
+            }
+        }
+        if (x < task.out_width) {
+            store_four(task.out + x, sum, -x, task.out_width - x, aligned);
+        }
+    }
+}
+
+// Where a strip of an image lies; `shift` columns before the first one are none.
+struct slide_shape {
+    int rows;   // of results, of a strip
+    int shift;
+    bool aligned; // results may be written four at a time
+};
+
+// Reads groups of samples of one row. Blocks at the image's sides read samples that are not inside by their indices, of
+// which they keep a table.
+template <class T, int Groups>
+struct row_reader {
+    const T* first;       // of the first group, in row 0
+    const T* image;
+    const int* table;     // of the thread's first group; nullptr in blocks inside
+    int column;           // of the thread's first group
+    int width, height;
+    std::int64_t pitch;
+    border outside;
+
+    __device__ void read(four<T> (&group)[Groups], int y) const {
+        if (static_cast<unsigned>(y) >= static_cast<unsigned>(height)) {
+            y = static_cast<int>(source_index(y, height, outside));
+            if (y < 0) {
+#pragma unroll
+                for (int g = 0; g < Groups; ++g) {
+#pragma unroll
+                    for (int c = 0; c < 4; ++c) {
+                        group[g].value[c] = no_sample<T>();
+                    }
+                }
+                return;
+            }
+        }
+        const T* const row = first + y * pitch;
+        if (table == nullptr) {
+#pragma unroll
+            for (int g = 0; g < Groups; ++g) {
+                group[g] = load_four(row + 4 * g);
+            }
+            return;
+        }
+#pragma unroll
+        for (int g = 0; g < Groups; ++g) {
+            if (column + 4 * g >= 0 && column + 4 * g + 4 <= width) {
+                group[g] = load_four(row + 4 * g);
+            } else {
+#pragma unroll
+                for (int c = 0; c < 4; ++c) {
+                    const int at = table[4 * g + c];
+                    group[g].value[c] = at < 0 ? no_sample<T>() : load_one(image + y * pitch + at);
+                }
+            }
+        }
+    }
+};
+
+// The sums after one more row of samples: sum[p] is of the p-th row of results from the one that is completed now on.
+template <int KX, int KY, class A, class W>
+__device__ void slide(A (&sum)[KY][4], const W& mask, const A (&sample)[window<KX>::length]) {
+#pragma unroll
+    for (int p = 0; p < KY; ++p) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            A s = p + 1 < KY ? sum[p + 1 < KY ? p + 1 : p][c] : A(0);
+#pragma unroll
+            for (int i = 0; i < KX; ++i) {
+                s = fused(mask.value[(KY - 1 - p) * KX + i], sample[c + i], s);
+            }
+            sum[p][c] = s;
+        }
+    }
+}
+template <int KX, int KY, class A, class W>
+__device__ void slide_separable(A (&sum)[KY][4], const W& mask, const A (&sample)[window<KX>::length]) {
+    A across[4] = {};
+#pragma unroll
+    for (int i = 0; i < KX; ++i) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            across[c] = fused(mask.value[i], sample[c + i], across[c]);
+        }
+    }
+#pragma unroll
+    for (int p = 0; p < KY; ++p) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            const A s = p + 1 < KY ? sum[p + 1 < KY ? p + 1 : p][c] : A(0);
+            sum[p][c] = fused(mask.value[KX + KY - 1 - p], across[c], s);
+        }
+    }
+}
+
+template <class T, class O, class A, int KX, int KY, bool Separable>
+__global__ void __launch_bounds__(convolve_tuning.slide_threads)
+    convolve_slide(const __grid_constant__ convolve_task<T, O> task,
+                   const __grid_constant__ mask_parameter<A, Separable ? KX + KY : KX * KY> mask, slide_shape shape) {
+    using w = window<KX>;
+    __shared__ int table[4 * (convolve_tuning.slide_threads - 1 + w::groups)];
+    const int block = static_cast<int>(blockIdx.x * 4 * blockDim.x) - shape.shift;
+    const int left = block - static_cast<int>(task.lead_x) - w::before; // column of the block's first group
+    const int columns = 4 * (static_cast<int>(blockDim.x) - 1 + w::groups);
+    const bool inside = left >= 0 && left + columns <= task.width;
+    if (!inside) {
+        for (int k = static_cast<int>(threadIdx.x); k < columns; k += static_cast<int>(blockDim.x)) {
+            table[k] = left + k < task.width + 2 * KX ? static_cast<int>(source_index(left + k, task.width, task.outside))
+                                                      : -1;
+        }
+        __syncthreads();
+    }
+    const int x = block + 4 * static_cast<int>(threadIdx.x);
+    if (x >= task.out_width) {
+        return;
+    }
+    const int begin = static_cast<int>(blockIdx.y) * shape.rows;
+    const int rows = min(shape.rows, static_cast<int>(task.out_height) - begin);
+    for (std::int64_t k = blockIdx.z; k < task.count; k += gridDim.z) {
+        const int own = 4 * static_cast<int>(threadIdx.x);
+        const T* const image = task.in + k * task.distance;
+        const row_reader<T, w::groups> reader{image + (left + own), image, inside ? nullptr : table + own, left + own,
+                                              static_cast<int>(task.width), static_cast<int>(task.height), task.pitch,
+                                              task.outside};
+        O* out = task.out + k * task.out_distance + (begin - (KY - 1)) * task.out_pitch + x;
+        A sum[KY][4] = {};
+        four<T> group[w::groups];
+        int y = begin - static_cast<int>(task.lead_y);
+        reader.read(group, y);
+#pragma unroll 1
+        for (int r = 0; r < rows + KY - 1; ++r) {
+            A sample[w::length];
+#pragma unroll
+            for (int i = 0; i < w::length; ++i) {
+                sample[i] = number_of<A>(group[(w::before + i) / 4].value[(w::before + i) % 4]);
+            }
+            ++y;
+            if (r + 1 < rows + KY - 1) {
+                reader.read(group, y);
+            }
+            if constexpr (Separable) {
+                slide_separable<KX, KY>(sum, mask, sample);
+            } else {
+                slide<KX, KY>(sum, mask, sample);
+            }
+            if (r >= KY - 1) {
+                store_four(out, sum[0], -x, static_cast<int>(task.out_width) - x, shape.aligned);
+            }
+            out += task.out_pitch;
+        }
+    }
+}
+
+} // namespace warpfold::detail
