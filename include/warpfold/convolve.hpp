@@ -158,6 +158,9 @@ convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& given_in, const
                                ", and must be " + std::to_string(none ? 0 : width) + " x " +
                                std::to_string(none ? 0 : height));
     }
+    if (!none && in.count != 0 && (in.data == nullptr || out.data == nullptr)) {
+        bad_convolve(call, in.data == nullptr ? "there are no samples at a null pointer" : "no results go to a null pointer");
+    }
     if (!none && in.count != 0 && overlap(in, out)) {
         bad_convolve(call, "the results overlap the samples");
     }

@@ -16,8 +16,17 @@ namespace warpfold::detail {
 
 // Tiles for images, and for single rows. A tile and a part of a mask together stay below the 48 KB of shared memory that
 // every device has.
+#ifndef TRY_TILE
+#define TRY_TILE 8, 4, 4, 32, 4, 32, 32
+#endif
+#ifndef TRY_RUNS
+#define TRY_RUNS 3, 5, 7, 9
+#endif
+#ifndef TRY_SQUARES
+#define TRY_SQUARES 3, 5, 7, 9, 15
+#endif
 template <class A>
-using image_tile = std::conditional_t<sizeof(A) == 4, tile_shape<A, 8, 4, 4, 32, 4, 32, 32>,
+using image_tile = std::conditional_t<sizeof(A) == 4, tile_shape<A, TRY_TILE>,
                                       tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
 template <class A>
 using line_tile = std::conditional_t<sizeof(A) == 4,
@@ -26,8 +35,8 @@ using line_tile = std::conditional_t<sizeof(A) == 4,
                                      tile_shape<A, 1, 8, 8, 128, 1, 1024, 1>>;
 
 // Sizes of masks that kernels are compiled for; all others go through tiles.
-using run_sizes = std::integer_sequence<int, 3, 5, 7, 9>;
-using square_sizes = std::integer_sequence<int, 3, 5, 7, 9, 15>;
+using run_sizes = std::integer_sequence<int, TRY_RUNS>;
+using square_sizes = std::integer_sequence<int, TRY_SQUARES>;
 using separable_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 15, 31>;
 
 template <class Call, int... K>

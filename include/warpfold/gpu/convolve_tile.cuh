@@ -160,12 +160,16 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 
     O* const out = task.out + number * task.out_distance;
-    if constexpr (Shape::cols == 4) {
+    if constexpr (Shape::rows > 1 || Shape::cols == 4) {
 #pragma unroll
         for (int r = 0; r < Shape::rows; ++r) {
-            if (y0 + line + r < task.out_height && x0 + column < task.out_width) {
-                store_four(out + (y0 + line + r) * task.out_pitch + x0 + column, sum[r], 0,
-                           task.out_width - x0 - column, grid.aligned);
+#pragma unroll
+            for (int c = 0; c < Shape::cols; c += 4) {
+                const std::int64_t x = x0 + column + c;
+                if (y0 + line + r < task.out_height && x < task.out_width) {
+                    const A sums[4] = {sum[r][c], sum[r][c + 1], sum[r][c + 2], sum[r][c + 3]};
+                    store_four(out + (y0 + line + r) * task.out_pitch + x, sums, 0, task.out_width - x, grid.aligned);
+                }
             }
         }
     } else {

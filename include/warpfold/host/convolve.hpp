@@ -1,43 +1,119 @@
 // SPDX-License-Identifier: MIT
-// Convolution on the host's cores.
+// Convolution on the host's cores. Images are cut into blocks, which threads take in turns; a result is summed in one
+// fixed order, whoever does it. The inner loops are compiled for the vectors of the baseline, for AVX2 and for AVX-512,
+// and the machine's widest are run.
 #pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#include <vector>
 
 #include "warpfold/detail/convolve.hpp"
 #include "warpfold/host/target.hpp"
 
 namespace warpfold::detail {
 
+struct host_block {
+    std::int64_t image, y, x, rows, columns;
+};
+
+} // namespace warpfold::detail
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define WARPFOLD_UNROLL _Pragma("GCC unroll 16")
+#else
+#define WARPFOLD_UNROLL
+#endif
+
+#define WARPFOLD_LANES_NAME plain_lanes
+#define WARPFOLD_LANES_BYTES 16
+#define WARPFOLD_LANES_TARGET
+#include "warpfold/host/convolve_lanes.hpp"
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define WARPFOLD_LANES_NAME avx2_lanes
+#define WARPFOLD_LANES_BYTES 32
+#define WARPFOLD_LANES_TARGET __attribute__((target("avx2,fma")))
+#include "warpfold/host/convolve_lanes.hpp"
+
+#define WARPFOLD_LANES_NAME avx512_lanes
+#define WARPFOLD_LANES_BYTES 64
+#define WARPFOLD_LANES_TARGET __attribute__((target("avx512f,avx2,fma")))
+#include "warpfold/host/convolve_lanes.hpp"
+#endif
+
+#undef WARPFOLD_UNROLL
+
+namespace warpfold::detail {
+
+enum class host_lanes_set { plain, avx2, avx512 };
+
+inline host_lanes_set widest_lanes() {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+    static const host_lanes_set widest = [] {
+        if (__builtin_cpu_supports("avx512f")) {
+            return host_lanes_set::avx512;
+        }
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? host_lanes_set::avx2
+                                                                               : host_lanes_set::plain;
+    }();
+    return widest;
+#else
+    return host_lanes_set::plain;
+#endif
+}
+
+// Calls work(block) for blocks of at most rows times columns results.
+template <class T, class O, class Work>
+void over_blocks(const host& on, const convolve_task<T, O>& task, std::int64_t rows, std::int64_t columns,
+                 const Work& work) {
+    const std::int64_t across = (task.out_width + columns - 1) / columns;
+    const std::int64_t down = (task.out_height + rows - 1) / rows;
+    share_out(on, static_cast<std::uint64_t>(across * down * task.count), [&](std::uint64_t k) {
+        const auto piece = static_cast<std::int64_t>(k);
+        const std::int64_t x = piece % across * columns, y = piece / across % down * rows;
+        work(host_block{piece / across / down, y, x, std::min(rows, task.out_height - y),
+                        std::min(columns, task.out_width - x)});
+    });
+}
+
 template <>
 struct convolve_engine<host> {
     template <class A, class T, class O>
     static void direct(const host& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
-                       const char*) {
-        share_out(on, static_cast<std::uint64_t>(task.out_height * task.count), [&](std::uint64_t row) {
-            const auto image = static_cast<std::int64_t>(row) / task.out_height, y = static_cast<std::int64_t>(row) % task.out_height;
-            for (std::int64_t x = 0; x < task.out_width; ++x) {
-                A sum = 0;
-                for (std::int64_t j = 0; j < ky; ++j) {
-                    const std::int64_t sy = source_index(y + j - task.lead_y, task.height, task.outside);
-                    for (std::int64_t i = 0; i < kx; ++i) {
-                        const std::int64_t sx = source_index(x + i - task.lead_x, task.width, task.outside);
-                        sum += mask[j * kx + i] *
-                               (sx < 0 || sy < 0 ? A(0) : number_of<A>(task.in[image * task.distance + sy * task.pitch + sx]));
-                    }
-                }
-                task.out[image * task.out_distance + y * task.out_pitch + x] = sample_of<O>(sum);
+                       const char* /*call*/) {
+        const host_lanes_set set = widest_lanes();
+        const std::int64_t rows = task.out_height == 1 ? 1 : 64, columns = task.out_height == 1 ? 32768 : 1024;
+        over_blocks(on, task, rows, columns, [&](const host_block& block) {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+            if (set == host_lanes_set::avx512) {
+                return avx512_lanes::convolve_block(task, block, mask, kx, ky);
             }
+            if (set == host_lanes_set::avx2) {
+                return avx2_lanes::convolve_block(task, block, mask, kx, ky);
+            }
+#endif
+            plain_lanes::convolve_block(task, block, mask, kx, ky);
         });
     }
     template <class A, class T, class O>
     static void separable(const host& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx, const A* down,
-                          std::int64_t ky, const char* call) {
-        std::vector<A> both(static_cast<std::size_t>(kx * ky));
-        for (std::int64_t j = 0; j < ky; ++j) {
-            for (std::int64_t i = 0; i < kx; ++i) {
-                both[j * kx + i] = across[i] * down[j];
+                          std::int64_t ky, const char* /*call*/) {
+        const host_lanes_set set = widest_lanes();
+        over_blocks(on, task, 256, 256, [&](const host_block& block) {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+            if (set == host_lanes_set::avx512) {
+                return avx512_lanes::convolve_block_separable(task, block, across, kx, down, ky);
             }
-        }
-        direct<A>(on, task, both.data(), kx, ky, call);
+            if (set == host_lanes_set::avx2) {
+                return avx2_lanes::convolve_block_separable(task, block, across, kx, down, ky);
+            }
+#endif
+            plain_lanes::convolve_block_separable(task, block, across, kx, down, ky);
+        });
     }
 };
 
