@@ -11,8 +11,10 @@ struct catalogue_entry {
     const char* summary;
 };
 
-inline constexpr std::array<catalogue_entry, 1> catalogue{{
+inline constexpr std::array<catalogue_entry, 3> catalogue{{
     {"scan", "all running totals of an array: Hillis and Steele, balanced trees, look-back, to CUB"},
+    {"histogram", "counts by bin: sections, interleaved, atomics, private copies, to CUB"},
+    {"convolution", "weighted sums of neighbours: masks in constant memory, tiles, halos, one and two dimensions"},
 }};
 
 } // namespace warpfold::ladder

@@ -67,7 +67,8 @@ report::table counted_table(const ladder::study_report& r) {
             table.add_rule();
         }
         peers = step.peer;
-        const step_figures f = step.on_device && r.request.count ? counted_figures(step.launches, step.n) : step_figures{};
+        const step_figures f =
+            step.on_device && r.request.count ? counted_figures(step.launches, step.n) : step_figures{};
         table.add_row({{step.id},
                        {step.title},
                        {report::group_digits(step.n)},
@@ -102,17 +103,17 @@ report::table timed_table(const ladder::study_report& r) {
         peers = step.peer;
         const std::optional<double> gb = rate(step);
         const bool share = gb && step.on_device && r.device.copy_gb_per_s && *r.device.copy_gb_per_s > 0;
-        table.add_row({{step.id},
-                       {step.title},
-                       {report::group_digits(step.n)},
-                       verdict(step),
-                       {timed(step) ? figure(step.cold->median * 1e6, 4) : none},
-                       {timed(step) ? fmt::format("{}–{}", figure(step.cold->low * 1e6), figure(step.cold->high * 1e6))
-                                    : none},
-                       {step.warm ? figure(step.warm->median * 1e6, 4) : none},
-                       {figure_or_none(gb, 4)},
-                       {percent_or_none(share ? std::optional(*gb / *r.device.copy_gb_per_s) : std::nullopt)},
-                       {launches_of(step)}});
+        table.add_row(
+            {{step.id},
+             {step.title},
+             {report::group_digits(step.n)},
+             verdict(step),
+             {timed(step) ? figure(step.cold->median * 1e6, 4) : none},
+             {timed(step) ? fmt::format("{}–{}", figure(step.cold->low * 1e6), figure(step.cold->high * 1e6)) : none},
+             {step.warm ? figure(step.warm->median * 1e6, 4) : none},
+             {figure_or_none(gb, 4)},
+             {percent_or_none(share ? std::optional(*gb / *r.device.copy_gb_per_s) : std::nullopt)},
+             {launches_of(step)}});
     }
     return table;
 }
@@ -182,7 +183,7 @@ constexpr meaning counted_meanings[] = {
     {"lanes of 32", "threads of a warp that took part in an instruction, on average"},
     {"wavefronts per request", "passes that a warp's access to shared memory took; 1 is without bank conflict"},
     {"sectors per request", "32-byte pieces of global memory that a warp's access touched"},
-    {"bus used", "bytes that threads asked for, of the bytes in these sectors"},
+    {"bus used", "bytes that threads asked for, of the bytes in these sectors; more than 100 % where threads share"},
     {"barriers per warp", "barriers of the block that a warp came to, on average over the warps of all launches"},
 };
 
@@ -218,14 +219,15 @@ study_tally tally_of(const ladder::study_report& r) {
 
 std::string text_of(const ladder::study_report& r, bool claims, const style& look) {
     std::string out = report::paragraph(
-        "", fmt::format("{}: {} of them: {}", r.request.name, report::group_digits(r.request.n), r.data), look.width);
+        "", fmt::format("{}: {}; n = {}", r.request.name, r.data, report::group_digits(r.request.n)), look.width);
     out += device_lines(r.device, look) + "\n";
     out += (r.device.software ? counted_table(r) : timed_table(r)).text(look) + mishaps(r, look);
     for (const auto& table : r.tables) {
         out += text_of(table, look);
     }
     if (claims) {
-        out += (r.device.software ? legend(counted_meanings, look) : legend(timed_meanings, look)) + steps_in_words(r, look);
+        out += (r.device.software ? legend(counted_meanings, look) : legend(timed_meanings, look)) +
+               steps_in_words(r, look);
     }
     return out;
 }

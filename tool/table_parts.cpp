@@ -22,8 +22,8 @@ std::string percent_or_none(const std::optional<double>& value) {
 }
 
 std::string device_lines(const ladder::device_description& d, const style& look) {
-    std::string device = fmt::format("{}, compute capability {}.{}, {} multiprocessors", d.name,
-                                     d.compute_major, d.compute_minor, d.multiprocessors);
+    std::string device = fmt::format("{}, compute capability {}.{}, {} multiprocessors", d.name, d.compute_major,
+                                     d.compute_minor, d.multiprocessors);
     if (d.software) {
         device += "; no GPU: kernels run on the host's cores, and events are counted, not times";
     } else {
@@ -32,11 +32,11 @@ std::string device_lines(const ladder::device_description& d, const style& look)
     }
     std::string out = report::paragraph("", "Device: " + device, look.width);
     if (d.read_gb_per_s || d.copy_gb_per_s) {
-        out += report::paragraph(
-            "",
-            fmt::format("Ceilings measured in this run: read {} GB/s, copy {} GB/s (read + written)",
-                        figure_or_none(d.read_gb_per_s, 4), figure_or_none(d.copy_gb_per_s, 4)),
-            look.width);
+        out +=
+            report::paragraph("",
+                              fmt::format("Ceilings measured in this run: read {} GB/s, copy {} GB/s (read + written)",
+                                          figure_or_none(d.read_gb_per_s, 4), figure_or_none(d.copy_gb_per_s, 4)),
+                              look.width);
     }
     return out;
 }

@@ -28,7 +28,8 @@ using comparison = std::function<verdict(const evidence& here, const study_step&
 [[nodiscard]] std::uint64_t bank_conflicts(const counters& c);
 // One value for each barrier interval of the launch from `first` on, `count` of them; 0 where there are no more.
 [[nodiscard]] std::vector<std::uint64_t> by_interval(const softgpu::observe::launch_record& launch, std::size_t first,
-                                                     std::size_t count, std::function<std::uint64_t(const counters&)> of);
+                                                     std::size_t count,
+                                                     std::function<std::uint64_t(const counters&)> of);
 [[nodiscard]] double barriers_per_warp(const softgpu::observe::launch_record& launch);
 [[nodiscard]] std::uint64_t sum(const std::vector<std::uint64_t>& values);
 // log2, rounded up: iterations of a doubling stride.

@@ -10,7 +10,8 @@
 namespace warpfold::ladder::frame {
 
 bool findings::has(const std::string& part) const {
-    return std::any_of(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first.find(part) != std::string::npos; });
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](const auto& k) { return k.first.find(part) != std::string::npos; });
 }
 
 std::string findings::in_words() const {

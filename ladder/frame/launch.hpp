@@ -17,8 +17,9 @@ template <class... Parameters>
 void launch(const stage& on, const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
             std::size_t shared_bytes, std::type_identity_t<Parameters>... arguments) {
     void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
-    measure::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, pointers, shared_bytes, on.stream),
-                   name, __FILE__, __LINE__);
+    measure::check(
+        cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, pointers, shared_bytes, on.stream), name,
+        __FILE__, __LINE__);
     if (on.launches != nullptr) {
         auto& record = on.launches->emplace_back();
         record.kernel = record.symbol = name;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // All ladders and laboratories, in the order of the catalogue.
+#include "ladder/convolution/steps.hpp"
 #include "ladder/frame/runner.hpp"
+#include "ladder/histogram/steps.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::frame {
 
 const std::vector<const study_definition*>& all_studies() {
-    static const std::vector<const study_definition*> all{&scan::ladder()};
+    static const std::vector<const study_definition*> all{&scan::ladder(), &histogram::ladder(),
+                                                          &convolution::ladder()};
     return all;
 }
 

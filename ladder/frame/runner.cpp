@@ -88,9 +88,7 @@ void compare(study_step& out, const sample& data, const bytes& result) {
     }
 }
 
-timing as_timing(const measure::summary& s) {
-    return {s.median, s.low, s.high, static_cast<unsigned>(s.samples)};
-}
+timing as_timing(const measure::summary& s) { return {s.median, s.low, s.high, static_cast<unsigned>(s.samples)}; }
 
 class runner {
 public:
@@ -236,8 +234,8 @@ bool runner::step(const step_definition& step) {
     if (report_.request.check && report_.device.software && out.on_device && !out.peer && usable) {
         found = check(step);
     }
-    const evidence here{report_, out, data, result, report_.device.software && report_.request.count,
-                        found ? &*found : nullptr};
+    const evidence here{
+        report_, out, data, result, report_.device.software && report_.request.count, found ? &*found : nullptr};
     for (const claim_check& one : step.claims) {
         const bool told = out.error.empty() && (out.correct || step.ought != fate::right);
         const verdict v = told ? one.holds(here) : unseen("the step did not come out as it ought to");
@@ -251,7 +249,8 @@ bool runner::step(const step_definition& step) {
 }
 
 std::optional<double> runner::seconds_of(const std::string& id, std::uint64_t n) {
-    const auto found = std::find_if(study_.steps.begin(), study_.steps.end(), [&](const auto& s) { return s.about.id == id; });
+    const auto found =
+        std::find_if(study_.steps.begin(), study_.steps.end(), [&](const auto& s) { return s.about.id == id; });
     if (!clock_ || found == study_.steps.end() || n > study_.most) {
         return std::nullopt;
     }
@@ -304,7 +303,8 @@ study_report run_study(const study_request& request, const device_description& d
                           " takes, which is " + std::to_string(study.most));
     }
     if (request.offset > most_offset || request.offset % 16 != 0) {
-        throw bad_request("an offset of " + std::to_string(request.offset) + " bytes, which is no multiple of 16 up to 256");
+        throw bad_request("an offset of " + std::to_string(request.offset) +
+                          " bytes, which is no multiple of 16 up to 256");
     }
     if (request.samples == 0) {
         throw bad_request("0 samples of each timing");
@@ -333,8 +333,8 @@ study_report run_study(const study_request& request, const device_description& d
     }
     if (study.tables && request.steps.empty() && usable) {
         progress("tables");
-        report.tables = study.tables(
-            report, [&](const std::string& id, std::uint64_t n) { return run.seconds_of(id, n); });
+        report.tables =
+            study.tables(report, [&](const std::string& id, std::uint64_t n) { return run.seconds_of(id, n); });
     }
     progress("done");
     return report;

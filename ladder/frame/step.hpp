@@ -108,7 +108,7 @@ struct step_definition {
     std::function<std::uint64_t(std::uint64_t n)> least_bytes{};
     fate ought = fate::right;
     std::string lesson{};
-    std::string finds{};         // what the checks find in it, a part of the kind's name; empty: nothing
+    std::string finds{};          // what the checks find in it, a part of the kind's name; empty: nothing
     std::uint64_t check_n = 3000; // asked for when the checks run
     std::vector<claim_check> claims{};
 };

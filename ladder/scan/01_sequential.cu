@@ -26,7 +26,8 @@ void run(const frame::stage& on) {
 verdict n_less_one_additions(const frame::evidence& e) {
     // Every element but the first is the result of an addition.
     const auto additions = e.step.launches[0].total.global_store_bytes / sizeof(int) - 1;
-    return seen(additions == e.n() - 1, std::to_string(additions) + " additions for " + std::to_string(e.n()) + " elements");
+    return seen(additions == e.n() - 1,
+                std::to_string(additions) + " additions for " + std::to_string(e.n()) + " elements");
 }
 
 verdict one_lane(const frame::evidence& e) {
@@ -37,17 +38,18 @@ verdict one_lane(const frame::evidence& e) {
 } // namespace
 
 frame::step_definition sequential() {
-    return {.about = {"1", "sequential, one thread", "ladder/scan/01_sequential.cu",
-                      "each total is the one before and one element more", "Parallel patterns, Sequential algorithm"},
-            .data = exclusive,
-            .run = run,
-            .size = frame::at_most(4096),
-            .least_bytes = read_and_written,
-            .claims = {
-                {"n additions (one less)", "Parallel patterns, Sequential algorithm", frame::counted(n_less_one_additions)},
-                {"not the type of procedure ideally suited for parallel computing", "759, Concluding Remarks, Parallel Scan",
-                 frame::counted(one_lane)},
-            }};
+    return {
+        .about = {"1", "sequential, one thread", "ladder/scan/01_sequential.cu",
+                  "each total is the one before and one element more", "Parallel patterns, Sequential algorithm"},
+        .data = exclusive,
+        .run = run,
+        .size = frame::at_most(4096),
+        .least_bytes = read_and_written,
+        .claims = {
+            {"n additions (one less)", "Parallel patterns, Sequential algorithm", frame::counted(n_less_one_additions)},
+            {"not the type of procedure ideally suited for parallel computing",
+             "759, Concluding Remarks, Parallel Scan", frame::counted(one_lane)},
+        }};
 }
 
 } // namespace warpfold::ladder::scan

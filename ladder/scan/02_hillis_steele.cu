@@ -58,8 +58,8 @@ verdict n_less_stride_active(const frame::evidence& e) {
 
 verdict log_n_iterations(const frame::evidence& e) {
     const double barriers = frame::barriers_per_warp(e.step.launches[0]);
-    return seen(barriers == 1 + frame::log2_up(e.n()), number(barriers - 1, 0) + " iterations for " +
-                                                           std::to_string(e.n()) + " elements, a barrier each");
+    return seen(barriers == 1 + frame::log2_up(e.n()),
+                number(barriers - 1, 0) + " iterations for " + std::to_string(e.n()) + " elements, a barrier each");
 }
 
 verdict factor_of_log_n(const frame::evidence& e) {
@@ -72,7 +72,8 @@ verdict factor_of_log_n(const frame::evidence& e) {
         return n * iterations - ((std::uint64_t{1} << iterations) - 1);
     };
     return seen(here == formula(e.n()),
-                std::to_string(here) + " additions, " + number(static_cast<double>(here) / static_cast<double>(e.n() - 1), 1) +
+                std::to_string(here) + " additions, " +
+                    number(static_cast<double>(here) / static_cast<double>(e.n() - 1), 1) +
                     "x those of step 1; the same n log2 n - (n' - 1), n' the power of two above n, is " +
                     number(static_cast<double>(formula(1'000'000)) / 999'999, 1) + "x for 10^6 elements");
 }
@@ -88,8 +89,8 @@ frame::step_definition hillis_steele() {
             .size = frame::at_most(most_threads),
             .least_bytes = read_and_written,
             .claims = {
-                {"the first-attempt scan executes log(n) iterations", "Parallel patterns, Work Efficiency Considerations",
-                 frame::counted(log_n_iterations)},
+                {"the first-attempt scan executes log(n) iterations",
+                 "Parallel patterns, Work Efficiency Considerations", frame::counted(log_n_iterations)},
                 {"active threads: stride to n-1 (n - stride threads)", "Parallel patterns, A Parallel Scan Algorithm",
                  frame::counted(n_less_stride_active)},
                 {"a factor of log(n) hurts: 20x for 10^6 elements", "Parallel patterns, Work Efficiency Considerations",

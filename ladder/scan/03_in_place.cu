@@ -37,9 +37,9 @@ void run(const frame::stage& on) {
 
 verdict two_an_iteration(const frame::evidence& e) {
     const double barriers = frame::barriers_per_warp(e.step.launches[0]);
-    return seen(barriers == 1 + 2 * frame::log2_up(e.n()),
-                number(barriers, 0) + " barriers a warp: two in each of " + std::to_string(frame::log2_up(e.n())) +
-                    " iterations, one at the end");
+    return seen(barriers == 1 + 2 * frame::log2_up(e.n()), number(barriers, 0) + " barriers a warp: two in each of " +
+                                                               std::to_string(frame::log2_up(e.n())) +
+                                                               " iterations, one at the end");
 }
 
 verdict half_the_shared_memory(const frame::evidence& e, const study_step& other) {
@@ -51,19 +51,20 @@ verdict half_the_shared_memory(const frame::evidence& e, const study_step& other
 } // namespace
 
 frame::step_definition two_barriers() {
-    return {.about = {"3", "in place, two barriers", "ladder/scan/03_in_place.cu",
-                      "one buffer: a barrier between all reads and all writes, and another before the next reads",
-                      "Parallel patterns, How to handle dependencies in that implementation?"},
-            .data = inclusive,
-            .run = run,
-            .size = frame::at_most(most_threads),
-            .least_bytes = read_and_written,
-            .claims = {
-                {"a barrier to ensure all inputs have been generated, another that all threads have secured their inputs",
-                 "Parallel patterns, How to handle dependencies in that implementation?", frame::counted(two_an_iteration)},
-                {"half the shared memory of ping-pong", "Parallel patterns, A Parallel Scan Algorithm",
-                 frame::compared("2", half_the_shared_memory)},
-            }};
+    return {
+        .about = {"3", "in place, two barriers", "ladder/scan/03_in_place.cu",
+                  "one buffer: a barrier between all reads and all writes, and another before the next reads",
+                  "Parallel patterns, How to handle dependencies in that implementation?"},
+        .data = inclusive,
+        .run = run,
+        .size = frame::at_most(most_threads),
+        .least_bytes = read_and_written,
+        .claims = {
+            {"a barrier to ensure all inputs have been generated, another that all threads have secured their inputs",
+             "Parallel patterns, How to handle dependencies in that implementation?", frame::counted(two_an_iteration)},
+            {"half the shared memory of ping-pong", "Parallel patterns, A Parallel Scan Algorithm",
+             frame::compared("2", half_the_shared_memory)},
+        }};
 }
 
 frame::step_definition cut_the_sausage() {
@@ -75,7 +76,8 @@ frame::step_definition cut_the_sausage() {
             .size = [](std::uint64_t) { return std::uint64_t{10}; },
             .claims = {
                 {"the prefix scan is [3, 8, 10, 17, 45, 49, 52, 52, 60, 61], and 39 inches are left",
-                 "Parallel patterns, A Inclusive Scan Application Example", [](const frame::evidence& e) {
+                 "Parallel patterns, A Inclusive Scan Application Example",
+                 [](const frame::evidence& e) {
                      const auto cuts = frame::view<std::int32_t>(e.result);
                      const std::vector<std::uint64_t> here(cuts.begin(), cuts.end());
                      return seen(here == std::vector<std::uint64_t>{3, 8, 10, 17, 45, 49, 52, 52, 60, 61},

@@ -45,7 +45,8 @@ frame::step_definition one_barrier() {
             .size = frame::at_most(most_threads),
             .least_bytes = read_and_written,
             .ought = fate::by_luck,
-            .lesson = "a thread may overwrite the input of another; only the order in which warps happen to run saves it",
+            .lesson =
+                "a thread may overwrite the input of another; only the order in which warps happen to run saves it",
             .finds = "race in shared memory",
             .claims = {
                 {"during every iteration, each thread can overwrite the input of another thread",

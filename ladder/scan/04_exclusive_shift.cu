@@ -53,7 +53,8 @@ verdict one_sector_more(const frame::evidence& e, const study_step& other) {
         return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
     };
     return seen(sectors(e.step) > sectors(other), number(sectors(e.step), 2) + " sectors a load, " +
-                                                      number(sectors(other), 2) + " in step 2: all but the first warp load "
+                                                      number(sectors(other), 2) +
+                                                      " in step 2: all but the first warp load "
                                                       "from an address that is not aligned");
 }
 
@@ -61,7 +62,8 @@ verdict one_sector_more(const frame::evidence& e, const study_step& other) {
 
 frame::step_definition exclusive_shift() {
     return {.about = {"4", "exclusive, by a shift", "ladder/scan/04_exclusive_shift.cu",
-                      "zero first, the others one to the right, then as before", "Parallel patterns, A Parallel Scan Algorithm"},
+                      "zero first, the others one to the right, then as before",
+                      "Parallel patterns, A Parallel Scan Algorithm"},
             .data = exclusive,
             .run = run,
             .size = frame::at_most(most_threads),

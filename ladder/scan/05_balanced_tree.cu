@@ -84,8 +84,8 @@ verdict in_all(const frame::evidence& e) {
     const auto n = e.n();
     return seen(additions == 2 * n - 2 && frame::sum(work.overwrites) == n - 1,
                 std::to_string(additions) + " additions and " + std::to_string(frame::sum(work.overwrites)) +
-                    " overwrites; Hillis and Steele makes " +
-                    std::to_string(n * frame::log2_up(n) - (n - 1)) + " additions of as many elements");
+                    " overwrites; Hillis and Steele makes " + std::to_string(n * frame::log2_up(n) - (n - 1)) +
+                    " additions of as many elements");
 }
 
 verdict strides_conflict(const frame::evidence& e) {
@@ -102,7 +102,8 @@ verdict two_way_load(const frame::evidence& e) {
         return unseen("needs a full warp");
     }
     const auto& load = e.step.launches[0].by_interval.at(0);
-    const auto degree = static_cast<double>(load.shared_store_wavefronts) / static_cast<double>(load.shared_store_requests);
+    const auto degree =
+        static_cast<double>(load.shared_store_wavefronts) / static_cast<double>(load.shared_store_requests);
     const auto sectors = static_cast<double>(load.global_load_sectors) / static_cast<double>(load.global_load_requests);
     return seen(degree == 2 && sectors == 8, number(degree, 1) + " passes a store to shared memory, " +
                                                  number(sectors, 1) + " sectors a load where 4 would do");
@@ -110,34 +111,36 @@ verdict two_way_load(const frame::evidence& e) {
 
 verdict compares_well(const frame::evidence& e) {
     const tree_work work = balanced_work(e);
-    const double ratio = static_cast<double>(frame::sum(work.up) + frame::sum(work.down)) / static_cast<double>(e.n() - 1);
+    const double ratio =
+        static_cast<double>(frame::sum(work.up) + frame::sum(work.down)) / static_cast<double>(e.n() - 1);
     return seen(ratio <= 2, number(ratio, 2) + "x the additions of the sequential scan");
 }
 
 } // namespace
 
 frame::step_definition balanced_tree() {
-    return {.about = {"5", "balanced tree, up-sweep and down-sweep", "ladder/scan/05_balanced_tree.cu",
-                      "build sums up a tree in place, clear the root, and pass them down again: work in proportion to n",
-                      "759, Parallel Scan Algorithm: Solution #2"},
-            .data = exclusive,
-            .run = run,
-            .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
-            .least_bytes = read_and_written,
-            .claims = {
-                {"the reduction takes n/2 + n/4 + ... + 1 = n-1 additions", "759, Operation Count, Reduce Phase",
-                 frame::counted(halving_levels)},
-                {"down-sweep: n-1 additions and n-1 swaps (each swap shadows an addition)",
-                 "759, Down-Sweep Phase, Remarks", frame::counted(down_sweep)},
-                {"in all 2n-2 additions and n-1 swaps, against n log n", "759, Down-Sweep Phase, Remarks",
-                 frame::counted(in_all)},
-                {"very comparable with the work load in the sequential solution", "759, Down-Sweep Phase, Remarks",
-                 frame::counted(compares_well)},
-                {"numerous shared memory bank conflicts since strides are powers of 2", "759, Going Beyond 2048 Entries [3/3]",
-                 frame::counted(strides_conflict)},
-                {"2-way-interleaved loads result in 2-way bank conflicts, and halve the device memory bandwidth",
-                 "759, Exercise: Is ShMem access below good or bad?", frame::counted(two_way_load)},
-            }};
+    return {
+        .about = {"5", "balanced tree, up-sweep and down-sweep", "ladder/scan/05_balanced_tree.cu",
+                  "build sums up a tree in place, clear the root, and pass them down again: work in proportion to n",
+                  "759, Parallel Scan Algorithm: Solution #2"},
+        .data = exclusive,
+        .run = run,
+        .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
+        .least_bytes = read_and_written,
+        .claims = {
+            {"the reduction takes n/2 + n/4 + ... + 1 = n-1 additions", "759, Operation Count, Reduce Phase",
+             frame::counted(halving_levels)},
+            {"down-sweep: n-1 additions and n-1 swaps (each swap shadows an addition)",
+             "759, Down-Sweep Phase, Remarks", frame::counted(down_sweep)},
+            {"in all 2n-2 additions and n-1 swaps, against n log n", "759, Down-Sweep Phase, Remarks",
+             frame::counted(in_all)},
+            {"very comparable with the work load in the sequential solution", "759, Down-Sweep Phase, Remarks",
+             frame::counted(compares_well)},
+            {"numerous shared memory bank conflicts since strides are powers of 2",
+             "759, Going Beyond 2048 Entries [3/3]", frame::counted(strides_conflict)},
+            {"2-way-interleaved loads result in 2-way bank conflicts, and halve the device memory bandwidth",
+             "759, Exercise: Is ShMem access below good or bad?", frame::counted(two_way_load)},
+        }};
 }
 
 } // namespace warpfold::ladder::scan

@@ -73,8 +73,8 @@ verdict coalesced_again(const frame::evidence& e) {
 
 verdict a_word_in_32(const frame::evidence& e) {
     const auto words = e.step.launches[0].dynamic_shared_bytes / sizeof(int);
-    return seen(words == e.n() + e.n() / 32, std::to_string(words - e.n()) + " words of padding for " +
-                                                 std::to_string(e.n()) + " elements");
+    return seen(words == e.n() + e.n() / 32,
+                std::to_string(words - e.n()) + " words of padding for " + std::to_string(e.n()) + " elements");
 }
 
 } // namespace

@@ -88,30 +88,31 @@ verdict no_more_than_twice(const frame::evidence& e) {
 
 verdict without_swaps(const frame::evidence& e, const study_step& other) {
     const auto stores = [](const study_step& s) { return s.launches[0].total.shared_store_bytes; };
-    return seen(stores(e.step) < stores(other),
-                std::to_string(stores(e.step) / sizeof(int)) + " elements stored in shared memory, " +
-                    std::to_string(stores(other) / sizeof(int)) + " in step 5");
+    return seen(stores(e.step) < stores(other), std::to_string(stores(e.step) / sizeof(int)) +
+                                                    " elements stored in shared memory, " +
+                                                    std::to_string(stores(other) / sizeof(int)) + " in step 5");
 }
 
 } // namespace
 
 frame::step_definition post_scan_tree() {
-    return {.about = {"7", "reduction and post-scan tree", "ladder/scan/07_post_scan_tree.cu",
-                      "after the reduction each finished total is added half a stride further: inclusive, without swaps",
-                      "Parallel patterns, Inclusive Post Scan Step"},
-            .data = inclusive,
-            .run = run,
-            .size = frame::at_most(2048),
-            .least_bytes = read_and_written,
-            .claims = {
-                {"the parallel scan executes 2 log(n) parallel iterations (one less)", "Parallel patterns, Work Analysis",
-                 frame::counted(iterations)},
-                {"total adds: 2(n-1)", "Parallel patterns, Work Analysis", frame::counted(total_adds)},
-                {"no more than twice the adds of the efficient sequential algorithm", "Parallel patterns, Work Analysis",
-                 frame::counted(no_more_than_twice)},
-                {"it does without the swaps of the down-sweep", "759, Down-Sweep Phase, Remarks",
-                 frame::compared("5", without_swaps)},
-            }};
+    return {
+        .about = {"7", "reduction and post-scan tree", "ladder/scan/07_post_scan_tree.cu",
+                  "after the reduction each finished total is added half a stride further: inclusive, without swaps",
+                  "Parallel patterns, Inclusive Post Scan Step"},
+        .data = inclusive,
+        .run = run,
+        .size = frame::at_most(2048),
+        .least_bytes = read_and_written,
+        .claims = {
+            {"the parallel scan executes 2 log(n) parallel iterations (one less)", "Parallel patterns, Work Analysis",
+             frame::counted(iterations)},
+            {"total adds: 2(n-1)", "Parallel patterns, Work Analysis", frame::counted(total_adds)},
+            {"no more than twice the adds of the efficient sequential algorithm", "Parallel patterns, Work Analysis",
+             frame::counted(no_more_than_twice)},
+            {"it does without the swaps of the down-sweep", "759, Down-Sweep Phase, Remarks",
+             frame::compared("5", without_swaps)},
+        }};
 }
 
 } // namespace warpfold::ladder::scan

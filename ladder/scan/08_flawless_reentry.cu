@@ -113,12 +113,13 @@ verdict launches(const frame::evidence& e) {
     for (const auto& launch : e.step.launches) {
         grids.push_back(launch.grid[0]);
     }
-    return seen(e.step.launches.size() == expected, std::to_string(depth) + " levels in launches of " + list(grids) +
-                                                        " blocks, up and down");
+    return seen(e.step.launches.size() == expected,
+                std::to_string(depth) + " levels in launches of " + list(grids) + " blocks, up and down");
 }
 
 double sectors_a_load(const softgpu::observe::launch_record& launch) {
-    return static_cast<double>(launch.total.global_load_sectors) / static_cast<double>(launch.total.global_load_requests);
+    return static_cast<double>(launch.total.global_load_sectors) /
+           static_cast<double>(launch.total.global_load_requests);
 }
 
 verdict jumps(const frame::evidence& e) {
@@ -127,7 +128,8 @@ verdict jumps(const frame::evidence& e) {
     }
     const double first = sectors_a_load(e.step.launches[0]);
     const double second = sectors_a_load(e.step.launches[1]);
-    return seen(second == 32, number(second, 1) + " sectors a load in the second launch, " + number(first, 1) + " in the first");
+    return seen(second == 32,
+                number(second, 1) + " sectors a load in the second launch, " + number(first, 1) + " in the first");
 }
 
 verdict work(const frame::evidence& e) {
@@ -139,28 +141,30 @@ verdict work(const frame::evidence& e) {
     }
     const std::uint64_t pairs = down / 2; // an addition and an overwrite each; the root's clearing may be a store more
     const std::uint64_t size = size_of(e.n());
-    return seen(up + pairs == 2 * size - 2 && down - 2 * pairs <= 1,
-                std::to_string(up + pairs) + " additions, " + std::to_string(pairs) + " overwrites for " +
-                    std::to_string(size) + " elements");
+    return seen(up + pairs == 2 * size - 2 && down - 2 * pairs <= 1, std::to_string(up + pairs) + " additions, " +
+                                                                         std::to_string(pairs) + " overwrites for " +
+                                                                         std::to_string(size) + " elements");
 }
 
 } // namespace
 
 frame::step_definition flawless_reentry() {
-    return {.about = {"8", "many launches, flawless reentry", "ladder/scan/08_flawless_reentry.cu",
-                      "each launch takes up the tree where the last one left it, at a stride 2^6 times as large",
-                      "759, Going Beyond 2048 Entries"},
-            .data = exclusive,
-            .run = run,
-            .scratch_bytes = [](std::uint64_t n) { return size_of(n) * sizeof(int); },
-            .least_bytes = read_and_written,
-            .claims = {
-                {"we will have to invoke the kernel several times, until the stride is 2^(M-1), and down in a similar fashion",
-                 "759, Going Beyond 2048 Entries [3/3]", launches},
-                {"you'll have to jump 2^k locations between elements: not a contiguous chunk",
-                 "759, Going Beyond 2048 Entries [2/3]", frame::counted(jumps)},
-                {"2n-2 additions and n-1 swaps over all launches", "759, Down-Sweep Phase, Remarks", frame::counted(work)},
-            }};
+    return {
+        .about = {"8", "many launches, flawless reentry", "ladder/scan/08_flawless_reentry.cu",
+                  "each launch takes up the tree where the last one left it, at a stride 2^6 times as large",
+                  "759, Going Beyond 2048 Entries"},
+        .data = exclusive,
+        .run = run,
+        .scratch_bytes = [](std::uint64_t n) { return size_of(n) * sizeof(int); },
+        .least_bytes = read_and_written,
+        .claims = {
+            {"we will have to invoke the kernel several times, until the stride is 2^(M-1), and down in a similar "
+             "fashion",
+             "759, Going Beyond 2048 Entries [3/3]", launches},
+            {"you'll have to jump 2^k locations between elements: not a contiguous chunk",
+             "759, Going Beyond 2048 Entries [2/3]", frame::counted(jumps)},
+            {"2n-2 additions and n-1 swaps over all launches", "759, Down-Sweep Phase, Remarks", frame::counted(work)},
+        }};
 }
 
 } // namespace warpfold::ladder::scan

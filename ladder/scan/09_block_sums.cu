@@ -99,7 +99,8 @@ frame::step_definition block_sums() {
             .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
             .least_bytes = read_and_written,
             .claims = {
-                {"the case when the number of elements is not a power of 2, and 16,777,216 of them: launches for each level "
+                {"the case when the number of elements is not a power of 2, and 16,777,216 of them: launches for each "
+                 "level "
                  "of sums, down and up",
                  "759, Concluding Remarks, Parallel Scan", launches},
                 {"every element is read and written twice", "Harris, Sengupta and Owens (2007)",

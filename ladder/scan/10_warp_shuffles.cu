@@ -34,16 +34,17 @@ void run(const frame::stage& on) {
 verdict five_shuffles(const frame::evidence& e) {
     const auto& launch = e.step.launches[0];
     const double a_block = static_cast<double>(launch.total.shuffles) / launch.grid[0];
-    return seen(a_block == 5 * 32 + 5, number(a_block, 0) + " shuffles a block of 32 warps: five in each, and five for the "
-                                                            "totals of the warps");
+    return seen(a_block == 5 * 32 + 5, number(a_block, 0) +
+                                           " shuffles a block of 32 warps: five in each, and five for the "
+                                           "totals of the warps");
 }
 
 verdict one_value_a_warp(const frame::evidence& e, const study_step& other) {
     const auto stored = [](const study_step& s) { return s.launches[0].total.shared_store_bytes / sizeof(int); };
     const double here = static_cast<double>(stored(e.step)) / e.step.launches[0].grid[0] / part;
     const double before = static_cast<double>(stored(other)) / other.launches[0].grid[0] / 2048;
-    return seen(here < 0.1, number(here, 3) + " elements stored in shared memory for each scanned, " + number(before, 2) +
-                                " in step 9");
+    return seen(here < 0.1, number(here, 3) + " elements stored in shared memory for each scanned, " +
+                                number(before, 2) + " in step 9");
 }
 
 verdict barriers_left(const frame::evidence& e) {
@@ -54,18 +55,19 @@ verdict barriers_left(const frame::evidence& e) {
 } // namespace
 
 frame::step_definition warp_shuffles() {
-    return {.about = {"10", "warp shuffles", "ladder/scan/10_warp_shuffles.cu",
-                      "lanes read each other's registers; shared memory takes one total a warp", "380, Shuffle (SHFL)"},
-            .data = inclusive,
-            .run = run,
-            .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
-            .least_bytes = read_and_written,
-            .claims = {
-                {"no shared memory is needed within a warp", "380, Shuffle (SHFL)", frame::compared("9", one_value_a_warp)},
-                {"log2(32) = 5 shuffles scan a warp", "380, Shuffle (SHFL)", frame::counted(five_shuffles)},
-                {"two barriers are left", "380, And More...", frame::counted(barriers_left)},
-                {"faster than step 9", "380, Shuffle (SHFL)", frame::faster_than("9")},
-            }};
+    return {
+        .about = {"10", "warp shuffles", "ladder/scan/10_warp_shuffles.cu",
+                  "lanes read each other's registers; shared memory takes one total a warp", "380, Shuffle (SHFL)"},
+        .data = inclusive,
+        .run = run,
+        .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
+        .least_bytes = read_and_written,
+        .claims = {
+            {"no shared memory is needed within a warp", "380, Shuffle (SHFL)", frame::compared("9", one_value_a_warp)},
+            {"log2(32) = 5 shuffles scan a warp", "380, Shuffle (SHFL)", frame::counted(five_shuffles)},
+            {"two barriers are left", "380, And More...", frame::counted(barriers_left)},
+            {"faster than step 9", "380, Shuffle (SHFL)", frame::faster_than("9")},
+        }};
 }
 
 } // namespace warpfold::ladder::scan

@@ -125,18 +125,19 @@ verdict once_over_memory(const frame::evidence& e) {
 } // namespace
 
 frame::step_definition look_back() {
-    return {.about = {"11", "decoupled look-back", "ladder/scan/11_look_back.cu",
-                      "one launch: a block waits for no more than the sums of those before it",
-                      "beyond the lectures: Merrill and Garland (2016)"},
-            .data = inclusive,
-            .run = run,
-            .scratch_bytes = [](std::uint64_t n) { return 8 + 8 * frame::divide_up(n, tile_elements); },
-            .least_bytes = read_and_written,
-            .claims = {
-                {"one launch", "Merrill and Garland (2016)", one_launch},
-                {"every element is read and written once", "Merrill and Garland (2016)", frame::counted(once_over_memory)},
-                {"faster than step 10", "Merrill and Garland (2016)", frame::faster_than("10")},
-            }};
+    return {
+        .about = {"11", "decoupled look-back", "ladder/scan/11_look_back.cu",
+                  "one launch: a block waits for no more than the sums of those before it",
+                  "beyond the lectures: Merrill and Garland (2016)"},
+        .data = inclusive,
+        .run = run,
+        .scratch_bytes = [](std::uint64_t n) { return 8 + 8 * frame::divide_up(n, tile_elements); },
+        .least_bytes = read_and_written,
+        .claims = {
+            {"one launch", "Merrill and Garland (2016)", one_launch},
+            {"every element is read and written once", "Merrill and Garland (2016)", frame::counted(once_over_memory)},
+            {"faster than step 10", "Merrill and Garland (2016)", frame::faster_than("10")},
+        }};
 }
 
 } // namespace warpfold::ladder::scan

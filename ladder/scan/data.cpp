@@ -63,16 +63,17 @@ constexpr std::array<published, 11> of_2007{{{1024, 0.002231, 0.079492},
                                              {16777216, 94.794598, 15.854781}}};
 
 std::vector<study_table> then_and_now(const study_report& /*report*/, const frame::stopwatch& seconds_of) {
-    study_table table{"The table of Harris, Sengupta and Owens (2007), as the 759 lecture prints it, and the same today: the "
-                      "host's std::inclusive_scan on one core, and step 11; milliseconds",
-                      {"elements", "CPU\n2007", "GPU\n2007", "speed-up\n2007", "CPU\ntoday", "GPU\ntoday", "speed-up\ntoday"},
-                      {}};
+    study_table table{
+        "The table of Harris, Sengupta and Owens (2007), as the 759 lecture prints it, and the same today: the "
+        "host's std::inclusive_scan on one core, and step 11; milliseconds",
+        {"elements", "CPU\n2007", "GPU\n2007", "speed-up\n2007", "CPU\ntoday", "GPU\ntoday", "speed-up\ntoday"},
+        {}};
     for (const published& row : of_2007) {
         const auto cpu = seconds_of("cpu", row.n);
         const auto gpu = seconds_of("11", row.n);
-        table.rows.push_back({std::to_string(row.n), number(row.cpu, 6), number(row.gpu, 6), number(row.cpu / row.gpu, 2),
-                              cpu ? number(*cpu * 1e3, 6) : "–", gpu ? number(*gpu * 1e3, 6) : "–",
-                              cpu && gpu ? number(*cpu / *gpu, 2) : "–"});
+        table.rows.push_back({std::to_string(row.n), number(row.cpu, 6), number(row.gpu, 6),
+                              number(row.cpu / row.gpu, 2), cpu ? number(*cpu * 1e3, 6) : "–",
+                              gpu ? number(*gpu * 1e3, 6) : "–", cpu && gpu ? number(*cpu / *gpu, 2) : "–"});
     }
     return {table};
 }

@@ -8,8 +8,8 @@ namespace warpfold::ladder::scan {
 #ifdef __CUDACC__
 __host__ __device__
 #endif
-constexpr unsigned
-padded(unsigned k) {
+    constexpr unsigned
+    padded(unsigned k) {
     return k + k / 32;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 std::size_t scratch_bytes(std::uint64_t n) {
     std::size_t bytes = 0;
-    WARPFOLD_CUDA_CHECK(cub::DeviceScan::InclusiveSum(nullptr, bytes, static_cast<const int*>(nullptr),
-                                                      static_cast<int*>(nullptr), n));
+    WARPFOLD_CUDA_CHECK(
+        cub::DeviceScan::InclusiveSum(nullptr, bytes, static_cast<const int*>(nullptr), static_cast<int*>(nullptr), n));
     return bytes;
 }
 
@@ -25,7 +25,8 @@ void run(const frame::stage& on) {
 } // namespace
 
 frame::step_definition peer_cub() {
-    return {.about = {"cub", "cub::DeviceScan", "ladder/scan/peer_cub.cu", "InclusiveSum of the peer that ships with CUDA", "", true},
+    return {.about = {"cub", "cub::DeviceScan", "ladder/scan/peer_cub.cu",
+                      "InclusiveSum of the peer that ships with CUDA", "", true},
             .data = inclusive,
             .run = run,
             .scratch_bytes = scratch_bytes,

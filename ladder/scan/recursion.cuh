@@ -56,8 +56,8 @@ inline void scan_recursively(const frame::stage& on, const part_shape& shape, in
     if (parts > 1) {
         scan_recursively(on, shape, sums, sums, parts, sums + parts);
         const unsigned shift = shape.inclusive ? 1 : 0;
-        frame::launch(on, "add_before", add_before, static_cast<unsigned>(parts - shift), std::min(shape.part, 1024u), 0,
-                      output, sums, n, shape.part, shift);
+        frame::launch(on, "add_before", add_before, static_cast<unsigned>(parts - shift), std::min(shape.part, 1024u),
+                      0, output, sums, n, shape.part, shift);
     }
 }
 

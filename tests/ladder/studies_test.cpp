@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "ladder/catalogue.hpp"
@@ -30,15 +31,15 @@ protected:
 
     static void expect_as_told(const study_report& report) {
         for (const study_step& step : report.steps) {
-            EXPECT_TRUE(step.as_told()) << report.request.name << ", step " << step.id << ", n " << report.request.n << ": "
-                                        << step.skipped << step.error << step.difference;
+            EXPECT_TRUE(step.as_told()) << report.request.name << ", step " << step.id << ", n " << report.request.n
+                                        << ": " << step.skipped << step.error << step.difference;
         }
     }
 };
 
 TEST_P(Studies, AreAsTold) {
-    for (const std::uint64_t n : {1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 1000, 1023, 1024, 1025, 2047, 2048,
-                                  2049, 4099, 10007, 65536}) {
+    for (const std::uint64_t n : {1,   2,   3,    7,    31,   32,   33,   63,   64,   65,   100,   127,
+                                  128, 129, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4099, 10007, 65536}) {
         expect_as_told(run(n));
     }
 }
@@ -115,6 +116,43 @@ TEST_P(Studies, RefuseWhatTheyCannotDo) {
     request.samples = 0;
     EXPECT_THROW(static_cast<void>(loaded_ladder().study(request)), bad_request);
     EXPECT_THROW(static_cast<void>(loaded_ladder().study_steps("bogus")), bad_request);
+}
+
+const study_step& step_of(const study_report& report, const std::string& id) {
+    for (const study_step& step : report.steps) {
+        if (step.id == id) {
+            return step;
+        }
+    }
+    throw std::out_of_range("no step " + id);
+}
+
+// What the parallel-patterns lecture says of its first two implementations, and that the race check says where.
+TEST(HistogramLadder, LosesCountsWithoutAtomics) {
+    study_request request;
+    request.name = "histogram";
+    request.n = 4099;
+    request.count = request.check = true;
+    const study_report report = loaded_ladder().study(request);
+    for (const char* const id : {"1", "2"}) {
+        const study_step& step = step_of(report, id);
+        EXPECT_FALSE(step.correct) << id;
+        EXPECT_NE(step.difference.find("of 7 values are wrong"), std::string::npos) << step.difference;
+        const std::string& found = step.claims.back().figure;
+        EXPECT_NE(found.find(id == std::string("1") ? "01_sections.cu, line" : "02_interleaved.cu, line"),
+                  std::string::npos)
+            << found;
+    }
+    EXPECT_TRUE(step_of(report, "3").correct);
+}
+
+TEST(ScanLadder, GoesWrongWithOneBarrier) {
+    study_request request;
+    request.name = "scan";
+    request.n = 1000;
+    const study_report report = loaded_ladder().study(request);
+    EXPECT_FALSE(step_of(report, "3a").correct);
+    EXPECT_TRUE(step_of(report, "3").correct);
 }
 
 std::vector<const char*> names() {

@@ -38,10 +38,11 @@ TEST_F(ladder_study, shows_counters_claims_and_tables) {
     const outcome seen = run({"scan", "--device", "softgpu", "--n", "2Ki"});
     EXPECT_EQ(seen.status, 0) << seen.error;
     EXPECT_EQ(seen.error, "");
-    expect_in(seen.out, {"scan: 2,048 of them: what is done", "right", "wrong, as told", "7.00", "Then and now", "2.5",
-                         "✓ 4 hold, ✗ 1 does not, – 0 cannot be seen here", "✓ as many as elements → 1000 [759, a slide]",
-                         "✗ more than before → fewer", "! nothing makes it right", "ladder/scan/a.cu", "no finding",
-                         "b    3 of 1000 values are wrong"});
+    expect_in(seen.out,
+              {"scan: what is done; n = 2,048", "right", "wrong, as told", "7.00", "Then and now", "2.5",
+               "✓ 4 hold, ✗ 1 does not, – 0 cannot be seen here", "✓ as many as elements → 1000 [759, a slide]",
+               "✗ more than before → fewer", "! nothing makes it right", "ladder/scan/a.cu", "no finding",
+               "b    3 of 1000 values are wrong"});
 }
 
 TEST_F(ladder_study, shows_times_with_a_gpu) {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Data and references of the convolutions, and the order of the ladder.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "ladder/convolution/steps.hpp"
+
+namespace warpfold::ladder::convolution {
+
+namespace {
+
+std::vector<float> numbers(std::uint64_t n, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<float> values(n);
+    for (float& value : values) {
+        value = static_cast<float>(static_cast<int>(random() % 15) - 7);
+    }
+    return values;
+}
+
+// 3, 4, 5, 4, 3: whole numbers, no two neighbours alike.
+std::vector<float> mask_of(int width) {
+    std::vector<float> mask(static_cast<std::size_t>(width));
+    for (int k = 0; k < width; ++k) {
+        mask[static_cast<std::size_t>(k)] = static_cast<float>(3 + std::min(k, width - 1 - k) - (k == 0 ? 1 : 0));
+    }
+    return mask;
+}
+
+std::vector<float> convolved(const std::vector<float>& in, const std::vector<float>& mask) {
+    const auto n = static_cast<std::int64_t>(in.size());
+    std::vector<float> out(in.size());
+    for (std::int64_t i = 0; i < n; ++i) {
+        double sum = 0;
+        for (int k = 0; k < mask_width; ++k) {
+            const std::int64_t j = i - half + k;
+            sum += j >= 0 && j < n
+                       ? static_cast<double>(in[static_cast<std::size_t>(j)]) * mask[static_cast<std::size_t>(k)]
+                       : 0;
+        }
+        out[static_cast<std::size_t>(i)] = static_cast<float>(sum);
+    }
+    return out;
+}
+
+std::vector<float> convolved(const std::vector<float>& in, extent e, const std::vector<float>& mask) {
+    std::vector<float> out(in.size());
+    for (int y = 0; y < e.height; ++y) {
+        for (int x = 0; x < e.width; ++x) {
+            double sum = 0;
+            for (int dy = 0; dy < side; ++dy) {
+                for (int dx = 0; dx < side; ++dx) {
+                    const int yy = y - half_side + dy;
+                    const int xx = x - half_side + dx;
+                    if (yy >= 0 && yy < e.height && xx >= 0 && xx < e.width) {
+                        sum += static_cast<double>(in[static_cast<std::size_t>(yy) * static_cast<std::size_t>(e.width) +
+                                                      static_cast<std::size_t>(xx)]) *
+                               mask[static_cast<std::size_t>(dy * side + dx)];
+                    }
+                }
+            }
+            out[static_cast<std::size_t>(y) * static_cast<std::size_t>(e.width) + static_cast<std::size_t>(x)] =
+                static_cast<float>(sum);
+        }
+    }
+    return out;
+}
+
+// Of `n` places, how many have an element at distance -reach ... reach, summed over the distances.
+std::uint64_t pairs_in(std::uint64_t n, int reach) {
+    std::uint64_t pairs = 0;
+    for (int d = -reach; d <= reach; ++d) {
+        const auto off = static_cast<std::uint64_t>(std::abs(d));
+        pairs += n > off ? n - off : 0;
+    }
+    return pairs;
+}
+
+} // namespace
+
+frame::sample line(std::uint64_t n, std::uint64_t seed) {
+    const auto in = numbers(n, seed);
+    const auto mask = mask_of(mask_width);
+    return {n,
+            {frame::bytes_of(in), frame::bytes_of(mask)},
+            frame::bytes_of(convolved(in, mask)),
+            frame::value_type::float32};
+}
+
+frame::sample line_with_ghosts(std::uint64_t n, std::uint64_t seed) {
+    frame::sample all = line(n, seed);
+    frame::bytes& in = all.in[0];
+    in.insert(in.begin(), half * sizeof(float), std::byte{0});
+    in.insert(in.end(), half * sizeof(float), std::byte{0});
+    return all;
+}
+
+extent image_of(std::uint64_t n) {
+    const auto width = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
+    return width == 0 ? extent{} : extent{static_cast<int>(width), static_cast<int>(n / width)};
+}
+
+frame::sample image(std::uint64_t n, std::uint64_t seed) {
+    const extent e = image_of(n);
+    const auto in = numbers(pixels(n), seed);
+    const auto row = mask_of(side);
+    std::vector<float> mask;
+    for (const float a : row) {
+        for (const float b : row) {
+            mask.push_back(a * b);
+        }
+    }
+    return {pixels(n),
+            {frame::bytes_of(in), frame::bytes_of(mask), frame::bytes_of(row)},
+            frame::bytes_of(convolved(in, e, mask)),
+            frame::value_type::float32};
+}
+
+std::uint64_t pairs_of_line(std::uint64_t n) { return pairs_in(n, half); }
+
+std::uint64_t pairs_of_image(std::uint64_t n) {
+    const extent e = image_of(n);
+    return pairs_in(static_cast<std::uint64_t>(e.width), half_side) *
+           pairs_in(static_cast<std::uint64_t>(e.height), half_side);
+}
+
+frame::step_definition peer_cpu() {
+    return {
+        .about = {"cpu", "two loops, one dimension", "ladder/convolution/data.cpp", "one core of the host", "", true},
+        .data = line,
+        .on_host =
+            [](const frame::sample& s) {
+                const auto in = frame::view<float>(s.in[0]);
+                const auto mask = frame::view<float>(s.in[1]);
+                std::vector<float> out(in.size());
+                const auto n = static_cast<std::int64_t>(in.size());
+                for (std::int64_t i = 0; i < n; ++i) {
+                    float sum = 0;
+                    for (std::int64_t j = std::max<std::int64_t>(0, i - half); j <= std::min(n - 1, i + half); ++j) {
+                        sum += in[static_cast<std::size_t>(j)] * mask[static_cast<std::size_t>(j - i + half)];
+                    }
+                    out[static_cast<std::size_t>(i)] = sum;
+                }
+                return frame::bytes_of(out);
+            },
+        .least_bytes = read_and_written};
+}
+
+const frame::study_definition& ladder() {
+    static const frame::study_definition all{
+        .name = "convolution",
+        .data = "floats, each replaced by the weighted sum of its neighbours: 9 in a line, 25 in an image",
+        .n_counted = 1u << 16,
+        .n_timed = 1u << 24,
+        .most = 1u << 28,
+        .steps = {basic(), ghost_elements(), constant_mask(), tiled_with_halo(), tiled_with_cache(), basic_2d(),
+                  constant_2d(), tiled_2d(), separable(), peer_cpu()}};
+    return all;
+}
+
+} // namespace warpfold::ladder::convolution

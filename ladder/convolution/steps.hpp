@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The ladder of convolutions: its steps, and what they share. Output = weighted sum of the neighbours of an input element;
+// what lies outside counts as 0.
+#pragma once
+
+#include <cstdint>
+
+#include "ladder/frame/claims.hpp"
+#include "ladder/frame/launch.hpp"
+#include "ladder/frame/step.hpp"
+
+namespace warpfold::ladder::convolution {
+
+[[nodiscard]] const frame::study_definition& ladder();
+
+constexpr int mask_width = 9; // of the mask in one dimension
+constexpr int half = mask_width / 2;
+constexpr int side = 5; // of the mask in two dimensions
+constexpr int half_side = side / 2;
+constexpr unsigned threads = 256;
+constexpr int tile = 16; // side of a block in two dimensions
+
+// Inputs: the elements, then the mask. All are whole numbers, so that sums of products are exact.
+[[nodiscard]] frame::sample line(std::uint64_t n, std::uint64_t seed);
+// The same with the ghost elements stored: zeros before and behind.
+[[nodiscard]] frame::sample line_with_ghosts(std::uint64_t n, std::uint64_t seed);
+// An image as nearly square as n allows, with a mask that is the product of a column (input 2) and a row (the same).
+[[nodiscard]] frame::sample image(std::uint64_t n, std::uint64_t seed);
+
+struct extent {
+    int width = 0, height = 0;
+};
+[[nodiscard]] extent image_of(std::uint64_t n);
+[[nodiscard]] inline std::uint64_t pixels(std::uint64_t n) {
+    const extent e = image_of(n);
+    return static_cast<std::uint64_t>(e.width) * static_cast<std::uint64_t>(e.height);
+}
+
+// Pairs of an input element and a mask element that are multiplied: all but the ghosts.
+[[nodiscard]] std::uint64_t pairs_of_line(std::uint64_t n);
+[[nodiscard]] std::uint64_t pairs_of_image(std::uint64_t n);
+
+[[nodiscard]] inline std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
+// Elements that threads loaded from global memory.
+[[nodiscard]] inline std::uint64_t loads(const study_step& step) {
+    return frame::total(step.launches).global_load_bytes / sizeof(float);
+}
+// Floating-point operations (a multiplication and an addition a pair) for each load.
+[[nodiscard]] inline double ratio(std::uint64_t pairs, const study_step& step) {
+    return 2.0 * static_cast<double>(pairs) / static_cast<double>(loads(step));
+}
+
+frame::step_definition basic();
+frame::step_definition ghost_elements();
+frame::step_definition constant_mask();
+frame::step_definition tiled_with_halo();
+frame::step_definition tiled_with_cache();
+frame::step_definition basic_2d();
+frame::step_definition constant_2d();
+frame::step_definition tiled_2d();
+frame::step_definition separable();
+frame::step_definition peer_cpu();
+
+} // namespace warpfold::ladder::convolution
