@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Runs of consecutive elements between memory and one thread's registers, 16 bytes at a time where that goes.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace warpfold::detail {
+
+// The largest power of two, up to 16, that divides `bytes`.
+__host__ __device__ constexpr unsigned access_bytes(std::size_t bytes) {
+    return bytes % 16 == 0 ? 16 : (bytes % 8 == 0 ? 8 : (bytes % 4 == 0 ? 4 : (bytes % 2 == 0 ? 2 : 1)));
+}
+
+template <unsigned Bytes>
+struct access_word;
+template <>
+struct access_word<16> {
+    using type = uint4;
+};
+template <>
+struct access_word<8> {
+    using type = uint2;
+};
+template <>
+struct access_word<4> {
+    using type = unsigned;
+};
+template <>
+struct access_word<2> {
+    using type = unsigned short;
+};
+template <>
+struct access_word<1> {
+    using type = unsigned char;
+};
+
+// To what the address of a run of `Count` elements has to be aligned for load_run and store_run.
+template <class T, unsigned Count>
+inline constexpr unsigned run_alignment_v = access_bytes(sizeof(T) * Count);
+
+// Count elements from `from` on, which is aligned to run_alignment_v. With `once` caches need not keep them.
+template <bool Once, class T, unsigned Count>
+__device__ void load_run(const T* from, T (&items)[Count]) {
+    constexpr unsigned bytes = sizeof(T) * Count;
+    using word = typename access_word<access_bytes(bytes)>::type;
+    constexpr unsigned words = bytes / sizeof(word);
+    word held[words];
+#pragma unroll
+    for (unsigned w = 0; w < words; ++w) {
+        const word* const at = reinterpret_cast<const word*>(from) + w;
+        if constexpr (Once) {
+            held[w] = __ldcs(at);
+        } else {
+            held[w] = *at;
+        }
+    }
+    std::memcpy(items, held, bytes);
+}
+
+// The same the other way.
+template <bool Once, class T, unsigned Count>
+__device__ void store_run(T* to, const T (&items)[Count]) {
+    constexpr unsigned bytes = sizeof(T) * Count;
+    using word = typename access_word<access_bytes(bytes)>::type;
+    constexpr unsigned words = bytes / sizeof(word);
+    word held[words];
+    std::memcpy(held, items, bytes);
+#pragma unroll
+    for (unsigned w = 0; w < words; ++w) {
+        word* const at = reinterpret_cast<word*>(to) + w;
+        if constexpr (Once) {
+            __stcs(at, held[w]);
+        } else {
+            *at = held[w];
+        }
+    }
+}
+
+template <class T, unsigned Count>
+__device__ void reverse_run(T (&items)[Count]) {
+#pragma unroll
+    for (unsigned j = 0; j < Count / 2; ++j) {
+        const T kept = items[j];
+        items[j] = items[Count - 1 - j];
+        items[Count - 1 - j] = kept;
+    }
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// Scan on a GPU in one launch and one pass over memory: a block reads a tile into registers, posts the tile's total,
+// folds the totals of the tiles before (gpu/lookback.cuh) and writes.
+//
+// A tile is made of rows: a row is 32 lanes with a run of consecutive elements each, as many as 16 bytes hold, so that
+// it is read and written by one access a lane and scanned by five shuffles; a warp has several rows one behind the
+// other. What is needed before the totals can be posted is done in lanes' sums; the elements are gone through again when
+// what stands before them is known.
+//
+// Positions count from the address before `out` that is aligned to a run (or from the end, in reversed order), and
+// the elements that are not there, `shift` of them, are left out.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/scan_how.hpp"
+#include "warpfold/gpu/lookback.cuh"
+#include "warpfold/gpu/run.cuh"
+#include "warpfold/gpu/segment_heads.cuh"
+#include "warpfold/gpu/target.hpp"
+#include "warpfold/tuning/scan.hpp"
+#include "warpfold/warp/scan.cuh"
+
+namespace warpfold::detail {
+
+inline constexpr tuning::scan scan_tuning = tuning::scan_default;
+
+// How elements of two sizes are laid out in a tile.
+template <std::size_t Bytes>
+struct scan_layout {
+    static constexpr unsigned run = Bytes >= 16 || 16 % Bytes != 0 ? 1 : 16 / Bytes;
+    static constexpr unsigned rows = std::max<unsigned>(1, scan_tuning.bytes / (run * Bytes));
+    static constexpr unsigned row = run * warp::lanes;
+    static constexpr unsigned warps = scan_tuning.threads / warp::lanes;
+    static constexpr unsigned tile = row * rows * warps;
+};
+
+template <class T, class Out>
+constexpr std::size_t scan_bytes() {
+    if constexpr (std::is_pointer_v<Out>) {
+        return std::max(sizeof(T), sizeof(std::remove_pointer_t<Out>));
+    } else {
+        return sizeof(T);
+    }
+}
+
+// All that the kernel is told.
+template <class In, class Out, class Map, class Op, class How>
+struct scan_work {
+    using T = element_t<In>;
+    using A = typename How::value;
+    using layout = scan_layout<scan_bytes<T, Out>()>;
+    using total = partial<A, How::segmented>;
+    using memory = lookback<A, How::segmented, scan_tuning.group>;
+
+    In in;
+    Out out;
+    Map map;
+    Op op;
+    How how;
+    std::uint64_t n;
+    void* boxes;
+    unsigned shift;
+    bool in_runs, out_runs; // whole runs of in and out are aligned
+    bool once;              // the input is more than the L2 cache holds
+
+    // Where the element at position v stands.
+    [[nodiscard]] __device__ std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
+    // Where the run at position v begins.
+    [[nodiscard]] __device__ std::uint64_t run_place(std::uint64_t v) const {
+        return How::reverse ? n - v - layout::run : v;
+    }
+
+    // The run at position v. `inside`: all of it is there; else what is not there is a copy of an element that is.
+    __device__ void load(std::uint64_t v, bool inside, T (&items)[layout::run]) const {
+        if constexpr (std::is_pointer_v<In>) {
+            if (inside && in_runs) {
+                if (once) {
+                    load_run<true>(in + run_place(v), items);
+                } else {
+                    load_run<false>(in + run_place(v), items);
+                }
+                if constexpr (How::reverse) {
+                    reverse_run(items);
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (unsigned j = 0; j < layout::run; ++j) {
+            const std::uint64_t at = v + j;
+            items[j] = in[place(at < n ? at : (at >> 63 != 0 ? 0 : n - 1))];
+        }
+    }
+
+    template <class U>
+    __device__ void store(std::uint64_t v, bool inside, U (&items)[layout::run]) const {
+        if constexpr (std::is_pointer_v<Out>) {
+            if (inside && out_runs) {
+                if constexpr (How::reverse) {
+                    reverse_run(items);
+                }
+                if (once) {
+                    store_run<true>(out + run_place(v), items);
+                } else {
+                    store_run<false>(out + run_place(v), items);
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (unsigned j = 0; j < layout::run; ++j) {
+            if (v + j < n) {
+                out[place(v + j)] = items[j];
+            }
+        }
+    }
+};
+
+template <class Work>
+__global__ void __launch_bounds__(scan_tuning.threads,
+                                  sizeof(typename Work::A) <= 8 ? scan_tuning.blocks_per_multiprocessor : 1)
+    scan_kernel(const Work work) {
+    using T = typename Work::T;
+    using A = typename Work::A;
+    using total = typename Work::total;
+    using layout = typename Work::layout;
+    using How = std::remove_cvref_t<decltype(work.how)>;
+    using Out = std::remove_cvref_t<decltype(work.out)>;
+    using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
+    constexpr unsigned run = layout::run, rows = layout::rows, warps = layout::warps;
+    __shared__ alignas(total) unsigned char storage[(warps + 1) * sizeof(total)];
+    auto* const of_warp = reinterpret_cast<total*>(storage);
+
+    const unsigned tile = blockIdx.x;
+    const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
+    const std::uint64_t begin = std::uint64_t{tile} * layout::tile - work.shift; // may wrap: then not inside
+    const bool inside = (tile != 0 || work.shift == 0) && begin + layout::tile <= work.n;
+    const std::uint64_t first = begin + warp * (layout::row * rows) + lane * run;
+    // In the first run of all, so many elements are not there.
+    const unsigned skip = tile == 0 && threadIdx.x == 0 ? work.shift : 0;
+    const auto& op = work.op;
+
+    T items[rows][run];
+#pragma unroll
+    for (unsigned r = 0; r < rows; ++r) {
+        work.load(first + r * layout::row, inside, items[r]);
+    }
+    segment_heads<Work> heads(work, begin, first, inside);
+
+    const auto value = [&](unsigned r, unsigned j) {
+        return static_cast<A>(mapped(work.map, items[r][j], work.place(first + r * layout::row + j)));
+    };
+    // An element, where it begins a segment with what stands in front of the segment.
+    const auto opening = [&](const A& x) {
+        if constexpr (How::has_first) {
+            return static_cast<A>(op(work.how.first, x));
+        } else {
+            return x;
+        }
+    };
+
+    // before[r]: op over the warp's elements in front of the run; nothing of it is there in the first run.
+    total before[rows], through{};
+#pragma unroll
+    for (unsigned r = 0; r < rows; ++r) {
+        A sum = value(r, 0);
+        bool head = heads.at(r, 0);
+        if (How::segmented && head) {
+            sum = opening(sum);
+        }
+#pragma unroll
+        for (unsigned j = 1; j < run; ++j) {
+            const A x = value(r, j);
+            const bool opens = heads.at(r, j);
+            head = head || opens;
+            if (How::segmented && opens) {
+                sum = opening(x);
+            } else {
+                sum = r == 0 && j <= skip ? x : static_cast<A>(op(sum, x));
+            }
+        }
+        unsigned heads_of_row = 0;
+        if constexpr (How::segmented) {
+            sum = warp::inclusive_scan(sum, op, head, heads_of_row);
+        } else {
+            sum = warp::inclusive_scan(sum, op);
+        }
+        const total row = total::of(warp::shuffle(sum, warp::lanes - 1), heads_of_row != 0);
+        const A lanes_before = warp::shuffle_up(sum, 1);
+        const bool head_before = How::segmented && (heads_of_row & ((1u << lane) - 1)) != 0;
+        const total in_row = total::of(lanes_before, head_before);
+        before[r] = r == 0 ? in_row : (lane == 0 ? through : joined(through, in_row, op));
+        through = r == 0 ? row : joined(through, row, op);
+    }
+    if (lane == warp::lanes - 1) {
+        of_warp[warp] = through;
+        if (warp == warps - 1) {
+            of_warp[warps] = through; // so that it can be read where nothing stands in front of the tile
+        }
+    }
+    __syncthreads();
+
+    // What stands in front of the warp: in the tile, and, from the first warp, in front of the tile.
+    bool last_to_come = false;
+    total front{};
+    bool has_front = warp != 0;
+    {
+        const unsigned which = lane < warps ? lane : warps - 1;
+        total warps_before = of_warp[which];
+#pragma unroll
+        for (unsigned distance = 1; distance < warps; distance *= 2) {
+            const total other = warp::shuffle_up(warps_before, distance);
+            if (lane >= distance) {
+                warps_before = joined(other, warps_before, op);
+            }
+        }
+        front = warp::shuffle(warps_before, warp == 0 ? 0 : warp - 1);
+        if (gridDim.x != 1 && warp == 0) {
+            const typename Work::memory boxes(work.boxes, gridDim.x);
+            const total of_tile = warp::shuffle(warps_before, warps - 1);
+            const total earlier = boxes.template before<How::has_first>(tile, of_tile, work.how.first, op);
+            if (lane == 0) {
+                of_warp[warps] = earlier;
+                last_to_come = boxes.count_off(tile);
+            }
+        }
+    }
+    if (gridDim.x != 1) {
+        __syncthreads();
+    }
+    if (tile != 0) {
+        front = has_front ? joined(of_warp[warps], front, op) : of_warp[warps];
+        has_front = true;
+    } else if constexpr (How::has_first) {
+        const total given = total::of(work.how.first, false);
+        front = has_front ? joined(given, front, op) : given;
+        has_front = true;
+    }
+
+#pragma unroll
+    for (unsigned r = 0; r < rows; ++r) {
+        A sum = front.value;
+        bool fresh = false; // nothing stands before the run
+        if (r != 0 || lane != 0) {
+            sum = has_front && !before[r].head ? static_cast<A>(op(front.value, before[r].value)) : before[r].value;
+        } else {
+            fresh = !has_front;
+        }
+        U results[run];
+#pragma unroll
+        for (unsigned j = 0; j < run; ++j) {
+            const A x = value(r, j);
+            if (How::segmented && heads.at(r, j)) {
+                if constexpr (!How::inclusive) {
+                    results[j] = static_cast<U>(work.how.first);
+                }
+                sum = opening(x);
+            } else {
+                if constexpr (!How::inclusive) {
+                    results[j] = static_cast<U>(sum);
+                }
+                if (r == 0 && j <= skip && (fresh || j < skip)) {
+                    sum = fresh ? x : sum;
+                } else {
+                    sum = op(sum, x);
+                }
+            }
+            if constexpr (How::inclusive) {
+                results[j] = static_cast<U>(sum);
+            }
+        }
+        work.store(first + r * layout::row, inside, results);
+    }
+    if (gridDim.x != 1 && warp == 0 && __shfl_sync(warp::all_lanes, last_to_come ? 1 : 0, 0) != 0) {
+        typename Work::memory(work.boxes, gridDim.x).tidy(tile);
+    }
+}
+
+template <>
+struct scan_engine<gpu> {
+    template <class In, class Out, class Map, class Op, class How>
+    static void run(const gpu& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
+                    const How& how, const char* call) {
+        using Work = scan_work<In, Out, Map, Op, How>;
+        using layout = typename Work::layout;
+        check_array(in, call);
+        check_array(out, call);
+        Work work{in, out, map, op, how, n, nullptr, 0, false, false, false};
+        if constexpr (std::is_pointer_v<Out>) {
+            work.shift = shift_of(out + (How::reverse ? n : 0), layout::run, How::reverse);
+            work.out_runs = aligned(out + (How::reverse ? n : 0), layout::run, work.shift, How::reverse);
+        } else if constexpr (std::is_pointer_v<In>) {
+            work.shift = shift_of(in + (How::reverse ? n : 0), layout::run, How::reverse);
+        }
+        if constexpr (std::is_pointer_v<In>) {
+            work.in_runs = aligned(in + (How::reverse ? n : 0), layout::run, work.shift, How::reverse);
+        }
+        const std::uint64_t tiles = (n + work.shift + layout::tile - 1) / layout::tile;
+        if (tiles > 0x7fffffffu) {
+            throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has blocks for");
+        }
+        work.once = n * scan_bytes<typename Work::T, Out>() > device_attribute(cudaDevAttrL2CacheSize);
+        const call_memory memory(on, Work::memory::bytes(tiles), 0, call);
+        work.boxes = memory.boxes();
+        scan_kernel<<<static_cast<unsigned>(tiles), scan_tuning.threads, 0, on.stream>>>(work);
+        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+    }
+
+private:
+    // How many elements before `from` (behind it, in reversed order) there is an address aligned to a run; 0 where
+    // there is none.
+    template <class T>
+    static unsigned shift_of(const T* from, unsigned run, bool reverse) {
+        const auto address = reinterpret_cast<std::uintptr_t>(from);
+        if (address % sizeof(T) != 0) {
+            return 0;
+        }
+        const auto elements = static_cast<unsigned>(address / sizeof(T) % run);
+        return reverse ? (run - elements) % run : elements;
+    }
+    template <class T>
+    static bool aligned(const T* from, unsigned run, unsigned shift, bool reverse) {
+        const auto address = reinterpret_cast<std::uintptr_t>(from);
+        const std::uintptr_t moved = reverse ? address + shift * sizeof(T) : address - shift * sizeof(T);
+        return moved % access_bytes(run * sizeof(T)) == 0;
+    }
+};
+
+} // namespace warpfold::detail

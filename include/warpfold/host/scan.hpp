@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// Scan on the host's cores in one pass over memory. The input is cut into chunks that a core's cache holds. A thread
+// takes the next chunk, folds it, takes what stands before it from the thread that had the chunk before, hands on what
+// stands before the next one, and goes through the chunk again, now in its cache, to write. What is combined with what
+// depends on the number of elements alone: the result is the same for any number of threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/scan_how.hpp"
+#include "warpfold/host/stream.hpp"
+#include "warpfold/host/target.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr std::uint64_t scan_chunk = std::uint64_t{1} << 15; // elements
+inline constexpr std::uint64_t scan_run = 64;                       // elements that are folded one after the other,
+inline constexpr std::uint64_t scan_runs = 8;                       // so many of these side by side
+inline constexpr std::uint64_t scan_block = scan_run * scan_runs;
+
+// work(0), work(1), ... work(scan_runs - 1), as so many statements: sums of runs stay in registers.
+template <class Work, std::size_t... Run>
+inline void each_run(const Work& work, std::index_sequence<Run...>) {
+    (work(Run), ...);
+}
+template <class Work>
+inline void each_run(const Work& work) {
+    each_run(work, std::make_index_sequence<scan_runs>{});
+}
+
+// What stands before each chunk, handed from the thread that knows to the one that waits.
+template <class A>
+class chunk_chain {
+public:
+    explicit chunk_chain(std::uint64_t chunks) : links_(new link[chunks]) {}
+
+    void hand_on(std::uint64_t chunk, const A& through) {
+        links_[chunk].value = through;
+        links_[chunk].there.store(true, std::memory_order_release);
+    }
+    // False where another thread has failed: the value never comes.
+    [[nodiscard]] bool wait(std::uint64_t chunk, A& through) const {
+        for (unsigned spins = 0; !links_[chunk].there.load(std::memory_order_acquire); ++spins) {
+            if (failed_.load(std::memory_order_relaxed)) {
+                return false;
+            }
+            if (spins > 64) {
+                std::this_thread::yield();
+            }
+        }
+        through = links_[chunk].value;
+        return true;
+    }
+    void fail() { failed_ = true; }
+
+private:
+    struct link {
+        A value;
+        std::atomic<bool> there{false};
+    };
+    std::unique_ptr<link[]> links_;
+    std::atomic<bool> failed_{false};
+};
+
+// One scan, and its view of a chunk.
+template <class In, class Out, class Map, class Op, class How>
+struct host_scan {
+    using A = typename How::value;
+    using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
+
+    const In& in;
+    std::uint64_t n;
+    const Out& out;
+    const Map& map;
+    const Op& op;
+    const How& how;
+    bool around_cache; // the output is not to be read into the cache before it is written
+
+    [[nodiscard]] std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
+    [[nodiscard]] A value(std::uint64_t v) const {
+        const std::uint64_t k = place(v);
+        return static_cast<A>(mapped(map, in[k], k));
+    }
+
+    // Writes results of the positions from v on.
+    void write(std::uint64_t v, U* results, std::uint64_t count) const {
+        if constexpr (std::is_pointer_v<Out>) {
+            if constexpr (How::reverse) {
+                std::reverse(results, results + count);
+            }
+            U* const to = out + (How::reverse ? n - v - count : v);
+            if (around_cache) {
+                copy_around_cache(to, results, count * sizeof(U));
+            } else {
+                std::memcpy(to, results, count * sizeof(U));
+            }
+        } else {
+            for (std::uint64_t j = 0; j < count; ++j) {
+                out[place(v + j)] = results[j];
+            }
+        }
+    }
+
+    // Of each run of [begin, end), a multiple of scan_block long, op over its elements.
+    void fold_runs(std::uint64_t begin, std::uint64_t end, A* totals) const {
+        for (std::uint64_t v = begin; v < end; v += scan_block, totals += scan_runs) {
+            A sum[scan_runs];
+            each_run([&](std::uint64_t r) { sum[r] = value(v + r * scan_run); });
+            for (std::uint64_t j = 1; j < scan_run; ++j) {
+                each_run([&](std::uint64_t r) { sum[r] = op(sum[r], value(v + r * scan_run + j)); });
+            }
+            std::copy_n(sum, scan_runs, totals);
+        }
+    }
+
+    // The results of a block, before[r] standing before its r-th run.
+    void write_block(std::uint64_t v, const A* before) const {
+        U results[scan_block];
+        A sum[scan_runs];
+        std::copy_n(before, scan_runs, sum);
+        for (std::uint64_t j = 0; j < scan_run; ++j) {
+            each_run([&](std::uint64_t r) {
+                if constexpr (!How::inclusive) {
+                    results[r * scan_run + j] = static_cast<U>(sum[r]);
+                }
+                sum[r] = op(sum[r], value(v + r * scan_run + j));
+                if constexpr (How::inclusive) {
+                    results[r * scan_run + j] = static_cast<U>(sum[r]);
+                }
+            });
+        }
+        write(v, results, scan_block);
+    }
+
+    // One element after the other; heads(v) says whether a segment begins. `sum` goes from what stands before `begin`,
+    // nothing where not `there`, to what stands before `end`.
+    template <bool Write, class Heads>
+    void in_order(std::uint64_t begin, std::uint64_t end, A& sum, bool there, const Heads& heads) const {
+        U results[scan_block];
+        for (std::uint64_t v = begin; v < end;) {
+            const std::uint64_t first = v, stop = std::min(end, v + scan_block);
+            for (; v < stop; ++v) {
+                const A x = value(v);
+                if (How::segmented && heads(v)) {
+                    if constexpr (How::has_first) {
+                        sum = how.first;
+                    }
+                    there = How::has_first;
+                }
+                if constexpr (!How::inclusive) {
+                    results[v - first] = static_cast<U>(sum);
+                }
+                sum = there ? static_cast<A>(op(sum, x)) : x;
+                there = true;
+                if constexpr (How::inclusive) {
+                    results[v - first] = static_cast<U>(sum);
+                }
+            }
+            if constexpr (Write) {
+                write(first, results, stop - first);
+            }
+        }
+    }
+};
+
+// Whether a segment begins at a position of a chunk.
+template <class How, class Flags>
+class chunk_heads_of_flags {
+public:
+    chunk_heads_of_flags(const heads<Flags>& segments, std::uint64_t n, std::uint64_t, std::uint64_t)
+        : flags_(segments.flags), n_(n) {}
+    [[nodiscard]] bool operator()(std::uint64_t v) const {
+        return v == 0 || (flags_[How::reverse ? n_ - v : v] ? true : false);
+    }
+
+private:
+    const Flags& flags_;
+    std::uint64_t n_;
+};
+template <class How, class Begins>
+class chunk_heads_of_offsets {
+public:
+    chunk_heads_of_offsets(const offsets<Begins>& segments, std::uint64_t n, std::uint64_t begin, std::uint64_t end)
+        : begin_(begin), marks_(end - begin) {
+        const std::uint64_t low = How::reverse ? n - end + 1 : begin, high = How::reverse ? n - begin + 1 : end;
+        std::uint64_t left = 0, right = segments.count;
+        while (left < right) {
+            const std::uint64_t middle = left + (right - left) / 2;
+            if (static_cast<std::uint64_t>(segments.begins[middle]) < low) {
+                left = middle + 1;
+            } else {
+                right = middle;
+            }
+        }
+        for (; left < segments.count; ++left) {
+            const auto offset = static_cast<std::uint64_t>(segments.begins[left]);
+            if (offset >= high) {
+                break;
+            }
+            marks_[(How::reverse ? n - offset : offset) - begin] = true;
+        }
+    }
+    [[nodiscard]] bool operator()(std::uint64_t v) const { return v == 0 || marks_[v - begin_]; }
+
+private:
+    std::uint64_t begin_;
+    std::vector<bool> marks_;
+};
+template <class How, class Flags>
+auto chunk_heads(const heads<Flags>& segments, std::uint64_t n, std::uint64_t begin, std::uint64_t end) {
+    return chunk_heads_of_flags<How, Flags>(segments, n, begin, end);
+}
+template <class How, class Begins>
+auto chunk_heads(const offsets<Begins>& segments, std::uint64_t n, std::uint64_t begin, std::uint64_t end) {
+    return chunk_heads_of_offsets<How, Begins>(segments, n, begin, end);
+}
+
+template <class Scan>
+void scan_chunk_plain(const Scan& scan, std::uint64_t chunk, chunk_chain<typename Scan::A>& chain) {
+    using A = typename Scan::A;
+    using How = std::remove_cvref_t<decltype(scan.how)>;
+    const auto none = [](std::uint64_t) { return false; };
+    const std::uint64_t begin = chunk * scan_chunk, end = std::min(scan.n, begin + scan_chunk);
+    const std::uint64_t whole = begin + (end - begin) / scan_block * scan_block;
+    A before[scan_chunk / scan_run];
+    const std::uint64_t runs = (whole - begin) / scan_run;
+    scan.fold_runs(begin, whole, before);
+    A rest{};
+    if (whole != end) {
+        scan.template in_order<false>(whole, end, rest, false, none);
+    }
+    A sum{};
+    bool there = true;
+    if (chunk != 0) {
+        if (!chain.wait(chunk - 1, sum)) {
+            return;
+        }
+    } else if constexpr (How::has_first) {
+        sum = scan.how.first;
+    } else {
+        there = false;
+    }
+    const bool first_there = there;
+    for (std::uint64_t r = 0; r < runs; ++r) {
+        const A total = before[r];
+        before[r] = sum;
+        sum = there ? static_cast<A>(scan.op(sum, total)) : total;
+        there = true;
+    }
+    A through = sum;
+    if (whole != end) {
+        through = there ? static_cast<A>(scan.op(sum, rest)) : rest;
+    }
+    chain.hand_on(chunk, through);
+    std::uint64_t v = begin;
+    if (!first_there && v < whole) {
+        A in_block{};
+        scan.template in_order<true>(v, v + scan_block, in_block, false, none);
+        v += scan_block;
+    }
+    for (; v < whole; v += scan_block) {
+        scan.write_block(v, before + (v - begin) / scan_run);
+    }
+    if (whole != end) {
+        scan.template in_order<true>(whole, end, sum, there, none);
+    }
+}
+
+template <class Scan>
+void scan_chunk_segmented(const Scan& scan, std::uint64_t chunk, chunk_chain<typename Scan::A>& chain) {
+    using A = typename Scan::A;
+    using How = std::remove_cvref_t<decltype(scan.how)>;
+    const std::uint64_t begin = chunk * scan_chunk, end = std::min(scan.n, begin + scan_chunk);
+    const auto heads = chunk_heads<How>(scan.how.segments, scan.n, begin, end);
+    std::uint64_t last = end; // the last position where a segment begins; `end` where none does
+    for (std::uint64_t v = end; v-- > begin;) {
+        if (heads(v)) {
+            last = v;
+            break;
+        }
+    }
+    A through{}, sum{};
+    if (last != end) {
+        scan.template in_order<false>(last, end, through, false, heads);
+        chain.hand_on(chunk, through);
+        if (!heads(begin) && !chain.wait(chunk - 1, sum)) {
+            return;
+        }
+    } else {
+        scan.template in_order<false>(begin, end, through, false, heads);
+        if (!chain.wait(chunk - 1, sum)) {
+            return;
+        }
+        chain.hand_on(chunk, static_cast<A>(scan.op(sum, through)));
+    }
+    scan.template in_order<true>(begin, end, sum, true, heads);
+}
+
+template <>
+struct scan_engine<host> {
+    template <class In, class Out, class Map, class Op, class How>
+    static void run(const host& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
+                    const How& how, const char* /*call*/) {
+        using Scan = host_scan<In, Out, Map, Op, How>;
+        bool elsewhere = true;
+        if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
+            elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
+        }
+        const Scan scan{in, n, out, map, op, how, elsewhere && n * sizeof(typename Scan::U) >= least_around_cache};
+        const std::uint64_t chunks = (n + scan_chunk - 1) / scan_chunk;
+        chunk_chain<typename Scan::A> chain(chunks);
+        share_out(on, chunks, [&](std::uint64_t chunk) {
+            try {
+                if constexpr (How::segmented) {
+                    scan_chunk_segmented(scan, chunk, chain);
+                } else {
+                    scan_chunk_plain(scan, chunk, chain);
+                }
+                settle_around_cache();
+            } catch (...) {
+                chain.fail();
+                throw;
+            }
+        });
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Arrays on the device, for the tests.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include "tests/runtime/programs/check.hpp"
+
+namespace warpfold::tests {
+
+// An array on the device, `skip` elements behind an address aligned to 256 bytes, and nothing behind it.
+template <class T>
+struct on_device {
+    explicit on_device(const std::vector<T>& data, std::size_t skipped = 0) : skip(skipped), count(data.size()) {
+        CUDA(cudaMalloc(&base, (count + skip) * sizeof(T) + 1));
+        CUDA(cudaMemcpy(base + skip, data.data(), count * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    on_device(const on_device&) = delete;
+    on_device& operator=(const on_device&) = delete;
+    ~on_device() { (void)cudaFree(base); }
+    [[nodiscard]] T* data() const { return base + skip; }
+    [[nodiscard]] std::vector<T> read() const {
+        std::vector<T> data(count);
+        CUDA(cudaMemcpy(data.data(), base + skip, count * sizeof(T), cudaMemcpyDeviceToHost));
+        return data;
+    }
+
+    T* base = nullptr;
+    std::size_t skip, count;
+};
+
+} // namespace warpfold::tests
