@@ -17,16 +17,6 @@ namespace warpfold::report {
 
 static_assert(std::endian::native == std::endian::little, "array files are little-endian, and read as they lie");
 
-std::string_view name_of(array_type type) noexcept {
-    switch (type) {
-    case array_type::int32: return "int32";
-    case array_type::int64: return "int64";
-    case array_type::float32: return "float";
-    case array_type::float64: return "double";
-    }
-    return "?";
-}
-
 array_file::array_file(const std::string& path, std::optional<array_type> raw) {
     map(path);
     try {

@@ -14,12 +14,14 @@
 
 namespace warpfold::report {
 
-enum class array_type { int32, int64, float32, float64 };
+enum class array_type { int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64 };
 
-[[nodiscard]] constexpr std::size_t size_of(array_type type) noexcept {
-    return type == array_type::int32 || type == array_type::float32 ? 4 : 8;
-}
-[[nodiscard]] std::string_view name_of(array_type type) noexcept; // "int32", "int64", "float", "double"
+[[nodiscard]] std::size_t size_of(array_type type) noexcept;          // bytes
+[[nodiscard]] std::string_view name_of(array_type type) noexcept;     // "int8", "uint64", "float", "double"
+[[nodiscard]] std::string_view npy_name_of(array_type type) noexcept; // as a .npy file calls it: "<i4", "|u1"
+// Of name_of's names. Empty where it is none.
+[[nodiscard]] std::optional<array_type> array_type_named(std::string_view name) noexcept;
+[[nodiscard]] std::optional<array_type> array_type_in_npy(std::string_view descr) noexcept;
 
 // The file cannot be read, or is no array that can be worked with; one line, without the file's name.
 class bad_array : public std::runtime_error {
@@ -39,6 +41,9 @@ struct array_layout {
 
 // Checks all of a .npy file: header, type, order, and that the data fill it to the last byte. Throws bad_array.
 [[nodiscard]] array_layout parse_npy(std::span<const std::byte> file);
+
+// What stands before the elements in a .npy file of format 1.0, or 2.0 where the shape needs it.
+[[nodiscard]] std::string npy_header(array_type type, const std::vector<std::uint64_t>& shape);
 
 // A file's elements in memory, aligned for their type; read-only, for as long as the object lives.
 class array_file {

@@ -186,20 +186,8 @@ private:
 };
 
 array_type type_of(std::string_view descr) {
-    if (descr.size() > 1 && (descr[0] == '<' || descr[0] == '=')) {
-        const std::string_view kind = descr.substr(1);
-        if (kind == "i4") {
-            return array_type::int32;
-        }
-        if (kind == "i8") {
-            return array_type::int64;
-        }
-        if (kind == "f4") {
-            return array_type::float32;
-        }
-        if (kind == "f8") {
-            return array_type::float64;
-        }
+    if (const auto type = array_type_in_npy(descr)) {
+        return *type;
     }
     if (descr.starts_with('>')) {
         throw bad_array(fmt::format("elements of type '{}' are big-endian; convert them, as with a.astype('<{}')",
@@ -208,10 +196,9 @@ array_type type_of(std::string_view descr) {
     if (descr.find('O') != std::string_view::npos) {
         throw bad_array("elements are Python objects, not numbers");
     }
-    throw bad_array(
-        fmt::format("elements of type '{}' cannot be reduced (int32 '<i4', int64 '<i8', float '<f4' and double "
-                    "'<f8' can)",
-                    printable(descr)));
+    throw bad_array(fmt::format("elements of type '{}' are none of those that can be worked with: integers of 8 to 64 "
+                                "bits ('|i1' to '<u8'), float '<f4' and double '<f8'",
+                                printable(descr)));
 }
 
 std::uint64_t elements_of(const std::vector<std::uint64_t>& shape) {
@@ -297,6 +284,32 @@ array_layout parse_npy(std::span<const std::byte> file) {
         throw bad_array(fmt::format("the .npy file has {} bytes after its data", present - expected));
     }
     return layout;
+}
+
+std::string npy_header(array_type type, const std::vector<std::uint64_t>& shape) {
+    std::string extents;
+    for (const std::uint64_t extent : shape) {
+        extents += fmt::format("{},{}", extent, shape.size() == 1 ? "" : " ");
+    }
+    if (shape.size() > 1) {
+        extents.resize(extents.size() - 2);
+    }
+    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", npy_name_of(type), extents);
+    constexpr std::size_t alignment = 64; // of the first element, as the format asks for
+    const auto padded = [&](std::size_t length_bytes) {
+        const std::size_t before = magic.size() + 2 + length_bytes;
+        return (before + text.size() + 1 + alignment - 1) / alignment * alignment - before;
+    };
+    const unsigned length_bytes = padded(2) <= std::numeric_limits<std::uint16_t>::max() ? 2 : 4;
+    const std::size_t length = padded(length_bytes);
+    std::string header(magic);
+    header += static_cast<char>(length_bytes == 2 ? 1 : 2);
+    header += '\0';
+    for (unsigned k = 0; k < length_bytes; ++k) {
+        header += static_cast<char>(length >> (8 * k) & 0xff);
+    }
+    text.resize(length - 1, ' ');
+    return header + text + '\n';
 }
 
 } // namespace warpfold::report

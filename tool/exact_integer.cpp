@@ -57,8 +57,7 @@ std::optional<bool> does_wrap(report::array_type type, ladder::operation op, con
     switch (type) {
     case report::array_type::int32: return wraps<std::int32_t>(op, data, n);
     case report::array_type::int64: return wraps<std::int64_t>(op, data, n);
-    case report::array_type::float32:
-    case report::array_type::float64: break;
+    default: break;
     }
     return std::nullopt;
 }

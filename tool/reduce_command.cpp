@@ -32,14 +32,16 @@ struct options {
     device_options device;
 };
 
+// Throws failure for a type that the ladder does not have.
 ladder::element_type type_of(report::array_type type) {
     switch (type) {
     case report::array_type::int32: return ladder::element_type::int32;
     case report::array_type::int64: return ladder::element_type::int64;
     case report::array_type::float32: return ladder::element_type::float32;
     case report::array_type::float64: return ladder::element_type::float64;
+    default: break;
     }
-    throw failure("an element type without a name");
+    throw failure(fmt::format("elements of type {} cannot be reduced ({} can)", report::name_of(type), type_names));
 }
 
 std::optional<report::array_type> raw_type(const options& o) {
@@ -109,7 +111,11 @@ int run(const options& o) {
     request.op = parse_operation(o.op);
     request.finish_on = parse_finish(o.finish);
     const auto array = open_array(o);
-    request.type = type_of(array->layout().type);
+    try {
+        request.type = type_of(array->layout().type);
+    } catch (const failure& error) {
+        throw failure(fmt::format("{}: {}", report::printable(o.file), error.what()));
+    }
     request.n = array->layout().count;
     request.data = array->data();
     request.steps = {best_step};

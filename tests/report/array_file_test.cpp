@@ -60,8 +60,31 @@ TEST(parse_npy, reads_every_version_type_and_shape) {
     EXPECT_EQ(parse(npy(dictionary("<i8", "(3,)"), 24)).type, array_type::int64);
     EXPECT_EQ(parse(npy(dictionary("<f4", "(6,)"), 24)).type, array_type::float32);
     EXPECT_EQ(parse(npy(dictionary("<f8", "(3,)"), 24)).type, array_type::float64);
+    EXPECT_EQ(parse(npy(dictionary("|u1", "(3,)"), 3)).type, array_type::uint8);
+    EXPECT_EQ(parse(npy(dictionary("<i1", "(3,)"), 3)).type, array_type::int8);
+    EXPECT_EQ(parse(npy(dictionary("=u2", "(3,)"), 6)).type, array_type::uint16);
     EXPECT_EQ(parse(npy(dictionary("<f8", "(3L,)"), 24)).count, 3u);
     EXPECT_EQ(parse(npy("{\"shape\": (1,1 , 2), \"fortran_order\":False,\"descr\":\"<f4\"}", 8)).count, 2u);
+}
+
+TEST(npy_header, is_read_again) {
+    std::vector<std::uint64_t> long_shape(64, 1);
+    long_shape[3] = 7;
+    for (const std::vector<std::uint64_t>& shape : {std::vector<std::uint64_t>{}, {7}, {0}, {7, 1}, {1, 1, 7}, long_shape}) {
+        for (unsigned k = 0; k < 10; ++k) {
+            const auto type = static_cast<array_type>(k);
+            const std::string header = npy_header(type, shape);
+            EXPECT_EQ(header.size() % 64, 0u);
+            EXPECT_EQ(header.back(), '\n');
+            const std::size_t count = shape.empty() ? 1 : shape == std::vector<std::uint64_t>{0} ? 0 : 7;
+            const array_layout a = parse(header + std::string(count * size_of(type), 'x'));
+            EXPECT_EQ(a.type, type);
+            EXPECT_EQ(a.shape, shape);
+            EXPECT_EQ(a.data_offset, header.size());
+            EXPECT_EQ(array_type_named(name_of(type)), type);
+        }
+    }
+    EXPECT_EQ(array_type_named("int"), std::nullopt);
 }
 
 TEST(parse_npy, reads_single_values_and_empty_arrays) {
@@ -80,7 +103,8 @@ TEST(parse_npy, takes_fortran_order_only_where_it_is_c_order_too) {
 
 TEST(parse_npy, names_what_is_wrong) {
     expect_complaint(npy(dictionary(">i4", "(1,)"), 4), "big-endian");
-    expect_complaint(npy(dictionary("<u4", "(1,)"), 4), "'<u4'");
+    expect_complaint(npy(dictionary("<u3", "(1,)"), 4), "'<u3'");
+    expect_complaint(npy(dictionary("|u2", "(1,)"), 2), "'|u2'");
     expect_complaint(npy(dictionary("<f2", "(1,)"), 2), "'<f2'");
     expect_complaint(npy(dictionary("|b1", "(1,)"), 1), "'|b1'");
     expect_complaint(npy(dictionary("<c16", "(1,)"), 16), "'<c16'");
