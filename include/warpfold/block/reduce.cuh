@@ -15,12 +15,15 @@ struct reduce_storage {
 
 // op over the values of all threads, in their order; only thread 0's result means something. The block is
 // one-dimensional and has whole warps. All its threads have to call this, and to meet at a barrier before `storage` is
-// used again. One barrier.
+// used again. One barrier, where there is more than one warp.
 template <class A, class Op>
 __device__ A reduce(A value, const Op& op, reduce_storage<A>& storage) {
     auto* const of_warp = reinterpret_cast<A*>(storage.of_warp);
     const unsigned warps = blockDim.x / warp::lanes;
     value = warp::reduce(value, op);
+    if (warps == 1) {
+        return value;
+    }
     if (threadIdx.x % warp::lanes == 0) {
         of_warp[threadIdx.x / warp::lanes] = value;
     }

@@ -158,21 +158,23 @@ struct reduce_shape {
     bool once = false;     // the input is more than the L2 cache holds
 };
 
-// Threads enough that each has one vector, and no more than the device holds at once.
+// Threads enough that each has a share, and no more than the device holds at once. `weight`: how much more work an
+// element is than in a sum.
 template <class A, class T>
-reduce_shape shape_of_reduce(std::uint64_t n) {
+reduce_shape shape_of_reduce(std::uint64_t n, unsigned weight) {
     constexpr std::uint64_t each = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
     const std::uint64_t vectors = (n + each - 1) / each;
     reduce_shape shape;
-    if (vectors <= reduce_tuning.one_block_vectors && n <= reduce_tuning.one_block_elements) {
-        shape.threads = static_cast<unsigned>(std::min<std::uint64_t>((vectors + 31) / 32 * 32, reduce_tuning.threads));
-        shape.threads = std::max(shape.threads, 32u);
+    if (vectors * weight <= reduce_tuning.one_block_vectors && n * weight <= reduce_tuning.one_block_elements) {
+        const std::uint64_t warps = (vectors + 32 * reduce_tuning.one_block_share - 1) / (32 * reduce_tuning.one_block_share);
+        shape.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(warps * 32, 32, reduce_tuning.threads));
         return shape;
     }
     const std::uint64_t most =
         std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * reduce_tuning.blocks_per_multiprocessor;
-    shape.threads = vectors <= most * 256 ? std::min(256u, reduce_tuning.threads) : reduce_tuning.threads;
-    shape.blocks = static_cast<unsigned>(std::min(most, (vectors + shape.threads - 1) / shape.threads));
+    shape.threads = vectors <= most * 256 * reduce_tuning.share ? std::min(256u, reduce_tuning.threads) : reduce_tuning.threads;
+    const std::uint64_t each_block = std::uint64_t{shape.threads} * reduce_tuning.share;
+    shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
     shape.bytes = shape.blocks * sizeof(mailbox<A>);
     shape.once = n * sizeof(T) > device_attribute(cudaDevAttrL2CacheSize);
     return shape;
@@ -213,7 +215,8 @@ private:
     template <class A, class In, class Map, class Op, class Result, class Out, class Got>
     static void launch(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                        const Out& out, const Got& got, const char* call) {
-        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n);
+        constexpr bool has_place = std::is_same_v<Map, as_word<true>> || std::is_same_v<Map, as_word<false>>;
+        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n, has_place ? 2 : 1);
         constexpr bool waits = !std::is_null_pointer_v<Got>;
         const call_memory memory(on, shape.bytes, waits ? sizeof(*std::declval<Out>()) : 0, call);
         Out place = out;
