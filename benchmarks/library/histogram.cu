@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The library's histograms and CUB's, side by side, as lines of a table. Needs a GPU with 5 GiB.
+#include <cub/device/device_histogram.cuh>
+
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "benchmarks/library/bench.hpp"
+#include "benchmarks/library/histogram_samples.cuh"
+#include "measure/ceilings.hpp"
+#include "measure/facts.hpp"
+#include "warpfold/histogram.cuh"
+
+using namespace warpfold;
+using bench::shape;
+
+namespace {
+
+constexpr std::size_t pool_bytes = std::size_t{2} << 30;
+
+struct room {
+    measure::stream stream;
+    measure::device_memory pool{pool_bytes};
+    measure::device_memory out{std::size_t{64} << 20};
+    measure::device_memory peer_out{std::size_t{64} << 20};
+    measure::device_memory peer_memory;
+    workspace memory{histogram_workspace()};
+};
+
+// `bins` bins over [0, upper).
+template <class T, class Level>
+void row(room& in, const char* type, unsigned exponent, unsigned bins, Level upper, shape which) {
+    const std::uint64_t n = std::uint64_t{1} << exponent;
+    const std::uint64_t bytes = n * sizeof(T);
+    const std::uint64_t apart = (bytes + 255) / 256 * 256;
+    const auto copies = static_cast<unsigned>(std::clamp<std::uint64_t>(pool_bytes / apart, 1, 256));
+    T* const data = static_cast<T*>(in.pool.data());
+    bench::fill<<<2048, 256>>>(data, pool_bytes / sizeof(T), static_cast<double>(upper), which);
+    WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
+    const auto at = [&](unsigned k) { return reinterpret_cast<T*>(reinterpret_cast<unsigned char*>(data) + k * apart); };
+    auto* const out = static_cast<unsigned*>(in.out.data());
+    auto* const peer_out = static_cast<int*>(in.peer_out.data());
+    const even_bins<Level> even(0, upper, bins);
+    const bench::call a = [&](cudaStream_t s, unsigned k) {
+        histogram(gpu{s, &in.memory}, static_cast<const T*>(at(k)), n, out, even);
+    };
+    const std::string what = std::to_string(bins) + " bins " + bench::shape_names[static_cast<int>(which)];
+    const auto calls = std::max(static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64)),
+                                copies > 8 ? 16u : 2u);
+    const unsigned samples = exponent >= 26 ? 7 : 15;
+    a(in.stream.handle(), 0);
+    // CUB gets memory beforehand, as much as it asks for; where it fails, ours is timed alone.
+    std::size_t asked = 0;
+    const auto peer = [&](void* room, cudaStream_t s, unsigned k) {
+        return cub::DeviceHistogram::HistogramEven(room, asked, static_cast<const T*>(at(k)), peer_out,
+                                                   static_cast<int>(bins) + 1, Level{0}, upper, static_cast<std::int64_t>(n), s);
+    };
+    cudaError_t code = peer(nullptr, in.stream.handle(), 0);
+    if (code == cudaSuccess && asked > in.peer_memory.bytes()) {
+        in.peer_memory = measure::device_memory{};
+        in.peer_memory = measure::device_memory{asked};
+    }
+    if (code == cudaSuccess) {
+        code = peer(in.peer_memory.data(), in.stream.handle(), 0);
+    }
+    std::vector<unsigned> x(bins), y(bins);
+    in.stream.synchronize();
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(x.data(), out, bins * 4, cudaMemcpyDeviceToHost));
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(y.data(), peer_out, bins * 4, cudaMemcpyDeviceToHost));
+    std::uint64_t all = 0;
+    for (const unsigned one : x) {
+        all += one;
+    }
+    if (all != n) {
+        std::printf("%s\t%s\t%llu\tours counts %llu\n", what.c_str(), type, static_cast<unsigned long long>(n),
+                    static_cast<unsigned long long>(all));
+        return;
+    }
+    // Where floating-point numbers lie on a bin's edge the two round differently.
+    std::uint64_t differ = 0;
+    for (unsigned k = 0; k < bins; ++k) {
+        differ += x[k] > y[k] ? x[k] - y[k] : y[k] - x[k];
+    }
+    if (code != cudaSuccess) {
+        (void)cudaGetLastError();
+        std::printf("# %s %s: CUB fails: %s\n", what.c_str(), type, cudaGetErrorName(code));
+    } else if (differ != 0) {
+        std::printf("# %s %s 2^%u: %llu samples differ\n", what.c_str(), type, exponent,
+                    static_cast<unsigned long long>(differ));
+    }
+    const bench::call b = [&](cudaStream_t s, unsigned k) {
+        if (code == cudaSuccess) {
+            WARPFOLD_CUDA_CHECK(peer(in.peer_memory.data(), s, k));
+        } else {
+            a(s, k);
+        }
+    };
+    bench::times cold = bench::compare(in.stream, a, b, copies, calls, samples);
+    bench::times warm = bench::compare(in.stream, a, b, 1, calls, samples);
+    bench::times stream{bench::streamed(in.stream, a, copies, 2 * samples + 1),
+                        bench::streamed(in.stream, b, copies, 2 * samples + 1)};
+    if (code != cudaSuccess) {
+        cold.peer = warm.peer = stream.peer = std::numeric_limits<double>::quiet_NaN();
+    }
+    bench::print_row(what, type, n, static_cast<double>(bytes), stream, cold, warm);
+}
+
+} // namespace
+
+int main() {
+    try {
+        room in;
+        const measure::device_facts device = measure::current_device();
+        {
+            measure::timer clock(in.stream, device.l2_bytes);
+            const measure::ceilings c = measure::measure_ceilings(in.stream, clock, device.multiprocessors,
+                                                                  std::size_t{1} << 30, {});
+            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s, c.copy_gb_per_s);
+        }
+        constexpr shape shapes[] = {shape::uniform, shape::skewed, shape::constant};
+        std::printf("# what\ttype\tn\tstream ours us\tCUB us\tratio\tgraph cold ours us\tCUB us\tratio\tgraph warm ours us"
+                    "\tCUB us\tratio\tGB/s\n");
+        for (const unsigned exponent : {8u, 12u, 16u, 20u, 24u, 28u, 30u}) {
+            row<std::uint8_t>(in, "u8", exponent, 256, 256, shape::uniform);
+        }
+        row<std::uint8_t>(in, "u8", 28, 256, 256, shape::skewed);
+        row<std::uint8_t>(in, "u8", 28, 256, 256, shape::constant);
+        for (const unsigned bins : {256u, 2048u, 16384u, 65536u, 1u << 20, 1u << 24}) {
+            for (const unsigned exponent : {8u, 16u, 20u, 24u}) {
+                row<std::int32_t>(in, "i32", exponent, bins, static_cast<int>(bins), shape::uniform);
+            }
+            for (const shape which : shapes) {
+                row<std::int32_t>(in, "i32", 28, bins, static_cast<int>(bins), which);
+                row<float>(in, "f32", 28, bins, 1.0f, which);
+            }
+        }
+        row<std::int16_t>(in, "i16", 28, 1024, std::int16_t{32767}, shape::uniform);
+        row<std::int64_t>(in, "i64", 27, 1024, std::int64_t{1} << 40, shape::uniform);
+        row<double>(in, "f64", 27, 1024, 1.0, shape::uniform);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        return 1;
+    }
+}

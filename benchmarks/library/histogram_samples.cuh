@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Samples that the benchmarks of histograms count.
+#pragma once
+
+#include <cstdint>
+
+namespace warpfold::bench {
+
+enum class shape { uniform, skewed, constant };
+inline constexpr const char* shape_names[] = {"uniform", "skewed", "constant"};
+
+// Numbers of [0, 1) in no order; skewed: u^8, of which an eighth root of 1 / bins is in the first bin. Integers are so
+// many times that.
+template <class T>
+__global__ void fill(T* data, std::uint64_t n, double times, shape which) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::uint64_t{gridDim.x} * blockDim.x) {
+        std::uint64_t mixed = (k + 1) * 0x9E3779B97F4A7C15ull;
+        mixed = (mixed ^ mixed >> 31) * 0xD6E8FEB86659FD93ull;
+        double u = static_cast<double>((mixed ^ mixed >> 32) >> 11) * 0x1p-53;
+        if (which == shape::skewed) {
+            u *= u;
+            u *= u;
+            u *= u;
+        }
+        if (which == shape::constant) {
+            u = 0.4;
+        }
+        const T x = static_cast<T>(u * times);
+        data[k] = static_cast<double>(x) < times ? x : T{0}; // a float may have been rounded up
+    }
+}
+
+} // namespace warpfold::bench

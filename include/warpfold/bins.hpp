@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// Which bin of a histogram a sample belongs to: bins of even width, bins between edges, a function of the user's own.
+// A sample that belongs to none is dropped: one outside all bins, and NaN always.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "warpfold/detail/even_bins.hpp"
+#include "warpfold/detail/portable.hpp"
+#include "warpfold/error.hpp"
+
+namespace warpfold {
+
+// The most bins that one histogram has, of all its channels together.
+inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 31;
+
+namespace detail {
+
+inline std::uint32_t checked_bins(std::uint64_t bins) {
+    if (bins == 0 || bins > most_bins) {
+        throw invalid_argument("warpfold: histogram: " + std::to_string(bins) + " bins, and there may be 1 to 2^31");
+    }
+    return static_cast<std::uint32_t>(bins);
+}
+
+} // namespace detail
+
+// `bins` bins of the same width over [lower, upper).
+//
+// Integer samples and bounds, of whatever types: the bin of x is floor((x - lower) * bins / (upper - lower)), exactly.
+// Otherwise: min(bins - 1, floor((x - lower) * (bins / (upper - lower)))) for lower <= x < upper, where every operation
+// rounds to nearest in one type: that of floating-point samples and bounds, the wider of the two where both are such;
+// double where the integers of the other have more digits than it. x and the bounds are converted to it first. This rule
+// is monotone: a larger sample is never in a lower bin. Host and GPU agree on every sample.
+template <class T>
+    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
+class even_bins {
+public:
+    // Throws invalid_argument unless lower < upper, both finite, and there are 1 to 2^31 bins.
+    even_bins(T lower, T upper, std::uint64_t bins) : lower_(lower), last_(upper), bins_(detail::checked_bins(bins)) {
+        if (!(lower < upper)) {
+            throw invalid_argument("warpfold: histogram: the bins' lower bound is not below the upper one");
+        }
+        if constexpr (std::is_integral_v<T>) {
+            last_ = static_cast<T>(upper - 1);
+        } else if (!std::isfinite(lower) || !std::isfinite(upper)) {
+            throw invalid_argument("warpfold: histogram: a bound of the bins is not finite");
+        }
+    }
+
+    // Bins over all values of an integer type, the largest included.
+    [[nodiscard]] static even_bins whole_range(std::uint64_t bins)
+        requires std::is_integral_v<T>
+    {
+        even_bins all(0, 1, bins);
+        all.lower_ = std::numeric_limits<T>::min();
+        all.last_ = std::numeric_limits<T>::max();
+        return all;
+    }
+
+    [[nodiscard]] std::uint32_t count() const noexcept { return bins_; }
+    [[nodiscard]] T lower() const noexcept { return lower_; }
+    // Of integers the last value that has a bin, of floating-point numbers the first that has none any more.
+    [[nodiscard]] T last() const noexcept { return last_; }
+
+private:
+    T lower_, last_;
+    std::uint32_t bins_;
+};
+
+// Bins between edges: bin k is [edges[k], edges[k + 1]). The edges are sorted, equal ones make a bin that stays empty.
+// They are in the target's memory, and stay there until the call is through. The host throws where they are not sorted;
+// on a GPU it is unspecified then which bin a sample is counted in. Integers are compared as numbers, whatever their
+// types; else sample and edge are converted to their common type.
+template <class T>
+    requires std::is_arithmetic_v<T>
+class edge_bins {
+public:
+    // `edges` edges, one more than bins. Throws invalid_argument where they are fewer than 2.
+    edge_bins(const T* first, std::uint64_t edges) : edges_(first), bins_(detail::checked_bins(edges - (edges != 0))) {}
+    template <class Range>
+        requires requires(const Range& r) { std::data(r) + std::size(r); }
+    explicit edge_bins(const Range& edges) : edge_bins(std::data(edges), std::size(edges)) {}
+
+    [[nodiscard]] std::uint32_t count() const noexcept { return bins_; }
+    [[nodiscard]] const T* edges() const noexcept { return edges_; }
+
+private:
+    const T* edges_;
+    std::uint32_t bins_;
+};
+template <class Range>
+edge_bins(const Range&) -> edge_bins<std::remove_cvref_t<decltype(*std::data(std::declval<const Range&>()))>>;
+
+// Bins by a function f(sample) -> number of the bin, any integer; a negative one, no_bin for instance, or one that is no
+// bin's drops the sample. It depends on the sample alone: of 8-bit samples it is asked once for each value.
+template <class F>
+class function_bins {
+public:
+    function_bins(const F& f, std::uint64_t bins) : f_(f), bins_(detail::checked_bins(bins)) {}
+
+    [[nodiscard]] std::uint32_t count() const noexcept { return bins_; }
+    [[nodiscard]] const F& function() const noexcept { return f_; }
+
+private:
+    F f_;
+    std::uint32_t bins_;
+};
+
+inline constexpr std::int64_t no_bin = -1;
+
+namespace detail {
+
+// What a call makes of a description for samples of type S: `prepare(bins, S{})` gives a trivially copyable object
+// that tells the bin of a sample, or `none`.
+template <class S, class T>
+auto prepare(const even_bins<T>& bins, const S&) {
+    if constexpr (std::is_integral_v<S> && std::is_integral_v<T>) {
+        return even_integers<S, sizeof(S) == 8 || sizeof(T) == 8>(bins.lower(), bins.last(), bins.count());
+    } else {
+        using C = typename even_type<S, T>::type;
+        const auto upper = std::is_integral_v<T> ? static_cast<C>(static_cast<wide_integer>(bins.last()) + 1)
+                                                 : static_cast<C>(bins.last());
+        const C lower = static_cast<C>(bins.lower());
+        const C scale = static_cast<C>(bins.count()) / (upper - lower);
+        if (!(scale > 0) || !(upper - lower <= std::numeric_limits<C>::max()) ||
+            !(scale <= std::numeric_limits<C>::max())) {
+            throw invalid_argument("warpfold: histogram: the samples' type has no number for the width of the bins");
+        }
+        return even_floats<C>{lower, upper, scale, bins.count() - 1};
+    }
+}
+
+template <class T>
+struct between_edges {
+    static constexpr bool has_edges = true;
+
+    template <class S>
+    WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
+        std::uint32_t at = 0;
+        for (std::uint32_t step = first_step; step != 0; step /= 2) {
+            const std::uint32_t beyond = at + step;
+            if (beyond <= bins && !below(x, edges[beyond])) {
+                at = beyond;
+            }
+        }
+        return at < bins && at_least(x, edges[0]) ? at : none;
+    }
+
+    const T* edges;
+    std::uint32_t bins;
+    std::uint32_t first_step; // the largest power of two that is no more than bins
+};
+
+template <class S, class T>
+auto prepare(const edge_bins<T>& bins, const S&) {
+    std::uint32_t step = 1;
+    while (step <= bins.count() / 2) {
+        step *= 2;
+    }
+    return between_edges<T>{bins.edges(), bins.count(), step};
+}
+
+template <class F>
+struct by_function {
+    template <class S>
+    WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
+        const auto bin = f(x);
+        static_assert(std::is_integral_v<decltype(bin)>, "the function gives the number of a bin, an integer");
+        if constexpr (std::is_signed_v<decltype(bin)>) {
+            if (bin < 0) {
+                return none;
+            }
+        }
+        return static_cast<std::uint64_t>(bin) < bins ? static_cast<std::uint32_t>(bin) : none;
+    }
+
+    F f;
+    std::uint32_t bins;
+};
+
+template <class S, class F>
+auto prepare(const function_bins<F>& bins, const S&) {
+    return by_function<F>{bins.function(), bins.count()};
+}
+
+template <class Bins, class S>
+concept bins_for = requires(const Bins& bins, const S& x) {
+    { bins.count() } -> std::convertible_to<std::uint32_t>;
+    { prepare(bins, x)(x) } -> std::convertible_to<std::uint32_t>;
+};
+
+} // namespace detail
+} // namespace warpfold

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// A histogram in the shared memory of a block.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace warpfold::block {
+
+// A view of counters in shared memory. They may be kept in several copies, which lie interleaved, word by word: threads
+// whose numbers differ modulo `copies` have banks of their own then, and wait for each other less. With 32 copies there
+// are no bank conflicts, whatever the samples are; with one, those of a warp whose bins are 32 apart wait for each other.
+//
+// Order of use: clear(), a barrier, count() by any threads any number of times, a barrier, total() or add_to().
+class histogram {
+public:
+    // Words of shared memory for `bins` bins.
+    [[nodiscard]] __host__ __device__ static constexpr unsigned words(unsigned bins, unsigned copies) {
+        return bins * copies;
+    }
+
+    // `counters` has words(bins, copies) words; `copies` is a power of two, at most 32. `thread` is the calling thread's
+    // number in its block, and `threads` that of all.
+    __device__ histogram(unsigned* counters, unsigned bins, unsigned copies, unsigned thread, unsigned threads)
+        : counters_(counters), mine_(counters + (thread & (copies - 1))), bins_(bins), copies_(copies), thread_(thread),
+          threads_(threads) {}
+
+    // Sets all counters to zero. All threads call it.
+    __device__ void clear() {
+        for (unsigned k = thread_; k < bins_ * copies_; k += threads_) {
+            counters_[k] = 0;
+        }
+    }
+
+    // One more in `bin`; nothing where there is no such bin.
+    __device__ void count(unsigned bin) {
+        if (bin < bins_) {
+            atomicAdd(mine_ + bin * copies_, 1u);
+        }
+    }
+
+    // The count of a bin, behind a barrier.
+    [[nodiscard]] __device__ unsigned total(unsigned bin) const {
+        unsigned sum = 0;
+        for (unsigned k = 0; k < copies_; ++k) { // from copy to copy, each lane from another bank on
+            sum += counters_[bin * copies_ + ((k + thread_) & (copies_ - 1))];
+        }
+        return sum;
+    }
+
+    // Adds all counts to integers of 32 or 64 bits in global memory, behind a barrier. All threads call it. Blocks may
+    // begin at different bins, `first`, so that they are not at the same place at the same time.
+    template <class Counter>
+    __device__ void add_to(Counter* counts, unsigned first = 0) const {
+        static_assert(std::is_integral_v<Counter> && (sizeof(Counter) == 4 || sizeof(Counter) == 8));
+        using natural = std::conditional_t<sizeof(Counter) == 4, unsigned, unsigned long long>;
+        for (unsigned k = thread_; k < bins_; k += threads_) {
+            const unsigned bin = k + first < bins_ ? k + first : k + first - bins_;
+            const unsigned sum = total(bin);
+            if (sum != 0) {
+                atomicAdd(reinterpret_cast<natural*>(counts + bin), natural{sum});
+            }
+        }
+    }
+
+private:
+    unsigned* counters_;
+    unsigned* mine_;
+    unsigned bins_, copies_, thread_, threads_;
+};
+
+} // namespace warpfold::block

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// What a histogram is made of, the same for every target: how a sample of a channel gets its place among the counts.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "warpfold/bins.hpp"
+#include "warpfold/detail/even_bins.hpp"
+#include "warpfold/detail/portable.hpp"
+#include "warpfold/error.hpp"
+
+namespace warpfold {
+
+// What becomes of what the counts hold before the call.
+enum class update { overwrite, add };
+
+namespace detail {
+
+// Whose edges may be copied to nearer memory.
+template <class Binner>
+concept with_edges = Binner::has_edges;
+
+template <class Binner>
+struct one_channel {
+    static constexpr unsigned channels = 1;
+    static constexpr unsigned active = 1;
+    using binner = Binner;
+
+    template <class S>
+    WARPFOLD_HD constexpr std::uint32_t operator()(const S& x, unsigned /*channel*/) const {
+        return bin(x);
+    }
+
+    Binner bin;
+    std::uint32_t bins;
+};
+
+template <class Binner, unsigned Channels, unsigned Active>
+struct several_channels {
+    static constexpr unsigned channels = Channels;
+    static constexpr unsigned active = Active;
+    using binner = Binner;
+
+    template <class Bins, class S>
+    several_channels(const std::array<Bins, Active>& of, const S& sample)
+        : several_channels(of, sample, std::make_index_sequence<Active>{}) {}
+
+    template <class S>
+    WARPFOLD_HD constexpr std::uint32_t operator()(const S& x, unsigned channel) const {
+        std::uint32_t place = none;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+        for (unsigned c = 0; c < Active; ++c) { // no index that is not known: it would go to local memory
+            if (c == channel) {
+                const std::uint32_t in_channel = bin[c](x);
+                place = in_channel == none ? none : first[c] + in_channel;
+            }
+        }
+        return place;
+    }
+
+    Binner bin[Active];
+    std::uint32_t first[Active];
+    std::uint32_t bins;
+
+private:
+    template <class Bins, class S, std::size_t... C>
+    several_channels(const std::array<Bins, Active>& of, const S& sample, std::index_sequence<C...>)
+        : bin{prepare(of[C], sample)...}, first{} {
+        std::uint64_t all = 0;
+        for (unsigned c = 0; c < Active; ++c) {
+            first[c] = static_cast<std::uint32_t>(all);
+            all += of[c].count();
+            (void)checked_bins(all);
+        }
+        bins = static_cast<std::uint32_t>(all);
+    }
+};
+
+// A target's part of every histogram, for `of` as above:
+//   count(on, in, n, counts, of, mode, call)
+//   weigh(on, in, weights, n, sums, of, mode, call)
+//   values(on, bins, work, call)    counts in a vector, by work(pointer to zeroed or unset counts of the target)
+template <class On>
+struct histogram_engine;
+
+} // namespace detail
+} // namespace warpfold

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// The arithmetic of bins: even ones of integers by one multiplication, without a division; even ones of floating-point
+// numbers; comparisons of numbers of different types.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold::detail {
+
+// "No bin". More than the number of any bin.
+inline constexpr std::uint32_t none = 0xffffffffu;
+
+__extension__ typedef __int128 wide_integer;
+__extension__ typedef unsigned __int128 wide_natural;
+
+// The upper half of a 128-bit product.
+WARPFOLD_HD constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+#if defined(__CUDA_ARCH__)
+    return __umul64hi(a, b);
+#else
+    const std::uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
+    const std::uint64_t middle = ah * bl + (al * bl >> 32);
+    return ah * bh + (middle >> 32) + ((al * bh + (middle & 0xffffffffu)) >> 32);
+#endif
+}
+
+// floor(d * bins / width) for 0 <= d < width <= 2^64 as d * whole + floor(d * fraction / 2^K), where whole + fraction /
+// 2^K is bins / width with the fraction rounded up. The error of the product, less than d / 2^K, must stay below
+// 1 / width, so that it never reaches the next integer: K = 64 serves for widths up to 2^32, K = 128 for all.
+template <class S, bool MayBeWide>
+class even_integers {
+    using plain = std::conditional_t<std::is_same_v<S, bool>, unsigned char, S>;
+    using natural = std::make_unsigned_t<plain>;
+
+public:
+    // Bins over [lower, last], in the integers.
+    even_integers(wide_integer lower, wide_integer last, std::uint32_t bins) {
+        const wide_integer first_here = std::max<wide_integer>(lower, std::numeric_limits<S>::min());
+        const wide_integer last_here = std::min<wide_integer>(last, std::numeric_limits<S>::max());
+        if (first_here > last_here) { // no sample of the type has a bin
+            offset_ = 1;
+            whole_ = none;
+            return;
+        }
+        first_ = static_cast<natural>(first_here);
+        span_ = static_cast<natural>(last_here - first_here);
+        offset_ = static_cast<std::uint64_t>(first_here - lower);
+        const wide_natural width = static_cast<wide_natural>(last - lower) + 1;
+        whole_ = static_cast<std::uint32_t>(bins / width);
+        const wide_natural rest = bins % width;
+        wide_ = width > (wide_natural{1} << 32);
+        if (!wide_) {
+            fraction_ = static_cast<std::uint64_t>(((rest << 64) + width - 1) / width);
+        } else {
+            fraction_ = static_cast<std::uint64_t>((rest << 64) / width);
+            const wide_natural left = (rest << 64) % width;
+            fraction_low_ = static_cast<std::uint64_t>(((left << 64) + width - 1) / width);
+        }
+    }
+
+    WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
+        const natural from_first = static_cast<natural>(static_cast<natural>(static_cast<plain>(x)) - first_);
+        return from_first > span_ ? none : bin_at(from_first + offset_);
+    }
+
+private:
+    // Without a branch, and of any d: what comes of one beyond the bins is not used.
+    WARPFOLD_HD constexpr std::uint32_t bin_at(std::uint64_t d) const {
+        if constexpr (MayBeWide) {
+            if (wide_) {
+                const std::uint64_t carried = high_product(d, fraction_low_);
+                const std::uint64_t low = d * fraction_ + carried;
+                return static_cast<std::uint32_t>(d * whole_ + high_product(d, fraction_) + (low < carried ? 1 : 0));
+            }
+        }
+        const std::uint64_t narrow = static_cast<std::uint32_t>(d);
+        const std::uint64_t high = fraction_ >> 32, low = fraction_ & 0xffffffffu;
+        return static_cast<std::uint32_t>(d * whole_ + ((narrow * high + (narrow * low >> 32)) >> 32));
+    }
+
+    natural first_ = 0;             // the first sample that has a bin
+    natural span_ = 0;              // from there to the last that has
+    bool wide_ = false;
+    std::uint32_t whole_ = 0;
+    std::uint64_t offset_ = 0;      // from the lower bound to the first sample
+    std::uint64_t fraction_ = 0;    // the upper 64 bits of it
+    std::uint64_t fraction_low_ = 0;
+};
+
+// In which type even bins are computed where samples or bounds are floating-point numbers.
+template <class S, class T>
+struct even_type {
+    using floating = std::conditional_t<std::is_floating_point_v<S>, S, T>;
+    static constexpr bool too_many_digits =
+        std::is_floating_point_v<T> && std::numeric_limits<S>::digits > std::numeric_limits<T>::digits;
+    using type = std::conditional_t<std::is_floating_point_v<S> && std::is_floating_point_v<T>, std::common_type_t<S, T>,
+                                    std::conditional_t<too_many_digits, double, floating>>;
+    static_assert(sizeof(type) <= 8, "float and double");
+};
+
+template <class C>
+struct even_floats {
+    template <class S>
+    WARPFOLD_HD constexpr std::uint32_t operator()(const S& sample) const {
+        const C x = static_cast<C>(sample);
+        const bool there = x >= lower && x < upper;
+        const auto bin = static_cast<std::uint32_t>(there ? (x - lower) * scale : C{0});
+        return there ? (bin < last ? bin : last) : none;
+    }
+
+    C lower, upper, scale;
+    std::uint32_t last;
+};
+
+// a < b, of integers as numbers.
+template <class A, class B>
+WARPFOLD_HD constexpr bool below(const A& a, const B& b) {
+    if constexpr (std::is_integral_v<A> && std::is_integral_v<B> && std::is_signed_v<A> != std::is_signed_v<B>) {
+        if constexpr (std::is_signed_v<A>) {
+            return a < 0 || static_cast<std::make_unsigned_t<A>>(a) < b;
+        } else {
+            return b >= 0 && a < static_cast<std::make_unsigned_t<B>>(b);
+        }
+    } else {
+        using C = std::common_type_t<A, B>;
+        return static_cast<C>(a) < static_cast<C>(b);
+    }
+}
+// a >= b, which NaN is not.
+template <class A, class B>
+WARPFOLD_HD constexpr bool at_least(const A& a, const B& b) {
+    if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+        return !below(a, b);
+    } else {
+        using C = std::common_type_t<A, B>;
+        return static_cast<C>(a) >= static_cast<C>(b);
+    }
+}
+
+} // namespace warpfold::detail

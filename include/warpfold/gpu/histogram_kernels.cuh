@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// The kernels of histograms: private counters of 32 bits in shared memory, private counters of 8 bits, none. Where the
+// counters do not fit into one block's shared memory, `parts` neighbouring blocks read the same samples, of which each
+// counts those of its part; the cache serves all but the first of them.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/block/histogram.cuh"
+#include "warpfold/detail/channels.hpp"
+#include "warpfold/gpu/packed_counters.cuh"
+#include "warpfold/gpu/walk.cuh"
+#include "warpfold/tuning/histogram.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr tuning::histogram histogram_tuning = tuning::histogram_default;
+
+// Words of a workspace, zero between launches.
+struct histogram_control {
+    unsigned zeroed; // the counts have been set to zero
+    unsigned seen;   // so many blocks know it
+};
+
+struct histogram_layout {
+    unsigned parts = 1;
+    unsigned part_codes = 0;  // counters of a part
+    unsigned copies = 1;      // of each of them
+    unsigned edges_at = 0;    // where in shared memory the bins' edges go, in bytes; 0: they stay where they are
+    unsigned zeroed = 0;      // so many counts the first block sets to zero
+    bool once = false;        // nobody reads the samples again
+};
+
+// What is counted: bins, or, of samples of 8 bits, their values, whose bins are found when counting is through.
+template <class S, class Of, bool Values>
+struct histogram_code {
+    static constexpr bool values = Values;
+    static constexpr unsigned channels = Of::channels;
+
+    [[nodiscard]] __host__ __device__ unsigned count() const { return Values ? 256 * Of::active : of.bins; }
+    [[nodiscard]] __device__ unsigned operator()(const S& x, unsigned channel) const {
+        if constexpr (Values) {
+            return channel * 256 + static_cast<unsigned char>(x);
+        } else {
+            return of(x, channel);
+        }
+    }
+    [[nodiscard]] __device__ unsigned bin(unsigned code) const {
+        if constexpr (Values) {
+            return of(static_cast<S>(static_cast<unsigned char>(code)), code / 256);
+        } else {
+            return code;
+        }
+    }
+
+    Of of;
+};
+
+template <class Of>
+inline constexpr bool may_stage_v = false;
+template <class Binner>
+    requires with_edges<Binner>
+inline constexpr bool may_stage_v<one_channel<Binner>> = true;
+
+// Copies the bins' edges to shared memory, where there is room. A barrier has to follow.
+template <class Of>
+__device__ void stage_edges(Of& of, const histogram_layout& layout, unsigned char* shared) {
+    if constexpr (may_stage_v<Of>) {
+        if (layout.edges_at != 0) {
+            using T = std::remove_cvref_t<decltype(*of.bin.edges)>;
+            T* const near = reinterpret_cast<T*>(shared + layout.edges_at);
+            for (unsigned k = threadIdx.x; k <= of.bin.bins; k += blockDim.x) {
+                near[k] = of.bin.edges[k];
+            }
+            of.bin.edges = near;
+        }
+    }
+}
+
+// The first block sets the counts to zero, before a barrier; behind the barrier it says so.
+template <class Counter>
+__device__ void begin_counts(Counter* counts, const histogram_layout& layout) {
+    if (layout.zeroed != 0 && blockIdx.x == 0) {
+        for (unsigned k = threadIdx.x; k < layout.zeroed; k += blockDim.x) {
+            counts[k] = Counter{0};
+        }
+    }
+}
+__device__ inline void announce_counts(const histogram_layout& layout, histogram_control* control) {
+    if (layout.zeroed != 0 && gridDim.x > 1 && blockIdx.x == 0 && threadIdx.x == 0) {
+        __threadfence();
+        asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(&control->zeroed)), "r"(1u)
+                     : "memory");
+    }
+}
+// Waits until the counts are zero, and for all threads of the block. The last block to know leaves the words zero.
+// Blocks start in the order of their index: the first runs by now, and waits for nobody.
+__device__ inline void await_counts(const histogram_layout& layout, histogram_control* control) {
+    if (layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == 0) {
+        unsigned zeroed;
+        do {
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                         : "=r"(zeroed)
+                         : "l"(__cvta_generic_to_global(&control->zeroed))
+                         : "memory");
+        } while (zeroed == 0);
+        if (atomicAdd(&control->seen, 1u) == gridDim.x - 1) {
+            atomicExch(&control->zeroed, 0u);
+            atomicExch(&control->seen, 0u);
+        }
+    }
+    __syncthreads();
+}
+
+// The threads that read the same samples as this one, by their number, and the codes that this one's block counts.
+struct histogram_share {
+    __device__ histogram_share(const histogram_layout& layout, unsigned codes)
+        : thread(std::uint64_t{blockIdx.x / layout.parts} * blockDim.x + threadIdx.x),
+          threads(std::uint64_t{gridDim.x / layout.parts} * blockDim.x),
+          first(blockIdx.x % layout.parts * layout.part_codes), count(min(layout.part_codes, codes - first)),
+          rotation(static_cast<unsigned>(std::uint64_t{blockIdx.x / layout.parts} * count /
+                                         (gridDim.x / layout.parts))) {}
+
+    std::uint64_t thread, threads;
+    unsigned first, count;
+    unsigned rotation; // where to begin when the counters are added up
+};
+
+// Counts samples one by one.
+template <class In, class Code>
+struct take_each {
+    __device__ void one(const element_t<In>& x, unsigned channel) { counted.count(code(x, channel) - first); }
+
+    template <class T>
+    __device__ void many(const uint4& vector, unsigned channel) {
+#pragma unroll
+        for (unsigned j = 0; j < 16 / sizeof(T); ++j) {
+            one(element_of<T>(vector, j), (channel + j) % Code::channels);
+        }
+    }
+
+    block::histogram& counted;
+    const Code& code;
+    unsigned first;
+};
+
+template <class In, class Code, class Counter>
+__global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blocks_per_multiprocessor)
+    histogram_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
+                     histogram_control* control) {
+    extern __shared__ __align__(16) unsigned char histogram_shared[];
+    const histogram_share share(layout, code.count());
+    block::histogram counted(reinterpret_cast<unsigned*>(histogram_shared), share.count, layout.copies, threadIdx.x,
+                             blockDim.x);
+    counted.clear();
+    stage_edges(code.of, layout, histogram_shared);
+    begin_counts(counts, layout);
+    __syncthreads();
+    announce_counts(layout, control);
+
+    take_each<In, Code> take{counted, code, share.first};
+    walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once, take);
+
+    await_counts(layout, control);
+    if constexpr (Code::values) {
+        for (unsigned k = threadIdx.x; k < share.count; k += blockDim.x) {
+            const unsigned total = counted.total(k);
+            const unsigned bin = total == 0 ? none : code.bin(share.first + k);
+            if (bin != none) {
+                add_to_count(counts + bin, total);
+            }
+        }
+    } else {
+        counted.add_to(counts + share.first, share.rotation);
+    }
+}
+
+// Takes samples of a warp together where they all have one bin, as those of constant input.
+template <class In, class Code, class Add>
+struct take_together {
+    __device__ void one(const element_t<In>& x, unsigned channel) { add(code(x, channel), 1); }
+
+    template <class T>
+    __device__ void many(const uint4& vector, unsigned channel) {
+        constexpr unsigned width = 16 / sizeof(T);
+        constexpr unsigned adders = (width * 32 + 254) / 255; // lanes that add for all, no more than 255 each
+        unsigned codes[width];
+        bool same = true;
+#pragma unroll
+        for (unsigned j = 0; j < width; ++j) {
+            codes[j] = code(element_of<T>(vector, j), (channel + j) % Code::channels);
+            same = same && codes[j] == codes[0];
+        }
+        if (__all_sync(0xffffffffu, same && codes[0] == __shfl_sync(0xffffffffu, codes[0], 0))) {
+            if (threadIdx.x % 32 < adders) {
+                add(codes[0], width * 32 / adders);
+            }
+            return;
+        }
+#pragma unroll
+        for (unsigned j = 0; j < width; ++j) {
+            add(codes[j], 1);
+        }
+    }
+
+    const Code& code;
+    Add add;
+};
+
+template <class In, class Code, class Counter>
+__global__ void __launch_bounds__(histogram_tuning.threads)
+    histogram_packed_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
+                            histogram_control* control) {
+    extern __shared__ __align__(16) unsigned char histogram_shared[];
+    const histogram_share share(layout, code.count());
+    packed_counters<Counter> counted(reinterpret_cast<unsigned*>(histogram_shared), share.count, counts + share.first);
+    counted.clear();
+    stage_edges(code.of, layout, histogram_shared);
+    __syncthreads();
+
+    const auto add = [&](unsigned bin, unsigned more) { counted.add(bin - share.first, more); };
+    walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once,
+                                                 take_together<In, Code, decltype(add)>{code, add});
+
+    await_counts(layout, control);
+    counted.flush(share.rotation);
+}
+
+template <class In, class Code, class Counter>
+__global__ void __launch_bounds__(histogram_tuning.threads)
+    histogram_direct_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
+    const unsigned bins = code.count();
+    const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const auto add = [&](unsigned bin, unsigned more) {
+        if (bin < bins) {
+            add_to_count(counts + bin, more);
+        }
+    };
+    walk<Code::channels, histogram_tuning.loads>(in, n, thread, std::uint64_t{gridDim.x} * blockDim.x, layout.once,
+                                                 take_together<In, Code, decltype(add)>{code, add});
+}
+
+// Sums of weights, in shared memory where layout.part_codes is not 0.
+template <class In, class Weights, class Of, class Sum>
+__global__ void __launch_bounds__(histogram_tuning.threads)
+    weighted_histogram_kernel(In in, Weights weights, std::uint64_t n, Of of, Sum* sums, histogram_layout layout,
+                              histogram_control* control) {
+    extern __shared__ __align__(16) unsigned char histogram_shared[];
+    const auto add = [](Sum* to, const Sum& more) {
+        if constexpr (std::is_integral_v<Sum>) {
+            add_to_count(to, static_cast<natural_of<Sum>>(more));
+        } else {
+            atomicAdd(to, more);
+        }
+    };
+    Sum* const held = reinterpret_cast<Sum*>(histogram_shared);
+    const unsigned words = layout.part_codes * layout.copies;
+    const unsigned copy = threadIdx.x & (layout.copies - 1);
+    for (unsigned k = threadIdx.x; k < words; k += blockDim.x) {
+        held[k] = Sum{0};
+    }
+    begin_counts(sums, layout);
+    __syncthreads();
+    announce_counts(layout, control);
+    const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+#pragma unroll 4
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n; k += threads) {
+        const unsigned bin = of(in[k], static_cast<unsigned>(k % Of::channels));
+        if (bin < of.bins) {
+            add(words != 0 ? held + bin * layout.copies + copy : sums + bin, static_cast<Sum>(weights[k]));
+        }
+    }
+    await_counts(layout, control);
+    for (unsigned bin = threadIdx.x; bin < layout.part_codes; bin += blockDim.x) {
+        Sum sum{0};
+        for (unsigned k = 0; k < layout.copies; ++k) {
+            sum += held[bin * layout.copies + ((k + threadIdx.x) & (layout.copies - 1))];
+        }
+        if (sum != Sum{0}) {
+            add(sums + bin, sum);
+        }
+    }
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Counters of 8 bits in shared memory, four in a word, whose overflows go to counters in global memory: exact for every
+// input and order of threads.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace warpfold::detail {
+
+template <class Counter>
+using natural_of = std::conditional_t<sizeof(Counter) == 4, unsigned, unsigned long long>;
+
+template <class Counter>
+__device__ void add_to_count(Counter* count, natural_of<Counter> more) {
+    atomicAdd(reinterpret_cast<natural_of<Counter>*>(count), more);
+}
+
+// `counts` are the counters in global memory of these, `bins` in number.
+template <class Counter>
+class packed_counters {
+public:
+    [[nodiscard]] __host__ __device__ static constexpr unsigned words(unsigned bins) { return (bins + 3) / 4; }
+
+    __device__ packed_counters(unsigned* words, unsigned bins, Counter* counts)
+        : words_(words), counts_(counts), bins_(bins) {}
+
+    __device__ void clear() {
+        for (unsigned k = threadIdx.x; k < words(bins_); k += blockDim.x) {
+            words_[k] = 0;
+        }
+    }
+
+    // `more`, at most 255, in a bin; nothing where there is no such bin.
+    __device__ void add(unsigned bin, unsigned more) {
+        if (bin < bins_) {
+            const unsigned shift = bin % 4 * 8;
+            const unsigned old = atomicAdd(&words_[bin / 4], more << shift);
+            if ((old >> shift & 0xff) + more > 0xff) {
+                settle(bin, more, old);
+            }
+        }
+    }
+
+    // Adds what is left here to the counters in global memory, behind a barrier.
+    __device__ void flush(unsigned first) {
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(words_);
+        for (unsigned k = threadIdx.x; k < bins_; k += blockDim.x) {
+            const unsigned bin = k + first < bins_ ? k + first : k + first - bins_;
+            if (bytes[bin] != 0) {
+                add_to_count(counts_ + bin, bytes[bin]);
+            }
+        }
+    }
+
+private:
+    // An addition that overflows a field changes its upper neighbour by one, and that one perhaps the next. Every such
+    // carry is accounted for: 256 times it goes to the counter in global memory of the field that it left, and another
+    // addition takes it back from the field that it came into, which may carry in turn. Other threads may add meanwhile:
+    // every addition tells by the old word which carries were its own.
+    __device__ void settle(unsigned bin, unsigned more, unsigned old) {
+        int change[4] = {};
+#pragma unroll
+        for (unsigned field = 0; field < 4; ++field) {
+            change[field] = field == bin % 4 ? static_cast<int>(more) : 0;
+        }
+        for (;;) {
+            int carry = 0;
+            unsigned undo = 0;
+#pragma unroll
+            for (unsigned field = 0; field < 4; ++field) {
+                const int sum = static_cast<int>(old >> (field * 8) & 0xff) + change[field] + carry;
+                change[field] = -carry;
+                undo -= static_cast<unsigned>(carry) << (field * 8);
+                carry = sum >> 8;
+                if (carry != 0 && bin / 4 * 4 + field < bins_) {
+                    add_to_count(counts_ + bin / 4 * 4 + field,
+                                 static_cast<natural_of<Counter>>(static_cast<long long>(carry) * 256));
+                }
+            }
+            if (undo == 0) {
+                return;
+            }
+            old = atomicAdd(&words_[bin / 4], undo);
+        }
+    }
+
+    unsigned* words_;
+    Counter* counts_;
+    unsigned bins_;
+};
+
+} // namespace warpfold::detail

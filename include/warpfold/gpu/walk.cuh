@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// How a grid's threads go through an array, 16 bytes at a time where it is one in memory.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/load.cuh"
+
+namespace warpfold::detail {
+
+// Goes through n elements, of which this thread has those at `thread` and at the stride of `threads`, a multiple of 32;
+// lanes of a warp have numbers side by side. An element's channel is its index modulo Channels.
+//   take.one(x, channel)                  an element
+//   take.template many<T>(vector, channel)   16 bytes of elements, of which the first has that channel, by the whole
+//                                         warp together
+// With `once` the caches need not keep what is read.
+template <unsigned Channels, unsigned Loads, class In, class Take>
+__device__ void walk(const In& in, std::uint64_t n, std::uint64_t thread, std::uint64_t threads, bool once, Take&& take) {
+    using T = element_t<In>;
+    if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
+        const vector_view<T> view(in, n);
+        constexpr unsigned width = vector_view<T>::width;
+        const auto channel_of = [&](std::uint64_t k) {
+            return static_cast<unsigned>((view.head + k * width) % Channels);
+        };
+        std::uint64_t k = thread;
+        const std::uint64_t reach = 31 - thread % 32 + (Loads - 1) * threads; // to the last vector of the warp's loads
+        for (; k + reach < view.vectors; k += Loads * threads) {
+            uint4 loaded[Loads];
+            if (once) {
+#pragma unroll
+                for (unsigned i = 0; i < Loads; ++i) {
+                    loaded[i] = __ldcs(view.data + k + i * threads);
+                }
+            } else {
+#pragma unroll
+                for (unsigned i = 0; i < Loads; ++i) {
+                    loaded[i] = __ldg(view.data + k + i * threads);
+                }
+            }
+#pragma unroll
+            for (unsigned i = 0; i < Loads; ++i) {
+                take.template many<T>(loaded[i], channel_of(k + i * threads));
+            }
+        }
+        for (; k < view.vectors; k += threads) {
+            const uint4 loaded = __ldg(view.data + k);
+#pragma unroll
+            for (unsigned j = 0; j < width; ++j) {
+                take.one(element_of<T>(loaded, j), (channel_of(k) + j) % Channels);
+            }
+        }
+        for (k = thread; k < view.head; k += threads) {
+            take.one(in[k], static_cast<unsigned>(k % Channels));
+        }
+        for (k = view.tail + thread; k < n; k += threads) {
+            take.one(in[k], static_cast<unsigned>(k % Channels));
+        }
+    } else {
+#pragma unroll 4
+        for (std::uint64_t k = thread; k < n; k += threads) {
+            take.one(in[k], static_cast<unsigned>(k % Channels));
+        }
+    }
+}
+
+} // namespace warpfold::detail

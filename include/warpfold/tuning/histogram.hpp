@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// How a histogram is laid out on a GPU: found with benchmarks/library/histogram.cu on an H100, see docs/results. To try
+// others define WARPFOLD_TUNING_HISTOGRAM as a list in the order of the fields.
+#pragma once
+
+#ifndef WARPFOLD_TUNING_HISTOGRAM
+#define WARPFOLD_TUNING_HISTOGRAM 1024, 2, 2, 65536, 3, 10, 65536, 16384, 2
+#endif
+
+namespace warpfold::tuning {
+
+struct histogram {
+    unsigned threads;                   // of a block
+    unsigned blocks_per_multiprocessor; // at most
+    unsigned loads;                     // of 16 bytes, under way in each thread
+    unsigned copies_bytes;              // of shared memory that copies of a block's counters may take
+    unsigned whole_parts;               // counters of 32 bits where so many blocks hold all of them together
+    unsigned packed_parts;              // else counters of 8 bits, likewise; else none, and all is added to global memory
+    unsigned zeroed_inside;             // so many counts are set to zero by the kernel itself
+    unsigned samples_each;              // a block has at least so many samples
+    unsigned samples_a_counter;         // and private counters pay from so many samples a counter on
+};
+
+inline constexpr histogram histogram_default{WARPFOLD_TUNING_HISTOGRAM};
+
+} // namespace warpfold::tuning

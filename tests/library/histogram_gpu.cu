@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Histograms on a GPU, the software one or a real one, against plain counting: exits with 1 where they differ.
+#include "warpfold/histogram.cuh"
+
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "tests/library/cases.hpp"
+#include "tests/library/histogram_cases.hpp"
+#include "tests/runtime/programs/check.hpp"
+
+using namespace warpfold;
+
+namespace {
+
+template <class T>
+struct on_device {
+    explicit on_device(const std::vector<T>& data, std::size_t skipped = 0) : skip(skipped), size(data.size()) {
+        CUDA(cudaMalloc(&base, (data.size() + skip + 1) * sizeof(T)));
+        CUDA(cudaMemcpy(base + skip, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    on_device(const on_device&) = delete;
+    on_device& operator=(const on_device&) = delete;
+    ~on_device() { (void)cudaFree(base); }
+    [[nodiscard]] T* data() { return base + skip; }
+    [[nodiscard]] std::vector<T> read() {
+        std::vector<T> values(size);
+        CUDA(cudaMemcpy(values.data(), data(), size * sizeof(T), cudaMemcpyDeviceToHost));
+        return values;
+    }
+
+    T* base = nullptr;
+    std::size_t skip, size;
+};
+
+template <class C>
+bool same(const std::vector<C>& counts, const std::vector<std::uint64_t>& expected, std::uint64_t times = 1) {
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+        if (counts.size() != expected.size() || static_cast<std::uint64_t>(counts[k]) != times * expected[k]) {
+            std::fprintf(stderr, "bin %zu of %zu: %llu, not %llu\n", k, expected.size(),
+                         static_cast<unsigned long long>(counts[k]), static_cast<unsigned long long>(times * expected[k]));
+            return false;
+        }
+    }
+    return true;
+}
+
+// Every length and start, few bins to many, overwritten and added to, with a workspace and without.
+template <class T, class Level, class Counter>
+void integers(workspace& memory, Level lower, Level upper, std::initializer_list<unsigned> all_bins) {
+    for (const std::uint64_t n : {0u, 1u, 31u, 1025u, 40009u}) {
+        for (const std::size_t skip : {0u, 1u, 3u}) {
+            const auto data = tests::any_numbers<T>(n, static_cast<unsigned>(n + skip));
+            on_device<T> there(data, skip);
+            const T* const samples = there.data();
+            for (const unsigned bins : all_bins) {
+                const even_bins<Level> even(lower, upper, bins);
+                const auto expected = tests::counted(data, lower, tests::big{upper} - 1, bins);
+                on_device<Counter> counts(std::vector<Counter>(bins, Counter{77}));
+                histogram(gpu{nullptr, &memory}, samples, n, counts.data(), even);
+                CHECK(same(counts.read(), expected));
+                histogram(gpu{}, samples, n, counts.data(), even, update::add);
+                CHECK(same(counts.read(), expected, 2));
+                if (n < 2000) {
+                    CHECK(same(histogram(gpu{}, samples, n, even), expected));
+                }
+            }
+        }
+    }
+}
+
+// By every kernel, whatever a plan would choose: one block and many, bins of one part and of several, constant samples,
+// with so many that counters of 8 bits overflow, also beside each other.
+void every_way(workspace& memory) {
+    using of_t = detail::one_channel<detail::even_integers<std::int32_t, false>>;
+    using code_t = detail::histogram_code<std::int32_t, of_t, false>;
+    struct {
+        detail::histogram_way way;
+        unsigned groups, parts, copies;
+    } const tried[] = {{detail::histogram_way::whole, 1, 1, 32}, {detail::histogram_way::whole, 3, 2, 4},
+                       {detail::histogram_way::whole, 2, 5, 1},  {detail::histogram_way::packed, 1, 1, 1},
+                       {detail::histogram_way::packed, 2, 3, 1}, {detail::histogram_way::direct, 7, 1, 1}};
+    for (const unsigned kind : {0u, 1u, 2u, 3u}) {
+        std::vector<std::int32_t> data(100003);
+        for (std::size_t k = 0; k < data.size(); ++k) {
+            const std::size_t mixed = k * 2654435761u >> 7;
+            data[k] = static_cast<std::int32_t>(kind == 0 ? mixed % 1100 : kind == 1 ? 503 : kind == 2 ? 500 + mixed % 9 : mixed % 1100 * (mixed / 1100 % 2));
+        }
+        on_device<std::int32_t> there(data);
+        const unsigned bins = 999;
+        const auto expected = tests::counted(data, 0, 998, bins);
+        const code_t code{of_t{{0, 998, bins}, bins}};
+        for (const auto& one : tried) {
+            detail::histogram_plan plan;
+            plan.way = one.way;
+            plan.blocks = one.groups * one.parts;
+            plan.layout.parts = one.parts;
+            plan.layout.part_codes = one.parts == 1 ? bins : (bins / one.parts + 32) / 32 * 32;
+            plan.layout.copies = one.copies;
+            plan.layout.once = one.parts == 1;
+            plan.shared = one.way == detail::histogram_way::whole ? plan.layout.part_codes * one.copies * 4
+                                                                  : (plan.layout.part_codes + 3) / 4 * 4;
+            on_device<std::uint64_t> counts(std::vector<std::uint64_t>(bins, 5));
+            const gpu on{nullptr, &memory};
+            detail::histogram_engine<gpu>::run(on, static_cast<const std::int32_t*>(there.data()), data.size(),
+                                               counts.data(), code, update::overwrite, plan, "test");
+            CHECK(same(counts.read(), expected));
+            detail::histogram_engine<gpu>::run(on, static_cast<const std::int32_t*>(there.data()), data.size(),
+                                               counts.data(), code, update::add, plan, "test");
+            CHECK(same(counts.read(), expected, 2));
+        }
+    }
+}
+
+// The plans of large calls have room in the device and enough threads for every bin.
+void plans() {
+    const detail::histogram_facts facts[] = {{132, 227 << 10, 228 << 10, 50 << 20}, {40, 48 << 10, 64 << 10, 4 << 20}};
+    for (const auto& device : facts) {
+        for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{100000}, std::uint64_t{1} << 28, std::uint64_t{1} << 40}) {
+            for (const unsigned codes : {1u, 256u, 12289u, 65536u, 1000003u, 1u << 24, 1u << 31}) {
+                for (const std::size_t edges : {std::size_t{0}, std::size_t{codes} * 8 + 8}) {
+                    const auto plan = detail::plan_histogram(device, n, 4, codes, edges);
+                    CHECK(plan.shared <= device.shared_of_block && plan.blocks % plan.layout.parts == 0 && plan.blocks != 0);
+                    if (plan.way != detail::histogram_way::direct) {
+                        CHECK(std::uint64_t{plan.layout.part_codes} * plan.layout.parts >= codes);
+                        CHECK(std::uint64_t{plan.layout.part_codes} * (plan.layout.parts - 1) < codes);
+                        CHECK(n / (plan.blocks / plan.layout.parts) < std::uint64_t{1} << 32);
+                        const bool whole = plan.way == detail::histogram_way::whole;
+                        CHECK(plan.shared >= plan.layout.part_codes * (whole ? 4 * plan.layout.copies : 1));
+                    }
+                }
+            }
+        }
+    }
+}
+
+} // namespace
+
+int main() {
+    plans();
+    workspace memory(histogram_workspace());
+    integers<std::int32_t, std::int64_t, std::uint32_t>(memory, -(std::int64_t{1} << 31), std::int64_t{1} << 31,
+                                                        {1, 7, 256, 70000});
+    integers<std::int8_t, int, std::uint32_t>(memory, -128, 128, {1, 256, 1000});
+    integers<std::uint8_t, int, std::int64_t>(memory, 10, 200, {19, 256});
+    every_way(memory);
+}
