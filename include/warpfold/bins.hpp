@@ -117,7 +117,7 @@ inline constexpr std::int64_t no_bin = -1;
 namespace detail {
 
 // What a call makes of a description for samples of type S: `prepare(bins, S{})` gives a trivially copyable object
-// that tells the bin of a sample, or `none`.
+// that tells the bin of a sample, or `outside`.
 template <class S, class T>
 auto prepare(const even_bins<T>& bins, const S&) {
     if constexpr (std::is_integral_v<S> && std::is_integral_v<T>) {
@@ -149,7 +149,7 @@ struct between_edges {
                 at = beyond;
             }
         }
-        return at < bins && at_least(x, edges[0]) ? at : none;
+        return at < bins && at_least(x, edges[0]) ? at : outside;
     }
 
     const T* edges;
@@ -174,10 +174,10 @@ struct by_function {
         static_assert(std::is_integral_v<decltype(bin)>, "the function gives the number of a bin, an integer");
         if constexpr (std::is_signed_v<decltype(bin)>) {
             if (bin < 0) {
-                return none;
+                return outside;
             }
         }
-        return static_cast<std::uint64_t>(bin) < bins ? static_cast<std::uint32_t>(bin) : none;
+        return static_cast<std::uint64_t>(bin) < bins ? static_cast<std::uint32_t>(bin) : outside;
     }
 
     F f;

@@ -15,7 +15,7 @@ namespace warpfold::tests {
 
 __extension__ typedef __int128 big;
 
-// The bin of an integer by a division of 128 bits; -1: none. `last` is the last value that has a bin.
+// The bin of an integer by a division of 128 bits; -1: outside. `last` is the last value that has a bin.
 inline std::int64_t even_bin(big x, big lower, big last, std::uint64_t bins) {
     if (x < lower || x > last) {
         return -1;

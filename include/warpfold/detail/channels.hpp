@@ -51,14 +51,14 @@ struct several_channels {
 
     template <class S>
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& x, unsigned channel) const {
-        std::uint32_t place = none;
+        std::uint32_t place = outside;
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
         for (unsigned c = 0; c < Active; ++c) { // no index that is not known: it would go to local memory
             if (c == channel) {
                 const std::uint32_t in_channel = bin[c](x);
-                place = in_channel == none ? none : first[c] + in_channel;
+                place = in_channel == outside ? outside : first[c] + in_channel;
             }
         }
         return place;

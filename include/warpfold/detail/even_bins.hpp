@@ -13,7 +13,7 @@
 namespace warpfold::detail {
 
 // "No bin". More than the number of any bin.
-inline constexpr std::uint32_t none = 0xffffffffu;
+inline constexpr std::uint32_t outside = 0xffffffffu;
 
 __extension__ typedef __int128 wide_integer;
 __extension__ typedef unsigned __int128 wide_natural;
@@ -44,7 +44,7 @@ public:
         const wide_integer last_here = std::min<wide_integer>(last, std::numeric_limits<S>::max());
         if (first_here > last_here) { // no sample of the type has a bin
             offset_ = 1;
-            whole_ = none;
+            whole_ = outside;
             return;
         }
         first_ = static_cast<natural>(first_here);
@@ -65,7 +65,7 @@ public:
 
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
         const natural from_first = static_cast<natural>(static_cast<natural>(static_cast<plain>(x)) - first_);
-        return from_first > span_ ? none : bin_at(from_first + offset_);
+        return from_first > span_ ? outside : bin_at(from_first + offset_);
     }
 
 private:
@@ -110,7 +110,7 @@ struct even_floats {
         const C x = static_cast<C>(sample);
         const bool there = x >= lower && x < upper;
         const auto bin = static_cast<std::uint32_t>(there ? (x - lower) * scale : C{0});
-        return there ? (bin < last ? bin : last) : none;
+        return there ? (bin < last ? bin : last) : outside;
     }
 
     C lower, upper, scale;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of histograms: private counters of 32 bits in shared memory, private counters of 8 bits, none. Where the
+// The kernels of histograms: private counters of 32 bits in shared memory, private counters of 8 bits, outside. Where the
 // counters do not fit into one block's shared memory, `parts` neighbouring blocks read the same samples, of which each
 // counts those of its part; the cache serves all but the first of them.
 #pragma once
@@ -166,8 +166,8 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     if constexpr (Code::values) {
         for (unsigned k = threadIdx.x; k < share.count; k += blockDim.x) {
             const unsigned total = counted.total(k);
-            const unsigned bin = total == 0 ? none : code.bin(share.first + k);
-            if (bin != none) {
+            const unsigned bin = total == 0 ? outside : code.bin(share.first + k);
+            if (bin != outside) {
                 add_to_count(counts + bin, total);
             }
         }

@@ -72,8 +72,8 @@ public:
                 for (unsigned copy = 0; copy < byte_copies; ++copy) {
                     all += table_[copy * 256 * Of::channels + value];
                 }
-                const std::uint32_t bin = all == 0 ? none : of_(static_cast<S>(value % 256), value / 256);
-                if (bin != none) {
+                const std::uint32_t bin = all == 0 ? outside : of_(static_cast<S>(value % 256), value / 256);
+                if (bin != outside) {
                     add_wrapping(counts[bin], all);
                 }
             }
@@ -200,7 +200,7 @@ struct histogram_engine<host> {
         if (!is_bytes_v<In> && n / 4 <= of.bins) { // not worth a table
             for (std::uint64_t k = 0; k < n; ++k) {
                 const std::uint32_t bin = of(in[k], static_cast<unsigned>(k % Of::channels));
-                if (bin != none) {
+                if (bin != outside) {
                     add_wrapping(counts[bin], 1u);
                 }
             }
@@ -246,7 +246,7 @@ struct histogram_engine<host> {
             const std::uint64_t end = std::min(n, (piece + 1) * each);
             for (std::uint64_t k = piece * each; k < end; ++k) {
                 const std::uint32_t bin = of(in[k], static_cast<unsigned>(k % Of::channels));
-                if (bin != none) {
+                if (bin != outside) {
                     add_wrapping(into[bin], static_cast<Sum>(weights[k]));
                 }
             }
