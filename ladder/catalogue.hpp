@@ -11,10 +11,14 @@ struct catalogue_entry {
     const char* summary;
 };
 
-inline constexpr std::array<catalogue_entry, 3> catalogue{{
+inline constexpr std::array<catalogue_entry, 7> catalogue{{
     {"scan", "all running totals of an array: Hillis and Steele, balanced trees, look-back, to CUB"},
     {"histogram", "counts by bin: sections, interleaved, atomics, private copies, to CUB"},
     {"convolution", "weighted sums of neighbours: masks in constant memory, tiles, halos, one and two dimensions"},
+    {"memory", "a laboratory: access patterns, structures, stores, wide copies, constant and local memory"},
+    {"shared", "a laboratory: banks, strides, broadcasts, widths, volatile, ways to set shared memory aside"},
+    {"matmul", "matrix products: naive, one tile, both in tiles, square ones"},
+    {"transpose", "rows to columns: naive, through a tile, through a padded tile"},
 }};
 
 } // namespace warpfold::ladder

@@ -3,13 +3,18 @@
 #include "ladder/convolution/steps.hpp"
 #include "ladder/frame/runner.hpp"
 #include "ladder/histogram/steps.hpp"
+#include "ladder/matmul/steps.hpp"
+#include "ladder/memory/steps.hpp"
 #include "ladder/scan/steps.hpp"
+#include "ladder/shared/steps.hpp"
+#include "ladder/transpose/steps.hpp"
 
 namespace warpfold::ladder::frame {
 
 const std::vector<const study_definition*>& all_studies() {
-    static const std::vector<const study_definition*> all{&scan::ladder(), &histogram::ladder(),
-                                                          &convolution::ladder()};
+    static const std::vector<const study_definition*> all{
+        &scan::ladder(),       &histogram::ladder(), &convolution::ladder(), &memory::laboratory(),
+        &shared::laboratory(), &matmul::ladder(),    &transpose::ladder()};
     return all;
 }
 

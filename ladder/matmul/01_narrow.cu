@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Products of a matrix 32 wide with one 32 high: naive; coalescedMultiply with a tile of a in shared memory; both in tiles.
+// (759 "Shared Memory: Syntax & Semantics".)
+// The slide's kernel has nothing between the store to aTile and the loads of what other lanes have stored; it stands here
+// as it is, and mended by __syncwarp, since a row of the tile belongs to one warp.
+#include "ladder/matmul/steps.hpp"
+
+namespace warpfold::ladder::matmul {
+
+namespace {
+
+__device__ int row_of() { return static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y); }
+__device__ int column_of() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
+
+__global__ void simple_multiply(const float* a, const float* b, float* c, int n) {
+    const int row = row_of();
+    const int col = column_of();
+    float sum = 0.0f;
+    for (int i = 0; i < tile_dim; ++i) {
+        sum += a[row * tile_dim + i] * b[i * n + col];
+    }
+    c[row * n + col] = sum;
+}
+
+__global__ void coalesced_multiply(const float* a, const float* b, float* c, int n) {
+    __shared__ float a_tile[tile_dim][tile_dim];
+    const int row = row_of();
+    const int col = column_of();
+    float sum = 0.0f;
+    a_tile[threadIdx.y][threadIdx.x] = a[row * tile_dim + static_cast<int>(threadIdx.x)];
+    for (int i = 0; i < tile_dim; i++) {
+        sum += a_tile[threadIdx.y][i] * b[i * n + col];
+    }
+    c[row * n + col] = sum;
+}
+
+__global__ void coalesced_multiply_synchronised(const float* a, const float* b, float* c, int n) {
+    __shared__ float a_tile[tile_dim][tile_dim];
+    const int row = row_of();
+    const int col = column_of();
+    float sum = 0.0f;
+    a_tile[threadIdx.y][threadIdx.x] = a[row * tile_dim + static_cast<int>(threadIdx.x)];
+    __syncwarp();
+    for (int i = 0; i < tile_dim; i++) {
+        sum += a_tile[threadIdx.y][i] * b[i * n + col];
+    }
+    c[row * n + col] = sum;
+}
+
+__global__ void tiled_multiply(const float* a, const float* b, float* c, int n) {
+    __shared__ float a_tile[tile_dim][tile_dim];
+    __shared__ float b_tile[tile_dim][tile_dim];
+    const int row = row_of();
+    const int col = column_of();
+    float sum = 0.0f;
+    a_tile[threadIdx.y][threadIdx.x] = a[row * tile_dim + static_cast<int>(threadIdx.x)];
+    b_tile[threadIdx.y][threadIdx.x] = b[static_cast<int>(threadIdx.y) * n + col];
+    __syncthreads();
+    for (int i = 0; i < tile_dim; i++) {
+        sum += a_tile[threadIdx.y][i] * b_tile[i][threadIdx.x];
+    }
+    c[row * n + col] = sum;
+}
+
+frame::check loads_are(std::uint64_t expected) {
+    return frame::counted([expected](const frame::evidence& e) {
+        const auto c = e.step.launches[0].total;
+        const double sectors = static_cast<double>(c.global_load_sectors) / static_cast<double>(warps_of(e));
+        return seen(loads_a_warp(e.step) == expected,
+                    std::to_string(loads_a_warp(e.step)) + " loads a warp, " + number(sectors, 0) + " segments");
+    });
+}
+
+verdict broadcast(const frame::evidence& e) {
+    const auto c = e.step.launches[0].total;
+    const auto conflicts = frame::bank_conflicts(c);
+    return seen(conflicts == 0 && c.shared_load_requests > 0,
+                std::to_string(conflicts) + " bank conflicts in " + std::to_string(c.shared_load_requests) + " loads");
+}
+
+verdict without_barrier(const frame::evidence& e) {
+    if (e.found == nullptr) {
+        return unseen("needs the checks of the software GPU");
+    }
+    return seen(e.found->none(),
+                std::string("it came out ") + (e.step.correct ? "right" : "wrong") + "; " + e.found->in_words());
+}
+
+std::uint64_t least_bytes(std::uint64_t n) {
+    return (n + 2 * tile_dim * static_cast<std::uint64_t>(side_of(n))) * sizeof(float);
+}
+
+constexpr const char* source = "ladder/matmul/01_narrow.cu";
+constexpr const char* section = "759, Shared Memory: Syntax & Semantics";
+
+} // namespace
+
+frame::step_definition naive() {
+    return {.about = {"1", "naive", source, "every thread loads its row of a and its column of b", section},
+            .data = narrow,
+            .run = [](const frame::stage& on) { run_kernel(on, "simple_multiply", simple_multiply); },
+            .size = as_square,
+            .least_bytes = least_bytes,
+            .claims = {{"without shared memory: 32 + 32 loads for each element", section, loads_are(64)}}};
+}
+
+frame::step_definition coalesced_as_on_the_slide() {
+    return {.about = {"2s", "coalescedMultiply, as on the slide", source,
+                      "a tile of a in shared memory, and nothing between its stores and its loads", section},
+            .data = narrow,
+            .run = [](const frame::stage& on) { run_kernel(on, "coalesced_multiply", coalesced_multiply); },
+            .size = as_square,
+            .least_bytes = least_bytes,
+            .ought = fate::by_luck,
+            .lesson = "lanes read what other lanes have stored, and nothing says that these have",
+            .finds = "race in shared memory",
+            .claims = {{"the variable aTile is visible to all threads in each block", section, without_barrier}}};
+}
+
+frame::step_definition coalesced() {
+    return {.about = {"2", "coalescedMultiply", source,
+                      "a tile of a in shared memory: each of its elements is loaded once", section},
+            .data = narrow,
+            .run =
+                [](const frame::stage& on) {
+                    run_kernel(on, "coalesced_multiply_synchronised", coalesced_multiply_synchronised);
+                },
+            .size = as_square,
+            .least_bytes = least_bytes,
+            .claims = {{"1 + 32 loads for each element", section, loads_are(33)},
+                       {"all lanes read the same word of aTile: a broadcast without conflict", "759, Other Examples",
+                        frame::counted(broadcast)},
+                       {"faster than step 1", section, frame::faster_than("1")}}};
+}
+
+frame::step_definition both_tiled() {
+    return {.about = {"3", "both in tiles", source, "a tile of b too: 32 rows of the block share it", section},
+            .data = narrow,
+            .run = [](const frame::stage& on) { run_kernel(on, "tiled_multiply", tiled_multiply); },
+            .size = as_square,
+            .least_bytes = least_bytes,
+            .claims = {{"1 + 1 loads for each element", section, loads_are(2)},
+                       {"no bank conflicts", "759, Shared Memory Bank Conflicts", frame::counted(broadcast)},
+                       {"faster than step 2", section, frame::faster_than("2")}}};
+}
+
+} // namespace warpfold::ladder::matmul

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Data and references of the matrix products, and the order of the ladder.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "ladder/matmul/steps.hpp"
+
+namespace warpfold::ladder::matmul {
+
+namespace {
+
+std::vector<float> numbers(std::size_t n, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<float> values(n);
+    for (float& value : values) {
+        value = static_cast<float>(static_cast<int>(random() % 15) - 7);
+    }
+    return values;
+}
+
+std::vector<float> product(std::span<const float> a, std::span<const float> b, std::size_t side, std::size_t depth) {
+    std::vector<float> c(side * side);
+    for (std::size_t row = 0; row < side; ++row) {
+        for (std::size_t k = 0; k < depth; ++k) {
+            const float factor = a[row * depth + k];
+            for (std::size_t column = 0; column < side; ++column) {
+                c[row * side + column] += factor * b[k * side + column];
+            }
+        }
+    }
+    return c;
+}
+
+frame::sample of_depth(std::uint64_t n, std::uint64_t seed, std::size_t depth) {
+    const auto side = static_cast<std::size_t>(side_of(n));
+    const auto a = numbers(side * depth, seed);
+    const auto b = numbers(depth * side, seed + 1);
+    return {side * side,
+            {frame::bytes_of(a), frame::bytes_of(b)},
+            frame::bytes_of(product(a, b, side, depth)),
+            frame::value_type::float32};
+}
+
+} // namespace
+
+int side_of(std::uint64_t n) {
+    const auto root = static_cast<int>(std::sqrt(static_cast<double>(n)));
+    return std::max(root / tile_dim, 1) * tile_dim;
+}
+
+frame::sample narrow(std::uint64_t n, std::uint64_t seed) { return of_depth(n, seed, tile_dim); }
+frame::sample square(std::uint64_t n, std::uint64_t seed) {
+    return of_depth(n, seed, static_cast<std::size_t>(side_of(n)));
+}
+
+frame::step_definition peer_cpu() {
+    return {.about = {"cpu", "three loops", "ladder/matmul/data.cpp", "one core of the host", "", true},
+            .data = square,
+            .on_host =
+                [](const frame::sample& s) {
+                    const auto side = static_cast<std::size_t>(side_of(s.n));
+                    return frame::bytes_of(
+                        product(frame::view<float>(s.in[0]), frame::view<float>(s.in[1]), side, side));
+                },
+            .size = as_square};
+}
+
+const frame::study_definition& ladder() {
+    static const frame::study_definition all{.name = "matmul",
+                                             .data = "matrix products of floats: 32 deep, and square",
+                                             .n_counted = 1u << 14,
+                                             .n_timed = 1u << 20,
+                                             .most = 1u << 22,
+                                             .steps = {naive(), coalesced_as_on_the_slide(), coalesced(), both_tiled(),
+                                                       square_naive(), square_tiled(), peer_cpu()}};
+    return all;
+}
+
+} // namespace warpfold::ladder::matmul

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Structures of 12 bytes: as they are; as three arrays; staged in shared memory; through the read-only cache; padded to 16.
+// (380 "Structures of Non-Native Size", "Performance and Solutions", "Read-only Data Cache".)
+#include <vector>
+
+#include "ladder/memory/steps.hpp"
+
+namespace warpfold::ladder::memory {
+
+namespace {
+
+struct position {
+    float x, y, z;
+};
+struct alignas(16) padded_position {
+    float x, y, z, unused;
+};
+
+__device__ std::uint64_t index() { return threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x; }
+
+__global__ void of_structures(float* sums, const position* data, std::uint64_t n) {
+    const std::uint64_t i = index();
+    if (i < n) {
+        const position temp = data[i];
+        sums[i] = temp.x + temp.y + temp.z;
+    }
+}
+
+__global__ void of_arrays(float* sums, const float* x, const float* y, const float* z, std::uint64_t n) {
+    const std::uint64_t i = index();
+    if (i < n) {
+        sums[i] = x[i] + y[i] + z[i];
+    }
+}
+
+// A block's structures come in as words in order; lane k then reads words 3k, 3k + 1 and 3k + 2, a stride that is odd.
+__global__ void of_staged(float* sums, const float* words, std::uint64_t n) {
+    __shared__ float staged[3 * threads];
+    const std::uint64_t first = std::uint64_t{blockIdx.x} * 3 * threads;
+    for (unsigned k = threadIdx.x; k < 3 * threads; k += threads) {
+        if (first + k < 3 * n) {
+            staged[k] = words[first + k];
+        }
+    }
+    __syncthreads();
+    const std::uint64_t i = index();
+    if (i < n) {
+        sums[i] = staged[3 * threadIdx.x] + staged[3 * threadIdx.x + 1] + staged[3 * threadIdx.x + 2];
+    }
+}
+
+__global__ void of_read_only(float* __restrict__ sums, const float* __restrict__ words, std::uint64_t n) {
+    const std::uint64_t i = index();
+    if (i < n) {
+        sums[i] = __ldg(&words[3 * i]) + __ldg(&words[3 * i + 1]) + __ldg(&words[3 * i + 2]);
+    }
+}
+
+__global__ void of_padded(float* sums, const padded_position* data, std::uint64_t n) {
+    const std::uint64_t i = index();
+    if (i < n) {
+        const padded_position temp = data[i];
+        sums[i] = temp.x + temp.y + temp.z;
+    }
+}
+
+// Inputs: structures, x, y, z, padded structures. The sum of each.
+frame::sample positions(std::uint64_t n, std::uint64_t seed) {
+    const auto values = numbers(3 * n, seed);
+    std::vector<float> words(values.begin(), values.end());
+    std::vector<float> each[3];
+    std::vector<float> padded;
+    std::vector<float> sums;
+    for (std::uint64_t i = 0; i < n; ++i) {
+        for (unsigned k = 0; k < 3; ++k) {
+            each[k].push_back(words[3 * i + k]);
+            padded.push_back(words[3 * i + k]);
+        }
+        padded.push_back(0);
+        sums.push_back(words[3 * i] + words[3 * i + 1] + words[3 * i + 2]);
+    }
+    return {n,
+            {frame::bytes_of(words), frame::bytes_of(each[0]), frame::bytes_of(each[1]), frame::bytes_of(each[2]),
+             frame::bytes_of(padded)},
+            frame::bytes_of(sums),
+            frame::value_type::float32};
+}
+
+template <class... Parameters, class... Arguments>
+void run_one(const frame::stage& on, const char* name, void (*kernel)(float*, Parameters...), Arguments... arguments) {
+    if (on.n != 0) {
+        frame::launch(on, name, kernel, blocks_for(on.n), threads, 0, on.output<float>(), arguments...);
+    }
+}
+
+std::uint64_t needed(std::uint64_t n) { return 4 * n * sizeof(float); }
+
+verdict three_loads(const frame::evidence& e) {
+    const auto c = e.step.launches[0].total;
+    return seen(c.global_load_requests == 3 * warps_of(e.n()),
+                std::to_string(c.global_load_requests / warps_of(e.n())) + " loads a warp, of " +
+                    number(sectors_a_load(c), 0) + " segments each");
+}
+
+frame::check moved(double expected) {
+    return full_warps([expected](const frame::evidence& e) {
+        const double here = moved_for_each(e.step.launches[0].total);
+        return seen(here == expected, number(here, 2) + " bytes moved for each that is loaded");
+    });
+}
+
+verdict one_load(const frame::evidence& e) {
+    const auto c = e.step.launches[0].total;
+    return seen(c.global_load_requests == warps_of(e.n()), std::to_string(c.global_load_requests / warps_of(e.n())) +
+                                                               " load a warp, of " + number(sectors_a_load(c), 0) +
+                                                               " segments: a third more bytes than are needed");
+}
+
+verdict odd_stride(const frame::evidence& e) {
+    const auto conflicts = frame::bank_conflicts(e.step.launches[0].total);
+    return seen(conflicts == 0, std::to_string(conflicts) + " bank conflicts: the stride of 3 words is odd");
+}
+
+verdict nearly_optimal(const frame::evidence& e) {
+    const study_step* const other = e.other("arrays");
+    if (!e.step.cold || other == nullptr || !other->cold) {
+        return unseen("needs times, so a GPU: the software GPU has no caches");
+    }
+    const double times = e.step.cold->median / other->cold->median;
+    return seen(times < 1.2, number(times, 2) + "x the time of the structure of arrays");
+}
+
+constexpr const char* source = "ladder/memory/02_structures.cu";
+constexpr const char* section = "380, Performance and Solutions";
+
+} // namespace
+
+frame::step_definition structures() {
+    return {.about = {"structures", "12-byte structures", source, "a structure of three floats for each thread",
+                      "380, Structures of Non-Native Size"},
+            .data = positions,
+            .run =
+                [](const frame::stage& on) {
+                    run_one(on, "of_structures", of_structures, static_cast<const position*>(on.in[0]), on.n);
+                },
+            .least_bytes = needed,
+            .claims = {{"the compiler converts it into 3 loads of 4 bytes", "380, Structure of Non-Native Size",
+                        full_warps(three_loads)},
+                       {"we end up moving 3x more bytes than the application requests", section, moved(3)}}};
+}
+
+frame::step_definition structure_of_arrays() {
+    return {.about = {"arrays", "structure of arrays", source, "three arrays of floats", section},
+            .data = positions,
+            .run =
+                [](const frame::stage& on) {
+                    run_one(on, "of_arrays", of_arrays, on.input<float>(1), on.input<float>(2), on.input<float>(3),
+                            on.n);
+                },
+            .least_bytes = needed,
+            .claims = {{"the most reliable approach: every byte moved is used", section, moved(1)},
+                       {"faster than the structures", section, frame::faster_than("structures")}}};
+}
+
+frame::step_definition staged() {
+    return {.about = {"staged", "staged in shared memory", source,
+                      "the block loads words in order, threads pick theirs", section},
+            .data = positions,
+            .run = [](const frame::stage& on) { run_one(on, "of_staged", of_staged, on.input<float>(), on.n); },
+            .least_bytes = needed,
+            .claims = {{"stage loads via shared memory: every byte moved is used", section, moved(1)},
+                       {"and no bank conflict", "759, Linear Addressing", full_warps(odd_stride)},
+                       {"faster than the structures", section, frame::faster_than("structures")}}};
+}
+
+frame::step_definition read_only() {
+    return {.about = {"read-only", "through the read-only cache", source, "__ldg, const and __restrict__",
+                      "380, Read-only Data Cache"},
+            .data = positions,
+            .run = [](const frame::stage& on) { run_one(on, "of_read_only", of_read_only, on.input<float>(), on.n); },
+            .least_bytes = needed,
+            .claims = {
+                {"as long as lines survive in the cache, performance will be nearly optimal", section, nearly_optimal},
+                {"faster than the structures", section, frame::faster_than("structures")}}};
+}
+
+frame::step_definition padded_structures() {
+    return {.about = {"padded", "structures padded to 16 bytes", source, "one load of 16 bytes, an unused word in each",
+                      "380, Summary: GMEM Optimization"},
+            .data = positions,
+            .run =
+                [](const frame::stage& on) {
+                    run_one(on, "of_padded", of_padded, static_cast<const padded_position*>(on.in[4]), on.n);
+                },
+            .least_bytes = needed,
+            .claims = {{"align the starting address (may require padding): one load instead of three",
+                        "380, Summary: GMEM Optimization", full_warps(one_load)},
+                       {"faster than the structures", section, frame::faster_than("structures")}}};
+}
+
+} // namespace warpfold::ladder::memory

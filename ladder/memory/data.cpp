@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Data of the laboratory of memory, and its order.
+#include <random>
+#include <vector>
+
+#include "ladder/memory/steps.hpp"
+
+namespace warpfold::ladder::memory {
+
+std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::int32_t> values(n);
+    for (auto& value : values) {
+        value = static_cast<std::int32_t>(random() % 2001) - 1000;
+    }
+    return values;
+}
+
+frame::sample copy_of(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::bytes_of(numbers(n, seed));
+    return {n, {in}, in};
+}
+
+const frame::study_definition& laboratory() {
+    static const frame::study_definition all{
+        .name = "memory",
+        .data = "threads that read and write global memory in the patterns of the 380 lecture",
+        .n_counted = 1u << 16,
+        .n_timed = 1u << 24,
+        .most = 1u << 28,
+        .steps = {aligned(),      permuted(),          misaligned(),        same_word(),           scattered(),
+                  neighbours(),   strided(),           structures(),        structure_of_arrays(), staged(),
+                  read_only(),    padded_structures(), store_patterns(),    colliding_stores(),    copy_by_int(),
+                  copy_by_int2(), copy_by_int4(),      copy_of_the_slide(), constant_memory(),     constant_spread(),
+                  local_memory(), cache_operators()}};
+    return all;
+}
+
+} // namespace warpfold::ladder::memory

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Two elements a thread into shared memory: neighbours, as one would on a CPU, or a block apart. (759 "Exercise: Is ShMem
+// access below good or bad?", "A Better Array Access Pattern"; 380 "Common Array Bank Conflict Patterns".)
+#include "ladder/shared/steps.hpp"
+
+namespace warpfold::ladder::shared {
+
+namespace {
+
+__global__ void load_neighbours(int* out, const int* global, std::uint64_t n) {
+    __shared__ int shared[2 * threads];
+    const unsigned tid = threadIdx.x;
+    const std::uint64_t first = std::uint64_t{blockIdx.x} * 2 * threads;
+    shared[2 * tid] = first + 2 * tid < n ? global[first + 2 * tid] : 0;
+    shared[2 * tid + 1] = first + 2 * tid + 1 < n ? global[first + 2 * tid + 1] : 0;
+    __syncthreads();
+    for (unsigned k = tid; k < 2 * threads; k += threads) {
+        if (first + k < n) {
+            out[first + k] = shared[k];
+        }
+    }
+}
+
+__global__ void load_a_block_apart(int* out, const int* global, std::uint64_t n) {
+    __shared__ int shared[2 * threads];
+    const unsigned tid = threadIdx.x;
+    const std::uint64_t first = std::uint64_t{blockIdx.x} * 2 * threads;
+    shared[tid] = first + tid < n ? global[first + tid] : 0;
+    shared[tid + threads] = first + tid + threads < n ? global[first + tid + threads] : 0;
+    __syncthreads();
+    for (unsigned k = tid; k < 2 * threads; k += threads) {
+        if (first + k < n) {
+            out[first + k] = shared[k];
+        }
+    }
+}
+
+frame::sample copied(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::bytes_of(numbers(n, seed));
+    return {n, {in}, in};
+}
+
+void run_one(const frame::stage& on, const char* name, void (*kernel)(int*, const int*, std::uint64_t)) {
+    if (on.n != 0) {
+        frame::launch(on, name, kernel, static_cast<unsigned>(frame::divide_up(on.n, 2 * threads)), threads, 0,
+                      on.output<int>(), on.input<int>(), on.n);
+    }
+}
+
+double sectors_a_load(const frame::counters& c) {
+    return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
+}
+
+frame::check passes_are(double expected) {
+    return frame::counted([expected](const frame::evidence& e) {
+        if (e.n() < 64) {
+            return unseen("needs a full warp");
+        }
+        const double here = passes_a_store(e.step.launches[0].by_interval.at(0));
+        return seen(here == expected, number(here, 1) + " passes a store");
+    });
+}
+
+frame::check sectors_are(double expected) {
+    return frame::counted([expected](const frame::evidence& e) {
+        if (e.n() % (2 * threads) != 0) {
+            return unseen("needs full blocks: a multiple of 512 elements");
+        }
+        const double here = sectors_a_load(e.step.launches[0].total);
+        return seen(here == expected, number(here, 1) + " segments a load");
+    });
+}
+
+std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(int); }
+
+constexpr const char* source = "ladder/shared/02_two_loads.cu";
+
+} // namespace
+
+frame::step_definition two_loads_interleaved() {
+    return {.about = {"two loads", "two neighbours a thread", source, "shared[2*tid] and shared[2*tid+1]",
+                      "759, Exercise: Is ShMem access below good or bad?"},
+            .data = copied,
+            .run = [](const frame::stage& on) { run_one(on, "load_neighbours", load_neighbours); },
+            .least_bytes = read_and_written,
+            .claims = {{"2-way-interleaved loads result in 2-way bank conflicts",
+                        "759, Exercise: Is ShMem access below good or bad?", passes_are(2)},
+                       {"you don't have coalesced global memory loads: halving the device memory bandwidth",
+                        "759, Exercise: Is ShMem access below good or bad?", sectors_are(8)}}};
+}
+
+frame::step_definition two_loads_apart() {
+    return {.about = {"two apart", "two a block apart", source, "shared[tid] and shared[tid + blockDim.x]",
+                      "759, A Better Array Access Pattern"},
+            .data = copied,
+            .run = [](const frame::stage& on) { run_one(on, "load_a_block_apart", load_a_block_apart); },
+            .least_bytes = read_and_written,
+            .claims = {
+                {"each thread loads one element in every consecutive group: no conflicts",
+                 "759, A Better Array Access Pattern", passes_are(1)},
+                {"and coalesced", "759, A Better Array Access Pattern", sectors_are(4)},
+                {"faster than two neighbours", "759, A Better Array Access Pattern", frame::faster_than("two loads")}}};
+}
+
+} // namespace warpfold::ladder::shared

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Data of the laboratory of shared memory, and its order.
+#include <random>
+
+#include "ladder/shared/steps.hpp"
+
+namespace warpfold::ladder::shared {
+
+std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::int32_t> values(n);
+    for (auto& value : values) {
+        value = static_cast<std::int32_t>(random() % 2001) - 1000;
+    }
+    return values;
+}
+
+const frame::study_definition& laboratory() {
+    static const frame::study_definition all{
+        .name = "shared",
+        .data = "threads that read and write shared memory in the patterns of the 759 lecture",
+        .n_counted = 1u << 14,
+        .n_timed = 1u << 22,
+        .most = 1u << 26,
+        .steps = {bank_of_an_address(), strides(), one_word(), element_widths(), two_loads_interleaved(),
+                  two_loads_apart(), ways_to_set_aside(), carve_out(), kept_in_registers(), volatile_accesses(),
+                  barrier_instead()}};
+    return all;
+}
+
+} // namespace warpfold::ladder::shared

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// A matrix transposed: from row to column directly; through a tile in shared memory; with the tile padded. A copy beside
+// them, which is all that can be had. (380 "Global Memory Access Patterns", "Summary: GMEM Optimization"; 759 "Shared
+// Memory Bank Conflicts", "Going Beyond 2048 Entries [3/3]": padding.)
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "ladder/transpose/steps.hpp"
+
+namespace warpfold::ladder::transpose {
+
+namespace {
+
+constexpr int tile = 32;
+constexpr int rows = 8; // of a block: each thread moves four elements
+
+// Out of place; `in` is of height x width, `out` of width x height but for the copy.
+using kernel = void (*)(float* out, const float* in, int width, int height);
+
+__device__ int column_of() { return static_cast<int>(blockIdx.x) * tile + static_cast<int>(threadIdx.x); }
+__device__ int row_of() { return static_cast<int>(blockIdx.y) * tile + static_cast<int>(threadIdx.y); }
+
+__global__ void copy_matrix(float* out, const float* in, int width, int height) {
+    const int x = column_of();
+    for (int y = row_of(); y < row_of() + tile; y += rows) {
+        if (x < width && y < height) {
+            out[static_cast<std::int64_t>(y) * width + x] = in[static_cast<std::int64_t>(y) * width + x];
+        }
+    }
+}
+
+__global__ void transpose_naive(float* out, const float* in, int width, int height) {
+    const int x = column_of();
+    for (int y = row_of(); y < row_of() + tile; y += rows) {
+        if (x < width && y < height) {
+            out[static_cast<std::int64_t>(x) * height + y] = in[static_cast<std::int64_t>(y) * width + x];
+        }
+    }
+}
+
+template <int Padding>
+__global__ void transpose_tiled(float* out, const float* in, int width, int height) {
+    __shared__ float part[tile][tile + Padding];
+    const int tx = static_cast<int>(threadIdx.x);
+    const int ty = static_cast<int>(threadIdx.y);
+    const int x = column_of();
+    for (int k = 0; k < tile; k += rows) {
+        if (x < width && row_of() + k < height) {
+            part[ty + k][tx] = in[static_cast<std::int64_t>(row_of() + k) * width + x];
+        }
+    }
+    __syncthreads();
+    const int out_x = static_cast<int>(blockIdx.y) * tile + tx;
+    for (int k = 0; k < tile; k += rows) {
+        const int out_y = static_cast<int>(blockIdx.x) * tile + ty + k;
+        if (out_x < height && out_y < width) {
+            out[static_cast<std::int64_t>(out_y) * height + out_x] = part[tx][ty + k];
+        }
+    }
+}
+
+struct extent {
+    int width = 0, height = 0;
+};
+// As nearly square as n allows, not exactly: a transpose of a square would not tell rows from columns.
+extent matrix_of(std::uint64_t n) {
+    const auto width = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
+    return width == 0 ? extent{} : extent{static_cast<int>(width), static_cast<int>(n / width)};
+}
+std::uint64_t as_matrix(std::uint64_t n) {
+    const extent e = matrix_of(n);
+    return static_cast<std::uint64_t>(e.width) * static_cast<std::uint64_t>(e.height);
+}
+
+std::vector<float> numbers(std::uint64_t n, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<float> values(n);
+    for (float& value : values) {
+        value = static_cast<float>(random() % 65536);
+    }
+    return values;
+}
+
+frame::sample copied(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::bytes_of(numbers(as_matrix(n), seed));
+    return {as_matrix(n), {in}, in, frame::value_type::float32};
+}
+
+frame::sample transposed(std::uint64_t n, std::uint64_t seed) {
+    const extent e = matrix_of(n);
+    const auto in = numbers(as_matrix(n), seed);
+    std::vector<float> right(in.size());
+    for (std::size_t y = 0; y < static_cast<std::size_t>(e.height); ++y) {
+        for (std::size_t x = 0; x < static_cast<std::size_t>(e.width); ++x) {
+            right[x * static_cast<std::size_t>(e.height) + y] = in[y * static_cast<std::size_t>(e.width) + x];
+        }
+    }
+    return {in.size(), {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+}
+
+void run_kernel(const frame::stage& on, const char* name, kernel k) {
+    const extent e = matrix_of(on.n);
+    if (on.n != 0) {
+        const dim3 grid(static_cast<unsigned>((e.width + tile - 1) / tile),
+                        static_cast<unsigned>((e.height + tile - 1) / tile));
+        frame::launch(on, name, k, grid, dim3(tile, rows), 0, on.output<float>(), on.input<float>(), e.width, e.height);
+    }
+}
+
+std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
+
+// `inner` where the matrix is of whole tiles.
+frame::check whole_tiles(frame::check inner) {
+    return frame::counted([inner = std::move(inner)](const frame::evidence& e) {
+        const extent m = matrix_of(e.n());
+        return m.width % tile != 0 || m.height % tile != 0 ? unseen("needs a matrix of whole tiles of 32 x 32")
+                                                           : inner(e);
+    });
+}
+
+double sectors_a_load(const frame::counters& c) {
+    return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
+}
+double sectors_a_store(const frame::counters& c) {
+    return static_cast<double>(c.global_store_sectors) / static_cast<double>(c.global_store_requests);
+}
+
+frame::check segments(double load, double store) {
+    return whole_tiles([=](const frame::evidence& e) {
+        const auto& c = e.step.launches[0].total;
+        return seen(sectors_a_load(c) == load && sectors_a_store(c) == store,
+                    number(sectors_a_load(c), 0) + " segments a load, " + number(sectors_a_store(c), 0) + " a store");
+    });
+}
+
+frame::check passes(double expected) {
+    return whole_tiles([=](const frame::evidence& e) {
+        const auto& c = e.step.launches[0].total;
+        const double here = static_cast<double>(c.shared_load_wavefronts) / static_cast<double>(c.shared_load_requests);
+        return seen(here == expected, number(here, 0) + " passes of the banks for a column of the tile");
+    });
+}
+
+constexpr const char* source = "ladder/transpose/transpose.cu";
+
+} // namespace
+
+frame::step_definition copy() {
+    return {
+        .about = {"copy", "a copy", source, "what could be had at best", "380, Access Patterns vs. Memory Throughput"},
+        .data = copied,
+        .run = [](const frame::stage& on) { run_kernel(on, "copy_matrix", copy_matrix); },
+        .size = as_matrix,
+        .least_bytes = read_and_written,
+        .claims = {
+            {"strive for perfect address coalescing per warp", "380, Summary: GMEM Optimization", segments(4, 4)}}};
+}
+
+frame::step_definition naive() {
+    return {.about = {"1", "naive", source, "rows are read, columns are written", "380, Global Memory Access Patterns"},
+            .data = transposed,
+            .run = [](const frame::stage& on) { run_kernel(on, "transpose_naive", transpose_naive); },
+            .size = as_matrix,
+            .least_bytes = read_and_written,
+            .claims = {{"avoid patterns with large strides between threads", "380, Summary: GMEM Optimization",
+                        segments(4, 32)}}};
+}
+
+frame::step_definition tiled() {
+    return {.about = {"2", "through a tile", source, "a tile in shared memory turns columns into rows",
+                      "380, Summary: GMEM Optimization"},
+            .data = transposed,
+            .run = [](const frame::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<0>); },
+            .size = as_matrix,
+            .least_bytes = read_and_written,
+            .claims = {
+                {"staging accesses via SMEM: both sides coalesced", "380, Summary: GMEM Optimization", segments(4, 4)},
+                {"worst case: 32 threads access 32 different words in the same bank",
+                 "759, Shared Memory Bank Conflicts", passes(32)},
+                {"faster than step 1", "380, Summary: GMEM Optimization", frame::faster_than("1")}}};
+}
+
+frame::step_definition padded() {
+    return {
+        .about = {"3", "through a padded tile", source, "an unused column moves each row of the tile on by a bank",
+                  "759, Going Beyond 2048 Entries [3/3]"},
+        .data = transposed,
+        .run = [](const frame::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<1>); },
+        .size = as_matrix,
+        .least_bytes = read_and_written,
+        .claims = {{"get rid of the bank conflict through padding", "759, Going Beyond 2048 Entries [3/3]", passes(1)},
+                   {"faster than step 2", "759, Going Beyond 2048 Entries [3/3]", frame::faster_than("2")}}};
+}
+
+const frame::study_definition& ladder() {
+    static const frame::study_definition all{.name = "transpose",
+                                             .data = "a matrix of floats, rows to columns",
+                                             .n_counted = 1u << 16,
+                                             .n_timed = 1u << 24,
+                                             .most = 1u << 28,
+                                             .steps = {copy(), naive(), tiled(), padded()}};
+    return all;
+}
+
+} // namespace warpfold::ladder::transpose
