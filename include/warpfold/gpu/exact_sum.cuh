@@ -36,7 +36,9 @@ struct exact_memory {
 // The thread's share of n terms in vectors of 16 bytes, which all inputs have at the same places.
 template <class T, unsigned Factors>
 __device__ void add_vectors(exact_thread<T, Factors>& to, const T* const (&in)[Factors], std::uint64_t n) {
-    constexpr unsigned loads = exact_tuning.loads >= 2 * Factors ? exact_tuning.loads / Factors : 1;
+    // A product takes more registers than a sum, and one of floats more levels.
+    constexpr unsigned fewer = Factors == 1 ? 1 : 16 / sizeof(T);
+    constexpr unsigned loads = exact_tuning.loads < fewer ? 1 : exact_tuning.loads / fewer;
     constexpr unsigned width = vector_view<T>::width;
     const vector_view<T> view(in[0], n);
     const unsigned lane = threadIdx.x % warp::lanes;

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Sums of segments beside CUB's, as lines of a table, for lengths from one to all. The ceiling that they are held
+// against is reading at its best: values, offsets and results, each moved once. Needs a GPU with 12 GiB.
+#include <cub/device/device_segmented_reduce.cuh>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "benchmarks/library/bench.hpp"
+#include "measure/ceilings.hpp"
+#include "measure/facts.hpp"
+#include "warpfold/reduce.cuh"
+#include "warpfold/segmented_reduce.cuh"
+
+using namespace warpfold;
+
+namespace {
+
+template <class T>
+__global__ void fill(T* data, std::uint64_t n) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::uint64_t{gridDim.x} * blockDim.x) {
+        data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
+    }
+}
+
+// What differs between the results.
+template <class T>
+struct differs {
+    __host__ __device__ bool operator()(T x, std::uint64_t s) const { return !(x == other[s]); }
+
+    const T* other;
+};
+
+struct room {
+    measure::stream stream;
+    workspace memory{std::size_t{1} << 20};
+    measure::device_memory peer_memory{std::size_t{1} << 20};
+};
+
+// Copies of the values and of the offsets, more than the cache holds together.
+template <class T, class Offset>
+void row(room& in, const std::string& what, const char* type, const std::vector<Offset>& offsets, std::uint64_t length,
+         bool alone = false) {
+    const std::uint64_t segments = offsets.size() - 1, n = static_cast<std::uint64_t>(offsets.back());
+    const std::uint64_t value_bytes = (n * sizeof(T) + 255) / 256 * 256;
+    const std::uint64_t offset_bytes = (offsets.size() * sizeof(Offset) + 255) / 256 * 256;
+    const std::uint64_t out_bytes = (segments * sizeof(T) + 255) / 256 * 256;
+    const bool equal = length != 0;
+    const std::uint64_t apart = value_bytes + offset_bytes + out_bytes;
+    const auto copies = static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 30) / apart, 1, 64));
+    const measure::device_memory pool(apart * copies), peer_out(out_bytes);
+    const auto at = [&](unsigned k) { return static_cast<unsigned char*>(pool.data()) + k * apart; };
+    for (unsigned k = 0; k < copies; ++k) {
+        fill<<<2048, 256>>>(reinterpret_cast<T*>(at(k)), n);
+        WARPFOLD_CUDA_CHECK(
+            cudaMemcpy(at(k) + value_bytes, offsets.data(), offsets.size() * sizeof(Offset), cudaMemcpyHostToDevice));
+    }
+    const bench::call a = [&](cudaStream_t s, unsigned k) {
+        const T* const values = reinterpret_cast<const T*>(at(k));
+        T* const out = reinterpret_cast<T*>(at(k) + value_bytes + offset_bytes);
+        const gpu on{s, &in.memory};
+        if (equal) {
+            segmented_reduce(on, values, equal_segments{length}, segments, out);
+        } else {
+            segmented_reduce(on, values, reinterpret_cast<const Offset*>(at(k) + value_bytes), segments, out);
+        }
+    };
+    const bench::call b = [&](cudaStream_t s, unsigned k) {
+        std::size_t room = in.peer_memory.bytes();
+        const T* const values = reinterpret_cast<const T*>(at(k));
+        T* const out = static_cast<T*>(peer_out.data());
+        // It has no form for one length.
+        const Offset* const first = reinterpret_cast<const Offset*>(at(k) + value_bytes);
+        WARPFOLD_CUDA_CHECK(cub::DeviceSegmentedReduce::Sum(in.peer_memory.data(), room, values, out,
+                                                            static_cast<std::int64_t>(segments), first, first + 1, s));
+    };
+    a(in.stream.handle(), 0);
+    b(in.stream.handle(), 0);
+    in.stream.synchronize();
+    const auto wrong = count_if(gpu{}, reinterpret_cast<const T*>(at(0) + value_bytes + offset_bytes), segments,
+                                differs<T>{static_cast<const T*>(peer_out.data())});
+    if (wrong != 0) {
+        std::printf("%s\t%s\t%llu\t%llu results differ\n", what.c_str(), type, static_cast<unsigned long long>(n),
+                    static_cast<unsigned long long>(wrong));
+        return;
+    }
+    const auto calls = static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 28) / apart, 1, 32));
+    const unsigned samples = n > 1u << 25 ? 3 : 9; // the peer takes its time
+    const bench::call& peer = alone ? a : b;
+    const bench::times cold =
+        bench::compare(in.stream, a, peer, copies, std::max(calls, copies > 8 ? 16u : 2u), samples);
+    const bench::times warm = bench::compare(in.stream, a, peer, 1, calls, samples);
+    const bench::times stream{bench::streamed(in.stream, a, copies, 3 * samples),
+                              bench::streamed(in.stream, peer, copies, samples)};
+    const std::uint64_t moved = n * sizeof(T) + segments * sizeof(T) + (equal ? 0 : offsets.size() * sizeof(Offset));
+    bench::print_row(what, type, n, static_cast<double>(moved), stream, cold, warm);
+}
+
+template <class Offset>
+std::vector<Offset> offsets_each(std::uint64_t n, std::uint64_t length) {
+    std::vector<Offset> offsets;
+    for (std::uint64_t at = 0; at < n; at += length) {
+        offsets.push_back(static_cast<Offset>(at));
+    }
+    offsets.push_back(static_cast<Offset>(n));
+    return offsets;
+}
+
+// Few segments are long: their lengths are distributed as 1 / (length * length).
+std::vector<std::int64_t> offsets_of_power_law(std::uint64_t n) {
+    std::vector<std::int64_t> offsets{0};
+    std::uint64_t state = 1;
+    while (static_cast<std::uint64_t>(offsets.back()) < n) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        const std::uint64_t length = (std::uint64_t{1} << 24) / ((state >> 40) + 1);
+        offsets.push_back(static_cast<std::int64_t>(std::min(n, static_cast<std::uint64_t>(offsets.back()) + length)));
+    }
+    return offsets;
+}
+
+// A million of one element beside one of the rest.
+std::vector<std::int64_t> offsets_of_extremes(std::uint64_t n) {
+    const std::uint64_t many = std::min<std::uint64_t>(n / 2, 1000000);
+    std::vector<std::int64_t> offsets = offsets_each<std::int64_t>(many, 1);
+    offsets.push_back(static_cast<std::int64_t>(n));
+    return offsets;
+}
+
+} // namespace
+
+int main() {
+    try {
+        room in;
+        const measure::device_facts device = measure::current_device();
+        {
+            measure::timer clock(in.stream, device.l2_bytes);
+            const measure::ceilings c =
+                measure::measure_ceilings(in.stream, clock, device.multiprocessors, std::size_t{1} << 30, {});
+            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s,
+                        c.copy_gb_per_s);
+        }
+        std::printf(
+            "# what\ttype\tn\tstream ours us\tCUB us\tratio\tgraph cold ours us\tCUB us\tratio\tgraph warm ours us"
+            "\tCUB us\tratio\tGB/s\n");
+        const bool brief =
+            std::getenv("WARPFOLD_BENCH_SHORT") != nullptr; // for a tuner: one size, the main lengths, alone
+        const std::vector<unsigned> sizes =
+            brief ? std::vector<unsigned>{28} : std::vector<unsigned>{10, 16, 20, 24, 28};
+        for (const unsigned e : sizes) {
+            const std::uint64_t n = std::uint64_t{1} << e;
+            for (const unsigned l : {0u, 4u, 6u, 8u, 10u, 14u, 20u, 26u}) {
+                if (l > e || (brief && (l == 14 || l == 26))) {
+                    continue;
+                }
+                const std::uint64_t length = std::uint64_t{1} << l;
+                row<float>(in, "segments of " + std::to_string(length), "f32", offsets_each<std::int32_t>(n, length), 0,
+                           brief);
+                if (!brief || l == 4) {
+                    row<float>(in, "equal segments of " + std::to_string(length), "f32",
+                               offsets_each<std::int32_t>(n, length), length, brief);
+                }
+            }
+            row<float>(in, "power law", "f32", offsets_of_power_law(n), 0, brief);
+            if (!brief) {
+                row<float>(in, "a million of 1, one of the rest", "f32", offsets_of_extremes(n), 0);
+            }
+            if (!brief && e >= 20) {
+                row<double>(in, "segments of 64", "f64", offsets_each<std::int64_t>(n / 2, 64), 0);
+                row<std::int32_t>(in, "segments of 64", "i32", offsets_each<std::int64_t>(n, 64), 0);
+            }
+        }
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        return 1;
+    }
+}

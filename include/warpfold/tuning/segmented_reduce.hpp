@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// How a segmented reduction is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To
+// try others define WARPFOLD_TUNING_SEGMENTED_REDUCE as "256, 4, 120", in the order of the fields.
+#pragma once
+
+#ifndef WARPFOLD_TUNING_SEGMENTED_REDUCE
+#define WARPFOLD_TUNING_SEGMENTED_REDUCE 256, 4, 120
+#endif
+
+namespace warpfold::tuning {
+
+struct segmented_reduce {
+    unsigned threads;                   // of a block
+    unsigned blocks_per_multiprocessor; // at most
+    unsigned bytes_per_thread;          // of shared memory, for elements and results
+};
+
+inline constexpr segmented_reduce segmented_reduce_default{WARPFOLD_TUNING_SEGMENTED_REDUCE};
+
+} // namespace warpfold::tuning
