@@ -81,7 +81,8 @@ void every_way(workspace& memory) {
         unsigned groups, parts, copies;
     } const tried[] = {{detail::histogram_way::whole, 1, 1, 32}, {detail::histogram_way::whole, 3, 2, 4},
                        {detail::histogram_way::whole, 2, 5, 1},  {detail::histogram_way::packed, 1, 1, 1},
-                       {detail::histogram_way::packed, 2, 3, 1}, {detail::histogram_way::direct, 7, 1, 1}};
+                       {detail::histogram_way::packed, 2, 3, 1}, {detail::histogram_way::direct, 7, 1, 0},
+                 {detail::histogram_way::direct, 2, 1, 64}, {detail::histogram_way::direct, 1, 3, 256}};
     for (const unsigned kind : {0u, 1u, 2u, 3u}) {
         std::vector<std::int32_t> data(100003);
         for (std::size_t k = 0; k < data.size(); ++k) {
@@ -100,8 +101,9 @@ void every_way(workspace& memory) {
             plan.layout.part_codes = one.parts == 1 ? bins : (bins / one.parts + 32) / 32 * 32;
             plan.layout.copies = one.copies;
             plan.layout.once = one.parts == 1;
-            plan.shared = one.way == detail::histogram_way::whole ? plan.layout.part_codes * one.copies * 4
-                                                                  : (plan.layout.part_codes + 3) / 4 * 4;
+            plan.shared = one.way == detail::histogram_way::whole    ? plan.layout.part_codes * one.copies * 4
+                          : one.way == detail::histogram_way::packed ? (plan.layout.part_codes + 3) / 4 * 4
+                                                                     : one.copies * 8;
             on_device<std::uint64_t> counts(std::vector<std::uint64_t>(bins, 5));
             const gpu on{nullptr, &memory};
             detail::histogram_engine<gpu>::run(on, static_cast<const std::int32_t*>(there.data()), data.size(),
@@ -122,9 +124,10 @@ void plans() {
             for (const unsigned codes : {1u, 256u, 12289u, 65536u, 1000003u, 1u << 24, 1u << 31}) {
                 for (const std::size_t edges : {std::size_t{0}, std::size_t{codes} * 8 + 8}) {
                     const auto plan = detail::plan_histogram(device, n, 4, codes, edges);
-                    CHECK(plan.shared <= device.shared_of_block && plan.blocks % plan.layout.parts == 0 && plan.blocks != 0);
+                    CHECK(plan.shared <= device.shared_of_block && plan.blocks != 0);
+                    CHECK(std::uint64_t{plan.layout.part_codes} * plan.layout.parts >= codes);
                     if (plan.way != detail::histogram_way::direct) {
-                        CHECK(std::uint64_t{plan.layout.part_codes} * plan.layout.parts >= codes);
+                        CHECK(plan.blocks % plan.layout.parts == 0);
                         CHECK(std::uint64_t{plan.layout.part_codes} * (plan.layout.parts - 1) < codes);
                         CHECK(n / (plan.blocks / plan.layout.parts) < std::uint64_t{1} << 32);
                         const bool whole = plan.way == detail::histogram_way::whole;

@@ -22,8 +22,9 @@ public:
     // `counters` has words(bins, copies) words; `copies` is a power of two, at most 32. `thread` is the calling thread's
     // number in its block, and `threads` that of all.
     __device__ histogram(unsigned* counters, unsigned bins, unsigned copies, unsigned thread, unsigned threads)
-        : counters_(counters), mine_(counters + (thread & (copies - 1))), bins_(bins), copies_(copies), thread_(thread),
-          threads_(threads) {}
+        : counters_(counters),
+          mine_(static_cast<unsigned>(__cvta_generic_to_shared(counters + (thread & (copies - 1))))), bins_(bins),
+          copies_(copies), thread_(thread), threads_(threads) {}
 
     // Sets all counters to zero. All threads call it.
     __device__ void clear() {
@@ -34,9 +35,14 @@ public:
 
     // One more in `bin`; nothing where there is no such bin.
     __device__ void count(unsigned bin) {
-        if (bin < bins_) {
-            atomicAdd(mine_ + bin * copies_, 1u);
-        }
+        // As atomicAdd, without a branch: half as many instructions.
+        asm volatile("{\n"
+                     " .reg .pred there;\n"
+                     " setp.lt.u32 there, %0, %1;\n"
+                     " @there red.shared.add.u32 [%2], 1;\n"
+                     "}" ::"r"(bin),
+                     "r"(bins_), "r"(mine_ + bin * (copies_ * 4))
+                     : "memory");
     }
 
     // The count of a bin, behind a barrier.
@@ -65,7 +71,7 @@ public:
 
 private:
     unsigned* counters_;
-    unsigned* mine_;
+    unsigned mine_; // address of the thread's copy in shared memory
     unsigned bins_, copies_, thread_, threads_;
 };
 

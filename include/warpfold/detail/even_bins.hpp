@@ -29,6 +29,14 @@ WARPFOLD_HD constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t 
 #endif
 }
 
+WARPFOLD_HD constexpr std::uint32_t high_product(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+    return __umulhi(a, b);
+#else
+    return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
+#endif
+}
+
 // floor(d * bins / width) for 0 <= d < width <= 2^64 as d * whole + floor(d * fraction / 2^K), where whole + fraction /
 // 2^K is bins / width with the fraction rounded up. The error of the product, less than d / 2^K, must stay below
 // 1 / width, so that it never reaches the next integer: K = 64 serves for widths up to 2^32, K = 128 for all.
@@ -65,22 +73,25 @@ public:
 
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
         const natural from_first = static_cast<natural>(static_cast<natural>(static_cast<plain>(x)) - first_);
-        return from_first > span_ ? outside : bin_at(from_first + offset_);
+        std::uint32_t bin = 0;
+        if (MayBeWide && wide_) {
+            bin = wide_bin(from_first + offset_);
+        } else {
+            bin = narrow_bin(static_cast<std::uint32_t>(from_first) + static_cast<std::uint32_t>(offset_));
+        }
+        return from_first > span_ ? outside : bin; // found without a branch, and of samples beyond the bins not used
     }
 
 private:
-    // Without a branch, and of any d: what comes of one beyond the bins is not used.
-    WARPFOLD_HD constexpr std::uint32_t bin_at(std::uint64_t d) const {
-        if constexpr (MayBeWide) {
-            if (wide_) {
-                const std::uint64_t carried = high_product(d, fraction_low_);
-                const std::uint64_t low = d * fraction_ + carried;
-                return static_cast<std::uint32_t>(d * whole_ + high_product(d, fraction_) + (low < carried ? 1 : 0));
-            }
-        }
-        const std::uint64_t narrow = static_cast<std::uint32_t>(d);
-        const std::uint64_t high = fraction_ >> 32, low = fraction_ & 0xffffffffu;
-        return static_cast<std::uint32_t>(d * whole_ + ((narrow * high + (narrow * low >> 32)) >> 32));
+    WARPFOLD_HD constexpr std::uint32_t wide_bin(std::uint64_t d) const {
+        const std::uint64_t carried = high_product(d, fraction_low_);
+        const std::uint64_t low = d * fraction_ + carried;
+        return static_cast<std::uint32_t>(d * whole_ + high_product(d, fraction_) + (low < carried ? 1 : 0));
+    }
+    WARPFOLD_HD constexpr std::uint32_t narrow_bin(std::uint32_t d) const {
+        const auto high = static_cast<std::uint32_t>(fraction_ >> 32), low = static_cast<std::uint32_t>(fraction_);
+        const std::uint64_t carried = high_product(d, low);
+        return d * whole_ + static_cast<std::uint32_t>((std::uint64_t{d} * high + carried) >> 32);
     }
 
     natural first_ = 0;             // the first sample that has a bin

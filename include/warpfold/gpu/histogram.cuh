@@ -54,6 +54,10 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
         const std::uint64_t blocks = (n * bytes + 16 * t.threads - 1) / (16 * t.threads);
         const unsigned resident = facts.multiprocessors * std::max(1u, 2048 / t.threads);
         plan.blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, resident));
+        plan.layout.parts = n < codes ? 1 : divided_up(std::uint64_t{codes} * 4, std::uint64_t{1} << t.pass_bytes_log2);
+        plan.layout.part_codes = divided_up(codes, plan.layout.parts);
+        plan.layout.copies = n / plan.blocks < t.samples_each ? 0 : 4096;
+        plan.shared = plan.layout.copies * 8;
         return plan;
     }
     auto& layout = plan.layout;
@@ -74,7 +78,8 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
         layout.once = false;
     }
     const unsigned fit = std::max(1u, facts.shared_of_multiprocessor / (plan.shared + 1024));
-    const unsigned resident = facts.multiprocessors * std::min({fit, t.blocks_per_multiprocessor, 2048 / t.threads});
+    const unsigned most = plan.way == histogram_way::packed ? t.packed_blocks : t.blocks_per_multiprocessor;
+    const unsigned resident = facts.multiprocessors * std::min({fit, most, 2048 / t.threads});
     const std::uint64_t worth = n / std::max(t.samples_each, layout.part_codes);
     std::uint64_t groups = std::clamp<std::uint64_t>(worth, 1, std::max(1u, resident / layout.parts));
     groups = std::max(groups, n >> 31); // counters of 32 bits are enough for a block's samples
@@ -142,7 +147,12 @@ struct histogram_engine<gpu> {
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
         auto* const control = static_cast<histogram_control*>(memory.boxes());
         constexpr unsigned threads = histogram_tuning.threads;
-        if (plan.way == histogram_way::whole) {
+        if constexpr (Code::values && Code::channels == 1) {
+            const auto kernel = histogram_values_kernel<In, Code, Counter>;
+            constexpr unsigned shared = 256 * value_copies * 4;
+            need_shared(kernel, shared);
+            kernel<<<plan.blocks, threads, shared, on.stream>>>(in, n, code, counts, plan.layout, control);
+        } else if (plan.way == histogram_way::whole) {
             const auto kernel = histogram_kernel<In, Code, Counter>;
             need_shared(kernel, plan.shared);
             kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout, control);
@@ -150,9 +160,9 @@ struct histogram_engine<gpu> {
             if (plan.way == histogram_way::packed) {
                 const auto kernel = histogram_packed_kernel<In, Code, Counter>;
                 need_shared(kernel, plan.shared);
-                kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout, control);
+                kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
             } else {
-                histogram_direct_kernel<<<plan.blocks, threads, 0, on.stream>>>(in, n, code, counts, plan.layout);
+                histogram_direct_kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
             }
         }
         WARPFOLD_CHECK_CUDA(cudaGetLastError());

@@ -9,6 +9,7 @@
 
 #include "warpfold/block/histogram.cuh"
 #include "warpfold/detail/channels.hpp"
+#include "warpfold/gpu/owned_counters.cuh"
 #include "warpfold/gpu/packed_counters.cuh"
 #include "warpfold/gpu/walk.cuh"
 #include "warpfold/tuning/histogram.hpp"
@@ -94,10 +95,11 @@ __device__ inline void announce_counts(const histogram_layout& layout, histogram
                      : "memory");
     }
 }
-// Waits until the counts are zero, and for all threads of the block. The last block to know leaves the words zero.
-// Blocks start in the order of their index: the first runs by now, and waits for nobody.
+// One thread waits until the counts are zero, the others see to their samples; behind the next barrier the block may add.
+// The last block to know leaves the words zero. Blocks start in the order of their index: the first runs by now, and
+// waits for nobody.
 __device__ inline void await_counts(const histogram_layout& layout, histogram_control* control) {
-    if (layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == 0) {
+    if (layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == blockDim.x - 1) {
         unsigned zeroed;
         do {
             asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
@@ -110,7 +112,6 @@ __device__ inline void await_counts(const histogram_layout& layout, histogram_co
             atomicExch(&control->seen, 0u);
         }
     }
-    __syncthreads();
 }
 
 // The threads that read the same samples as this one, by their number, and the codes that this one's block counts.
@@ -158,11 +159,12 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     begin_counts(counts, layout);
     __syncthreads();
     announce_counts(layout, control);
-
-    take_each<In, Code> take{counted, code, share.first};
-    walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once, take);
-
     await_counts(layout, control);
+
+    walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once,
+                                                 take_each<In, Code>{counted, code, share.first});
+
+    __syncthreads();
     if constexpr (Code::values) {
         for (unsigned k = threadIdx.x; k < share.count; k += blockDim.x) {
             const unsigned total = counted.total(k);
@@ -176,69 +178,160 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     }
 }
 
-// Takes samples of a warp together where they all have one bin, as those of constant input.
-template <class In, class Code, class Add>
-struct take_together {
-    __device__ void one(const element_t<In>& x, unsigned channel) { add(code(x, channel), 1); }
+// Samples of 8 bits: a counter of each value, in 64 copies, so that each lane of a warp has a bank of its own. Where a
+// thread's counters of all values lie apart by 256 bytes, one instruction makes the offset of a sample's counter.
+template <class In>
+struct take_values {
+    __device__ void one(const element_t<In>& x, unsigned /*channel*/) {
+        count(static_cast<unsigned char>(x) * 256u + offset);
+    }
+    template <class T>
+    __device__ void many(const uint4& vector, unsigned /*channel*/) {
+        const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+        for (unsigned w = 0; w < 4; ++w) {
+#pragma unroll
+            for (unsigned j = 0; j < 4; ++j) { // the bytes: of the offset its own one, the sample, two that are 0
+                count(__byte_perm(words[w], offset, 0x5504 | j << 4));
+            }
+        }
+    }
+    __device__ void count(unsigned place) { atomicAdd(reinterpret_cast<unsigned*>(counters + place), 1u); }
 
+    unsigned char* counters;
+    unsigned offset; // of the thread's copy, less than 256
+};
+
+inline constexpr unsigned value_copies = 64;
+
+template <class In, class Code, class Counter>
+__global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blocks_per_multiprocessor)
+    histogram_values_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
+                            histogram_control* control) {
+    extern __shared__ __align__(16) unsigned char histogram_shared[];
+    auto* const words = reinterpret_cast<unsigned*>(histogram_shared);
+    for (unsigned k = threadIdx.x; k < 256 * value_copies; k += blockDim.x) {
+        words[k] = 0;
+    }
+    begin_counts(counts, layout);
+    __syncthreads();
+    announce_counts(layout, control);
+    await_counts(layout, control);
+    const histogram_share share(layout, 256);
+    walk<1, histogram_tuning.value_loads>(in, n, share.thread, share.threads, layout.once,
+                                          take_values<In>{histogram_shared, threadIdx.x % value_copies * 4});
+    __syncthreads();
+    // A warp adds up the copies of a value.
+    for (unsigned value = threadIdx.x / 32; value < 256; value += blockDim.x / 32) {
+        unsigned total = words[value * value_copies + threadIdx.x % 32] + words[value * value_copies + threadIdx.x % 32 + 32];
+#pragma unroll
+        for (unsigned distance = 16; distance != 0; distance /= 2) {
+            total += __shfl_xor_sync(0xffffffffu, total, distance);
+        }
+        if (threadIdx.x % 32 == 0 && total != 0) {
+            const unsigned bin = code.bin(value);
+            if (bin != outside) {
+                add_to_count(counts + bin, total);
+            }
+        }
+    }
+}
+
+// Counts samples in counters of 8 bits, those of a warp together where they all have one bin, as in constant input.
+template <class In, class Code, class Counter>
+struct take_packed {
+    __device__ void one(const element_t<In>& x, unsigned channel) {
+        const unsigned bins[1] = {code(x, channel) - first};
+        counted.add(bins, 1);
+    }
     template <class T>
     __device__ void many(const uint4& vector, unsigned channel) {
         constexpr unsigned width = 16 / sizeof(T);
-        constexpr unsigned adders = (width * 32 + 254) / 255; // lanes that add for all, no more than 255 each
-        unsigned codes[width];
+        unsigned bins[width];
+#pragma unroll
+        for (unsigned j = 0; j < width; ++j) {
+            bins[j] = code(element_of<T>(vector, j), (channel + j) % Code::channels) - first;
+        }
+        const unsigned leader = __shfl_sync(0xffffffffu, bins[0], 0);
         bool same = true;
 #pragma unroll
         for (unsigned j = 0; j < width; ++j) {
-            codes[j] = code(element_of<T>(vector, j), (channel + j) % Code::channels);
-            same = same && codes[j] == codes[0];
+            same = same && bins[j] == leader;
         }
-        if (__all_sync(0xffffffffu, same && codes[0] == __shfl_sync(0xffffffffu, codes[0], 0))) {
+        if (__all_sync(0xffffffffu, same)) {
+            constexpr unsigned adders = (width * 32 + 254) / 255; // lanes that add for all, no more than 255 each
             if (threadIdx.x % 32 < adders) {
-                add(codes[0], width * 32 / adders);
+                const unsigned one[1] = {leader};
+                counted.add(one, width * 32 / adders);
             }
-            return;
-        }
-#pragma unroll
-        for (unsigned j = 0; j < width; ++j) {
-            add(codes[j], 1);
+        } else {
+            counted.add(bins, 1);
         }
     }
 
+    packed_counters<Counter>& counted;
     const Code& code;
-    Add add;
+    unsigned first;
 };
 
 template <class In, class Code, class Counter>
-__global__ void __launch_bounds__(histogram_tuning.threads)
-    histogram_packed_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
-                            histogram_control* control) {
+__global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.packed_blocks)
+    histogram_packed_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     const histogram_share share(layout, code.count());
     packed_counters<Counter> counted(reinterpret_cast<unsigned*>(histogram_shared), share.count, counts + share.first);
     counted.clear();
     stage_edges(code.of, layout, histogram_shared);
     __syncthreads();
-
-    const auto add = [&](unsigned bin, unsigned more) { counted.add(bin - share.first, more); };
-    walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once,
-                                                 take_together<In, Code, decltype(add)>{code, add});
-
-    await_counts(layout, control);
+    walk<Code::channels, histogram_tuning.packed_loads>(in, n, share.thread, share.threads, layout.once,
+                                                        take_packed<In, Code, Counter>{counted, code, share.first});
+    __syncthreads();
     counted.flush(share.rotation);
 }
 
 template <class In, class Code, class Counter>
+struct take_direct {
+    __device__ void one(const element_t<In>& x, unsigned channel) {
+        const unsigned bin = code(x, channel);
+        if (bin - first < count && (!owning || !owned.add(bin))) {
+            add_to_count(counts + bin, 1);
+        }
+    }
+    template <class T>
+    __device__ void many(const uint4& vector, unsigned channel) {
+#pragma unroll
+        for (unsigned j = 0; j < 16 / sizeof(T); ++j) {
+            one(element_of<T>(vector, j), (channel + j) % Code::channels);
+        }
+    }
+
+    owned_counters& owned;
+    bool owning;
+    const Code& code;
+    Counter* counts;
+    unsigned first, count;
+};
+
+// Adds to global memory, to layout.part_codes counters in each of layout.parts passes over the samples, so that those
+// stay in the cache; layout.copies counters in shared memory belong to bins that came first.
+template <class In, class Code, class Counter>
 __global__ void __launch_bounds__(histogram_tuning.threads)
     histogram_direct_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
-    const unsigned bins = code.count();
+    extern __shared__ __align__(16) unsigned char histogram_shared[];
+    owned_counters owned(reinterpret_cast<unsigned*>(histogram_shared), layout.copies);
+    owned.clear();
+    __syncthreads();
     const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const auto add = [&](unsigned bin, unsigned more) {
-        if (bin < bins) {
-            add_to_count(counts + bin, more);
-        }
-    };
-    walk<Code::channels, histogram_tuning.loads>(in, n, thread, std::uint64_t{gridDim.x} * blockDim.x, layout.once,
-                                                 take_together<In, Code, decltype(add)>{code, add});
+    const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+    for (unsigned part = 0; part < layout.parts; ++part) {
+        const unsigned first = part * layout.part_codes;
+        walk<Code::channels, histogram_tuning.loads>(
+            in, n, thread, threads, layout.once,
+            take_direct<In, Code, Counter>{owned, layout.copies != 0, code, counts, first,
+                                           min(layout.part_codes, code.count() - first)});
+    }
+    __syncthreads();
+    owned.flush(counts);
 }
 
 // Sums of weights, in shared memory where layout.part_codes is not 0.
@@ -263,6 +356,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads)
     begin_counts(sums, layout);
     __syncthreads();
     announce_counts(layout, control);
+    await_counts(layout, control);
     const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
 #pragma unroll 4
     for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n; k += threads) {
@@ -271,7 +365,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads)
             add(words != 0 ? held + bin * layout.copies + copy : sums + bin, static_cast<Sum>(weights[k]));
         }
     }
-    await_counts(layout, control);
+    __syncthreads();
     for (unsigned bin = threadIdx.x; bin < layout.part_codes; bin += blockDim.x) {
         Sum sum{0};
         for (unsigned k = 0; k < layout.copies; ++k) {

@@ -23,7 +23,7 @@ public:
     [[nodiscard]] __host__ __device__ static constexpr unsigned words(unsigned bins) { return (bins + 3) / 4; }
 
     __device__ packed_counters(unsigned* words, unsigned bins, Counter* counts)
-        : words_(words), counts_(counts), bins_(bins) {}
+        : words_(words), address_(static_cast<unsigned>(__cvta_generic_to_shared(words))), counts_(counts), bins_(bins) {}
 
     __device__ void clear() {
         for (unsigned k = threadIdx.x; k < words(bins_); k += blockDim.x) {
@@ -31,14 +31,38 @@ public:
         }
     }
 
-    // `more`, at most 255, in a bin; nothing where there is no such bin.
-    __device__ void add(unsigned bin, unsigned more) {
-        if (bin < bins_) {
-            const unsigned shift = bin % 4 * 8;
-            const unsigned old = atomicAdd(&words_[bin / 4], more << shift);
-            if ((old >> shift & 0xff) + more > 0xff) {
-                settle(bin, more, old);
+    // `more`, at most 255, in each of some bins; nothing where there is no such bin. The additions are all under way
+    // before the first old word is looked at.
+    template <unsigned Bins>
+    __device__ void add(const unsigned (&bin)[Bins], unsigned more) {
+        unsigned old[Bins];
+#pragma unroll
+        for (unsigned j = 0; j < Bins; ++j) {
+            old[j] = 0;
+            asm volatile("{\n"
+                         " .reg .pred there;\n"
+                         " setp.lt.u32 there, %1, %2;\n"
+                         " @there atom.shared.add.u32 %0, [%3], %4;\n"
+                         "}"
+                         : "+r"(old[j])
+                         : "r"(bin[j]), "r"(bins_), "r"(address_ + (bin[j] & ~3u)), "r"(more << (bin[j] % 4 * 8))
+                         : "memory");
+        }
+        unsigned overflows = 0;
+#pragma unroll
+        for (unsigned j = 0; j < Bins; ++j) {
+            overflows |= (old[j] >> (bin[j] % 4 * 8) & 0xff) + more > 0xff ? 1u << j : 0;
+        }
+        while (overflows != 0) {
+            const unsigned which = __ffs(overflows) - 1;
+            overflows &= overflows - 1;
+            unsigned its_bin = bin[0], its_old = old[0];
+#pragma unroll
+            for (unsigned j = 1; j < Bins; ++j) {
+                its_bin = j == which ? bin[j] : its_bin;
+                its_old = j == which ? old[j] : its_old;
             }
+            settle(its_bin, more, its_old);
         }
     }
 
@@ -86,6 +110,7 @@ private:
     }
 
     unsigned* words_;
+    unsigned address_; // of them in shared memory
     Counter* counts_;
     unsigned bins_;
 };

@@ -4,7 +4,7 @@
 #pragma once
 
 #ifndef WARPFOLD_TUNING_HISTOGRAM
-#define WARPFOLD_TUNING_HISTOGRAM 1024, 2, 2, 65536, 3, 10, 65536, 16384, 2
+#define WARPFOLD_TUNING_HISTOGRAM 1024, 2, 2, 4, 1, 4, 65536, 1, 10, 25, 65536, 16384, 2
 #endif
 
 namespace warpfold::tuning {
@@ -13,9 +13,13 @@ struct histogram {
     unsigned threads;                   // of a block
     unsigned blocks_per_multiprocessor; // at most
     unsigned loads;                     // of 16 bytes, under way in each thread
+    unsigned value_loads;               // the same for samples of 8 bits,
+    unsigned packed_blocks;             // and blocks of a multiprocessor and loads
+    unsigned packed_loads;              // for counters of 8 bits
     unsigned copies_bytes;              // of shared memory that copies of a block's counters may take
     unsigned whole_parts;               // counters of 32 bits where so many blocks hold all of them together
-    unsigned packed_parts;              // else counters of 8 bits, likewise; else none, and all is added to global memory
+    unsigned packed_parts;              // else counters of 8 bits, likewise; else none: all is added to global memory
+    unsigned pass_bytes_log2;           // that many bytes of counts stay in the cache in one pass over the samples
     unsigned zeroed_inside;             // so many counts are set to zero by the kernel itself
     unsigned samples_each;              // a block has at least so many samples
     unsigned samples_a_counter;         // and private counters pay from so many samples a counter on
