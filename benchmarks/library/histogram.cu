@@ -50,7 +50,7 @@ void row(room& in, const char* type, unsigned exponent, unsigned bins, Level upp
     const std::string what = std::to_string(bins) + " bins " + bench::shape_names[static_cast<int>(which)];
     const auto calls = std::max(static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64)),
                                 copies > 8 ? 16u : 2u);
-    const unsigned samples = exponent >= 26 ? 7 : 15;
+    const unsigned samples = exponent < 26 ? 15 : (bins < 1 << 20 ? 7 : 3);
     a(in.stream.handle(), 0);
     // CUB gets memory beforehand, as much as it asks for; where it fails, ours is timed alone.
     std::size_t asked = 0;

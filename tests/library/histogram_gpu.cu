@@ -101,7 +101,7 @@ void every_way(workspace& memory) {
             plan.layout.part_codes = one.parts == 1 ? bins : (bins / one.parts + 32) / 32 * 32;
             plan.layout.copies = one.copies;
             plan.layout.once = one.parts == 1;
-            plan.shared = one.way == detail::histogram_way::whole    ? plan.layout.part_codes * one.copies * 4
+            plan.shared = one.way == detail::histogram_way::whole    ? block::histogram::words(plan.layout.part_codes, one.copies) * 4
                           : one.way == detail::histogram_way::packed ? (plan.layout.part_codes + 3) / 4 * 4
                                                                      : one.copies * 8;
             on_device<std::uint64_t> counts(std::vector<std::uint64_t>(bins, 5));
@@ -131,7 +131,7 @@ void plans() {
                         CHECK(std::uint64_t{plan.layout.part_codes} * (plan.layout.parts - 1) < codes);
                         CHECK(n / (plan.blocks / plan.layout.parts) < std::uint64_t{1} << 32);
                         const bool whole = plan.way == detail::histogram_way::whole;
-                        CHECK(plan.shared >= plan.layout.part_codes * (whole ? 4 * plan.layout.copies : 1));
+                        CHECK(plan.shared >= plan.layout.part_codes * (whole ? 4 * plan.layout.copies : 1) + (whole ? 4 : 0));
                     }
                 }
             }

@@ -141,7 +141,7 @@ void captured() {
 
 // Each block counts its own part of the samples by the last digit of their squares.
 __global__ void count_digits(const unsigned* samples, unsigned each, unsigned copies, unsigned* counts) {
-    __shared__ unsigned counters[10 * 32];
+    __shared__ unsigned counters[block::histogram::words(10, 32)];
     block::histogram digits(counters, 10, copies, threadIdx.x, blockDim.x);
     digits.clear();
     __syncthreads();

@@ -42,7 +42,7 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
     const unsigned room = facts.shared_of_block - (edges != 0 && edges <= facts.shared_of_block / 4 ? edges + 16 : 0);
     histogram_plan plan;
     plan.layout.once = n * bytes > facts.cache;
-    const unsigned whole = divided_up(codes, room / 4 / 32 * 32), packed = divided_up(codes, room / 32 * 32);
+    const unsigned whole = divided_up(codes, (room / 4 - 1) / 32 * 32), packed = divided_up(codes, room / 32 * 32);
     const bool few = n / t.samples_a_counter < codes && codes > t.samples_each;
     if (!few && whole <= t.whole_parts) {
         plan.way = histogram_way::whole;
@@ -63,7 +63,7 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
     auto& layout = plan.layout;
     layout.part_codes = layout.parts == 1 ? codes : (divided_up(codes, layout.parts) + 31) / 32 * 32;
     if (plan.way == histogram_way::whole) {
-        while (layout.copies < 32 && layout.part_codes * layout.copies * 8 <= std::min(room, t.copies_bytes)) {
+        while (layout.copies < 32 && block::histogram::words(layout.part_codes, layout.copies * 2) * 4 <= std::min(room, t.copies_bytes)) {
             layout.copies *= 2;
         }
         plan.shared = block::histogram::words(layout.part_codes, layout.copies) * 4;

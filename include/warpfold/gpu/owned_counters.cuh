@@ -12,9 +12,13 @@ namespace warpfold::detail {
 
 class owned_counters {
 public:
-    // `slots` is a power of two, or 0.
+    // `slots` is a power of two from 2 on, or 0.
     __device__ owned_counters(unsigned* words, unsigned slots)
-        : owner_(words), count_(words + slots), slots_(slots), shift_(33 - __ffs(slots)) {}
+        : owner_(words), count_(words + slots), slots_(slots), shift_(32) {
+        for (; slots > 1; slots /= 2) {
+            --shift_;
+        }
+    }
 
     __device__ void clear() {
         for (unsigned k = threadIdx.x; k < slots_; k += blockDim.x) {

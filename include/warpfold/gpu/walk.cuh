@@ -25,26 +25,34 @@ __device__ void walk(const In& in, std::uint64_t n, std::uint64_t thread, std::u
         const auto channel_of = [&](std::uint64_t k) {
             return static_cast<unsigned>((view.head + k * width) % Channels);
         };
+        // Rounds of Loads vectors for all lanes of the warp, to the last of them.
+        const std::uint64_t reach = (thread | 31) + (Loads - 1) * threads;
+        const std::uint64_t rounds = view.vectors <= reach ? 0 : (view.vectors - reach - 1) / (Loads * threads) + 1;
+        const uint4* at = view.data + thread;
         std::uint64_t k = thread;
-        const std::uint64_t reach = 31 - thread % 32 + (Loads - 1) * threads; // to the last vector of the warp's loads
-        for (; k + reach < view.vectors; k += Loads * threads) {
+        for (auto left = static_cast<unsigned>(rounds); left != 0; --left) {
             uint4 loaded[Loads];
             if (once) {
 #pragma unroll
                 for (unsigned i = 0; i < Loads; ++i) {
-                    loaded[i] = __ldcs(view.data + k + i * threads);
+                    loaded[i] = __ldcs(at + i * threads);
                 }
             } else {
 #pragma unroll
                 for (unsigned i = 0; i < Loads; ++i) {
-                    loaded[i] = __ldg(view.data + k + i * threads);
+                    loaded[i] = __ldg(at + i * threads);
                 }
             }
+            at += Loads * threads;
 #pragma unroll
             for (unsigned i = 0; i < Loads; ++i) {
-                take.template many<T>(loaded[i], channel_of(k + i * threads));
+                take.template many<T>(loaded[i], Channels == 1 ? 0 : channel_of(k + i * threads));
+            }
+            if constexpr (Channels != 1) {
+                k += Loads * threads;
             }
         }
+        k = thread + rounds * Loads * threads;
         for (; k < view.vectors; k += threads) {
             const uint4 loaded = __ldg(view.data + k);
 #pragma unroll
