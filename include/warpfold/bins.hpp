@@ -17,13 +17,13 @@
 namespace warpfold {
 
 // The most bins that one histogram has, of all its channels together.
-inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 31;
+inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 30;
 
 namespace detail {
 
 inline std::uint32_t checked_bins(std::uint64_t bins) {
     if (bins == 0 || bins > most_bins) {
-        throw invalid_argument("warpfold: histogram: " + std::to_string(bins) + " bins, and there may be 1 to 2^31");
+        throw invalid_argument("warpfold: histogram: " + std::to_string(bins) + " bins, and there may be 1 to 2^30");
     }
     return static_cast<std::uint32_t>(bins);
 }
@@ -41,7 +41,7 @@ template <class T>
     requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
 class even_bins {
 public:
-    // Throws invalid_argument unless lower < upper, both finite, and there are 1 to 2^31 bins.
+    // Throws invalid_argument unless lower < upper, both finite, and there are 1 to 2^30 bins.
     even_bins(T lower, T upper, std::uint64_t bins) : lower_(lower), last_(upper), bins_(detail::checked_bins(bins)) {
         if (!(lower < upper)) {
             throw invalid_argument("warpfold: histogram: the bins' lower bound is not below the upper one");
@@ -132,7 +132,11 @@ auto prepare(const even_bins<T>& bins, const S&) {
             !(scale <= std::numeric_limits<C>::max())) {
             throw invalid_argument("warpfold: histogram: the samples' type has no number for the width of the bins");
         }
-        return even_floats<C>{lower, upper, scale, bins.count() - 1};
+        C last = static_cast<C>(bins.count() - 1);
+        if (static_cast<double>(last) > bins.count() - 1) { // it was rounded up
+            last = std::nextafter(last, C{0});
+        }
+        return even_floats<C>{lower, upper, scale, last};
     }
 }
 

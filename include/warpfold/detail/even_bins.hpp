@@ -119,13 +119,15 @@ struct even_floats {
     template <class S>
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& sample) const {
         const C x = static_cast<C>(sample);
-        const bool there = x >= lower && x < upper;
-        const auto bin = static_cast<std::uint32_t>(there ? (x - lower) * scale : C{0});
-        return there ? (bin < last ? bin : last) : outside;
+        // Clamped, NaN to 0, so that it can be converted whatever x is, without a branch.
+        const C at = (x - lower) * scale;
+        const C from_zero = at > C{0} ? at : C{0};
+        const auto bin = static_cast<std::int32_t>(from_zero < last ? from_zero : last);
+        return x >= lower && x < upper ? static_cast<std::uint32_t>(bin) : outside;
     }
 
     C lower, upper, scale;
-    std::uint32_t last;
+    C last; // the last bin, or the largest number of the type below it
 };
 
 // a < b, of integers as numbers.

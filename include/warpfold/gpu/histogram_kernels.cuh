@@ -79,27 +79,38 @@ __device__ void stage_edges(Of& of, const histogram_layout& layout, unsigned cha
     }
 }
 
-// The first block sets the counts to zero, before a barrier; behind the barrier it says so.
+// The first block sets the counts to zero and says so, before it reads samples: a fence waits long where loads are under
+// way. All of its threads call it, and meet at a barrier behind.
 template <class Counter>
-__device__ void begin_counts(Counter* counts, const histogram_layout& layout) {
-    if (layout.zeroed != 0 && blockIdx.x == 0) {
-        for (unsigned k = threadIdx.x; k < layout.zeroed; k += blockDim.x) {
+__device__ void zero_counts(Counter* counts, const histogram_layout& layout, histogram_control* control) {
+    if (layout.zeroed == 0 || blockIdx.x != 0) {
+        return;
+    }
+    const bool few = layout.zeroed <= 1024; // one warp sees to them
+    if (!few || threadIdx.x < 32) {
+        for (unsigned k = threadIdx.x; k < layout.zeroed; k += few ? 32 : blockDim.x) {
             counts[k] = Counter{0};
         }
     }
-}
-__device__ inline void announce_counts(const histogram_layout& layout, histogram_control* control) {
-    if (layout.zeroed != 0 && gridDim.x > 1 && blockIdx.x == 0 && threadIdx.x == 0) {
+    if (gridDim.x == 1) {
+        return;
+    }
+    if (!few) {
+        __syncthreads();
+    } else if (threadIdx.x < 32) {
+        __syncwarp();
+    }
+    if (threadIdx.x == 0) {
         __threadfence();
         asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(&control->zeroed)), "r"(1u)
                      : "memory");
     }
 }
-// One thread waits until the counts are zero, the others see to their samples; behind the next barrier the block may add.
+// Waits until the counts are zero, for all threads of the block, which have counted their samples by then.
 // The last block to know leaves the words zero. Blocks start in the order of their index: the first runs by now, and
 // waits for nobody.
 __device__ inline void await_counts(const histogram_layout& layout, histogram_control* control) {
-    if (layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == blockDim.x - 1) {
+    if (layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == 0) {
         unsigned zeroed;
         do {
             asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
@@ -112,6 +123,7 @@ __device__ inline void await_counts(const histogram_layout& layout, histogram_co
             atomicExch(&control->seen, 0u);
         }
     }
+    __syncthreads();
 }
 
 // The threads that read the same samples as this one, by their number, and the codes that this one's block counts.
@@ -151,20 +163,18 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     histogram_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
                      histogram_control* control) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
+    zero_counts(counts, layout, control);
     const histogram_share share(layout, code.count());
     block::histogram counted(reinterpret_cast<unsigned*>(histogram_shared), share.count, layout.copies, threadIdx.x,
                              blockDim.x);
     counted.clear();
     stage_edges(code.of, layout, histogram_shared);
-    begin_counts(counts, layout);
     __syncthreads();
-    announce_counts(layout, control);
-    await_counts(layout, control);
 
     walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once,
                                                  take_each<In, Code>{counted, code, share.first});
 
-    __syncthreads();
+    await_counts(layout, control);
     if constexpr (Code::values) {
         for (unsigned k = threadIdx.x; k < share.count; k += blockDim.x) {
             const unsigned total = counted.total(k);
@@ -209,18 +219,16 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     histogram_values_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
                             histogram_control* control) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
+    zero_counts(counts, layout, control);
     auto* const words = reinterpret_cast<unsigned*>(histogram_shared);
     for (unsigned k = threadIdx.x; k < 256 * value_copies; k += blockDim.x) {
         words[k] = 0;
     }
-    begin_counts(counts, layout);
     __syncthreads();
-    announce_counts(layout, control);
-    await_counts(layout, control);
     const histogram_share share(layout, 256);
     walk<1, histogram_tuning.value_loads>(in, n, share.thread, share.threads, layout.once,
                                           take_values<In>{histogram_shared, threadIdx.x % value_copies * 4});
-    __syncthreads();
+    await_counts(layout, control);
     // A warp adds up the copies of a value.
     for (unsigned value = threadIdx.x / 32; value < 256; value += blockDim.x / 32) {
         unsigned total = words[value * value_copies + threadIdx.x % 32] + words[value * value_copies + threadIdx.x % 32 + 32];
@@ -237,12 +245,12 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     }
 }
 
-// Counts samples in counters of 8 bits, those of a warp together where they all have one bin, as in constant input.
+// Counts samples in counters of 8 bits; where those of a warp all have one bin, as in constant input, in a register.
 template <class In, class Code, class Counter>
 struct take_packed {
     __device__ void one(const element_t<In>& x, unsigned channel) {
         const unsigned bins[1] = {code(x, channel) - first};
-        counted.add(bins, 1);
+        counted.add(bins);
     }
     template <class T>
     __device__ void many(const uint4& vector, unsigned channel) {
@@ -253,25 +261,36 @@ struct take_packed {
             bins[j] = code(element_of<T>(vector, j), (channel + j) % Code::channels) - first;
         }
         const unsigned leader = __shfl_sync(0xffffffffu, bins[0], 0);
-        bool same = true;
+        if (__all_sync(0xffffffffu, bins[0] == leader)) {
+            bool same = true;
 #pragma unroll
-        for (unsigned j = 0; j < width; ++j) {
-            same = same && bins[j] == leader;
-        }
-        if (__all_sync(0xffffffffu, same)) {
-            constexpr unsigned adders = (width * 32 + 254) / 255; // lanes that add for all, no more than 255 each
-            if (threadIdx.x % 32 < adders) {
-                const unsigned one[1] = {leader};
-                counted.add(one, width * 32 / adders);
+            for (unsigned j = 1; j < width; ++j) {
+                same = same && bins[j] == leader;
             }
-        } else {
-            counted.add(bins, 1);
+            if (__all_sync(0xffffffffu, same)) {
+                if (leader != run_bin) {
+                    end_run();
+                    run_bin = leader;
+                }
+                run += width;
+                return;
+            }
         }
+        counted.add(bins);
+    }
+    // Adds the run, whose length is the same in all lanes; 32 times that fits 32 bits, as the block's samples do.
+    __device__ void end_run() {
+        if (threadIdx.x % 32 == 0 && run != 0) {
+            counted.add_beyond(run_bin, 32 * run);
+        }
+        run = 0;
     }
 
     packed_counters<Counter>& counted;
     const Code& code;
     unsigned first;
+    unsigned run_bin = outside;
+    unsigned run = 0;
 };
 
 template <class In, class Code, class Counter>
@@ -283,8 +302,9 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.pac
     counted.clear();
     stage_edges(code.of, layout, histogram_shared);
     __syncthreads();
-    walk<Code::channels, histogram_tuning.packed_loads>(in, n, share.thread, share.threads, layout.once,
-                                                        take_packed<In, Code, Counter>{counted, code, share.first});
+    take_packed<In, Code, Counter> take{counted, code, share.first};
+    walk<Code::channels, histogram_tuning.packed_loads>(in, n, share.thread, share.threads, layout.once, take);
+    take.end_run();
     __syncthreads();
     counted.flush(share.rotation);
 }
@@ -347,16 +367,14 @@ __global__ void __launch_bounds__(histogram_tuning.threads)
             atomicAdd(to, more);
         }
     };
+    zero_counts(sums, layout, control);
     Sum* const held = reinterpret_cast<Sum*>(histogram_shared);
     const unsigned words = layout.part_codes * layout.copies;
     const unsigned copy = threadIdx.x & (layout.copies - 1);
     for (unsigned k = threadIdx.x; k < words; k += blockDim.x) {
         held[k] = Sum{0};
     }
-    begin_counts(sums, layout);
     __syncthreads();
-    announce_counts(layout, control);
-    await_counts(layout, control);
     const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
 #pragma unroll 4
     for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n; k += threads) {
@@ -365,7 +383,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads)
             add(words != 0 ? held + bin * layout.copies + copy : sums + bin, static_cast<Sum>(weights[k]));
         }
     }
-    __syncthreads();
+    await_counts(layout, control);
     for (unsigned bin = threadIdx.x; bin < layout.part_codes; bin += blockDim.x) {
         Sum sum{0};
         for (unsigned k = 0; k < layout.copies; ++k) {

@@ -31,10 +31,10 @@ public:
         }
     }
 
-    // `more`, at most 255, in each of some bins; nothing where there is no such bin. The additions are all under way
-    // before the first old word is looked at.
+    // One more in each of some bins; nothing where there is no such bin. The additions are all under way before the first
+    // old word is looked at.
     template <unsigned Bins>
-    __device__ void add(const unsigned (&bin)[Bins], unsigned more) {
+    __device__ void add(const unsigned (&bin)[Bins]) {
         unsigned old[Bins];
 #pragma unroll
         for (unsigned j = 0; j < Bins; ++j) {
@@ -45,24 +45,34 @@ public:
                          " @there atom.shared.add.u32 %0, [%3], %4;\n"
                          "}"
                          : "+r"(old[j])
-                         : "r"(bin[j]), "r"(bins_), "r"(address_ + (bin[j] & ~3u)), "r"(more << (bin[j] % 4 * 8))
+                         : "r"(bin[j]), "r"(bins_), "r"(address_ + (bin[j] & ~3u)), "r"(one_of(bin[j]))
                          : "memory");
         }
-        unsigned overflows = 0;
+        bool overflow = false;
 #pragma unroll
         for (unsigned j = 0; j < Bins; ++j) {
-            overflows |= (old[j] >> (bin[j] % 4 * 8) & 0xff) + more > 0xff ? 1u << j : 0;
+            overflow = overflow || (~old[j] & one_of(bin[j]) * 0xff) == 0;
         }
-        while (overflows != 0) {
-            const unsigned which = __ffs(overflows) - 1;
-            overflows &= overflows - 1;
-            unsigned its_bin = bin[0], its_old = old[0];
+        if (overflow) {
+#pragma unroll 1
+            for (unsigned which = 0; which < Bins; ++which) {
+                unsigned its_bin = bin[0], its_old = old[0];
 #pragma unroll
-            for (unsigned j = 1; j < Bins; ++j) {
-                its_bin = j == which ? bin[j] : its_bin;
-                its_old = j == which ? old[j] : its_old;
+                for (unsigned j = 1; j < Bins; ++j) {
+                    its_bin = j == which ? bin[j] : its_bin;
+                    its_old = j == which ? old[j] : its_old;
+                }
+                if ((~its_old & one_of(its_bin) * 0xff) == 0) {
+                    settle(its_bin, its_old);
+                }
             }
-            settle(its_bin, more, its_old);
+        }
+    }
+
+    // `more` of a bin straight to global memory; nothing where there is no such bin.
+    __device__ void add_beyond(unsigned bin, unsigned more) {
+        if (bin < bins_) {
+            add_to_count(counts_ + bin, more);
         }
     }
 
@@ -78,15 +88,18 @@ public:
     }
 
 private:
+    // 1 in the bin's field of a word. The shift is by the number's lowest 5 bits.
+    [[nodiscard]] __device__ static unsigned one_of(unsigned bin) { return __funnelshift_l(0, 1, bin * 8); }
+
     // An addition that overflows a field changes its upper neighbour by one, and that one perhaps the next. Every such
     // carry is accounted for: 256 times it goes to the counter in global memory of the field that it left, and another
     // addition takes it back from the field that it came into, which may carry in turn. Other threads may add meanwhile:
     // every addition tells by the old word which carries were its own.
-    __device__ void settle(unsigned bin, unsigned more, unsigned old) {
+    __device__ void settle(unsigned bin, unsigned old) {
         int change[4] = {};
 #pragma unroll
         for (unsigned field = 0; field < 4; ++field) {
-            change[field] = field == bin % 4 ? static_cast<int>(more) : 0;
+            change[field] = field == bin % 4 ? 1 : 0;
         }
         for (;;) {
             int carry = 0;

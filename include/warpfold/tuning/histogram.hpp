@@ -4,7 +4,7 @@
 #pragma once
 
 #ifndef WARPFOLD_TUNING_HISTOGRAM
-#define WARPFOLD_TUNING_HISTOGRAM 1024, 2, 2, 4, 1, 4, 65536, 1, 10, 25, 65536, 16384, 2
+#define WARPFOLD_TUNING_HISTOGRAM 1024, 2, 2, 4, 1, 4, 65536, 2, 9, 24, 65536, 16384, 2
 #endif
 
 namespace warpfold::tuning {
