@@ -14,7 +14,7 @@ namespace {
 // Every size of mask that kernels are made for, and some that go through tiles; all borders and results.
 void one_dimension() {
     unsigned turn = 0;
-    for (const std::uint64_t k : {1u, 2u, 3u, 4u, 5u, 7u, 9u, 16u, 33u, 130u}) {
+    for (const std::uint64_t k : {1u, 2u, 3u, 4u, 5u, 7u, 9u, 16u, 17u, 33u, 130u}) {
         for (const border outside : all_borders) {
             for (const outputs which : all_outputs) {
                 const std::uint64_t n = std::uint64_t{turn % 7 * 37 + 1};
@@ -34,6 +34,15 @@ void one_dimension() {
     }
 }
 
+// More tiles than blocks.
+void long_array() {
+    using shape = detail::lines<float>;
+    const int blocks = detail::resident_blocks(detail::convolve_line<shape, float, float, float>, shape::threads, shape::bytes(64));
+    const std::uint64_t n = (static_cast<std::uint64_t>(blocks) * detail::device_attribute(cudaDevAttrMultiProcessorCount) + 3) *
+                                shape::results + 77;
+    filter_case<float, float>({padded(n, 1, 0, 1, 2), 10, 1, {border::wrap, outputs::same}}, true);
+}
+
 void long_masks(workspace& memory) {
     filter_case<float, float>({dense(300, 1), 1000, 1, {border::wrap, outputs::same}}, true);
     filter_case<float, float>({dense(300, 1), 2500, 1, {border::mirror, outputs::same}}, true, &memory);
@@ -44,7 +53,7 @@ void long_masks(workspace& memory) {
 
 void two_dimensions() {
     unsigned turn = 0;
-    for (const std::uint64_t k : {1u, 2u, 3u, 5u, 7u, 8u, 9u, 15u}) {
+    for (const std::uint64_t k : {1u, 2u, 3u, 5u, 7u, 8u, 9u, 11u, 13u, 15u}) {
         for (const border outside : all_borders) {
             for (const outputs which : all_outputs) {
                 const std::uint64_t width = 4 * (turn % 5) + 16, height = turn % 11 + 5, skip = turn % 3;
@@ -55,6 +64,11 @@ void two_dimensions() {
             }
         }
     }
+    for (const border outside : all_borders) {
+        filter_case<float, float>({padded(44, 33, 0, 1, turn % 3), 31, 31, {outside, all_outputs[turn % 3]}, 0, turn % 2}, true);
+        ++turn;
+    }
+    filter_case<float, float>({padded(600, 40, 0, 2, 3), 31, 12, {border::mirror, outputs::same}, 2, 0}, false);
     // Blocks inside an image, the last ones of it, odd pitches, masks that are not square.
     filter_case<float, float>({dense(1100, 9), 3, 3, {border::mirror, outputs::same}}, true);
     filter_case<float, float>({dense(1601, 7), 5, 5, {border::wrap, outputs::same}}, true);
@@ -162,6 +176,7 @@ void workspace_too_small() {
 int main() {
     workspace memory(convolve_workspace<float, float>(2500));
     one_dimension();
+    long_array();
     two_dimensions();
     long_masks(memory);
     other_types<double, double, double>();

@@ -134,6 +134,61 @@ TEST(ConvolveHost, BlocksMeet) {
     expect_right<float, float, true>(dense(513, 515), 7, 3, {border::clamp, outputs::full}, true, false);
 }
 
+// The sets of vectors that the machine has, whichever of them calls choose.
+template <class T, class Block, class Separable>
+void set_is_right(std::int64_t kx, std::int64_t ky, const Block& block, const Separable& separable) {
+    const layout at = dense(150, 23);
+    const auto in = samples<T>(at.elements(), false, 4);
+    const auto across = samples<T>(static_cast<std::uint64_t>(kx), false, 5), down = samples<T>(static_cast<std::uint64_t>(ky), false, 6);
+    std::vector<T> mask;
+    std::vector<double> product;
+    for (const T y : down) {
+        for (const T x : across) {
+            mask.push_back(x * y);
+            product.push_back(static_cast<double>(x) * static_cast<double>(y));
+        }
+    }
+    const auto right = [&](const std::vector<T>& out, const auto& values) {
+        for (std::int64_t k = 0; k < 150 * 23; ++k) {
+            const exact_sum_of exact = expected(in, at, 0, values, kx, ky, k % 150, k / 150, {border::mirror, outputs::same}, false);
+            ASSERT_TRUE((within_bound<T, T>(out[static_cast<std::size_t>(k)], exact, kx * ky))) << k;
+        }
+    };
+    for (const bool streamed : {false, true}) {
+        std::vector<T> out(150 * 23);
+        const detail::convolve_task<T, T> task{in.data(), out.data(), 150, 23, 150, 0, 150, 23, 150, 0, 1, kx / 2, ky / 2,
+                                               border::mirror};
+        detail::over_blocks(host{1}, task, 10, 70, [&](const detail::host_block& b) { block(task, b, mask.data(), streamed); });
+        right(out, mask);
+        detail::over_blocks(host{1}, task, 10, 70, [&](const detail::host_block& b) { separable(task, b, across.data(), down.data()); });
+        right(out, product);
+    }
+}
+
+#define SET_IS_RIGHT(T, lanes, kx, ky)                                                                                  \
+    set_is_right<T>(                                                                                                   \
+        kx, ky,                                                                                                        \
+        [](const auto& task, const auto& b, const T* m, bool s) { detail::lanes::convolve_block(task, b, m, kx, ky, s); }, \
+        [](const auto& task, const auto& b, const T* x, const T* y) {                                                  \
+            detail::lanes::convolve_block_separable(task, b, x, kx, y, ky);                                            \
+        })
+#define SETS_ARE_RIGHT(lanes)                                                                                          \
+    SET_IS_RIGHT(float, lanes, 5, 1);                                                                                  \
+    SET_IS_RIGHT(float, lanes, 3, 6);                                                                                  \
+    SET_IS_RIGHT(double, lanes, 4, 2)
+
+TEST(ConvolveHost, EverySetOfVectorsIsRight) {
+    SETS_ARE_RIGHT(plain_lanes);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        SETS_ARE_RIGHT(avx2_lanes);
+    }
+    if (__builtin_cpu_supports("avx512f")) {
+        SETS_ARE_RIGHT(avx512_lanes);
+    }
+#endif
+}
+
 TEST(ConvolveHost, TheLecturesSums) {
     // P[i] = sum of N[i - w/2 + j] * M[j], ghost elements 0.
     const std::vector<float> n{1, 2, 3, 4, 5, 6, 7}, m{3, 4, 5, 4, 3};

@@ -9,7 +9,7 @@ namespace {
 
 void separable() {
     unsigned turn = 0;
-    for (const std::uint64_t k : {1u, 3u, 4u, 5u, 7u, 9u, 11u, 15u, 31u}) {
+    for (const std::uint64_t k : {1u, 3u, 4u, 5u, 7u, 9u, 11u, 13u, 15u, 17u, 21u, 25u, 31u}) {
         for (const border outside : all_borders) {
             for (const outputs which : {outputs::same, all_outputs[1 + turn % 2]}) {
                 const std::uint64_t width = 4 * (turn % 5) + 32, height = turn % 5 + k, skip = turn % 2;

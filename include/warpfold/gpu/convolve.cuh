@@ -16,28 +16,17 @@ namespace warpfold::detail {
 
 // Tiles for images, and for single rows. A tile and a part of a mask together stay below the 48 KB of shared memory that
 // every device has.
-#ifndef TRY_TILE
-#define TRY_TILE 8, 4, 4, 32, 4, 32, 32
-#endif
-#ifndef TRY_RUNS
-#define TRY_RUNS 3, 5, 7, 9
-#endif
-#ifndef TRY_SQUARES
-#define TRY_SQUARES 3, 5, 7, 9, 15
-#endif
 template <class A>
-using image_tile = std::conditional_t<sizeof(A) == 4, tile_shape<A, TRY_TILE>,
+using image_tile = std::conditional_t<sizeof(A) == 4, tile_shape<A, 4, 8, 4, 32, 2, 32, 32>,
                                       tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
 template <class A>
-using line_tile = std::conditional_t<sizeof(A) == 4,
-                                     tile_shape<A, 1, convolve_tuning.line_columns, convolve_tuning.line_taps,
-                                                convolve_tuning.line_threads, 1, 2048, 1>,
-                                     tile_shape<A, 1, 8, 8, 128, 1, 1024, 1>>;
+using lines = line_shape<A, convolve_tuning.line_threads, sizeof(A) == 4 ? convolve_tuning.line_columns : 8>;
 
 // Sizes of masks that kernels are compiled for; all others go through tiles.
-using run_sizes = std::integer_sequence<int, TRY_RUNS>;
-using square_sizes = std::integer_sequence<int, TRY_SQUARES>;
-using separable_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 15, 31>;
+using run_sizes = std::integer_sequence<int, 3, 5, 7, 9, 17>;
+using square_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 13, 15>;
+using wide_sizes = std::integer_sequence<int, 31>;
+using separable_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 13, 15, 17, 21, 25, 31>;
 
 template <class Call, int... K>
 bool with_size(std::integer_sequence<int, K...>, std::int64_t k, const Call& call) {
@@ -75,6 +64,14 @@ inline unsigned checked_blocks(std::int64_t blocks, const char* call) {
     return static_cast<unsigned>(blocks);
 }
 
+// How many blocks of a kernel a multiprocessor holds.
+template <class Kernel>
+int resident_blocks(Kernel kernel, int threads, std::size_t bytes) {
+    int blocks = 0;
+    WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes));
+    return std::max(blocks, 1);
+}
+
 template <class A, class T, class O, int K>
 void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, const char* call) {
     mask_parameter<A, K> values;
@@ -87,20 +84,18 @@ void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, c
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-// Strips so long that the blocks are as many as the device holds at once.
-template <class A, class T, class O, int K, bool Separable>
-void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask) {
-    mask_parameter<A, Separable ? 2 * K : K * K> values;
-    std::copy(mask, mask + sizeof(values) / sizeof(A), values.value);
-    const auto kernel = convolve_slide<T, O, A, K, K, Separable>;
-    static const int resident = [&] {
-        int blocks = 0;
-        WARPFOLD_CHECK_CUDA(
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, convolve_tuning.slide_threads, 0));
-        return std::max(blocks, 1);
-    }();
+// Strips so long that the blocks are as many as the device holds at once; where memory is what a call waits for, shorter,
+// so that all blocks together go through the image from its top to its end.
+template <class A, class T, class O, int KX, int KY, sliding How>
+void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask, int mask_rows = KY, bool adds = false) {
+    mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> values;
+    std::copy(mask, mask + (How == sliding::separable ? KX + KY : KX * mask_rows), values.value);
+    const auto kernel = convolve_slide<T, O, A, KX, KY, How>;
+    static const int resident = resident_blocks(kernel, convolve_tuning.slide_threads, 0);
     slide_shape shape;
-    shape.shift = slide_shift(task, K);
+    shape.mask_rows = mask_rows;
+    shape.adds = adds;
+    shape.shift = slide_shift(task, KX);
     shape.aligned = aligned_results(task, shape.shift);
     const std::int64_t groups = (task.out_width + shape.shift + 3) / 4;
     const auto threads =
@@ -109,13 +104,27 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask)
     const std::int64_t wanted = std::int64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * resident *
                                 convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
-    const std::int64_t shortest = std::max<std::int64_t>({4, K - 1, (task.out_height + 65534) / 65535});
-    shape.rows = static_cast<int>(std::max((task.out_height + strips - 1) / strips, shortest));
+    std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, 2);
+    if (KX <= (How == sliding::separable ? convolve_tuning.slide_small_separable : convolve_tuning.slide_small)) {
+        rows = std::min<std::int64_t>(rows, convolve_tuning.slide_rows);
+    }
+    shape.rows = static_cast<int>(std::max(rows, (task.out_height + 65534) / 65535));
     const dim3 grid(static_cast<unsigned>(across),
                     static_cast<unsigned>((task.out_height + shape.rows - 1) / shape.rows),
                     static_cast<unsigned>(std::min<std::int64_t>(task.count, 65535)));
     kernel<<<grid, threads, 0, on.stream>>>(task, values, shape);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
+// A mask of many rows in parts of eight rows at most, one launch after the other.
+template <class A, class T, class O, int K>
+void launch_parts(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t ky) {
+    const std::int64_t parts = (ky + 7) / 8, each = (ky + parts - 1) / parts;
+    for (std::int64_t j = 0; j < ky; j += each) {
+        convolve_task<T, O> part = task;
+        part.lead_y -= j;
+        launch_slide<A, T, O, K, 8, sliding::part>(on, part, mask + j * K, static_cast<int>(std::min(each, ky - j)), j != 0);
+    }
 }
 
 // `values`: the mask in the device's memory, nullptr where it fits a kernel's parameters.
@@ -145,6 +154,29 @@ void launch_tile(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     static_assert(Shape::bytes(Shape::most_x, Shape::most_y) <= 48 * 1024);
     convolve_tile<Shape, T, O, A><<<blocks, Shape::threads, Shape::bytes(grid.part_x, grid.part_y), on.stream>>>(
         task, grid, values, parameter);
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
+template <class A, class T, class O>
+void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, const A* values, std::int64_t k) {
+    using shape = lines<A>;
+    mask_parameter<A, parameter_mask_v<A>> parameter;
+    if (values == nullptr) {
+        std::copy(mask, mask + k, parameter.value);
+    }
+    const auto kernel = convolve_line<shape, T, O, A>;
+    static const int resident = resident_blocks(kernel, shape::threads, shape::bytes(64));
+    line_plan plan;
+    plan.skipped = slide_shift(task, 0);
+    plan.length = k + plan.skipped;
+    plan.tiles = (task.out_width + shape::results - 1) / shape::results;
+    plan.aligned = aligned_results(task, 0);
+    const std::int64_t parts = (plan.length + shape::most - 1) / shape::most;
+    plan.part = static_cast<int>(((plan.length + parts - 1) / parts + 3) / 4 * 4);
+    static_assert(shape::bytes(shape::most) <= 48 * 1024);
+    const std::int64_t fitting = std::int64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * resident;
+    kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part), on.stream>>>(
+        task, plan, values, parameter);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
@@ -183,8 +215,15 @@ struct convolve_engine<gpu> {
             return;
         }
         if (kx == ky && may_slide(task, kx) &&
-            with_size(square_sizes{}, kx, [&](auto k) { launch_slide<A, T, O, k, false>(on, task, mask); })) {
+            with_size(square_sizes{}, kx, [&](auto k) { launch_slide<A, T, O, k, k, sliding::whole>(on, task, mask); })) {
             return;
+        }
+        if constexpr (std::is_same_v<O, A>) {
+            if (ky > 7 && may_slide(task, std::max(kx, ky)) && with_size(wide_sizes{}, kx, [&](auto k) {
+                    launch_parts<A, T, O, k>(on, task, mask, ky);
+                })) {
+                return;
+            }
         }
         const call_memory memory(on, 0, mask_bytes<A>(kx * ky), call);
         A* const values = static_cast<A*>(memory.data());
@@ -192,7 +231,7 @@ struct convolve_engine<gpu> {
             put_mask(on, values, mask, kx * ky);
         }
         if (line) {
-            launch_tile<line_tile<A>>(on, task, mask, values, kx, ky, call);
+            launch_line(on, task, mask, values, kx);
         } else {
             launch_tile<image_tile<A>>(on, task, mask, values, kx, ky, call);
         }
@@ -205,7 +244,7 @@ struct convolve_engine<gpu> {
                 A both[2 * k];
                 std::copy(across, across + k, both);
                 std::copy(down, down + k, both + k);
-                launch_slide<A, T, O, k, true>(on, task, both);
+                launch_slide<A, T, O, k, k, sliding::separable>(on, task, both);
             })) {
             return;
         }

@@ -50,6 +50,35 @@ __device__ T load_one(const T* from) {
     }
 }
 
+// Copies `Bytes` bytes, 4, 8 or 16, to shared memory while the thread goes on; until copies_done they may not be there.
+// Cards before compute capability 8.0 wait.
+template <int Bytes>
+__device__ void copy_ahead(void* to, const void* from) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(__cvta_generic_to_global(from)), "n"(Bytes)
+                 : "memory");
+#else
+    using word = std::conditional_t<Bytes == 4, unsigned, std::conditional_t<Bytes == 8, uint2, uint4>>;
+    *static_cast<word*>(to) = __ldg(static_cast<const word*>(from));
+#endif
+}
+
+// Ends a group of this thread's copies.
+__device__ inline void end_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits for this thread's copies but for its last `Groups` groups.
+template <int Groups>
+__device__ void copies_done() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
+#endif
+}
+
 template <class T>
 __device__ T no_sample() {
     T zero;
@@ -84,6 +113,23 @@ __device__ void store_four(O* out, const A (&sum)[4], std::int64_t begin, std::i
         if (c >= begin && c < end) {
             out[c] = results.value[c];
         }
+    }
+}
+
+// Reads what store_four has written, by the same thread or in an earlier launch.
+template <class A>
+__device__ void load_results(A (&sum)[4], const A* out, std::int64_t begin, std::int64_t end, bool aligned) {
+    if (aligned && begin <= 0 && end >= 4) {
+#pragma unroll
+        for (int k = 0; k < 4; k += 16 / static_cast<int>(sizeof(A))) {
+            const uint4 loaded = *reinterpret_cast<const uint4*>(out + k);
+            std::memcpy(&sum[k], &loaded, 16);
+        }
+        return;
+    }
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+        sum[c] = c >= begin && c < end ? out[c] : A(0);
     }
 }
 

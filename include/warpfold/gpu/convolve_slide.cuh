@@ -63,52 +63,70 @@ __global__ void __launch_bounds__(convolve_tuning.run_threads)
 struct slide_shape {
     int rows;   // of results, of a strip
     int shift;
-    bool aligned; // results may be written four at a time
+    bool aligned;  // results may be written four at a time
+    int mask_rows; // of a part of a mask
+    bool adds;     // this part's sums are added to what others have left
 };
 
-// Reads groups of samples of one row. Blocks at the image's sides read samples that are not inside by their indices, of
-// which they keep a table.
-template <class T, int Groups>
-struct row_reader {
-    const T* first;       // of the first group, in row 0
+// Which way a kernel slides: all of a mask, a row and a column of it, or a part of its rows, to be added to others.
+enum class sliding { whole, separable, part };
+
+// The rows of samples that a warp needs, on their way through shared memory: groups of four for its lanes, and those
+// behind the last lane's first. Blocks at the image's sides read samples that are not inside by their indices, of which
+// they keep a table.
+template <class T, int Groups, int Stages>
+struct row_ring {
+    static constexpr int width = 32 + Groups - 1;
+
     const T* image;
-    const int* table;     // of the thread's first group; nullptr in blocks inside
-    int column;           // of the thread's first group
-    int width, height;
+    const int* table; // of the lane's first group; nullptr in blocks inside
+    four<T>* ring;
+    int lane, column; // of the lane's first group
+    int width_in, height;
     std::int64_t pitch;
     border outside;
 
-    __device__ void read(four<T> (&group)[Groups], int y) const {
+    // Begins to copy row y into a stage of the ring.
+    __device__ void begin(int y, int stage) const {
+        four<T>* const into = ring + stage * width + lane;
         if (static_cast<unsigned>(y) >= static_cast<unsigned>(height)) {
             y = static_cast<int>(source_index(y, height, outside));
-            if (y < 0) {
-#pragma unroll
-                for (int g = 0; g < Groups; ++g) {
-#pragma unroll
-                    for (int c = 0; c < 4; ++c) {
-                        group[g].value[c] = no_sample<T>();
-                    }
-                }
-                return;
-            }
         }
-        const T* const row = first + y * pitch;
-        if (table == nullptr) {
-#pragma unroll
-            for (int g = 0; g < Groups; ++g) {
-                group[g] = load_four(row + 4 * g);
-            }
-            return;
+        const T* const row = image + y * pitch;
+        copy(into, y, row, 0);
+        if (lane < Groups - 1) {
+            copy(into + 32, y, row, 128);
         }
+    }
+    __device__ void read(four<T> (&group)[Groups], int stage) const {
 #pragma unroll
         for (int g = 0; g < Groups; ++g) {
-            if (column + 4 * g >= 0 && column + 4 * g + 4 <= width) {
-                group[g] = load_four(row + 4 * g);
-            } else {
+            group[g] = ring[stage * width + lane + g];
+        }
+    }
+
+private:
+    __device__ void copy(four<T>* into, int y, const T* row, int further) const {
+        const int first = column + further;
+        if (y < 0) {
+            *into = four<T>{};
+        } else if (table == nullptr || (first >= 0 && first + 4 <= width_in)) {
+            constexpr int bytes = sizeof(four<T>) < 16 ? sizeof(four<T>) : 16;
 #pragma unroll
-                for (int c = 0; c < 4; ++c) {
-                    const int at = table[4 * g + c];
-                    group[g].value[c] = at < 0 ? no_sample<T>() : load_one(image + y * pitch + at);
+            for (int k = 0; k < static_cast<int>(sizeof(four<T>)); k += bytes) {
+                copy_ahead<bytes>(reinterpret_cast<unsigned char*>(into) + k,
+                                  reinterpret_cast<const unsigned char*>(row + first) + k);
+            }
+        } else {
+#pragma unroll
+            for (int c = 0; c < 4; ++c) {
+                const int at = table[further + c];
+                if (at < 0) {
+                    into->value[c] = no_sample<T>();
+                } else if constexpr (sizeof(T) >= 4) {
+                    copy_ahead<sizeof(T)>(&into->value[c], row + at);
+                } else {
+                    into->value[c] = load_one(row + at);
                 }
             }
         }
@@ -116,10 +134,18 @@ struct row_reader {
 };
 
 // The sums after one more row of samples: sum[p] is of the p-th row of results from the one that is completed now on.
+// The mask may have fewer rows than there is room for.
 template <int KX, int KY, class A, class W>
-__device__ void slide(A (&sum)[KY][4], const W& mask, const A (&sample)[window<KX>::length]) {
+__device__ void slide(A (&sum)[KY][4], const W& mask, int mask_rows, const A (&sample)[window<KX>::length]) {
 #pragma unroll
     for (int p = 0; p < KY; ++p) {
+        if (KY - 1 - p >= mask_rows) {
+#pragma unroll
+            for (int c = 0; c < 4; ++c) {
+                sum[p][c] = p + 1 < KY ? sum[p + 1 < KY ? p + 1 : p][c] : A(0);
+            }
+            continue;
+        }
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
             A s = p + 1 < KY ? sum[p + 1 < KY ? p + 1 : p][c] : A(0);
@@ -151,12 +177,15 @@ __device__ void slide_separable(A (&sum)[KY][4], const W& mask, const A (&sample
     }
 }
 
-template <class T, class O, class A, int KX, int KY, bool Separable>
+template <class T, class O, class A, int KX, int KY, sliding How>
 __global__ void __launch_bounds__(convolve_tuning.slide_threads)
     convolve_slide(const __grid_constant__ convolve_task<T, O> task,
-                   const __grid_constant__ mask_parameter<A, Separable ? KX + KY : KX * KY> mask, slide_shape shape) {
+                   const __grid_constant__ mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> mask, slide_shape shape) {
     using w = window<KX>;
-    __shared__ int table[4 * (convolve_tuning.slide_threads - 1 + w::groups)];
+    constexpr int threads = convolve_tuning.slide_threads, stages = convolve_tuning.slide_stages;
+    using rows_of_warp = row_ring<T, w::groups, stages>;
+    __shared__ int table[4 * (threads - 1 + w::groups)];
+    __shared__ four<T> rings[threads / 32][stages * rows_of_warp::width];
     const int block = static_cast<int>(blockIdx.x * 4 * blockDim.x) - shape.shift;
     const int left = block - static_cast<int>(task.lead_x) - w::before; // column of the block's first group
     const int columns = 4 * (static_cast<int>(blockDim.x) - 1 + w::groups);
@@ -168,44 +197,67 @@ __global__ void __launch_bounds__(convolve_tuning.slide_threads)
         }
         __syncthreads();
     }
-    const int x = block + 4 * static_cast<int>(threadIdx.x);
-    if (x >= task.out_width) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, own = 4 * static_cast<int>(threadIdx.x);
+    const int x = block + own;
+    if (x - 4 * lane >= task.out_width) {
         return;
     }
     const int begin = static_cast<int>(blockIdx.y) * shape.rows;
-    const int rows = min(shape.rows, static_cast<int>(task.out_height) - begin);
+    const int rows = min(shape.rows, static_cast<int>(task.out_height) - begin) + KY - 1; // of samples
     for (std::int64_t k = blockIdx.z; k < task.count; k += gridDim.z) {
-        const int own = 4 * static_cast<int>(threadIdx.x);
-        const T* const image = task.in + k * task.distance;
-        const row_reader<T, w::groups> reader{image + (left + own), image, inside ? nullptr : table + own, left + own,
-                                              static_cast<int>(task.width), static_cast<int>(task.height), task.pitch,
-                                              task.outside};
+        const rows_of_warp ring{task.in + k * task.distance, inside ? nullptr : table + own, rings[threadIdx.x / 32],
+                                lane, left + own, static_cast<int>(task.width), static_cast<int>(task.height),
+                                task.pitch, task.outside};
         O* out = task.out + k * task.out_distance + (begin - (KY - 1)) * task.out_pitch + x;
+        const int top = begin - static_cast<int>(task.lead_y);
         A sum[KY][4] = {};
-        four<T> group[w::groups];
-        int y = begin - static_cast<int>(task.lead_y);
-        reader.read(group, y);
+        __syncwarp();
+#pragma unroll
+        for (int s = 0; s < stages - 1; ++s) {
+            if (s < rows) {
+                ring.begin(top + s, s);
+            }
+            end_copies();
+        }
 #pragma unroll 1
-        for (int r = 0; r < rows + KY - 1; ++r) {
+        for (int r = 0; r < rows; ++r) {
+            copies_done<stages - 2>();
+            __syncwarp();
+            if (r + stages - 1 < rows) {
+                ring.begin(top + r + stages - 1, (r + stages - 1) % stages);
+            }
+            end_copies();
+            four<T> group[w::groups];
+            ring.read(group, r % stages);
             A sample[w::length];
 #pragma unroll
             for (int i = 0; i < w::length; ++i) {
                 sample[i] = number_of<A>(group[(w::before + i) / 4].value[(w::before + i) % 4]);
             }
-            ++y;
-            if (r + 1 < rows + KY - 1) {
-                reader.read(group, y);
+            const bool stores = r >= KY - 1 && x < task.out_width;
+            A others[4] = {};
+            if constexpr (How == sliding::part) {
+                if (shape.adds && stores) {
+                    load_results(others, out, -x, static_cast<int>(task.out_width) - x, shape.aligned);
+                }
             }
-            if constexpr (Separable) {
+            if constexpr (How == sliding::separable) {
                 slide_separable<KX, KY>(sum, mask, sample);
             } else {
-                slide<KX, KY>(sum, mask, sample);
+                slide<KX, KY>(sum, mask, How == sliding::part ? shape.mask_rows : KY, sample);
             }
-            if (r >= KY - 1) {
+            if (stores) {
+                if constexpr (How == sliding::part) {
+#pragma unroll
+                    for (int c = 0; c < 4; ++c) {
+                        sum[0][c] += others[c];
+                    }
+                }
                 store_four(out, sum[0], -x, static_cast<int>(task.out_width) - x, shape.aligned);
             }
             out += task.out_pitch;
         }
+        copies_done<0>();
     }
 }
 

@@ -4,12 +4,9 @@
 // a time: every row of samples is read once for all rows of the mask that it meets, whose values wait in registers.
 #pragma once
 
-#include "warpfold/gpu/convolve_load.cuh"
+#include "warpfold/gpu/convolve_line.cuh"
 
 namespace warpfold::detail {
-
-template <class A>
-inline constexpr int parameter_mask_v = 3872 / sizeof(A); // values of a mask that is a parameter: 31 x 31 of float
 
 template <class A, int Rows_, int Cols_, int Taps_, int ThreadsX, int ThreadsY, int MostX, int MostY>
 struct tile_shape {
@@ -45,7 +42,7 @@ struct tile_shape {
 template <class Shape, class T, class O, class A>
 __device__ void fill_tile(A* tile, const T* image, const convolve_task<T, O>& task, std::int64_t x, std::int64_t y,
                           int columns, int rows, int pitch) {
-    constexpr int across = Shape::rows == 1 ? Shape::threads : 32; // threads along a row
+    constexpr int across = 32; // threads along a row
     const int thread = static_cast<int>(threadIdx.x);
     const bool inside = x >= 0 && x + columns <= task.width;
     for (int r = thread / across; r < rows; r += Shape::threads / across) {
@@ -160,36 +157,14 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 
     O* const out = task.out + number * task.out_distance;
-    if constexpr (Shape::rows > 1 || Shape::cols == 4) {
 #pragma unroll
-        for (int r = 0; r < Shape::rows; ++r) {
+    for (int r = 0; r < Shape::rows; ++r) {
 #pragma unroll
-            for (int c = 0; c < Shape::cols; c += 4) {
-                const std::int64_t x = x0 + column + c;
-                if (y0 + line + r < task.out_height && x < task.out_width) {
-                    const A sums[4] = {sum[r][c], sum[r][c + 1], sum[r][c + 2], sum[r][c + 3]};
-                    store_four(out + (y0 + line + r) * task.out_pitch + x, sums, 0, task.out_width - x, grid.aligned);
-                }
-            }
-        }
-    } else {
-        // Threads have runs of results; neighbours are to write neighbouring ones.
-        static_assert(Shape::rows == 1 && Shape::threads_y == 1);
-        __syncthreads();
-#pragma unroll
-        for (int c = 0; c < Shape::cols; c += Shape::per) {
-            uint4 stored;
-            std::memcpy(&stored, &sum[0][c], 16);
-            *reinterpret_cast<uint4*>(tile + Shape::place(column + c)) = stored;
-        }
-        __syncthreads();
-#pragma unroll
-        for (int v = 0; v < Shape::cols / 4; ++v) {
-            const int at = 4 * (v * Shape::threads + thread);
-            A four_sums[4];
-            Shape::fetch(four_sums, tile, at);
-            if (x0 + at < task.out_width) {
-                store_four(out + y0 * task.out_pitch + x0 + at, four_sums, 0, task.out_width - x0 - at, grid.aligned);
+        for (int c = 0; c < Shape::cols; c += 4) {
+            const std::int64_t x = x0 + column + c;
+            if (y0 + line + r < task.out_height && x < task.out_width) {
+                const A sums[4] = {sum[r][c], sum[r][c + 1], sum[r][c + 2], sum[r][c + 3]};
+                store_four(out + (y0 + line + r) * task.out_pitch + x, sums, 0, task.out_width - x, grid.aligned);
             }
         }
     }

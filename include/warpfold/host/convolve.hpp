@@ -28,24 +28,34 @@ struct host_block {
 #define WARPFOLD_UNROLL
 #endif
 
+#if defined(__GNUC__)
+#define WARPFOLD_ALWAYS_INLINE __attribute__((always_inline)) inline
+#else
+#define WARPFOLD_ALWAYS_INLINE inline
+#endif
+
 #define WARPFOLD_LANES_NAME plain_lanes
 #define WARPFOLD_LANES_BYTES 16
 #define WARPFOLD_LANES_TARGET
+#define WARPFOLD_LANES_STREAM __builtin_ia32_movntps
 #include "warpfold/host/convolve_lanes.hpp"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define WARPFOLD_LANES_NAME avx2_lanes
 #define WARPFOLD_LANES_BYTES 32
 #define WARPFOLD_LANES_TARGET __attribute__((target("avx2,fma")))
+#define WARPFOLD_LANES_STREAM __builtin_ia32_movntps256
 #include "warpfold/host/convolve_lanes.hpp"
 
 #define WARPFOLD_LANES_NAME avx512_lanes
 #define WARPFOLD_LANES_BYTES 64
 #define WARPFOLD_LANES_TARGET __attribute__((target("avx512f,avx2,fma")))
+#define WARPFOLD_LANES_STREAM __builtin_ia32_movntps512
 #include "warpfold/host/convolve_lanes.hpp"
 #endif
 
 #undef WARPFOLD_UNROLL
+#undef WARPFOLD_ALWAYS_INLINE
 
 namespace warpfold::detail {
 
@@ -64,6 +74,13 @@ inline host_lanes_set widest_lanes() {
 #else
     return host_lanes_set::plain;
 #endif
+}
+
+// Whether the results are more than a cache holds, so that reading them first, to write a part of a line, would be lost.
+template <class T, class O>
+bool is_streamed(const convolve_task<T, O>& task) {
+    constexpr std::int64_t cache = std::int64_t{16} << 20;
+    return task.out_width * task.out_height * task.count * static_cast<std::int64_t>(sizeof(O)) > cache;
 }
 
 // Calls work(block) for blocks of at most rows times columns results.
@@ -86,24 +103,25 @@ struct convolve_engine<host> {
     static void direct(const host& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
                        const char* /*call*/) {
         const host_lanes_set set = widest_lanes();
+        const bool streamed = is_streamed(task) && ky == 1;
         const std::int64_t rows = task.out_height == 1 ? 1 : 64, columns = task.out_height == 1 ? 32768 : 1024;
         over_blocks(on, task, rows, columns, [&](const host_block& block) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
             if (set == host_lanes_set::avx512) {
-                return avx512_lanes::convolve_block(task, block, mask, kx, ky);
+                return avx512_lanes::convolve_block(task, block, mask, kx, ky, streamed);
             }
             if (set == host_lanes_set::avx2) {
-                return avx2_lanes::convolve_block(task, block, mask, kx, ky);
+                return avx2_lanes::convolve_block(task, block, mask, kx, ky, streamed);
             }
 #endif
-            plain_lanes::convolve_block(task, block, mask, kx, ky);
+            plain_lanes::convolve_block(task, block, mask, kx, ky, streamed);
         });
     }
     template <class A, class T, class O>
     static void separable(const host& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx, const A* down,
                           std::int64_t ky, const char* /*call*/) {
         const host_lanes_set set = widest_lanes();
-        over_blocks(on, task, 256, 256, [&](const host_block& block) {
+        over_blocks(on, task, 512, 512, [&](const host_block& block) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
             if (set == host_lanes_set::avx512) {
                 return avx512_lanes::convolve_block_separable(task, block, across, kx, down, ky);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The inner loops of convolution on the host, for one set of vector instructions: host/convolve.hpp includes this file
-// once for each set, with WARPFOLD_LANES_NAME, the namespace, WARPFOLD_LANES_BYTES, the size of a vector, and
-// WARPFOLD_LANES_TARGET, the attribute that functions need. Alone it defines nothing.
+// once for each set, with WARPFOLD_LANES_NAME, the namespace, WARPFOLD_LANES_BYTES, the size of a vector,
+// WARPFOLD_LANES_TARGET, the attribute that functions need, and WARPFOLD_LANES_STREAM, what writes past the caches. Alone it defines nothing.
 #if defined(WARPFOLD_LANES_NAME)
 
 namespace warpfold::detail::WARPFOLD_LANES_NAME {
@@ -20,47 +20,71 @@ struct lanes_of<double> {
 template <class A>
 inline constexpr int lanes_v = WARPFOLD_LANES_BYTES / sizeof(A);
 
-// Sums of R rows and N vectors of columns: every vector that is loaded serves all R rows, and the sums stay in
-// registers. Row r starts at out + r * out_pitch; rows[y] + i is the sample that value (i, 0) of the mask meets in row y.
-template <int R, int N, class A>
+// Writes a vector to an address that is a multiple of its size, past the caches.
+template <class A>
+WARPFOLD_LANES_TARGET void stream_lanes(A* to, const typename lanes_of<A>::type& from) {
+#if defined(__clang__)
+    __builtin_nontemporal_store(from, reinterpret_cast<typename lanes_of<A>::type*>(to));
+#elif defined(__x86_64__)
+    typename lanes_of<float>::type bits;
+    std::memcpy(&bits, &from, sizeof(bits));
+    WARPFOLD_LANES_STREAM(reinterpret_cast<float*>(to), bits);
+#else
+    std::memcpy(to, &from, sizeof(from));
+#endif
+}
+
+// Adds what one row of samples gives to the sums of rows [From, To): a vector that is loaded serves them all. mask is the
+// row of the mask that row 0 would meet; row r meets the r-th before it.
+template <int From, int To, int R, int N, class A>
+WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<A>::type (&sum)[R][N], const A* row,
+                                                              const A* mask, std::int64_t kx) {
+    using vector = typename lanes_of<A>::type;
+    for (std::int64_t i = 0; i < kx; ++i) {
+        vector sample[N];
+        WARPFOLD_UNROLL
+        for (int v = 0; v < N; ++v) {
+            std::memcpy(&sample[v], row + i + v * lanes_v<A>, sizeof(vector));
+        }
+        WARPFOLD_UNROLL
+        for (int r = From; r < To; ++r) {
+            const A value = mask[i - r * kx];
+            WARPFOLD_UNROLL
+            for (int v = 0; v < N; ++v) {
+                sum[r][v] += value * sample[v];
+            }
+        }
+    }
+}
+
+// Sums of R rows and N vectors of columns, which stay in registers. Row r starts at out + r * out_pitch; rows[y] + i is
+// the sample that value (i, 0) of the mask meets in row y.
+template <int R, int N, bool Streamed, class A>
 WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const A* const* rows, std::int64_t x,
                                            const A* mask, std::int64_t kx, std::int64_t ky) {
+    static_assert(R == 1 || R == 4);
     using vector = typename lanes_of<A>::type;
     constexpr int lanes = lanes_v<A>;
     vector sum[R][N] = {};
     for (std::int64_t y = 0; y < ky + R - 1; ++y) {
         const A* const row = rows[y] + x;
-        if (y >= R - 1 && y < ky) {
-            for (std::int64_t i = 0; i < kx; ++i) {
-                vector sample[N];
-                WARPFOLD_UNROLL
-                for (int v = 0; v < N; ++v) {
-                    std::memcpy(&sample[v], row + i + v * lanes, sizeof(vector));
-                }
-                WARPFOLD_UNROLL
-                for (int r = 0; r < R; ++r) {
-                    const A value = mask[(y - r) * kx + i];
-                    WARPFOLD_UNROLL
-                    for (int v = 0; v < N; ++v) {
-                        sum[r][v] += value * sample[v];
-                    }
-                }
-            }
-            continue;
-        }
-        WARPFOLD_UNROLL
-        for (int r = 0; r < R; ++r) {
-            if (y < r || y - r >= ky) {
-                continue;
-            }
-            for (std::int64_t i = 0; i < kx; ++i) {
-                const A value = mask[(y - r) * kx + i];
-                WARPFOLD_UNROLL
-                for (int v = 0; v < N; ++v) {
-                    vector sample;
-                    std::memcpy(&sample, row + i + v * lanes, sizeof(vector));
-                    sum[r][v] += value * sample;
-                }
+        const A* const values = mask + y * kx;
+        if constexpr (R == 1) {
+            add_samples<0, 1>(sum, row, values, kx);
+        } else {
+            const std::int64_t from = y < ky ? 0 : y - ky + 1, to = y < R ? y + 1 : R;
+            switch (from * 8 + to) {
+            case 0 * 8 + 4: add_samples<0, 4>(sum, row, values, kx); break;
+            case 0 * 8 + 1: add_samples<0, 1>(sum, row, values, kx); break;
+            case 0 * 8 + 2: add_samples<0, 2>(sum, row, values, kx); break;
+            case 0 * 8 + 3: add_samples<0, 3>(sum, row, values, kx); break;
+            case 1 * 8 + 2: add_samples<1, 2>(sum, row, values, kx); break;
+            case 1 * 8 + 3: add_samples<1, 3>(sum, row, values, kx); break;
+            case 1 * 8 + 4: add_samples<1, 4>(sum, row, values, kx); break;
+            case 2 * 8 + 3: add_samples<2, 3>(sum, row, values, kx); break;
+            case 2 * 8 + 4: add_samples<2, 4>(sum, row, values, kx); break;
+            case 3 * 8 + 4: add_samples<3, 4>(sum, row, values, kx); break;
+            default: break;
             }
         }
     }
@@ -68,39 +92,54 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
     for (int r = 0; r < R; ++r) {
         WARPFOLD_UNROLL
         for (int v = 0; v < N; ++v) {
-            std::memcpy(out + r * out_pitch + v * lanes, &sum[r][v], sizeof(vector));
+            if constexpr (Streamed) {
+                stream_lanes<A>(out + r * out_pitch + v * lanes, sum[r][v]);
+            } else {
+                std::memcpy(out + r * out_pitch + v * lanes, &sum[r][v], sizeof(vector));
+            }
         }
     }
 }
 
-// `rows` rows of `columns` sums from x = 0 on; `rounded` columns can be read and are at least as many vectors.
-template <int R, int N, class A, class O>
+// R rows of `columns` sums from x = 0 on.
+template <int R, int N, bool Streamed = false, class A, class O>
 WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::int64_t columns, const A* const* rows,
                                           const A* mask, std::int64_t kx, std::int64_t ky) {
     constexpr std::int64_t width = N * lanes_v<A>;
-    for (std::int64_t x = 0; x < columns; x += width) {
-        if constexpr (std::is_same_v<O, A>) {
-            if (x + width <= columns) {
-                correlate_lanes<R, N>(out + x, out_pitch, rows, x, mask, kx, ky);
-                continue;
-            }
-        }
+    std::int64_t x = 0;
+    const auto partly = [&](std::int64_t wanted) {
         A sum[R * width];
-        correlate_lanes<R, N>(sum, width, rows, x, mask, kx, ky);
-        const std::int64_t wanted = columns - x < width ? columns - x : width;
+        correlate_lanes<R, N, false>(sum, width, rows, x, mask, kx, ky);
         for (std::int64_t r = 0; r < R; ++r) {
             for (std::int64_t c = 0; c < wanted; ++c) {
                 out[r * out_pitch + x + c] = sample_of<O>(sum[r * width + c]);
             }
         }
+        x += wanted;
+    };
+    if constexpr (Streamed) {
+        static_assert(R == 1);
+        const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % 64 / sizeof(A));
+        if (beyond != 0) {
+            const std::int64_t first = static_cast<std::int64_t>(64 / sizeof(A)) - beyond;
+            partly(first < columns ? first : columns);
+        }
+    }
+    if constexpr (std::is_same_v<O, A>) {
+        for (; x + width <= columns; x += width) {
+            correlate_lanes<R, N, Streamed>(out + x, out_pitch, rows, x, mask, kx, ky);
+        }
+    }
+    while (x < columns) {
+        partly(columns - x < width ? columns - x : width);
     }
 }
 
 // Columns that a row is filled up to, so that whole vectors can be read of it.
 template <class A>
 constexpr std::int64_t most_columns(std::int64_t columns) {
-    constexpr std::int64_t width = 8 * 3 * lanes_v<A>;
-    return (columns + width - 1) / width * width;
+    constexpr std::int64_t width = 8 * lanes_v<A>; // of the widest group; one may begin at any column
+    return columns + width;
 }
 
 // Puts `columns` samples of a row, from column x on, into `into`.
@@ -170,15 +209,16 @@ private:
 
 template <class A, class O>
 WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::int64_t columns, std::int64_t count,
-                                           const A* const* rows, const A* mask, std::int64_t kx, std::int64_t ky) {
-    if (ky == 1) {
-        for (std::int64_t r = 0; r < count; ++r) {
-            correlate_rows<1, 8>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
-        }
-        return;
-    }
+                                           const A* const* rows, const A* mask, std::int64_t kx, std::int64_t ky,
+                                           bool streamed) {
     std::int64_t r = 0;
-    for (; r + 4 <= count; r += 4) {
+    if constexpr (std::is_same_v<O, A>) {
+        // One row after the other: several at once that lie a power of two apart would keep each other from gathering lines.
+        for (; streamed && ky == 1 && r < count; ++r) {
+            correlate_rows<1, 8, true>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
+        }
+    }
+    for (; ky > 1 && r + 4 <= count; r += 4) {
         correlate_rows<4, 3>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
     }
     for (; r < count; ++r) {
@@ -189,28 +229,34 @@ WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::
 // The results of one block of an image.
 template <class A, class T, class O>
 WARPFOLD_LANES_TARGET void convolve_block(const convolve_task<T, O>& task, const host_block& block, const A* mask,
-                                          std::int64_t kx, std::int64_t ky) {
+                                          std::int64_t kx, std::int64_t ky, bool streamed) {
     const T* const image = task.in + block.image * task.distance;
     O* const out = task.out + block.image * task.out_distance + block.y * task.out_pitch + block.x;
     const sample_rows<A, T, O> rows(task, image, block.x - task.lead_x, block.y - task.lead_y,
                                     most_columns<A>(block.columns) + kx - 1, block.rows + ky - 1);
-    correlate_block(out, task.out_pitch, block.columns, block.rows, rows.from(0), mask, kx, ky);
+    correlate_block(out, task.out_pitch, block.columns, block.rows, rows.from(0), mask, kx, ky, streamed);
 }
 
+// Four rows of results at a time, and of the rows' sums no more than they need, which stay in the cache.
 template <class A, class T, class O>
 WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& task, const host_block& block,
                                                     const A* across, std::int64_t kx, const A* down, std::int64_t ky) {
     const T* const image = task.in + block.image * task.distance;
     O* const out = task.out + block.image * task.out_distance + block.y * task.out_pitch + block.x;
-    const std::int64_t count = block.rows + ky - 1, columns = most_columns<A>(block.columns);
+    const std::int64_t count = block.rows + ky - 1, columns = most_columns<A>(block.columns), kept = ky + 3;
     const sample_rows<A, T, O> rows(task, image, block.x - task.lead_x, block.y - task.lead_y, columns + kx - 1, count);
-    const std::unique_ptr<A[]> sums(new A[static_cast<std::size_t>(columns * count)]);
+    const std::unique_ptr<A[]> sums(new A[static_cast<std::size_t>(columns * kept)]());
     std::vector<const A*> row(static_cast<std::size_t>(count));
-    for (std::int64_t r = 0; r < count; ++r) {
-        row[static_cast<std::size_t>(r)] = sums.get() + r * columns;
+    std::int64_t done = 0;
+    for (std::int64_t r = 0; r < block.rows; r += 4) {
+        const std::int64_t now = block.rows - r < 4 ? block.rows - r : 4;
+        for (; done < r + now + ky - 1; ++done) {
+            A* const to = sums.get() + done % kept * columns;
+            row[static_cast<std::size_t>(done)] = to;
+            correlate_block(to, columns, block.columns, 1, rows.from(done), across, kx, 1, false);
+        }
+        correlate_block(out + r * task.out_pitch, task.out_pitch, block.columns, now, row.data() + r, down, 1, ky, false);
     }
-    correlate_block(sums.get(), columns, columns, count, rows.from(0), across, kx, 1);
-    correlate_block(out, task.out_pitch, block.columns, block.rows, row.data(), down, 1, ky);
 }
 
 } // namespace warpfold::detail::WARPFOLD_LANES_NAME
@@ -218,4 +264,5 @@ WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& t
 #undef WARPFOLD_LANES_NAME
 #undef WARPFOLD_LANES_BYTES
 #undef WARPFOLD_LANES_TARGET
+#undef WARPFOLD_LANES_STREAM
 #endif
