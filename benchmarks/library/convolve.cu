@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library's convolutions beside straightforward tiled kernels as the lectures have them, as lines of a table. Needs a
-// GPU with 5 GiB. `convolve ours` leaves the peers out; `convolve once` calls everything once, for a profiler.
+// The library's convolutions beside straightforward tiled kernels as the lectures have them, as lines of a table. Needs
+// a GPU with 5 GiB. `convolve ours` leaves the peers out; `convolve once` calls everything once, for a profiler.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +29,8 @@ template <class T>
 __global__ void lecture_1d(const T* in, T* out, std::uint64_t n, int k) {
     extern __shared__ float line[];
     const std::int64_t start = std::int64_t{blockIdx.x} * blockDim.x - k / 2;
-    for (int c = static_cast<int>(threadIdx.x); c < static_cast<int>(blockDim.x) + k - 1; c += static_cast<int>(blockDim.x)) {
+    for (int c = static_cast<int>(threadIdx.x); c < static_cast<int>(blockDim.x) + k - 1;
+         c += static_cast<int>(blockDim.x)) {
         const std::int64_t at = start + c;
         line[c] = at >= 0 && at < static_cast<std::int64_t>(n) ? static_cast<float>(in[at]) : 0.0f;
     }
@@ -51,7 +52,8 @@ __global__ void lecture_2d(const T* in, O* out, int width, int height, int kx, i
     const int x0 = static_cast<int>(blockIdx.x) * tile - kx / 2, y0 = static_cast<int>(blockIdx.y) * tile - ky / 2;
     for (int k = static_cast<int>(threadIdx.y * tile + threadIdx.x); k < rows * columns; k += tile * tile) {
         const int x = x0 + k % columns, y = y0 + k / columns;
-        block[k] = x >= 0 && x < width && y >= 0 && y < height ? static_cast<float>(in[std::int64_t{y} * width + x]) : 0.0f;
+        block[k] =
+            x >= 0 && x < width && y >= 0 && y < height ? static_cast<float>(in[std::int64_t{y} * width + x]) : 0.0f;
     }
     __syncthreads();
     const int x = static_cast<int>(blockIdx.x) * tile + static_cast<int>(threadIdx.x);
@@ -72,7 +74,8 @@ __global__ void lecture_2d(const T* in, O* out, int width, int height, int kx, i
 
 template <class T>
 __global__ void fill(T* data, std::uint64_t n) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n; k += std::uint64_t{gridDim.x} * blockDim.x) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::uint64_t{gridDim.x} * blockDim.x) {
         data[k] = detail::sample_of<T>(static_cast<float>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 256)));
     }
 }
@@ -87,7 +90,8 @@ struct room {
     bool once = false;
 };
 
-// Masks of small numbers whose sums need no rounding in float where samples are below 256: results are compared exactly.
+// Masks of small numbers whose sums need no rounding in float where samples are below 256: results are compared
+// exactly.
 std::vector<float> mask_of(std::uint64_t k) {
     std::vector<float> mask(k);
     for (std::uint64_t j = 0; j < k; ++j) {
@@ -97,14 +101,15 @@ std::vector<float> mask_of(std::uint64_t k) {
 }
 
 template <class T, class Ours, class Peer>
-void row(room& in, const std::string& what, const char* type, std::uint64_t n, double operations, const std::vector<float>& mask,
-         const Ours& ours, const Peer& peer) {
+void row(room& in, const std::string& what, const char* type, std::uint64_t n, double operations,
+         const std::vector<float>& mask, const Ours& ours, const Peer& peer) {
     const std::uint64_t bytes = n * sizeof(T);
     T* const base = static_cast<T*>(in.pool.data());
     const auto copies = static_cast<unsigned>(std::clamp<std::uint64_t>(pool_bytes / (2 * bytes), 1, 64));
     const auto from = [&](unsigned k) { return static_cast<const T*>(base + 2 * k * n); };
     const auto to = [&](unsigned k) { return base + (2 * k + 1) * n; };
-    WARPFOLD_CUDA_CHECK(cudaMemcpyToSymbol(lecture_mask, mask.data(), std::min<std::size_t>(mask.size(), 63 * 63) * sizeof(float)));
+    WARPFOLD_CUDA_CHECK(
+        cudaMemcpyToSymbol(lecture_mask, mask.data(), std::min<std::size_t>(mask.size(), 63 * 63) * sizeof(float)));
     for (unsigned k = 0; k < copies; ++k) {
         fill<<<2048, 256, 0, in.stream.handle()>>>(const_cast<T*>(from(k)), n);
     }
@@ -153,27 +158,32 @@ void row(room& in, const std::string& what, const char* type, std::uint64_t n, d
 template <class T>
 void line(room& in, const char* type, std::uint64_t n, std::uint64_t k) {
     const std::vector<float> mask = mask_of(k);
-    row<T>(in, "1d " + std::to_string(k), type, n, 2.0 * static_cast<double>(n * k), mask,
-           [&](const gpu& on, const T* from, T* to) { correlate(on, from, n, mask.data(), k, to); },
-           [&](cudaStream_t s, const T* from, T* to) {
-               lecture_1d<<<static_cast<unsigned>((n + 255) / 256), 256, (255 + k) * sizeof(float), s>>>(
-                   from, to, n, static_cast<int>(k));
-           });
+    row<T>(
+        in, "1d " + std::to_string(k), type, n, 2.0 * static_cast<double>(n * k), mask,
+        [&](const gpu& on, const T* from, T* to) { correlate(on, from, n, mask.data(), k, to); },
+        [&](cudaStream_t s, const T* from, T* to) {
+            lecture_1d<<<static_cast<unsigned>((n + 255) / 256), 256, (255 + k) * sizeof(float), s>>>(
+                from, to, n, static_cast<int>(k));
+        });
 }
 
 template <class T>
 void square(room& in, const char* type, int side, int k) {
     const std::vector<float> mask = mask_of(static_cast<std::uint64_t>(k * k));
-    const auto n = static_cast<std::uint64_t>(side) * static_cast<std::uint64_t>(side), edge = static_cast<std::uint64_t>(side);
-    row<T>(in, "2d " + std::to_string(k), type, n, 2.0 * static_cast<double>(n) * k * k, mask,
-           [&](const gpu& on, const T* from, T* to) {
-               correlate(on, image{from, edge, edge}, image{mask.data(), std::uint64_t(k), std::uint64_t(k)}, image{to, edge, edge});
-           },
-           [&](cudaStream_t s, const T* from, T* to) {
-               const dim3 grid(static_cast<unsigned>((side + tile - 1) / tile), static_cast<unsigned>((side + tile - 1) / tile));
-               lecture_2d<<<grid, dim3(tile, tile), (tile + k - 1) * (tile + k - 1) * sizeof(float), s>>>(from, to, side, side, k,
-                                                                                                       k, 0);
-           });
+    const auto n = static_cast<std::uint64_t>(side) * static_cast<std::uint64_t>(side),
+               edge = static_cast<std::uint64_t>(side);
+    row<T>(
+        in, "2d " + std::to_string(k), type, n, 2.0 * static_cast<double>(n) * k * k, mask,
+        [&](const gpu& on, const T* from, T* to) {
+            correlate(on, image{from, edge, edge}, image{mask.data(), std::uint64_t(k), std::uint64_t(k)},
+                      image{to, edge, edge});
+        },
+        [&](cudaStream_t s, const T* from, T* to) {
+            const dim3 grid(static_cast<unsigned>((side + tile - 1) / tile),
+                            static_cast<unsigned>((side + tile - 1) / tile));
+            lecture_2d<<<grid, dim3(tile, tile), (tile + k - 1) * (tile + k - 1) * sizeof(float), s>>>(from, to, side,
+                                                                                                       side, k, k, 0);
+        });
 }
 
 template <class T>
@@ -181,19 +191,24 @@ void separable(room& in, const char* type, int side, int k) {
     const std::vector<float> half = mask_of(static_cast<std::uint64_t>(k));
     std::vector<float> mask = half;
     mask.insert(mask.end(), half.begin(), half.end());
-    const auto n = static_cast<std::uint64_t>(side) * static_cast<std::uint64_t>(side), edge = static_cast<std::uint64_t>(side);
-    row<T>(in, "separable " + std::to_string(k), type, n, 4.0 * static_cast<double>(n) * k, mask,
-           [&](const gpu& on, const T* from, T* to) {
-               const auto length = static_cast<std::uint64_t>(k);
-               correlate_separable(on, image{from, edge, edge}, half.data(), length, half.data(), length, image{to, edge, edge});
-           },
-           [&](cudaStream_t s, const T* from, T* to) {
-               const dim3 grid(static_cast<unsigned>((side + tile - 1) / tile), static_cast<unsigned>((side + tile - 1) / tile));
-               float* const between = static_cast<float*>(in.between.data());
-               const std::size_t bytes = (tile + k - 1) * tile * sizeof(float);
-               lecture_2d<<<grid, dim3(tile, tile), bytes, s>>>(from, between, side, side, k, 1, 0);
-               lecture_2d<<<grid, dim3(tile, tile), bytes, s>>>(static_cast<const float*>(between), to, side, side, 1, k, k);
-           });
+    const auto n = static_cast<std::uint64_t>(side) * static_cast<std::uint64_t>(side),
+               edge = static_cast<std::uint64_t>(side);
+    row<T>(
+        in, "separable " + std::to_string(k), type, n, 4.0 * static_cast<double>(n) * k, mask,
+        [&](const gpu& on, const T* from, T* to) {
+            const auto length = static_cast<std::uint64_t>(k);
+            correlate_separable(on, image{from, edge, edge}, half.data(), length, half.data(), length,
+                                image{to, edge, edge});
+        },
+        [&](cudaStream_t s, const T* from, T* to) {
+            const dim3 grid(static_cast<unsigned>((side + tile - 1) / tile),
+                            static_cast<unsigned>((side + tile - 1) / tile));
+            float* const between = static_cast<float*>(in.between.data());
+            const std::size_t bytes = (tile + k - 1) * tile * sizeof(float);
+            lecture_2d<<<grid, dim3(tile, tile), bytes, s>>>(from, between, side, side, k, 1, 0);
+            lecture_2d<<<grid, dim3(tile, tile), bytes, s>>>(static_cast<const float*>(between), to, side, side, 1, k,
+                                                             k);
+        });
 }
 
 } // namespace
@@ -206,12 +221,14 @@ int main(int argc, char** argv) {
         const measure::device_facts device = measure::current_device();
         if (!in.once) {
             measure::timer clock(in.stream, device.l2_bytes);
-            const measure::ceilings c = measure::measure_ceilings(in.stream, clock, device.multiprocessors,
-                                                                  std::size_t{1} << 30, {});
-            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s, c.copy_gb_per_s);
+            const measure::ceilings c =
+                measure::measure_ceilings(in.stream, clock, device.multiprocessors, std::size_t{1} << 30, {});
+            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s,
+                        c.copy_gb_per_s);
         }
-        std::printf("# what\ttype\tn\tstream ours us\tpeer us\tratio\tgraph cold ours us\tpeer us\tratio\tgraph warm ours us"
-                    "\tpeer us\tratio\tGB/s\tTFLOP/s\n");
+        std::printf(
+            "# what\ttype\tn\tstream ours us\tpeer us\tratio\tgraph cold ours us\tpeer us\tratio\tgraph warm ours us"
+            "\tpeer us\tratio\tGB/s\tTFLOP/s\n");
         for (const std::uint64_t k : {3, 5, 9, 17, 33, 129, 1025}) {
             line<float>(in, "f32", std::uint64_t{1} << 26, k);
         }

@@ -49,22 +49,27 @@ void timed(benchmark::State& state, std::size_t values, double operations, const
         work(samples().data(), mask.data(), out);
         benchmark::ClobberMemory();
     }
-    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(2 * count * sizeof(float)));
-    state.counters["flop/s"] = benchmark::Counter(operations * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                            static_cast<std::int64_t>(2 * count * sizeof(float)));
+    state.counters["flop/s"] =
+        benchmark::Counter(operations * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 template <class Work>
 void line(benchmark::State& state, const Work& work) {
     const auto k = static_cast<std::size_t>(state.range(0));
-    timed(state, k, 2.0 * static_cast<double>(count * k), [&](const float* in, const float* mask, float* out) { work(in, mask, k, out); });
+    timed(state, k, 2.0 * static_cast<double>(count * k),
+          [&](const float* in, const float* mask, float* out) { work(in, mask, k, out); });
 }
 template <class Work>
 void square(benchmark::State& state, const Work& work) {
     const auto k = static_cast<std::size_t>(state.range(0));
-    timed(state, k * k, 2.0 * static_cast<double>(count * k * k), [&](const float* in, const float* mask, float* out) { work(in, mask, k, out); });
+    timed(state, k * k, 2.0 * static_cast<double>(count * k * k),
+          [&](const float* in, const float* mask, float* out) { work(in, mask, k, out); });
 }
 
 void copying(benchmark::State& state) {
-    timed(state, 1, 0, [](const float* in, const float*, float* out) { bench::copy_all(host{}, out, in, count * sizeof(float)); });
+    timed(state, 1, 0,
+          [](const float* in, const float*, float* out) { bench::copy_all(host{}, out, in, count * sizeof(float)); });
 }
 
 // Results [begin, end) of an array, by the definition; the inner loop runs along the results so that it can be vectors.
@@ -104,13 +109,14 @@ void plain_row(const float* in, const float* mask, std::size_t kx, std::size_t k
 }
 
 void line_ours(benchmark::State& state) {
-    line(state, [](const float* in, const float* mask, std::size_t k, float* out) { correlate(host{}, in, count, mask, k, out); });
+    line(state, [](const float* in, const float* mask, std::size_t k, float* out) {
+        correlate(host{}, in, count, mask, k, out);
+    });
 }
 void line_onetbb(benchmark::State& state) {
     line(state, [](const float* in, const float* mask, std::size_t k, float* out) {
-        tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 1 << 16), [&](const auto& part) {
-            plain_line(in, mask, k, out, part.begin(), part.end());
-        });
+        tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 1 << 16),
+                          [&](const auto& part) { plain_line(in, mask, k, out, part.begin(), part.end()); });
     });
 }
 void line_execution(benchmark::State& state) {

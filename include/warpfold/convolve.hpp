@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Convolution of arrays and images with a mask. This header serves the host's cores; convolve.cuh adds the GPU, with the
-// same calls.
+// Convolution of arrays and images with a mask. This header serves the host's cores; convolve.cuh adds the GPU, with
+// the same calls.
 //
-// convolve turns the mask about, correlate does not; with k/2 rounded down, result i of n samples N and a mask M of k is
+// convolve turns the mask about, correlate does not; with k/2 rounded down, result i of n samples N and a mask M of k
+// is
 //     correlate: the sum over j of N[i - k/2 + j] * M[j]               (the lectures' "convolution")
 //     convolve:  the sum over j of N[i + (k - 1)/2 - j] * M[j]         (NumPy's convolve, mode "same")
 // for outputs::same; for outputs::full and outputs::valid the sums are the same ones, more or fewer of them.
@@ -10,12 +11,12 @@
 // Samples and results are float, double, half, bfloat16 (or the toolkit's types of 16 bits) or integers of 8 or 16
 // bits, each of its own type. Sums are made in float, in double where samples or results are double, and rounded to
 // the results' type; integers to the nearest, ties to even, and to the nearest end of their range (NaN to 0). The mask
-// is rounded to the type of the sums first. With u the unit roundoff of that type (2^-24, 2^-53) and k the number of the
-// mask's values (for separable ones that of both masks), a sum differs from the exact one by at most (k + 1) u times the
-// sum of the magnitudes of its products (to first order, and where nothing overflows or underflows), before it is
-// rounded to the result. What stands outside the samples takes part like a sample: a mask's infinity times a ghost
-// element is NaN. Results are the same in every run on the same device and for any number of threads, and may differ in
-// rounding between targets.
+// is rounded to the type of the sums first. With u the unit roundoff of that type (2^-24, 2^-53) and k the number of
+// the mask's values (for separable ones that of both masks), a sum differs from the exact one by at most (k + 1) u
+// times the sum of the magnitudes of its products (to first order, and where nothing overflows or underflows), before
+// it is rounded to the result. What stands outside the samples takes part like a sample: a mask's infinity times a
+// ghost element is NaN. Results are the same in every run on the same device and for any number of threads, and may
+// differ in rounding between targets.
 //
 // Masks are always the host's memory and of any size; they are read before a call returns. On a GPU samples and results
 // are the device's memory; the call returns at once. Results must not overlap the samples.
@@ -138,7 +139,8 @@ bool overlap(const image<T>& a, const image<O>& b) {
     if (!regular) {
         return true;
     }
-    const std::uint64_t apart = (from_b >= from_a ? (from_b - from_a) % pitch : pitch - 1 - (from_a - from_b - 1) % pitch);
+    const std::uint64_t apart =
+        (from_b >= from_a ? (from_b - from_a) % pitch : pitch - 1 - (from_a - from_b - 1) % pitch);
     return apart < a.width * sizeof(T) || apart + b.width * sizeof(O) > pitch;
 }
 
@@ -151,7 +153,8 @@ convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& given_in, const
     const std::uint64_t height = in.width == 0 ? 0 : convolve_outputs(in.height, ky, how.which);
     const bool none = width == 0 || height == 0;
     if (in.count != out.count) {
-        bad_convolve(call, std::to_string(in.count) + " images of samples, and " + std::to_string(out.count) + " of results");
+        bad_convolve(call,
+                     std::to_string(in.count) + " images of samples, and " + std::to_string(out.count) + " of results");
     }
     if (none ? out.width != 0 && out.height != 0 : out.width != width || out.height != height) {
         bad_convolve(call, "the results are " + std::to_string(out.width) + " x " + std::to_string(out.height) +
@@ -159,15 +162,27 @@ convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& given_in, const
                                std::to_string(none ? 0 : height));
     }
     if (!none && in.count != 0 && (in.data == nullptr || out.data == nullptr)) {
-        bad_convolve(call, in.data == nullptr ? "there are no samples at a null pointer" : "no results go to a null pointer");
+        bad_convolve(call,
+                     in.data == nullptr ? "there are no samples at a null pointer" : "no results go to a null pointer");
     }
     if (!none && in.count != 0 && overlap(in, out)) {
         bad_convolve(call, "the results overlap the samples");
     }
     const auto as = [](std::uint64_t x) { return static_cast<std::int64_t>(x); };
-    return {in.data, out.data, as(in.width), as(in.height), as(in.pitch), as(in.distance), as(none ? 0 : width),
-            as(none ? 0 : height), as(out.pitch), as(out.distance), as(in.count), lead_of(kx, how.which),
-            lead_of(ky, how.which), how.outside};
+    return {in.data,
+            out.data,
+            as(in.width),
+            as(in.height),
+            as(in.pitch),
+            as(in.distance),
+            as(none ? 0 : width),
+            as(none ? 0 : height),
+            as(out.pitch),
+            as(out.distance),
+            as(in.count),
+            lead_of(kx, how.which),
+            lead_of(ky, how.which),
+            how.outside};
 }
 
 template <class T, class O>
@@ -251,14 +266,16 @@ void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::u
 
 // The same of ranges that have data() and size().
 template <class On, class Samples, class Mask, detail::sample O>
-    requires requires(const Samples& s, const Mask& m) { std::data(s), std::size(s), std::data(m), std::size(m); }
+requires requires(const Samples& s, const Mask& m) { std::data(s), std::size(s), std::data(m), std::size(m); }
 void convolve(const On& on, const Samples& in, const Mask& mask, O* out, const convolve_options& how = {}) {
-    convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)}, out, how);
+    convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)}, out,
+             how);
 }
 template <class On, class Samples, class Mask, detail::sample O>
-    requires requires(const Samples& s, const Mask& m) { std::data(s), std::size(s), std::data(m), std::size(m); }
+requires requires(const Samples& s, const Mask& m) { std::data(s), std::size(s), std::data(m), std::size(m); }
 void correlate(const On& on, const Samples& in, const Mask& mask, O* out, const convolve_options& how = {}) {
-    correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)}, out, how);
+    correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)}, out,
+              how);
 }
 
 } // namespace warpfold

@@ -35,7 +35,8 @@ struct layout {
 inline layout dense(std::uint64_t width, std::uint64_t height, std::uint64_t count = 1) {
     return {width, height, width, count, width * height, 0};
 }
-inline layout padded(std::uint64_t width, std::uint64_t height, std::uint64_t more, std::uint64_t count, std::uint64_t skip) {
+inline layout padded(std::uint64_t width, std::uint64_t height, std::uint64_t more, std::uint64_t count,
+                     std::uint64_t skip) {
     return {width, height, width + more, count, (width + more) * height + more, skip};
 }
 
@@ -108,14 +109,15 @@ exact_sum_of expected(const std::vector<T>& in, const layout& at, std::uint64_t 
                       bool turned) {
     exact_sum_of sum;
     for (std::int64_t j = 0; j < ky; ++j) {
-        const std::int64_t row = walked(met(y, j, ky, how.which, turned), static_cast<std::int64_t>(at.height), how.outside);
+        const std::int64_t row =
+            walked(met(y, j, ky, how.which, turned), static_cast<std::int64_t>(at.height), how.outside);
         for (std::int64_t i = 0; i < kx && row >= 0; ++i) {
             const std::int64_t column =
                 walked(met(x, i, kx, how.which, turned), static_cast<std::int64_t>(at.width), how.outside);
             if (column >= 0) {
-                const long double product = exact_value(in[at.at(image, static_cast<std::uint64_t>(row),
-                                                                static_cast<std::uint64_t>(column))]) *
-                                            exact_value(mask[static_cast<std::size_t>(j * kx + i)]);
+                const long double product =
+                    exact_value(in[at.at(image, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(column))]) *
+                    exact_value(mask[static_cast<std::size_t>(j * kx + i)]);
                 sum.value += product;
                 sum.magnitude += std::fabs(product);
             }
@@ -125,7 +127,7 @@ exact_sum_of expected(const std::vector<T>& in, const layout& at, std::uint64_t 
 }
 
 template <class O>
-inline constexpr long double unit_roundoff = std::is_same_v<O, double> ? 0x1p-53L
+inline constexpr long double unit_roundoff = std::is_same_v<O, double>  ? 0x1p-53L
                                              : std::is_same_v<O, float> ? 0x1p-24L
                                              : std::is_same_v<O, half>  ? 0x1p-11L
                                                                         : 0x1p-8L;
@@ -144,9 +146,11 @@ bool within_bound(const O& got, const exact_sum_of& exact, std::int64_t values) 
                exact_value(got) <= inside(std::floor(exact.value + bound + 0.5L));
     } else {
         if (std::is_same_v<O, half> && std::isinf(exact_value(got))) {
-            return std::fabs(exact.value) + bound >= 65520 && std::signbit(exact_value(got)) == std::signbit(exact.value);
+            return std::fabs(exact.value) + bound >= 65520 &&
+                   std::signbit(exact_value(got)) == std::signbit(exact.value);
         }
-        const long double rounding = unit_roundoff<O> * (std::fabs(exact.value) + bound) + (std::is_class_v<O> ? 0x1p-25L : 0);
+        const long double rounding =
+            unit_roundoff<O> * (std::fabs(exact.value) + bound) + (std::is_class_v<O> ? 0x1p-25L : 0);
         return std::fabs(exact_value(got) - exact.value) <= bound + rounding;
     }
 }

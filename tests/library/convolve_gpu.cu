@@ -18,7 +18,8 @@ void one_dimension() {
         for (const border outside : all_borders) {
             for (const outputs which : all_outputs) {
                 const std::uint64_t n = std::uint64_t{turn % 7 * 37 + 1};
-                filter_case<float, float>({dense(n, 1), k, 1, {outside, which}, 0, turn % 4, turn % 2 == 0}, turn % 3 != 0);
+                filter_case<float, float>({dense(n, 1), k, 1, {outside, which}, 0, turn % 4, turn % 2 == 0},
+                                          turn % 3 != 0);
                 ++turn;
             }
         }
@@ -27,8 +28,8 @@ void one_dimension() {
         for (const std::uint64_t k : {3u, 5u, 9u, 33u}) {
             for (const std::uint64_t skip : {0u, 1u, 3u}) {
                 const border outside = all_borders[(n + k + skip) % 5];
-                filter_case<float, float>({padded(n, 1, 0, 1, skip), k, 1, {outside, all_outputs[(n + k) % 3]}, 0, skip / 2},
-                                          skip != 1);
+                filter_case<float, float>(
+                    {padded(n, 1, 0, 1, skip), k, 1, {outside, all_outputs[(n + k) % 3]}, 0, skip / 2}, skip != 1);
             }
         }
     }
@@ -37,9 +38,12 @@ void one_dimension() {
 // More tiles than blocks.
 void long_array() {
     using shape = detail::lines<float>;
-    const int blocks = detail::resident_blocks(detail::convolve_line<shape, float, float, float>, shape::threads, shape::bytes(64));
-    const std::uint64_t n = (static_cast<std::uint64_t>(blocks) * detail::device_attribute(cudaDevAttrMultiProcessorCount) + 3) *
-                                shape::results + 77;
+    const int blocks =
+        detail::resident_blocks(detail::convolve_line<shape, float, float, float>, shape::threads, shape::bytes(64));
+    const std::uint64_t n =
+        (static_cast<std::uint64_t>(blocks) * detail::device_attribute(cudaDevAttrMultiProcessorCount) + 3) *
+            shape::results +
+        77;
     filter_case<float, float>({padded(n, 1, 0, 1, 2), 10, 1, {border::wrap, outputs::same}}, true);
 }
 
@@ -57,15 +61,21 @@ void two_dimensions() {
         for (const border outside : all_borders) {
             for (const outputs which : all_outputs) {
                 const std::uint64_t width = 4 * (turn % 5) + 16, height = turn % 11 + 5, skip = turn % 3;
-                filter_case<float, float>({padded(width, height, turn % 2 * 4, 1 + turn % 2, skip), k, k, {outside, which},
-                                           turn % 4, turn % 3, turn % 2 == 0},
+                filter_case<float, float>({padded(width, height, turn % 2 * 4, 1 + turn % 2, skip),
+                                           k,
+                                           k,
+                                           {outside, which},
+                                           turn % 4,
+                                           turn % 3,
+                                           turn % 2 == 0},
                                           turn % 3 != 0);
                 ++turn;
             }
         }
     }
     for (const border outside : all_borders) {
-        filter_case<float, float>({padded(44, 33, 0, 1, turn % 3), 31, 31, {outside, all_outputs[turn % 3]}, 0, turn % 2}, true);
+        filter_case<float, float>(
+            {padded(44, 33, 0, 1, turn % 3), 31, 31, {outside, all_outputs[turn % 3]}, 0, turn % 2}, true);
         ++turn;
     }
     filter_case<float, float>({padded(600, 40, 0, 2, 3), 31, 12, {border::mirror, outputs::same}, 2, 0}, false);
@@ -91,7 +101,8 @@ void other_types() {
         }
     }
     for (const std::uint64_t k : {3u, 6u}) {
-        filter_case<T, O, M>({padded(72, 11, 4 * (k % 2), 2, 0), k, k, {all_borders[turn % 5], outputs::same}, 1, 1}, false);
+        filter_case<T, O, M>({padded(72, 11, 4 * (k % 2), 2, 0), k, k, {all_borders[turn % 5], outputs::same}, 1, 1},
+                             false);
         ++turn;
     }
 }
@@ -164,7 +175,8 @@ void workspace_too_small() {
     const std::vector<float> mask(2000);
     std::string said;
     try {
-        convolve(gpu{nullptr, &memory}, static_cast<const float*>(in.data()), 100, mask.data(), mask.size(), out.data());
+        convolve(gpu{nullptr, &memory}, static_cast<const float*>(in.data()), 100, mask.data(), mask.size(),
+                 out.data());
     } catch (const invalid_argument& e) {
         said = e.what();
     }

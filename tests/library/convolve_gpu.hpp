@@ -76,14 +76,14 @@ void run_case(const test_case& c, bool whole, const std::vector<M>& mask, const 
                                        ? exact_value(got[at]) == exact.value
                                        : within_bound<T, O>(got[at], exact, static_cast<std::int64_t>(c.kx * c.ky));
                 if (!right) {
-                    std::fprintf(stderr,
-                                 "samples %llu x %llu (pitch %llu, skip %llu), mask %llu x %llu, border %d, outputs %d, "
-                                 "turned %d, image %llu: result (%llu, %llu) is %.9Lg, and should be %.9Lg\n",
-                                 (unsigned long long)c.in.width, (unsigned long long)c.in.height,
-                                 (unsigned long long)c.in.pitch, (unsigned long long)c.in.skip, (unsigned long long)c.kx,
-                                 (unsigned long long)c.ky, (int)c.how.outside, (int)c.how.which, (int)c.turned,
-                                 (unsigned long long)k, (unsigned long long)x, (unsigned long long)y,
-                                 exact_value(got[at]), exact.value);
+                    std::fprintf(
+                        stderr,
+                        "samples %llu x %llu (pitch %llu, skip %llu), mask %llu x %llu, border %d, outputs %d, "
+                        "turned %d, image %llu: result (%llu, %llu) is %.9Lg, and should be %.9Lg\n",
+                        (unsigned long long)c.in.width, (unsigned long long)c.in.height, (unsigned long long)c.in.pitch,
+                        (unsigned long long)c.in.skip, (unsigned long long)c.kx, (unsigned long long)c.ky,
+                        (int)c.how.outside, (int)c.how.which, (int)c.turned, (unsigned long long)k,
+                        (unsigned long long)x, (unsigned long long)y, exact_value(got[at]), exact.value);
                     std::exit(1);
                 }
             }

@@ -20,9 +20,10 @@ using namespace tests;
 template <class T, class O, bool Separable = false>
 void expect_right(const layout& in_at, std::uint64_t kx, std::uint64_t ky, const convolve_options& how, bool whole,
                   bool turned, std::uint64_t more = 0) {
-    SCOPED_TRACE(testing::Message() << in_at.width << " x " << in_at.height << ", mask " << kx << " x " << ky << ", border "
-                                    << static_cast<int>(how.outside) << ", outputs " << static_cast<int>(how.which)
-                                    << (Separable ? ", separable" : "") << (turned ? ", turned" : ""));
+    SCOPED_TRACE(testing::Message() << in_at.width << " x " << in_at.height << ", mask " << kx << " x " << ky
+                                    << ", border " << static_cast<int>(how.outside) << ", outputs "
+                                    << static_cast<int>(how.which) << (Separable ? ", separable" : "")
+                                    << (turned ? ", turned" : ""));
     const auto in = samples<T>(in_at.elements(), whole, static_cast<unsigned>(kx));
     const auto across = samples<float>(kx, whole, 1), down = samples<float>(ky, whole, 2);
     std::vector<double> mask;
@@ -139,7 +140,8 @@ template <class T, class Block, class Separable>
 void set_is_right(std::int64_t kx, std::int64_t ky, const Block& block, const Separable& separable) {
     const layout at = dense(150, 23);
     const auto in = samples<T>(at.elements(), false, 4);
-    const auto across = samples<T>(static_cast<std::uint64_t>(kx), false, 5), down = samples<T>(static_cast<std::uint64_t>(ky), false, 6);
+    const auto across = samples<T>(static_cast<std::uint64_t>(kx), false, 5),
+               down = samples<T>(static_cast<std::uint64_t>(ky), false, 6);
     std::vector<T> mask;
     std::vector<double> product;
     for (const T y : down) {
@@ -150,25 +152,30 @@ void set_is_right(std::int64_t kx, std::int64_t ky, const Block& block, const Se
     }
     const auto right = [&](const std::vector<T>& out, const auto& values) {
         for (std::int64_t k = 0; k < 150 * 23; ++k) {
-            const exact_sum_of exact = expected(in, at, 0, values, kx, ky, k % 150, k / 150, {border::mirror, outputs::same}, false);
+            const exact_sum_of exact =
+                expected(in, at, 0, values, kx, ky, k % 150, k / 150, {border::mirror, outputs::same}, false);
             ASSERT_TRUE((within_bound<T, T>(out[static_cast<std::size_t>(k)], exact, kx * ky))) << k;
         }
     };
     for (const bool streamed : {false, true}) {
         std::vector<T> out(150 * 23);
-        const detail::convolve_task<T, T> task{in.data(), out.data(), 150, 23, 150, 0, 150, 23, 150, 0, 1, kx / 2, ky / 2,
-                                               border::mirror};
-        detail::over_blocks(host{1}, task, 10, 70, [&](const detail::host_block& b) { block(task, b, mask.data(), streamed); });
+        const detail::convolve_task<T, T> task{in.data(), out.data(), 150, 23, 150,    0,      150,
+                                               23,        150,        0,   1,  kx / 2, ky / 2, border::mirror};
+        detail::over_blocks(host{1}, task, 10, 70,
+                            [&](const detail::host_block& b) { block(task, b, mask.data(), streamed); });
         right(out, mask);
-        detail::over_blocks(host{1}, task, 10, 70, [&](const detail::host_block& b) { separable(task, b, across.data(), down.data()); });
+        detail::over_blocks(host{1}, task, 10, 70,
+                            [&](const detail::host_block& b) { separable(task, b, across.data(), down.data()); });
         right(out, product);
     }
 }
 
-#define SET_IS_RIGHT(T, lanes, kx, ky)                                                                                  \
+#define SET_IS_RIGHT(T, lanes, kx, ky)                                                                                 \
     set_is_right<T>(                                                                                                   \
         kx, ky,                                                                                                        \
-        [](const auto& task, const auto& b, const T* m, bool s) { detail::lanes::convolve_block(task, b, m, kx, ky, s); }, \
+        [](const auto& task, const auto& b, const T* m, bool s) {                                                      \
+            detail::lanes::convolve_block(task, b, m, kx, ky, s);                                                      \
+        },                                                                                                             \
         [](const auto& task, const auto& b, const T* x, const T* y) {                                                  \
             detail::lanes::convolve_block_separable(task, b, x, kx, y, ky);                                            \
         })
@@ -259,22 +266,43 @@ TEST(ConvolveHost, WrongSizesAreSaid) {
         return "";
     };
     const image<const float> ten{in.data(), 10, 10};
-    EXPECT_EQ(said([&] { correlate(host{}, ten, image{mask.data(), 0, 3}, image{out.data(), 10, 10}); }),
+    EXPECT_EQ(said([&] {
+                  correlate(host{}, ten, image{mask.data(), 0, 3}, image{out.data(), 10, 10});
+              }),
               "warpfold: correlate: the mask is empty");
     EXPECT_EQ(said([&] { convolve(host{}, in.data(), 10, mask.data(), 0, out.data()); }),
               "warpfold: convolve: the mask is empty");
-    EXPECT_EQ(said([&] { convolve(host{}, ten, image{mask.data(), 3, 3}, image{out.data(), 9, 10}); }),
+    EXPECT_EQ(said([&] {
+                  convolve(host{}, ten, image{mask.data(), 3, 3}, image{out.data(), 9, 10});
+              }),
               "warpfold: convolve: the results are 9 x 10, and must be 10 x 10");
-    EXPECT_EQ(said([&] { convolve(host{}, ten, image{mask.data(), 3, 3}, image{in.data() + 50, 10, 10}); }),
+    EXPECT_EQ(said([&] {
+                  convolve(host{}, ten, image{mask.data(), 3, 3}, image{in.data() + 50, 10, 10});
+              }),
               "warpfold: convolve: the results overlap the samples");
-    EXPECT_EQ(said([&] { convolve(host{}, image{in.data(), 10, 10, 9}, image{mask.data(), 3, 3}, image{out.data(), 10, 10}); }),
+    EXPECT_EQ(said([&] {
+                  convolve(host{}, image{in.data(), 10, 10, 9}, image{mask.data(), 3, 3}, image{out.data(), 10, 10});
+              }),
               "warpfold: convolve: samples: the pitch is less than the width");
-    EXPECT_EQ(said([&] { convolve(host{}, image<const float>{nullptr, 10, 10}, image{mask.data(), 3, 3}, image{out.data(), 10, 10}); }),
-              "warpfold: convolve: there are no samples at a null pointer");
+    EXPECT_EQ(
+        said([&] {
+            convolve(host{}, image<const float>{nullptr, 10, 10}, image{mask.data(), 3, 3}, image{out.data(), 10, 10});
+        }),
+        "warpfold: convolve: there are no samples at a null pointer");
     // Two halves of the rows of one array do not overlap; nothing is written where there is nothing.
-    EXPECT_EQ(said([&] { convolve(host{}, image<const float>{in.data(), 5, 10, 10}, image{mask.data(), 3, 3}, image{in.data() + 5, 5, 10, 10}); }), "");
-    EXPECT_EQ(said([&] { convolve(host{}, in.data(), 0, mask.data(), 3, out.data(), {border::wrap, outputs::full}); }), "");
-    EXPECT_EQ(said([&] { convolve(host{}, in.data(), 2, mask.data(), 3, out.data(), {border::wrap, outputs::valid}); }), "");
+    EXPECT_EQ(said([&] {
+                  convolve(host{}, image<const float>{in.data(), 5, 10, 10}, image{mask.data(), 3, 3},
+                           image{in.data() + 5, 5, 10, 10});
+              }),
+              "");
+    EXPECT_EQ(said([&] {
+                  convolve(host{}, in.data(), 0, mask.data(), 3, out.data(), {border::wrap, outputs::full});
+              }),
+              "");
+    EXPECT_EQ(said([&] {
+                  convolve(host{}, in.data(), 2, mask.data(), 3, out.data(), {border::wrap, outputs::valid});
+              }),
+              "");
 }
 
 TEST(Float16, EveryHalfComesBack) {

@@ -13,8 +13,13 @@ void separable() {
         for (const border outside : all_borders) {
             for (const outputs which : {outputs::same, all_outputs[1 + turn % 2]}) {
                 const std::uint64_t width = 4 * (turn % 5) + 32, height = turn % 5 + k, skip = turn % 2;
-                separable_case<float, float>({padded(width, height, turn % 2 * 4, 1 + turn % 2, skip), k, k,
-                                              {outside, which}, turn % 4, turn % 3, turn % 2 == 0},
+                separable_case<float, float>({padded(width, height, turn % 2 * 4, 1 + turn % 2, skip),
+                                              k,
+                                              k,
+                                              {outside, which},
+                                              turn % 4,
+                                              turn % 3,
+                                              turn % 2 == 0},
                                              k < 9 && turn % 3 != 0);
                 ++turn;
             }

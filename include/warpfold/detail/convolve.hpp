@@ -33,9 +33,9 @@ template <class T, class O>
 using convolve_sum_t = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<O, double>, double, float>;
 
 template <class T>
-inline constexpr bool is_sample_v =
-    (std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>) || std::is_same_v<T, float> ||
-    std::is_same_v<T, double> || (std::is_class_v<T> && sizeof(T) == 2 && std::is_trivially_copyable_v<T>);
+inline constexpr bool is_sample_v = (std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>) ||
+                                    std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                                    (std::is_class_v<T> && sizeof(T) == 2 && std::is_trivially_copyable_v<T>);
 
 template <class A, class T>
 WARPFOLD_HD constexpr A number_of(const T& x) {

@@ -14,11 +14,11 @@
 
 namespace warpfold::detail {
 
-// Tiles for images, and for single rows. A tile and a part of a mask together stay below the 48 KB of shared memory that
-// every device has.
+// Tiles for images, and for single rows. A tile and a part of a mask together stay below the 48 KB of shared memory
+// that every device has.
 template <class A>
-using image_tile = std::conditional_t<sizeof(A) == 4, tile_shape<A, 4, 8, 4, 32, 2, 32, 32>,
-                                      tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
+using image_tile =
+    std::conditional_t<sizeof(A) == 4, tile_shape<A, 4, 8, 4, 32, 2, 32, 32>, tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
 template <class A>
 using lines = line_shape<A, convolve_tuning.line_threads, sizeof(A) == 4 ? convolve_tuning.line_columns : 8>;
 
@@ -79,15 +79,16 @@ void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, c
     const int shift = slide_shift(task, K);
     const std::int64_t each = 4 * convolve_tuning.run_threads * convolve_tuning.run_vectors;
     const unsigned blocks = checked_blocks((task.out_width + shift + each - 1) / each, call);
-    convolve_run<T, O, A, K><<<blocks, convolve_tuning.run_threads, 0, on.stream>>>(task, values, shift,
-                                                                                  aligned_results(task, shift));
+    convolve_run<T, O, A, K>
+        <<<blocks, convolve_tuning.run_threads, 0, on.stream>>>(task, values, shift, aligned_results(task, shift));
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-// Strips so long that the blocks are as many as the device holds at once; where memory is what a call waits for, shorter,
-// so that all blocks together go through the image from its top to its end.
+// Strips so long that the blocks are as many as the device holds at once; where memory is what a call waits for,
+// shorter, so that all blocks together go through the image from its top to its end.
 template <class A, class T, class O, int KX, int KY, sliding How>
-void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask, int mask_rows = KY, bool adds = false) {
+void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask, int mask_rows = KY,
+                  bool adds = false) {
     mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> values;
     std::copy(mask, mask + (How == sliding::separable ? KX + KY : KX * mask_rows), values.value);
     const auto kernel = convolve_slide<T, O, A, KX, KY, How>;
@@ -123,7 +124,8 @@ void launch_parts(const gpu& on, const convolve_task<T, O>& task, const A* mask,
     for (std::int64_t j = 0; j < ky; j += each) {
         convolve_task<T, O> part = task;
         part.lead_y -= j;
-        launch_slide<A, T, O, K, 8, sliding::part>(on, part, mask + j * K, static_cast<int>(std::min(each, ky - j)), j != 0);
+        launch_slide<A, T, O, K, 8, sliding::part>(on, part, mask + j * K, static_cast<int>(std::min(each, ky - j)),
+                                                   j != 0);
     }
 }
 
@@ -152,8 +154,8 @@ void launch_tile(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     grid.tiles_x = static_cast<unsigned>(tiles_x);
     grid.tiles_y = rows;
     static_assert(Shape::bytes(Shape::most_x, Shape::most_y) <= 48 * 1024);
-    convolve_tile<Shape, T, O, A><<<blocks, Shape::threads, Shape::bytes(grid.part_x, grid.part_y), on.stream>>>(
-        task, grid, values, parameter);
+    convolve_tile<Shape, T, O, A>
+        <<<blocks, Shape::threads, Shape::bytes(grid.part_x, grid.part_y), on.stream>>>(task, grid, values, parameter);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
@@ -175,8 +177,8 @@ void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     plan.part = static_cast<int>(((plan.length + parts - 1) / parts + 3) / 4 * 4);
     static_assert(shape::bytes(shape::most) <= 48 * 1024);
     const std::int64_t fitting = std::int64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * resident;
-    kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part), on.stream>>>(
-        task, plan, values, parameter);
+    kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
+             on.stream>>>(task, plan, values, parameter);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
@@ -201,8 +203,8 @@ std::size_t mask_bytes(std::int64_t n) {
 template <class T, class O>
 bool may_slide(const convolve_task<T, O>& task, std::int64_t k) {
     constexpr std::int64_t most = std::int64_t{1} << 30;
-    return task.width < most && task.height < most && task.out_width < most && task.out_height < most && k <= task.width &&
-           k <= task.height && regular_samples(task);
+    return task.width < most && task.height < most && task.out_width < most && task.out_height < most &&
+           k <= task.width && k <= task.height && regular_samples(task);
 }
 
 template <>
@@ -214,14 +216,14 @@ struct convolve_engine<gpu> {
         if (line && with_size(run_sizes{}, kx, [&](auto k) { launch_run<A, T, O, k>(on, task, mask, call); })) {
             return;
         }
-        if (kx == ky && may_slide(task, kx) &&
-            with_size(square_sizes{}, kx, [&](auto k) { launch_slide<A, T, O, k, k, sliding::whole>(on, task, mask); })) {
+        if (kx == ky && may_slide(task, kx) && with_size(square_sizes{}, kx, [&](auto k) {
+                launch_slide<A, T, O, k, k, sliding::whole>(on, task, mask);
+            })) {
             return;
         }
         if constexpr (std::is_same_v<O, A>) {
-            if (ky > 7 && may_slide(task, std::max(kx, ky)) && with_size(wide_sizes{}, kx, [&](auto k) {
-                    launch_parts<A, T, O, k>(on, task, mask, ky);
-                })) {
+            if (ky > 7 && may_slide(task, std::max(kx, ky)) &&
+                with_size(wide_sizes{}, kx, [&](auto k) { launch_parts<A, T, O, k>(on, task, mask, ky); })) {
                 return;
             }
         }
@@ -238,8 +240,8 @@ struct convolve_engine<gpu> {
     }
 
     template <class A, class T, class O>
-    static void separable(const gpu& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx, const A* down,
-                          std::int64_t ky, const char* call) {
+    static void separable(const gpu& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
+                          const A* down, std::int64_t ky, const char* call) {
         if (kx == ky && may_slide(task, kx) && with_size(separable_sizes{}, kx, [&](auto k) {
                 A both[2 * k];
                 std::copy(across, across + k, both);
@@ -265,12 +267,17 @@ struct convolve_engine<gpu> {
         const A* const x = take(across, kx);
         const A* const y = take(down, ky);
         A* const rows = reinterpret_cast<A*>(at);
-        convolve_task<T, A> first{task.in, rows, task.width, task.height, task.pitch, task.distance, task.out_width,
-                                  task.height, task.out_width, task.out_width * task.height, task.count, task.lead_x, 0,
-                                  task.outside};
-        convolve_task<A, O> second{rows, task.out, task.out_width, task.height, task.out_width,
-                                   task.out_width * task.height, task.out_width, task.out_height, task.out_pitch,
-                                   task.out_distance, task.count, 0, task.lead_y, task.outside};
+        convolve_task<T, A> first{
+            task.in,       rows,           task.width,  task.height,    task.pitch,
+            task.distance, task.out_width, task.height, task.out_width, task.out_width * task.height,
+            task.count,    task.lead_x,    0,           task.outside};
+        convolve_task<A, O> second{rows,           task.out,
+                                   task.out_width, task.height,
+                                   task.out_width, task.out_width * task.height,
+                                   task.out_width, task.out_height,
+                                   task.out_pitch, task.out_distance,
+                                   task.count,     0,
+                                   task.lead_y,    task.outside};
         launch_tile<image_tile<A>>(on, first, across, x, kx, 1, call);
         launch_tile<image_tile<A>>(on, second, down, y, 1, ky, call);
     }

@@ -13,7 +13,8 @@ inline constexpr int parameter_mask_v = 3872 / sizeof(A); // values of a mask th
 template <class A, int Threads, int Run>
 struct line_shape {
     static constexpr int threads = Threads, run = Run, results = Threads * Run;
-    static constexpr int most = 4096 / static_cast<int>(sizeof(A)); // values of the mask that are done with one tile of samples
+    static constexpr int most =
+        4096 / static_cast<int>(sizeof(A)); // values of the mask that are done with one tile of samples
     static constexpr int per = 16 / static_cast<int>(sizeof(A));
     static constexpr int pitch = run + per; // of runs: neighbours' runs begin in different banks
     static_assert(run / per % 2 == 0);
@@ -44,8 +45,8 @@ struct line_shape {
     }
 };
 
-// sum[c] += mask[t] * sample[c + t], for the values of the mask from `from` up to `to`, of which this run has those from
-// `first` on.
+// sum[c] += mask[t] * sample[c + t], for the values of the mask from `from` up to `to`, of which this run has those
+// from `first` on.
 template <class Shape, class A>
 __device__ void add_run(A (&sum)[Shape::run], const A (&near)[Shape::run], const A (&far)[Shape::run], const A* mask,
                         int first, int from, int to) {
@@ -130,8 +131,8 @@ __device__ void fill_mask(A* mask, const line_plan& plan, std::int64_t begin, co
 // A block has every gridDim.x-th tile of results. While it sums, the samples that come next are on their way.
 template <class Shape, class T, class O, class A>
 __global__ void __launch_bounds__(Shape::threads)
-    convolve_line(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ line_plan plan, const A* values,
-                  const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
+    convolve_line(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ line_plan plan,
+                  const A* values, const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
     extern __shared__ uint4 shared_memory[];
     const int tile_size = Shape::tile_of(plan.part), mask_size = Shape::runs_of(plan.part) * Shape::run;
     A* const tiles = reinterpret_cast<A*>(shared_memory);

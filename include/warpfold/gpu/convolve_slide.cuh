@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Masks of a few sizes known to the compiler. A thread has four columns of an image and walks down its strip, row by
 // row. Every row of samples that it reads adds to all sums that it touches, which the thread holds in registers, and
-// completes one row of results: the first addition of a row of the mask puts the sum where the next row looks for it, so
-// that nothing is moved. Samples that neighbours share come from the first-level cache.
+// completes one row of results: the first addition of a row of the mask puts the sum where the next row looks for it,
+// so that nothing is moved. Samples that neighbours share come from the first-level cache.
 #pragma once
 
 #include "warpfold/gpu/convolve_load.cuh"
@@ -22,8 +22,7 @@ __global__ void __launch_bounds__(convolve_tuning.run_threads)
     constexpr int vectors = convolve_tuning.run_vectors;
     const std::int64_t block = std::int64_t{blockIdx.x} * (4 * threads * vectors) - shift;
     const std::int64_t skipped = task.lead_x + w::before; // samples from a result's index back to its window's
-    const bool inside = block >= skipped &&
-                        block - skipped + 4 * (threads * vectors - 1 + w::groups) <= task.width;
+    const bool inside = block >= skipped && block - skipped + 4 * (threads * vectors - 1 + w::groups) <= task.width;
     four<T> group[vectors][w::groups];
 #pragma unroll
     for (int v = 0; v < vectors; ++v) {
@@ -61,7 +60,7 @@ __global__ void __launch_bounds__(convolve_tuning.run_threads)
 
 // Where a strip of an image lies; `shift` columns before the first one are none.
 struct slide_shape {
-    int rows;   // of results, of a strip
+    int rows; // of results, of a strip
     int shift;
     bool aligned;  // results may be written four at a time
     int mask_rows; // of a part of a mask
@@ -180,7 +179,8 @@ __device__ void slide_separable(A (&sum)[KY][4], const W& mask, const A (&sample
 template <class T, class O, class A, int KX, int KY, sliding How>
 __global__ void __launch_bounds__(convolve_tuning.slide_threads)
     convolve_slide(const __grid_constant__ convolve_task<T, O> task,
-                   const __grid_constant__ mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> mask, slide_shape shape) {
+                   const __grid_constant__ mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> mask,
+                   slide_shape shape) {
     using w = window<KX>;
     constexpr int threads = convolve_tuning.slide_threads, stages = convolve_tuning.slide_stages;
     using rows_of_warp = row_ring<T, w::groups, stages>;
@@ -192,8 +192,9 @@ __global__ void __launch_bounds__(convolve_tuning.slide_threads)
     const bool inside = left >= 0 && left + columns <= task.width;
     if (!inside) {
         for (int k = static_cast<int>(threadIdx.x); k < columns; k += static_cast<int>(blockDim.x)) {
-            table[k] = left + k < task.width + 2 * KX ? static_cast<int>(source_index(left + k, task.width, task.outside))
-                                                      : -1;
+            table[k] = left + k < task.width + 2 * KX
+                           ? static_cast<int>(source_index(left + k, task.width, task.outside))
+                           : -1;
         }
         __syncthreads();
     }
@@ -205,9 +206,15 @@ __global__ void __launch_bounds__(convolve_tuning.slide_threads)
     const int begin = static_cast<int>(blockIdx.y) * shape.rows;
     const int rows = min(shape.rows, static_cast<int>(task.out_height) - begin) + KY - 1; // of samples
     for (std::int64_t k = blockIdx.z; k < task.count; k += gridDim.z) {
-        const rows_of_warp ring{task.in + k * task.distance, inside ? nullptr : table + own, rings[threadIdx.x / 32],
-                                lane, left + own, static_cast<int>(task.width), static_cast<int>(task.height),
-                                task.pitch, task.outside};
+        const rows_of_warp ring{task.in + k * task.distance,
+                                inside ? nullptr : table + own,
+                                rings[threadIdx.x / 32],
+                                lane,
+                                left + own,
+                                static_cast<int>(task.width),
+                                static_cast<int>(task.height),
+                                task.pitch,
+                                task.outside};
         O* out = task.out + k * task.out_distance + (begin - (KY - 1)) * task.out_pitch + x;
         const int top = begin - static_cast<int>(task.lead_y);
         A sum[KY][4] = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Masks of any size. A block has a tile of results, a thread `Rows` times `Cols` of them in registers. The samples that
-// the tile needs for a part of the mask, and that part, go through shared memory; `Taps` columns of the mask are done at
-// a time: every row of samples is read once for all rows of the mask that it meets, whose values wait in registers.
+// the tile needs for a part of the mask, and that part, go through shared memory; `Taps` columns of the mask are done
+// at a time: every row of samples is read once for all rows of the mask that it meets, whose values wait in registers.
 #pragma once
 
 #include "warpfold/gpu/convolve_line.cuh"
@@ -65,8 +65,9 @@ __device__ void fill_tile(A* tile, const T* image, const convolve_task<T, O>& ta
 
 // `rows` of samples and as many of the mask, from shape.rows - 1 on fewer of one or the other: `Whole` where all meet.
 template <class Shape, bool Whole, class A>
-__device__ void add_rows(A (&sum)[Shape::rows][Shape::cols], A (&held)[Shape::rows][Shape::taps], const A* tile, int pitch,
-                         const A* mask, int mask_pitch, int y0, int ky, int column, int mask_column, int taps) {
+__device__ void add_rows(A (&sum)[Shape::rows][Shape::cols], A (&held)[Shape::rows][Shape::taps], const A* tile,
+                         int pitch, const A* mask, int mask_pitch, int y0, int ky, int column, int mask_column,
+                         int taps) {
     constexpr int length = (Shape::cols + Shape::taps - 1 + Shape::per - 1) / Shape::per * Shape::per;
 #pragma unroll
     for (int s = 0; s < Shape::rows; ++s) {
@@ -101,8 +102,8 @@ __device__ void add_rows(A (&sum)[Shape::rows][Shape::cols], A (&held)[Shape::ro
     }
 }
 
-// Parts of the mask are at most part_x times part_y. `values` is the mask in the device's memory, or nullptr where it is
-// the parameter.
+// Parts of the mask are at most part_x times part_y. `values` is the mask in the device's memory, or nullptr where it
+// is the parameter.
 struct tile_grid {
     unsigned tiles_x, tiles_y;
     int part_x, part_y;

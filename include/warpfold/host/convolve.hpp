@@ -76,7 +76,8 @@ inline host_lanes_set widest_lanes() {
 #endif
 }
 
-// Whether the results are more than a cache holds, so that reading them first, to write a part of a line, would be lost.
+// Whether the results are more than a cache holds, so that reading them first, to write a part of a line, would be
+// lost.
 template <class T, class O>
 bool is_streamed(const convolve_task<T, O>& task) {
     constexpr std::int64_t cache = std::int64_t{16} << 20;
@@ -118,8 +119,8 @@ struct convolve_engine<host> {
         });
     }
     template <class A, class T, class O>
-    static void separable(const host& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx, const A* down,
-                          std::int64_t ky, const char* /*call*/) {
+    static void separable(const host& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
+                          const A* down, std::int64_t ky, const char* /*call*/) {
         const host_lanes_set set = widest_lanes();
         over_blocks(on, task, 512, 512, [&](const host_block& block) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The inner loops of convolution on the host, for one set of vector instructions: host/convolve.hpp includes this file
 // once for each set, with WARPFOLD_LANES_NAME, the namespace, WARPFOLD_LANES_BYTES, the size of a vector,
-// WARPFOLD_LANES_TARGET, the attribute that functions need, and WARPFOLD_LANES_STREAM, what writes past the caches. Alone it defines nothing.
+// WARPFOLD_LANES_TARGET, the attribute that functions need, and WARPFOLD_LANES_STREAM, what writes past the caches.
+// Alone it defines nothing.
 #if defined(WARPFOLD_LANES_NAME)
 
 namespace warpfold::detail::WARPFOLD_LANES_NAME {
@@ -34,8 +35,8 @@ WARPFOLD_LANES_TARGET void stream_lanes(A* to, const typename lanes_of<A>::type&
 #endif
 }
 
-// Adds what one row of samples gives to the sums of rows [From, To): a vector that is loaded serves them all. mask is the
-// row of the mask that row 0 would meet; row r meets the r-th before it.
+// Adds what one row of samples gives to the sums of rows [From, To): a vector that is loaded serves them all. mask is
+// the row of the mask that row 0 would meet; row r meets the r-th before it.
 template <int From, int To, int R, int N, class A>
 WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<A>::type (&sum)[R][N], const A* row,
                                                               const A* mask, std::int64_t kx) {
@@ -213,7 +214,8 @@ WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::
                                            bool streamed) {
     std::int64_t r = 0;
     if constexpr (std::is_same_v<O, A>) {
-        // One row after the other: several at once that lie a power of two apart would keep each other from gathering lines.
+        // One row after the other: several at once that lie a power of two apart would keep each other from gathering
+        // lines.
         for (; streamed && ky == 1 && r < count; ++r) {
             correlate_rows<1, 8, true>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
         }
@@ -255,7 +257,8 @@ WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& t
             row[static_cast<std::size_t>(done)] = to;
             correlate_block(to, columns, block.columns, 1, rows.from(done), across, kx, 1, false);
         }
-        correlate_block(out + r * task.out_pitch, task.out_pitch, block.columns, now, row.data() + r, down, 1, ky, false);
+        correlate_block(out + r * task.out_pitch, task.out_pitch, block.columns, now, row.data() + r, down, 1, ky,
+                        false);
     }
 }
 
