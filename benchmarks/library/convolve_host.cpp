@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#if defined(WARPFOLD_OPENCV)
+#if defined(WARPFOLD_BENCH_OPENCV)
 #include <opencv2/imgproc.hpp>
 #endif
 
@@ -156,7 +156,7 @@ void separable_onetbb(benchmark::State& state) {
     });
 }
 
-#if defined(WARPFOLD_OPENCV)
+#if defined(WARPFOLD_BENCH_OPENCV)
 cv::Mat mat(const float* data, std::size_t rows, std::size_t columns) {
     return {static_cast<int>(rows), static_cast<int>(columns), CV_32F, const_cast<float*>(data)};
 }
@@ -192,7 +192,7 @@ TIMED(square_ours)->Arg(3)->Arg(5)->Arg(7)->Arg(15)->Arg(31);
 TIMED(square_onetbb)->Arg(3)->Arg(5)->Arg(7)->Arg(15)->Arg(31);
 TIMED(separable_ours)->Arg(5)->Arg(15)->Arg(31);
 TIMED(separable_onetbb)->Arg(5)->Arg(15)->Arg(31);
-#if defined(WARPFOLD_OPENCV)
+#if defined(WARPFOLD_BENCH_OPENCV)
 TIMED(line_opencv)->Arg(5)->Arg(9)->Arg(33)->Arg(129);
 TIMED(square_opencv)->Arg(3)->Arg(5)->Arg(7)->Arg(15)->Arg(31);
 TIMED(separable_opencv)->Arg(5)->Arg(15)->Arg(31);
