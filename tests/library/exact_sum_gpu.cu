@@ -76,6 +76,14 @@ void sums(workspace& memory) {
         const on_device<T> there(data);
         same(exact_sum(with, there.data(), data.size()), tests::expected_sum(data), "what cancels");
     }
+    // So many that windows for any number take over, with something in between that is none.
+    for (const bool infinite : {false, true}) {
+        auto data = tests::cancelling<T>(50000, 4);
+        data[40000] = infinite ? limits::infinity() : data[40000];
+        const on_device<T> there(data);
+        same(exact_sum(gpu{}, there.data(), data.size()), infinite ? limits::infinity() : 3 * limits::denorm_min(),
+             "any numbers");
+    }
     // Small numbers first, then larger and larger ones: windows move.
     std::vector<T> rising = tests::spread<T>(60000, -3, 3, 7);
     for (std::size_t k = 0; k < rising.size(); ++k) {

@@ -76,6 +76,28 @@ struct exact_block {
     }
 };
 
+// The sums of a warp's windows, which all stand at the same place, are added to the block's accumulator.
+template <class T, unsigned Factors, unsigned Levels>
+__device__ void pour_out(const exact_window<Levels>& window, exact_block<T, Factors>& into) {
+    long_integers<Levels> all;
+#pragma unroll
+    for (unsigned j = 0; j < Levels; ++j) {
+        all.of[j] = window.integer(j);
+    }
+    all = warp::reduce(all, add_integers{});
+    if (threadIdx.x % warp::lanes == 0) {
+#pragma unroll
+        for (unsigned j = 0; j < Levels; ++j) {
+            if (all.of[j] != 0) {
+                add_integer(all.of[j], static_cast<unsigned>(window.lowest_bit(j) - exact_layout<T, Factors>::lowest),
+                            into.adder());
+            }
+        }
+        atomicOr(&into.touched, 1u);
+    }
+    __syncwarp();
+}
+
 // One thread's window. The threads of a warp have theirs at the same place and call everything here together.
 template <class T, unsigned Factors>
 class exact_thread {
@@ -86,34 +108,57 @@ public:
     __device__ explicit exact_thread(exact_block<T, Factors>* block) : block_(block) { place(kind::highest); }
 
     // Adds groups * Width terms, with Factors * Groups * Width numbers in `x`, and one more where there is `extra`;
-    // absent ones are zero. again(f, j) reads the j-th number of factor f once more.
+    // absent ones are zero. again(f, j) reads the j-th number of factor f once more. False where nothing has been added
+    // because windows for any number should: what a window does not take goes to the block's accumulator only where
+    // there are none.
     template <unsigned Groups, unsigned Width, class Again>
-    __device__ void add(const T (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra, const Again& again) {
-        double before[kind::levels];
-        keep(before);
-        magnitude most{};
-        bool missing = false;
+    __device__ bool add(const T (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra, const Again& again) {
+        constexpr unsigned count = Groups * Width + 1;
+        for (;;) {
+            double before[kind::levels];
+            keep(before);
+            magnitude most{};
+            bool missing = false;
 #pragma unroll
-        for (unsigned g = 0; g < Groups; ++g) {
-            if (g < groups) {
+            for (unsigned g = 0; g < Groups; ++g) {
+                if (g < groups) {
 #pragma unroll
-                for (unsigned j = g * Width; j < (g + 1) * Width; ++j) {
-                    missing |= add_one(most, x[0][j], x[Factors - 1][j]);
+                    for (unsigned j = g * Width; j < (g + 1) * Width; ++j) {
+                        missing |= add_one(most, x[0][j], x[Factors - 1][j]);
+                    }
                 }
             }
-        }
-        if (extra) {
-            missing |= add_one(most, x[0][Groups * Width], x[Factors - 1][Groups * Width]);
-        }
-        missing |= !(most < limit_);
-        if (__any_sync(0xffffffffu, missing)) {
+            if (extra) {
+                missing |= add_one(most, x[0][count - 1], x[Factors - 1][count - 1]);
+            }
+            missing |= !(most < limit_);
+            if (!__any_sync(warp::all_lanes, missing)) {
+                break;
+            }
             restore(before);
-            add_difficult(Groups * Width + 1, again);
+            if constexpr (kind::wide_levels != 0) {
+                if (moves_ < 4 && move(count, again)) {
+                    ++moves_;
+                    continue;
+                }
+                return false;
+            } else {
+                (void)move(count, again);
+                add_one_by_one(count, again);
+                break;
+            }
         }
-        terms_ += (Groups * Width + 1) * kind::terms;
-        if (terms_ > exact_window_terms - 2 * (Groups * Width + 1) * kind::terms) {
+        terms_ += count * kind::terms;
+        if (terms_ > exact_window_terms - 2 * count * kind::terms) {
             settle();
         }
+        return true;
+    }
+
+    // Empties the warp's windows into the block's accumulator.
+    __device__ void settle() {
+        pour_out<T, Factors>(window_, *block_);
+        place(window_.highest);
     }
 
     // What the window holds, as integers of its first place; and the rest is in the block's accumulator.
@@ -178,10 +223,9 @@ private:
         }
     }
 
-    // Numbers that the window did not all take: it is moved to the largest of the warp's, and those that it does not
-    // take then go to the block's accumulator one by one.
+    // Moves the window to the largest of the warp's numbers, unless it is there.
     template <class Again>
-    __device__ void add_difficult(unsigned count, const Again& again) {
+    __device__ bool move(unsigned count, const Again& again) {
         constexpr int none = -10000;
         int top = none; // all terms are below 2^top
         for (unsigned j = 0; j < count; ++j) {
@@ -198,14 +242,22 @@ private:
         for (unsigned distance = 16; distance != 0; distance /= 2) {
             top = max(top, __shfl_xor_sync(0xffffffffu, top, distance));
         }
-        if (top > none && (top > window_.reach() || top < window_.reach() - exact_spacing)) {
-            constexpr int least = kind::least_bit + exact_window<kind::levels>::depth;
-            const int highest = max(least, min(exact_most_highest, top + 5 - exact_spacing));
-            if (highest != window_.highest) {
-                settle();
-                place(highest);
-            }
+        if (top <= none || (top <= window_.reach() && top >= window_.reach() - exact_spacing)) {
+            return false;
         }
+        constexpr int least = kind::least_bit + exact_window<kind::levels>::depth;
+        const int highest = max(least, min(exact_most_highest, top + 5 - exact_spacing));
+        if (highest == window_.highest) {
+            return false;
+        }
+        settle();
+        place(highest);
+        return true;
+    }
+
+    // What the window does not take goes to the block's accumulator.
+    template <class Again>
+    __device__ void add_one_by_one(unsigned count, const Again& again) {
 #pragma unroll 1
         for (unsigned j = 0; j < count; ++j) {
             double before[kind::levels];
@@ -225,23 +277,80 @@ private:
         __syncwarp();
     }
 
-    // Empties the warp's windows into the block's accumulator.
-    __device__ void settle() {
-        const integers all = warp::reduce(held(), add_integers{});
-        if (threadIdx.x % warp::lanes == 0) {
-            for (unsigned j = 0; j < kind::levels; ++j) {
-                add_integer(all.of[j], static_cast<unsigned>(window_.lowest_bit(j) - exact_layout<T, Factors>::lowest),
-                            block_->adder());
-            }
-            atomicOr(&block_->touched, 1u);
-        }
-        place(window_.highest);
-        __syncwarp();
-    }
-
     exact_block<T, Factors>* block_;
     exact_window<kind::levels> window_;
     decltype(magnitude_limit(term{}, 0)) limit_;
+    unsigned terms_ = 0;
+    unsigned moves_ = 0;
+};
+
+// One thread's window that takes any number: of float, or of products of floats.
+template <class Factor, unsigned Factors>
+class exact_wide_thread {
+public:
+    using kind = exact_kind<Factor, Factors>;
+
+    __device__ explicit exact_wide_thread(exact_block<Factor, Factors>* block) : block_(block) {
+        window_.highest = kind::wide_highest;
+        window_.empty();
+    }
+
+    // As exact_thread's.
+    template <unsigned Groups, unsigned Width, class Again>
+    __device__ void add(const Factor (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra,
+                        const Again& again) {
+        constexpr unsigned count = Groups * Width + 1;
+        Factor zero = 0; // times infinity or NaN: NaN
+#pragma unroll
+        for (unsigned j = 0; j < count; ++j) {
+            zero = __fmaf_rn(x[0][j], Factor(0), zero);
+            if constexpr (Factors == 2) {
+                zero = __fmaf_rn(x[1][j], Factor(0), zero);
+            }
+        }
+        if (__any_sync(warp::all_lanes, zero != 0)) {
+#pragma unroll 1
+            for (unsigned j = 0; j < count; ++j) {
+                if constexpr (Factors == 1) {
+                    block_->add_outlier(again(0, j));
+                } else {
+                    block_->add_outlier(again(0, j), again(1, j));
+                }
+            }
+            return;
+        }
+#pragma unroll
+        for (unsigned g = 0; g < Groups; ++g) {
+            if (g < groups) {
+#pragma unroll
+                for (unsigned j = g * Width; j < (g + 1) * Width; ++j) {
+                    add_one(x[0][j], x[Factors - 1][j]);
+                }
+            }
+        }
+        if (extra) {
+            add_one(x[0][Groups * Width], x[Factors - 1][Groups * Width]);
+        }
+        terms_ += count;
+        if (terms_ > exact_window_terms - count) {
+            finish();
+        }
+    }
+
+    __device__ void finish() {
+        pour_out<Factor, Factors>(window_, *block_);
+        window_.empty();
+        terms_ = 0;
+    }
+
+private:
+    __device__ void add_one(Factor x, Factor y) {
+        (void)window_.add(Factors == 1 ? static_cast<double>(x)
+                                       : __dmul_rn(static_cast<double>(x), static_cast<double>(y)));
+    }
+
+    exact_block<Factor, Factors>* block_;
+    exact_window<kind::wide_levels> window_;
     unsigned terms_ = 0;
 };
 

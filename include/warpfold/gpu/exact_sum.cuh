@@ -11,6 +11,7 @@
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/gpu/exact_block.cuh"
 #include "warpfold/gpu/load.cuh"
+#include "warpfold/gpu/multiword_integer.cuh"
 #include "warpfold/gpu/target.hpp"
 #include "warpfold/host/exact_sum.hpp"
 #include "warpfold/tuning/exact_sum.hpp"
@@ -33,109 +34,171 @@ struct exact_memory {
     }
 };
 
-// The thread's share of n terms in vectors of 16 bytes, which all inputs have at the same places.
+// The warps' way through n terms in vectors of 16 bytes, which all inputs have at the same places. A batch of them is
+// handed to take(x, groups, extra, again), as exact_thread::add has it; where that returns false the way ends, and
+// begins with the same batch when it is taken up again.
 template <class T, unsigned Factors>
-__device__ void add_vectors(exact_thread<T, Factors>& to, const T* const (&in)[Factors], std::uint64_t n) {
+struct vectors_walk {
     // A product takes more registers than a sum, and one of floats more levels.
-    constexpr unsigned fewer = Factors == 1 ? 1 : 16 / sizeof(T);
-    constexpr unsigned loads = exact_tuning.loads < fewer ? 1 : exact_tuning.loads / fewer;
-    constexpr unsigned width = vector_view<T>::width;
-    const vector_view<T> view(in[0], n);
-    const unsigned lane = threadIdx.x % warp::lanes;
-    const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-    const std::uint64_t warp_first = std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - lane);
-    // The first warp has the elements before and behind the vectors too.
-    bool extra = warp_first == 0 && view.vectors * width != n;
-    const std::uint64_t edge = lane < view.head ? lane : view.tail + (lane - view.head);
-    for (std::uint64_t first = warp_first; first < view.vectors || extra; first += loads * threads) {
-        T x[Factors][loads * width + 1];
-        unsigned groups = loads;
-        uint4 loaded[Factors][loads];
-        if (first + (loads - 1) * threads + warp::lanes <= view.vectors) {
-#pragma unroll
-            for (unsigned g = 0; g < loads; ++g) {
-#pragma unroll
-                for (unsigned f = 0; f < Factors; ++f) {
-                    loaded[f][g] =
-                        __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + first + lane + g * threads);
-                }
-            }
-        } else {
-            groups = 0;
-#pragma unroll
-            for (unsigned g = 0; g < loads; ++g) {
-                const std::uint64_t at = first + g * threads;
-                groups += at < view.vectors ? 1 : 0;
-#pragma unroll
-                for (unsigned f = 0; f < Factors; ++f) {
-                    loaded[f][g] = at + lane < view.vectors
-                                       ? __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + at + lane)
-                                       : uint4{};
-                }
-            }
-        }
-#pragma unroll
-        for (unsigned f = 0; f < Factors; ++f) {
-#pragma unroll
-            for (unsigned j = 0; j < loads * width; ++j) {
-                x[f][j] = element_of<T>(loaded[f][j / width], j % width);
-            }
-            x[f][loads * width] = extra && edge < n ? in[f][edge] : T(0);
-        }
-        to.template add<loads, width>(x, groups, extra, [&](unsigned f, unsigned j) {
-            const std::uint64_t vector = first + lane + j / width * threads;
-            if (j == loads * width) {
-                return extra && edge < n ? in[f][edge] : T(0);
-            }
-            return vector < view.vectors ? in[f][view.head + vector * width + j % width] : T(0);
-        });
-        extra = false;
-    }
-}
+    static constexpr unsigned fewer = Factors == 1 ? 1 : 16 / sizeof(T);
+    static constexpr unsigned groups = exact_tuning.loads < fewer ? 1 : exact_tuning.loads / fewer;
+    static constexpr unsigned width = vector_view<T>::width;
+    static constexpr unsigned count = groups * width + 1;
 
-// The same of inputs that are no arrays, or lie at different distances from a 16-byte boundary.
-template <class T, unsigned Factors, class Read>
-__device__ void add_elements(exact_thread<T, Factors>& to, std::uint64_t n, const Read& read) {
-    constexpr unsigned loads = 8 / Factors;
-    const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-    const unsigned lane = threadIdx.x % warp::lanes;
-    for (std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - lane); first < n;
-         first += loads * threads) {
-        T x[Factors][loads + 1];
-        const auto again = [&](unsigned f, unsigned j) {
-            const std::uint64_t k = first + lane + j * threads;
-            return j < loads && k < n ? read(f, k) : T(0);
-        };
+    const T* const (&in)[Factors];
+    std::uint64_t n;
+    vector_view<T> view;
+    std::uint64_t first; // the warp's next vector
+    bool extra;          // the first warp has the elements before and behind the vectors too
+
+    __device__ vectors_walk(const T* const (&in_)[Factors], std::uint64_t n_)
+        : in(in_),
+          n(n_),
+          view(in_[0], n_),
+          first(std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - threadIdx.x % warp::lanes)),
+          extra(first == 0 && view.vectors * width != n_) {}
+
+    __device__ bool done() const { return first >= view.vectors && !extra; }
+
+    template <class Take>
+    __device__ void go(const Take& take) {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+        const std::uint64_t edge = lane < view.head ? lane : view.tail + (lane - view.head);
+        bool more = true;
+        while (more && !done()) {
+            T x[Factors][count];
+            unsigned present = groups;
+            uint4 loaded[Factors][groups];
+            if (first + (groups - 1) * threads + warp::lanes <= view.vectors) {
 #pragma unroll
-        for (unsigned j = 0; j <= loads; ++j) {
+                for (unsigned g = 0; g < groups; ++g) {
+#pragma unroll
+                    for (unsigned f = 0; f < Factors; ++f) {
+                        loaded[f][g] =
+                            __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + first + lane + g * threads);
+                    }
+                }
+            } else {
+                present = 0;
+#pragma unroll
+                for (unsigned g = 0; g < groups; ++g) {
+                    const std::uint64_t at = first + g * threads;
+                    present += at < view.vectors ? 1 : 0;
+#pragma unroll
+                    for (unsigned f = 0; f < Factors; ++f) {
+                        loaded[f][g] = at + lane < view.vectors
+                                           ? __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + at + lane)
+                                           : uint4{};
+                    }
+                }
+            }
 #pragma unroll
             for (unsigned f = 0; f < Factors; ++f) {
-                x[f][j] = again(f, j);
+#pragma unroll
+                for (unsigned j = 0; j + 1 < count; ++j) {
+                    x[f][j] = element_of<T>(loaded[f][j / width], j % width);
+                }
+                x[f][count - 1] = extra && edge < n ? in[f][edge] : T(0);
+            }
+            more = take(x, present, extra, [&](unsigned f, unsigned j) {
+                if (j == count - 1) {
+                    return extra && edge < n ? in[f][edge] : T(0);
+                }
+                const std::uint64_t vector = first + lane + j / width * threads;
+                return vector < view.vectors ? in[f][view.head + vector * width + j % width] : T(0);
+            });
+            if (more) {
+                extra = false;
+                first += groups * threads;
             }
         }
-        to.template add<loads, 1>(x, loads, false, again);
+    }
+};
+
+// The same through inputs that are no arrays, or lie at different distances from a 16-byte boundary.
+template <class T, unsigned Factors, class Read>
+struct elements_walk {
+    static constexpr unsigned groups = 8 / Factors;
+    static constexpr unsigned width = 1;
+    static constexpr unsigned count = groups + 1;
+
+    const Read& read;
+    std::uint64_t n;
+    std::uint64_t first;
+
+    __device__ elements_walk(const Read& read_, std::uint64_t n_)
+        : read(read_),
+          n(n_),
+          first(std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - threadIdx.x % warp::lanes)) {}
+
+    __device__ bool done() const { return first >= n; }
+
+    template <class Take>
+    __device__ void go(const Take& take) {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+        bool more = true;
+        while (more && !done()) {
+            T x[Factors][count];
+            const auto again = [&](unsigned f, unsigned j) {
+                const std::uint64_t k = first + lane + j * threads;
+                return j < groups && k < n ? read(f, k) : T(0);
+            };
+#pragma unroll
+            for (unsigned j = 0; j < count; ++j) {
+#pragma unroll
+                for (unsigned f = 0; f < Factors; ++f) {
+                    x[f][j] = again(f, j);
+                }
+            }
+            more = take(x, groups, false, again);
+            first += more ? groups * threads : 0;
+        }
+    }
+};
+
+// All batches of a walk. From the first one on that no window takes in whole, windows for any number have the rest.
+template <class T, unsigned Factors, class Walk>
+__device__ void add_batches(exact_thread<T, Factors>& narrow, exact_block<T, Factors>* outliers, Walk walk) {
+    walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra, const auto& again) {
+        return narrow.template add<Walk::groups, Walk::width>(x, groups, extra, again);
+    });
+    if constexpr (exact_kind<T, Factors>::wide_levels != 0) {
+        if (!walk.done()) {
+            narrow.settle();
+            exact_wide_thread<T, Factors> wide(outliers);
+            walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra, const auto& again) {
+                wide.template add<Walk::groups, Walk::width>(x, groups, extra, again);
+                return true;
+            });
+            wide.finish();
+        }
     }
 }
 
 template <class T, class In>
-__device__ void add_share(exact_thread<T, 1>& to, std::uint64_t n, const In& in) {
+__device__ void add_share(exact_thread<T, 1>& to, exact_block<T, 1>* outliers, std::uint64_t n, const In& in) {
     if constexpr (std::is_pointer_v<In>) {
         const T* const arrays[1] = {in};
-        add_vectors<T, 1>(to, arrays, n);
+        add_batches(to, outliers, vectors_walk<T, 1>(arrays, n));
     } else {
-        add_elements<T, 1>(to, n, [&](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); });
+        const auto read = [&](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
+        add_batches(to, outliers, elements_walk<T, 1, decltype(read)>(read, n));
     }
 }
 template <class T, class A, class B>
-__device__ void add_share(exact_thread<T, 2>& to, std::uint64_t n, const A& a, const B& b) {
+__device__ void add_share(exact_thread<T, 2>& to, exact_block<T, 2>* outliers, std::uint64_t n, const A& a,
+                          const B& b) {
     if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
         if ((reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
             const T* const arrays[2] = {a, b};
-            return add_vectors<T, 2>(to, arrays, n);
+            add_batches(to, outliers, vectors_walk<T, 2>(arrays, n));
+            return;
         }
     }
-    add_elements<T, 2>(
-        to, n, [&](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); });
+    const auto read = [&](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
+    add_batches(to, outliers, elements_walk<T, 2, decltype(read)>(read, n));
 }
 
 // Adds what the other blocks have posted, and empties their boxes. Whether one of them added to the limbs of the memory
@@ -190,7 +253,7 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     limbs_too = 0;
     __syncthreads();
     exact_thread<T, factors> thread(&outliers);
-    add_share(thread, n, ins...);
+    add_share(thread, &outliers, n, ins...);
     long_integers<levels> mine = thread.finish();
     mine = block::reduce(mine, add_integers{}, storage);
     __syncthreads();
@@ -259,19 +322,12 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     constexpr int lowest_place = kind::highest - exact_window<levels>::depth - layout::lowest;
     if (outliers.touched == 0 && limbs_too == 0) {
         if (threadIdx.x == 0) {
-            // Two limbs below the last level, so that no number has to be shifted up.
-            constexpr int skipped = (lowest_place / 32 - 2) * 32;
-            constexpr unsigned count =
-                static_cast<unsigned>(lowest_place - skipped + exact_window<levels>::depth + 96) / 32 + 3;
-            std::int64_t limb[count] = {};
+            multiword_integer<(exact_window<levels>::depth + 74 + 63) / 64> total{};
 #pragma unroll
             for (unsigned w = 0; w < levels; ++w) {
-                const unsigned place = static_cast<unsigned>(lowest_place - skipped) + (levels - 1 - w) * exact_spacing;
-                const to_limbs add{limb};
-                add_integer(sums.of[2 * w], place, add);
-                add_integer(sums.of[2 * w + 1], place + 32, add);
+                total.add(sums.of[2 * w], sums.of[2 * w + 1], (levels - 1 - w) * exact_spacing);
             }
-            *out = rounded<T>(limb, count, layout::lowest + skipped);
+            *out = total.template rounded<T>(kind::highest - exact_window<levels>::depth);
         }
         return;
     }
