@@ -11,7 +11,7 @@ struct catalogue_entry {
     const char* summary;
 };
 
-inline constexpr std::array<catalogue_entry, 7> catalogue{{
+inline constexpr std::array<catalogue_entry, 10> catalogue{{
     {"scan", "all running totals of an array: Hillis and Steele, balanced trees, look-back, to CUB"},
     {"histogram", "counts by bin: sections, interleaved, atomics, private copies, to CUB"},
     {"convolution", "weighted sums of neighbours: masks in constant memory, tiles, halos, one and two dimensions"},
@@ -19,6 +19,9 @@ inline constexpr std::array<catalogue_entry, 7> catalogue{{
     {"shared", "a laboratory: banks, strides, broadcasts, widths, volatile, ways to set shared memory aside"},
     {"matmul", "matrix products: naive, one tile, both in tiles, square ones"},
     {"transpose", "rows to columns: naive, through a tile, through a padded tile"},
+    {"warps", "a laboratory: divergence, packing, unrolling, selections and branches, order within a warp"},
+    {"occupancy", "a laboratory: the calculator, and bytes in flight by threads, instructions and data"},
+    {"errors", "a laboratory: what the runtime answers to bad launches and to what does not fit, and when"},
 }};
 
 } // namespace warpfold::ladder

@@ -46,7 +46,7 @@ std::optional<double> rate(const ladder::study_step& step) {
 }
 
 std::string launches_of(const ladder::study_step& step) {
-    return step.on_device && step.skipped.empty() ? std::to_string(step.launches.size()) : none;
+    return step.on_device && !step.launches.empty() ? std::to_string(step.launches.size()) : none;
 }
 
 report::table counted_table(const ladder::study_report& r) {

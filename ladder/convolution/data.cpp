@@ -20,15 +20,6 @@ std::vector<float> numbers(std::uint64_t n, std::uint64_t seed) {
     return values;
 }
 
-// 3, 4, 5, 4, 3: whole numbers, no two neighbours alike.
-std::vector<float> mask_of(int width) {
-    std::vector<float> mask(static_cast<std::size_t>(width));
-    for (int k = 0; k < width; ++k) {
-        mask[static_cast<std::size_t>(k)] = static_cast<float>(3 + std::min(k, width - 1 - k) - (k == 0 ? 1 : 0));
-    }
-    return mask;
-}
-
 std::vector<float> convolved(const std::vector<float>& in, const std::vector<float>& mask) {
     const auto n = static_cast<std::int64_t>(in.size());
     std::vector<float> out(in.size());
@@ -79,6 +70,15 @@ std::uint64_t pairs_in(std::uint64_t n, int reach) {
 }
 
 } // namespace
+
+// 2, 4, 5, ...: whole numbers, no two neighbours alike.
+std::vector<float> mask_of(int width) {
+    std::vector<float> mask(static_cast<std::size_t>(width));
+    for (int k = 0; k < width; ++k) {
+        mask[static_cast<std::size_t>(k)] = static_cast<float>(3 + std::min(k, width - 1 - k) - (k == 0 ? 1 : 0));
+    }
+    return mask;
+}
 
 frame::sample line(std::uint64_t n, std::uint64_t seed) {
     const auto in = numbers(n, seed);
@@ -156,7 +156,7 @@ const frame::study_definition& ladder() {
         .n_timed = 1u << 24,
         .most = 1u << 28,
         .steps = {basic(), ghost_elements(), constant_mask(), tiled_with_halo(), tiled_with_cache(), basic_2d(),
-                  constant_2d(), tiled_2d(), separable(), peer_cpu()}};
+                  constant_2d(), tiled_2d(), separable(), library(), library_2d(), peer_cpu()}};
     return all;
 }
 

@@ -21,6 +21,7 @@ constexpr unsigned threads = 256;
 constexpr int tile = 16; // side of a block in two dimensions
 
 // Inputs: the elements, then the mask. All are whole numbers, so that sums of products are exact.
+[[nodiscard]] std::vector<float> mask_of(int width);
 [[nodiscard]] frame::sample line(std::uint64_t n, std::uint64_t seed);
 // The same with the ghost elements stored: zeros before and behind.
 [[nodiscard]] frame::sample line_with_ghosts(std::uint64_t n, std::uint64_t seed);
@@ -59,6 +60,8 @@ frame::step_definition basic_2d();
 frame::step_definition constant_2d();
 frame::step_definition tiled_2d();
 frame::step_definition separable();
+frame::step_definition library();
+frame::step_definition library_2d();
 frame::step_definition peer_cpu();
 
 } // namespace warpfold::ladder::convolution

@@ -82,14 +82,14 @@ frame::sample wide_numbers(std::uint64_t n, std::uint64_t seed) {
 }
 
 const frame::study_definition& ladder() {
-    static const frame::study_definition all{.name = "histogram",
-                                             .data = "characters or numbers, counted by bin",
-                                             .n_counted = 1u << 16,
-                                             .n_timed = 1u << 24,
-                                             .most = 1u << 28,
-                                             .steps = {sections(), interleaved(), global_atomics(), the_phrase(),
-                                                       private_copies(), private_bytes(), warp_aggregated(),
-                                                       range_testing(), contention(), peer_cub(), peer_cpu()}};
+    static const frame::study_definition all{
+        .name = "histogram",
+        .data = "characters or numbers, counted by bin",
+        .n_counted = 1u << 16,
+        .n_timed = 1u << 24,
+        .most = 1u << 28,
+        .steps = {sections(), interleaved(), global_atomics(), the_phrase(), private_copies(), private_bytes(),
+                  warp_aggregated(), range_testing(), contention(), library(), peer_cub(), peer_cpu()}};
     return all;
 }
 

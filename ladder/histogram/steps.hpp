@@ -52,6 +52,7 @@ frame::step_definition private_bytes();
 frame::step_definition warp_aggregated();
 frame::step_definition range_testing();
 frame::step_definition contention();
+frame::step_definition library();
 frame::step_definition peer_cub();
 frame::step_definition peer_cpu();
 

@@ -89,7 +89,7 @@ const frame::study_definition& ladder() {
         .most = 1u << 28,
         .steps = {sequential(), hillis_steele(), one_barrier(), barrier_in_branch(), two_barriers(), cut_the_sausage(),
                   exclusive_shift(), balanced_tree(), padded_tree(), post_scan_tree(), flawless_reentry(), block_sums(),
-                  warp_shuffles(), look_back(), peer_cub(), peer_cpu()},
+                  warp_shuffles(), look_back(), library(), peer_cub(), peer_cpu()},
         .tables = then_and_now};
     return all;
 }

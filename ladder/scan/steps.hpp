@@ -35,6 +35,7 @@ frame::step_definition flawless_reentry();
 frame::step_definition block_sums();
 frame::step_definition warp_shuffles();
 frame::step_definition look_back();
+frame::step_definition library();
 frame::step_definition peer_cub();
 frame::step_definition peer_cpu();
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Errors that do not stick: asked for or not, at the launch or after it; out of memory; configurations that no device
+// takes. The results of a step are the codes that the runtime answers. (Parallel patterns "Error Handling in CUDA".)
+// Mended: cudaThreadSynchronize of the slides is cudaDeviceSynchronize today. The slides' crashing kernel, which writes to
+// address 0, leaves an error that sticks to the process: it has no place in a process that goes on.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "ladder/errors/steps.hpp"
+#include "measure/check.hpp"
+
+namespace warpfold::ladder::errors {
+
+namespace {
+
+__global__ void foo(int* ptr) { *ptr = 7; }
+
+int code(cudaError_t error) { return static_cast<int>(error); }
+
+// The codes go where the results of a step are.
+void leave(const frame::stage& on, const std::vector<int>& codes) {
+    WARPFOLD_CUDA_CHECK(
+        cudaMemcpyAsync(on.out, codes.data(), codes.size() * sizeof(int), cudaMemcpyHostToDevice, on.stream));
+    WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
+}
+
+frame::sample expected(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, frame::bytes_of(codes)}; }
+
+// More than any device has, and more than this one.
+std::size_t too_many_bytes() {
+    std::size_t free_bytes = 0;
+    std::size_t all_bytes = 0;
+    WARPFOLD_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &all_bytes));
+    return std::max<std::size_t>(100'000'000'000, 2 * all_bytes);
+}
+
+// What a launch of such a shape answers, if asked three times: a look, the error, and once more.
+std::vector<int> launch(const frame::stage& on, dim3 grid, dim3 block, std::size_t shared_bytes) {
+    foo<<<grid, block, shared_bytes, on.stream>>>(on.temporary<int>());
+    return {code(cudaPeekAtLastError()), code(cudaGetLastError()), code(cudaGetLastError())};
+}
+
+// Drivers of today answer invalid value, where cudaErrorInvalidConfiguration was the answer once.
+frame::sample refused(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    const int wrong = code(cudaErrorInvalidValue);
+    return expected({wrong, wrong, 0, wrong, wrong, 0, wrong, wrong, 0});
+}
+void run_refused(const frame::stage& on) {
+    std::vector<int> all;
+    for (const auto& [grid, block] : {std::pair<dim3, dim3>{1, 2048}, {1, 0}, {dim3(1, 70'000), 1}}) {
+        const auto codes = launch(on, grid, block, 0);
+        all.insert(all.end(), codes.begin(), codes.end());
+    }
+    leave(on, all);
+}
+
+frame::sample too_much_shared(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    const int wrong = code(cudaErrorInvalidValue);
+    return expected({wrong, wrong, 0});
+}
+void run_too_much_shared(const frame::stage& on) { leave(on, launch(on, 1, 1, std::size_t{1} << 20)); }
+
+frame::sample none(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return expected({0, 0, 7}); }
+void run_asked_twice(const frame::stage& on) {
+    int* const ptr = on.temporary<int>();
+    foo<<<1, 1, 0, on.stream>>>(ptr);
+    const int after_launch = code(cudaGetLastError());
+    const int after_end = code(cudaStreamSynchronize(on.stream));
+    int value = 0;
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(&value, ptr, sizeof value, cudaMemcpyDeviceToHost));
+    leave(on, {after_launch, after_end, value});
+}
+
+frame::sample out_of_memory(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    const int wrong = code(cudaErrorMemoryAllocation);
+    return expected({wrong, wrong, 0});
+}
+void run_out_of_memory(const frame::stage& on) {
+    void* ptr = nullptr;
+    const int answer = code(cudaMalloc(&ptr, too_many_bytes()));
+    leave(on, {answer, code(cudaGetLastError()), code(cudaGetLastError())});
+}
+
+frame::sample goes_on(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    return expected({code(cudaErrorMemoryAllocation), code(cudaErrorInvalidValue), 0, 7});
+}
+void run_goes_on(const frame::stage& on) {
+    void* none_there = nullptr;
+    const int memory = code(cudaMalloc(&none_there, too_many_bytes()));
+    (void)cudaGetLastError();
+    const int shape = launch(on, 1, 2048, 0).front();
+    int* const ptr = on.temporary<int>();
+    foo<<<1, 1, 0, on.stream>>>(ptr);
+    const int good = code(cudaGetLastError());
+    int value = 0;
+    WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(&value, ptr, sizeof value, cudaMemcpyDeviceToHost));
+    leave(on, {memory, shape, good, value});
+}
+
+std::string named(std::int32_t value) {
+    return std::string(cudaGetErrorName(static_cast<cudaError_t>(value))) + " (" +
+           cudaGetErrorString(static_cast<cudaError_t>(value)) + ")";
+}
+
+// The codes are those of the reference; `what` says of them what they mean.
+frame::check answers(std::string what) {
+    return [what = std::move(what)](const frame::evidence& e) {
+        const auto codes = frame::view<std::int32_t>(e.result);
+        return seen(e.step.correct, what + ": " + named(codes[0]));
+    };
+}
+
+verdict asked_by_name(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    const std::string text = cudaGetErrorString(static_cast<cudaError_t>(codes[0]));
+    return seen(text == "out of memory", "CUDA error: " + text);
+}
+
+constexpr const char* source = "ladder/errors/errors.cu";
+constexpr const char* handling = "Parallel patterns, Error Handling";
+
+std::function<std::uint64_t(std::uint64_t)> codes_of(frame::data_function data) {
+    return [data](std::uint64_t) { return data(0, 0).n; };
+}
+std::size_t a_word(std::uint64_t) { return sizeof(int); }
+
+frame::step_definition step(std::string id, std::string title, std::string idea, std::string lecture,
+                            frame::data_function data, void (*run)(const frame::stage&),
+                            std::vector<frame::claim_check> claims) {
+    return {.about = {std::move(id), std::move(title), source, std::move(idea), std::move(lecture)},
+            .data = data,
+            .run = run,
+            .size = codes_of(data),
+            .scratch_bytes = a_word,
+            .claims = std::move(claims)};
+}
+
+} // namespace
+
+const frame::study_definition& laboratory() {
+    static const frame::study_definition all{
+        .name = "errors",
+        .data = "calls that fail, and what the runtime answers",
+        .n_counted = 1,
+        .n_timed = 1,
+        .most = 1u << 20,
+        .steps = {
+            step("configuration", "shapes that no device takes", "2048 threads, no thread, 70,000 blocks in y",
+                 handling, refused, run_refused,
+                 {{"the CUDA runtime will respond to questions, but won't talk without being asked", handling,
+                   answers("a launch returns nothing; cudaGetLastError answers, and then forgets")}}),
+            step("shared", "too much shared memory", "1 MiB at a launch", handling, too_much_shared,
+                 run_too_much_shared,
+                 {{"check for the error explicitly", handling, answers("asked after the launch")}}),
+            step("after", "after the launch, and after the kernel", "the same question, two times", handling, none,
+                 run_asked_twice,
+                 {{"check for the error only after we're sure a kernel has finished: kernel calls are async", handling,
+                   answers("no error at the launch, none at the end, and what the kernel wrote is there")}}),
+            step("memory", "out of memory", "100,000,000,000 bytes, or twice what the device has",
+                 "Parallel patterns, Same Technique with Synchronous Calls", out_of_memory, run_out_of_memory,
+                 {{"the output will be: CUDA error: out of memory",
+                   "Parallel patterns, Same Technique with Synchronous Calls", asked_by_name}}),
+            step("goes on", "errors that do not stick", "after both, a kernel runs as if nothing had been", handling,
+                 goes_on, run_goes_on,
+                 {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
+                   answers("two errors, and then a kernel that is right")}}),
+        }};
+    return all;
+}
+
+} // namespace warpfold::ladder::errors

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Occupancy and Little's law: bytes in flight = latency x throughput. A copy with few bytes in flight, and three ways to
+// have more. (Parallel patterns "Occupancy Calculator API", "Little's Law", "How Can You Get 100KB From Threads?".)
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "ladder/occupancy/steps.hpp"
+
+namespace warpfold::ladder::occupancy {
+
+namespace {
+
+__global__ void my_kernel(int* d, const int* a, const int* b, std::uint64_t n) { // the slide's MyKernel
+    const std::uint64_t idx = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
+    if (idx < n) {
+        d[idx] = a[idx] * b[idx];
+    }
+}
+
+// Copies n vectors; every thread has `Loads` of them under way at once.
+template <class Vector, unsigned Loads>
+__global__ void copy_in_flight(Vector* out, const Vector* in, std::uint64_t n) {
+    const std::uint64_t stride = std::uint64_t{blockDim.x} * gridDim.x;
+#pragma unroll 1
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += Loads * stride) {
+        Vector under_way[Loads];
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) {
+            if (i + k * stride < n) {
+                under_way[k] = in[i + k * stride];
+            }
+        }
+#pragma unroll
+        for (unsigned k = 0; k < Loads; ++k) {
+            if (i + k * stride < n) {
+                out[i + k * stride] = under_way[k];
+            }
+        }
+    }
+}
+
+std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::int32_t> values(n);
+    for (auto& value : values) {
+        value = static_cast<std::int32_t>(random() % 2001) - 1000;
+    }
+    return values;
+}
+
+frame::sample products(std::uint64_t n, std::uint64_t seed) {
+    const auto a = numbers(n, seed);
+    const auto b = numbers(n, seed + 1);
+    std::vector<std::int32_t> right(n);
+    for (std::uint64_t i = 0; i < n; ++i) {
+        right[i] = a[i] * b[i];
+    }
+    return {n, {frame::bytes_of(a), frame::bytes_of(b)}, frame::bytes_of(right)};
+}
+
+frame::sample copied(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::bytes_of(numbers(n, seed));
+    return {n, {in}, in};
+}
+
+struct shape {
+    unsigned blocks_a_multiprocessor, threads, loads, bytes;
+    [[nodiscard]] std::uint64_t in_flight() const {
+        return std::uint64_t{blocks_a_multiprocessor} * threads * loads * bytes;
+    }
+};
+constexpr shape few{1, 128, 1, 4};
+constexpr shape many_threads{2, 1024, 1, 4};
+constexpr shape many_loads{1, 128, 16, 4};
+constexpr shape wide_loads{1, 128, 4, 16};
+
+template <class Vector, unsigned Loads>
+void run_copy(const frame::stage& on, const shape& s) {
+    if (on.n != 0) {
+        frame::launch(on, "copy_in_flight", copy_in_flight<Vector, Loads>,
+                      on.multiprocessors * s.blocks_a_multiprocessor, s.threads, 0, reinterpret_cast<Vector*>(on.out),
+                      static_cast<const Vector*>(on.in[0]), on.n * sizeof(int) / sizeof(Vector));
+    }
+}
+
+constexpr unsigned block = 32; // as on the slide
+
+struct prediction {
+    int blocks = 0, most_threads = 0, most_blocks = 0, shared = 0, reserved = 0;
+};
+prediction predict(unsigned threads, std::size_t shared_bytes) {
+    prediction p;
+    int device = 0;
+    WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&p.most_threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&p.most_blocks, cudaDevAttrMaxBlocksPerMultiprocessor, device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&p.shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&p.reserved, cudaDevAttrReservedSharedMemoryPerBlock, device));
+    WARPFOLD_CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&p.blocks, my_kernel, static_cast<int>(threads), shared_bytes));
+    return p;
+}
+
+verdict concurrent_blocks(const frame::evidence& /*e*/) {
+    const prediction p = predict(block, 0);
+    const int warps = p.blocks * static_cast<int>(block) / 32;
+    const int most = p.most_threads / 32;
+    return seen(p.blocks == std::min(p.most_blocks, p.most_threads / static_cast<int>(block)),
+                std::to_string(p.blocks) + " blocks of 32 threads on a multiprocessor: " + std::to_string(warps) +
+                    " of " + std::to_string(most) + " warps, " + number(100.0 * warps / most, 0) + " %");
+}
+
+verdict by_block_size(const frame::evidence& /*e*/) {
+    std::vector<std::uint64_t> warps;
+    for (const unsigned threads : {32u, 64u, 128u, 256u, 512u, 1024u}) {
+        warps.push_back(static_cast<std::uint64_t>(predict(threads, 0).blocks) * threads / 32);
+    }
+    return seen(std::is_sorted(warps.begin(), warps.end()),
+                "warps on a multiprocessor with blocks of 32, 64, 128, 256, 512, 1024 threads: " + list(warps));
+}
+
+verdict by_shared_memory(const frame::evidence& /*e*/) {
+    const int without = predict(256, 0).blocks;
+    const prediction with = predict(256, 40 * 1024);
+    const int fit = with.shared / (40 * 1024 + with.reserved);
+    return seen(with.blocks == std::min(fit, without) && with.blocks < without,
+                std::to_string(with.blocks) + " blocks of 256 threads with 40 KiB of shared memory each, " +
+                    std::to_string(without) + " without");
+}
+
+// Bytes that the copy has under way on a multiprocessor, by its shape.
+frame::check more_in_flight(const shape& s, std::string what) {
+    return [s, what = std::move(what)](const frame::evidence& e) {
+        const study_step* const other = e.other("few");
+        const std::string figure = std::to_string(s.in_flight()) + " bytes in flight on a multiprocessor, " +
+                                   std::to_string(few.in_flight()) + " in step few (" + what + ")";
+        if (!e.step.cold || other == nullptr || !other->cold) {
+            return unseen("needs times, so a GPU; " + figure);
+        }
+        const double times = other->cold->median / e.step.cold->median;
+        return seen(times > 1.5, number(times, 2) + "x as fast as step few, " +
+                                     number(static_cast<double>(e.step.least_bytes) / e.step.cold->median * 1e-9, 0) +
+                                     " GB/s; " + figure);
+    };
+}
+
+verdict loads_are_wide(const frame::evidence& e) {
+    const auto c = e.step.launches[0].total;
+    const double bytes = static_cast<double>(c.global_load_bytes) / static_cast<double>(c.global_load_requests);
+    return seen(bytes > 500 || e.n() < 4096, number(bytes, 0) + " bytes a load of a warp");
+}
+
+// Latency from the copy with few bytes in flight: each thread waits for its one load, then stores.
+verdict hundred_kilobytes(const frame::evidence& e) {
+    if (!e.step.cold || !e.report.device.read_gb_per_s) {
+        return unseen("needs times, so a GPU");
+    }
+    const double rounds = static_cast<double>(e.n()) / (static_cast<double>(e.report.device.multiprocessors) *
+                                                        few.blocks_a_multiprocessor * few.threads);
+    const double latency = e.step.cold->median / rounds;
+    const double needed = latency * *e.report.device.read_gb_per_s * 1e9;
+    return seen(needed < 150e3, number(latency * 1e9, 0) + " ns a load and its store, times " +
+                                    number(*e.report.device.read_gb_per_s, 0) + " GB/s: " + number(needed / 1000, 0) +
+                                    " KB in flight are needed on this device, " +
+                                    number(needed / 1000 / e.report.device.multiprocessors, 1) +
+                                    " KB on a multiprocessor");
+}
+
+std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(int); }
+std::uint64_t of_fours(std::uint64_t n) { return std::max<std::uint64_t>(n / 4, 1) * 4; }
+
+constexpr const char* source = "ladder/occupancy/occupancy.cu";
+constexpr const char* section = "Parallel patterns, How Can You Get 100KB From Threads?";
+
+} // namespace
+
+frame::step_definition calculator() {
+    return {.about = {"calculator", "the occupancy calculator", source,
+                      "how many blocks a multiprocessor holds at once", "Parallel patterns, Occupancy Calculator API"},
+            .data = products,
+            .run =
+                [](const frame::stage& on) {
+                    if (on.n != 0) {
+                        frame::launch(on, "my_kernel", my_kernel, static_cast<unsigned>(frame::divide_up(on.n, block)),
+                                      block, 0, on.output<int>(), on.input<int>(0), on.input<int>(1), on.n);
+                    }
+                },
+            .least_bytes = [](std::uint64_t n) { return 3 * n * sizeof(int); },
+            .claims = {{"reports occupancy in terms of the number of concurrent thread blocks per multiprocessor",
+                        "Parallel patterns, cudaOccupancyMaxActiveBlocksPerMultiprocessor", concurrent_blocks},
+                       {"an occupancy prediction based on the block size",
+                        "Parallel patterns, cudaOccupancyMaxActiveBlocksPerMultiprocessor", by_block_size},
+                       {"and on the shared memory usage of a kernel",
+                        "Parallel patterns, cudaOccupancyMaxActiveBlocksPerMultiprocessor", by_shared_memory}}};
+}
+
+frame::step_definition few_threads() {
+    return {.about = {"few", "few bytes in flight", source,
+                      "a block of 128 threads on each multiprocessor, a word each", "Parallel patterns, Little's Law"},
+            .data = copied,
+            .run = [](const frame::stage& on) { run_copy<int, 1>(on, few); },
+            .least_bytes = read_and_written,
+            .claims = {{"to hide memory latency you need to keep 100 KB in flight",
+                        "Parallel patterns, How about memory?", hundred_kilobytes}}};
+}
+
+frame::step_definition more_threads() {
+    return {.about = {"threads", "more threads", source, "2048 threads on each multiprocessor, a word each", section},
+            .data = copied,
+            .run = [](const frame::stage& on) { run_copy<int, 1>(on, many_threads); },
+            .least_bytes = read_and_written,
+            .claims = {{"use more threads", section, more_in_flight(many_threads, "16 times the threads")}}};
+}
+
+frame::step_definition more_instructions() {
+    return {.about = {"instructions", "more instructions per thread", source, "128 threads, 16 words each at once",
+                      section},
+            .data = copied,
+            .run = [](const frame::stage& on) { run_copy<int, 16>(on, many_loads); },
+            .least_bytes = read_and_written,
+            .claims = {{"use more instructions per thread", section, more_in_flight(many_loads, "as few threads")},
+                       {"higher performance does not mean more threads", "Parallel patterns, So ...",
+                        more_in_flight(many_loads, "as few threads")}}};
+}
+
+frame::step_definition more_data() {
+    return {
+        .about = {"data", "more data per thread", source, "128 threads, four loads of 16 bytes each at once", section},
+        .data = copied,
+        .run = [](const frame::stage& on) { run_copy<int4, 4>(on, wide_loads); },
+        .size = of_fours,
+        .least_bytes = read_and_written,
+        .claims = {{"use more data per thread", section, more_in_flight(wide_loads, "as few threads")},
+                   {"16 bytes a thread, 512 a warp", "380, Vectorized Memory Access", frame::counted(loads_are_wide)}}};
+}
+
+const frame::study_definition& laboratory() {
+    static const frame::study_definition all{
+        .name = "occupancy",
+        .data = "copies with few and with many bytes in flight",
+        .n_counted = 1u << 18,
+        .n_timed = 1u << 24,
+        .most = 1u << 28,
+        .steps = {calculator(), few_threads(), more_threads(), more_instructions(), more_data()}};
+    return all;
+}
+
+} // namespace warpfold::ladder::occupancy

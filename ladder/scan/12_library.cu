@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Scan, step 12: the library's own call.
+#include "ladder/frame/claims.hpp"
+#include "ladder/frame/library.hpp"
+#include "ladder/scan/steps.hpp"
+#include "warpfold/scan.cuh"
+
+namespace warpfold::ladder::scan {
+
+namespace {
+
+void run(const frame::stage& on) {
+    static frame::kept_workspace memory;
+    const gpu target = memory.target(on, scan_workspace<int>(on.n));
+    warpfold::inclusive_scan(target, on.input<int>(), on.n, on.output<int>());
+}
+
+verdict once_over_memory(const frame::evidence& e) {
+    if (e.n() < 32768) {
+        return unseen("needs many tiles");
+    }
+    const auto c = frame::total(e.step.launches);
+    const double passes = static_cast<double>(c.global_bytes_requested()) / static_cast<double>(8 * e.n());
+    return seen(passes < 1.05, number(passes, 3) + "x the bytes that have to be read and written, in " +
+                                   std::to_string(e.step.launches.size()) + " launch");
+}
+
+} // namespace
+
+frame::step_definition library() {
+    return {.about = {"12", "warpfold::inclusive_scan", "ladder/scan/12_library.cu",
+                      "the library's call: look-back in one launch", "beyond the lectures"},
+            .data = inclusive,
+            .run = run,
+            .least_bytes = read_and_written,
+            .claims = {
+                {"every element is read and written once", "beyond the lectures", frame::counted(once_over_memory)},
+                {"faster than step 11", "beyond the lectures", frame::faster_than("11")},
+            }};
+}
+
+} // namespace warpfold::ladder::scan

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Data of the laboratory of warps, and its order.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "ladder/warps/steps.hpp"
+
+namespace warpfold::ladder::warps {
+
+std::vector<float> numbers(std::uint64_t n, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<float> values(n);
+    for (float& value : values) {
+        value = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
+    }
+    return values;
+}
+
+frame::sample partial_sums(std::uint64_t n, std::uint64_t seed) {
+    const auto in = numbers(n, seed);
+    std::vector<float> sums;
+    for (std::uint64_t first = 0; first < n; first += threads) {
+        float sum = 0;
+        for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + threads, n); ++i) {
+            sum += in[i];
+        }
+        sums.push_back(sum);
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(sums), frame::value_type::float32};
+}
+
+const frame::study_definition& laboratory() {
+    static const frame::study_definition all{.name = "warps",
+                                             .data = "warps whose lanes do different things, in blocks of 128 threads",
+                                             .n_counted = 1u << 14,
+                                             .n_timed = 1u << 22,
+                                             .most = 1u << 26,
+                                             .steps = {modulo(), packed(), sequential(), unrolled(),
+                                                       half_of_each_warp(), half_of_the_warps(), predicated(),
+                                                       branched(), unordered_exchange(), ordered_exchange()}};
+    return all;
+}
+
+} // namespace warpfold::ladder::warps

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The laboratory of warps: divergence, packing, loop overhead, predication, order within a warp.
+#pragma once
+
+#include <cstdint>
+
+#include "ladder/frame/claims.hpp"
+#include "ladder/frame/launch.hpp"
+#include "ladder/frame/step.hpp"
+
+namespace warpfold::ladder::warps {
+
+[[nodiscard]] const frame::study_definition& laboratory();
+
+constexpr unsigned threads = 128; // the lecture's M
+constexpr unsigned strides = 7;   // 1, 2, ..., 64
+
+// Whole numbers as floats, and the sum of each 128 of them.
+[[nodiscard]] frame::sample partial_sums(std::uint64_t n, std::uint64_t seed);
+[[nodiscard]] std::vector<float> numbers(std::uint64_t n, std::uint64_t seed);
+
+using tree = void (*)(const float* input, float* partial, std::uint64_t n);
+inline void run_tree(const frame::stage& on, const char* name, tree kernel) {
+    if (on.n != 0) {
+        frame::launch(on, name, kernel, static_cast<unsigned>(frame::divide_up(on.n, threads)), threads, 0,
+                      on.input<float>(), on.output<float>(), on.n);
+    }
+}
+
+frame::step_definition modulo();
+frame::step_definition packed();
+frame::step_definition sequential();
+frame::step_definition unrolled();
+frame::step_definition half_of_each_warp();
+frame::step_definition half_of_the_warps();
+frame::step_definition predicated();
+frame::step_definition branched();
+frame::step_definition unordered_exchange();
+frame::step_definition ordered_exchange();
+
+} // namespace warpfold::ladder::warps
