@@ -46,6 +46,18 @@ std::optional<std::string> from_environment(const char* variable) {
     return fs::absolute(value, error).string();
 }
 
+std::string find_kernels(const char* variable, const char* name, const char* what) {
+    if (auto path = from_environment(variable)) {
+        return *path;
+    }
+    if (auto path = beside_us({"../lib", "../ladder", installed}, name)) {
+        return *path;
+    }
+    throw failure(fmt::format("{} ({}) were not built: build with nvcc of CUDA 12.4 or later on PATH, or with ./dev, "
+                              "which gets one",
+                              what, name));
+}
+
 } // namespace
 
 std::optional<std::string> find_software_runtime(int cuda_major) {
@@ -56,15 +68,11 @@ std::optional<std::string> find_software_runtime(int cuda_major) {
 }
 
 std::string find_ladder_library() {
-    if (auto path = from_environment("WARPFOLD_LADDER_LIBRARY")) {
-        return *path;
-    }
-    if (auto path = beside_us({"../lib", "../ladder", installed}, "libwarpfold_ladder.so")) {
-        return *path;
-    }
-    throw failure(
-        "the ladder's kernels (libwarpfold_ladder.so) were not built: build with nvcc of CUDA 12.4 or later on "
-        "PATH, or with ./dev, which gets one");
+    return find_kernels("WARPFOLD_LADDER_LIBRARY", "libwarpfold_ladder.so", "the ladder's kernels");
+}
+
+std::string find_calls_library() {
+    return find_kernels("WARPFOLD_CALLS_LIBRARY", "libwarpfold_calls.so", "the library's kernels");
 }
 
 } // namespace warpfold::tool

@@ -16,4 +16,7 @@ namespace warpfold::tool {
 // where it was not built.
 [[nodiscard]] std::string find_ladder_library();
 
+// The same of the library's calls on a GPU; WARPFOLD_CALLS_LIBRARY names it.
+[[nodiscard]] std::string find_calls_library();
+
 } // namespace warpfold::tool

@@ -21,9 +21,13 @@ namespace {
 constexpr int status_failure = 1;
 constexpr int status_usage = 2;
 
-constexpr std::array<subcommand, 5> subcommands{{
+constexpr std::array<subcommand, 9> subcommands{{
     {"ladder", "[NAME ...]", "run every step of a ladder of kernels, checked, and counted or timed", add_ladder},
     {"reduce", "FILE [--op OP]", "reduce an array from a .npy or raw file", add_reduce},
+    {"sum", "FILE ...", "add up arrays, exactly", add_sum},
+    {"scan", "FILE [--op OP]", "running sums, products, minima or maxima of an array", add_scan},
+    {"histogram", "FILE [--bins N]", "count the elements of an array in bins", add_histogram},
+    {"convolve", "FILE --mask FILE", "filter an array or images", add_convolve},
     {"devices", "[--json]", "list the GPUs there are, and the cards that the software GPU can be", add_devices},
     {"run", "[--counters FILE] -- PROGRAM ...", "run a CUDA program, unchanged, on the software GPU", add_run},
     {"annotate", "FILE", "show the source with the counters of run --profile beside each line", add_annotate},

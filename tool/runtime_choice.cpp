@@ -29,6 +29,28 @@ void* load(const std::string& path, int flags) {
     return handle;
 }
 
+// What the library's one symbol returns.
+template <class Interface>
+Interface& load_library(device_kind kind, const device_options& options, const std::string& path, const char* symbol) {
+    if (kind == device_kind::software) {
+        set_software_environment(options);
+        const auto runtime = find_software_runtime();
+        if (!runtime) {
+            throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
+        }
+        // First, and for everybody: what the library needs by this name is then served by it.
+        load(*runtime, RTLD_NOW | RTLD_GLOBAL);
+    }
+    void* library = load(path, RTLD_NOW | RTLD_LOCAL);
+    using entry_point = Interface* (*)();
+    const auto entry = reinterpret_cast<entry_point>(::dlsym(library, symbol));
+    Interface* interface = entry != nullptr ? entry() : nullptr;
+    if (interface == nullptr) {
+        throw failure(fmt::format("{} has no {}", path, symbol));
+    }
+    return *interface;
+}
+
 } // namespace
 
 void add_software_options(CLI::App& app, device_options& options) {
@@ -92,25 +114,14 @@ void set_software_environment(const device_options& options) {
     }
 }
 
+bool has_gpu() { return !installed_gpus().gpus.empty(); }
+
 ladder::ladder_library& load_ladder(device_kind kind, const device_options& options) {
-    const std::string ladder_path = find_ladder_library();
-    if (kind == device_kind::software) {
-        set_software_environment(options);
-        const auto runtime = find_software_runtime();
-        if (!runtime) {
-            throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
-        }
-        // First, and for everybody: what the ladder needs by this name is then served by it.
-        load(*runtime, RTLD_NOW | RTLD_GLOBAL);
-    }
-    void* library = load(ladder_path, RTLD_NOW | RTLD_LOCAL);
-    using entry_point = ladder::ladder_library* (*)();
-    const auto entry = reinterpret_cast<entry_point>(::dlsym(library, "warpfold_ladder"));
-    ladder::ladder_library* ladder = entry != nullptr ? entry() : nullptr;
-    if (ladder == nullptr) {
-        throw failure(fmt::format("{} is no library of ladders", ladder_path));
-    }
-    return *ladder;
+    return load_library<ladder::ladder_library>(kind, options, find_ladder_library(), "warpfold_ladder");
+}
+
+calls::target& load_calls(device_kind kind, const device_options& options) {
+    return load_library<calls::target>(kind, options, find_calls_library(), "warpfold_calls");
 }
 
 } // namespace warpfold::tool

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "calls/calls.hpp"
 #include "ladder/ladder.hpp"
 
 namespace warpfold::tool {
@@ -31,6 +32,12 @@ void add_software_options(CLI::App& app, device_options& options);
 // Checks --card and --workers and puts them into the environment (SOFTGPU_DEVICE, SOFTGPU_WORKERS), where the software
 // GPU finds them. Throws usage_error.
 void set_software_environment(const device_options& options);
+
+// Whether the driver reports a GPU.
+[[nodiscard]] bool has_gpu();
+
+// Loads the CUDA runtime for the device, then the library's calls on it. As load_ladder().
+[[nodiscard]] calls::target& load_calls(device_kind kind, const device_options& options);
 
 // Loads the CUDA runtime for the device, then the ladder. Once in a process; the library stays loaded. Throws failure.
 [[nodiscard]] ladder::ladder_library& load_ladder(device_kind kind, const device_options& options);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tool/command.hpp"
+#include "tests/tool/npy.hpp"
 
 namespace {
 
@@ -24,19 +25,9 @@ protected:
     }
 
     template <class Element>
-    static std::string bytes_of(const std::vector<Element>& values) {
-        return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Element));
-    }
-
-    template <class Element>
     std::string npy(const std::string& name, const std::string& descr, const std::string& shape,
                     const std::vector<Element>& values, const std::string& fortran = "False") const {
-        const std::string header =
-            "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }\n";
-        std::string file("\x93NUMPY\x01\x00", 8);
-        file += static_cast<char>(header.size());
-        file += '\0';
-        return write(name, file + header + bytes_of(values));
+        return write(name, npy_bytes(descr, shape, values, fortran));
     }
 };
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// What the command asks of the library, with types that are known only when it runs, and what answers: the host's cores
+// in the command itself, a GPU in a shared library that it loads once it has chosen the CUDA runtime. No CUDA header.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/array_file.hpp"
+
+namespace warpfold::calls {
+
+using report::array_type;
+
+// The type that elements are folded, counted and filtered in: int64 and uint64 for integers, else their own.
+enum class family { integer, natural, single, twofold };
+[[nodiscard]] family family_of(array_type type) noexcept;
+[[nodiscard]] array_type type_of(family of) noexcept; // int64, uint64, float32, float64
+
+// n elements in the host's memory.
+struct array_view {
+    array_type type = array_type::int32;
+    const void* data = nullptr;
+    std::uint64_t n = 0;
+};
+
+// One value of any family.
+union number {
+    std::int64_t integer;
+    std::uint64_t natural;
+    float single;
+    double twofold;
+};
+
+// Of floating-point numbers the correctly rounded sum, as text that reads back to the same value; of integers all digits.
+struct sum_request {
+    array_view in;
+};
+
+enum class operation { sum, product, minimum, maximum };
+
+struct scan_request {
+    array_view in;
+    operation op = operation::sum;
+    bool exclusive = false; // out[0] is then the operation's identity
+    bool reverse = false;
+    void* out = nullptr; // n elements of type_of(family_of(in.type)); integers wrap
+};
+
+struct histogram_request {
+    array_view in;
+    std::uint64_t bins = 0; // even ones over [lower, upper), bounds of the samples' family,
+    number lower{}, upper{};
+    const void* edges = nullptr; // or, where this is not null, between bins + 1 sorted edges of the samples' family
+    std::uint64_t* counts = nullptr;
+};
+
+// Images one behind the other, rows without gaps: float, or double.
+struct convolve_request {
+    bool twofold = false;
+    const void* in = nullptr;
+    std::uint64_t width = 0, height = 1, count = 1;
+    const double* mask = nullptr;
+    std::uint64_t mask_width = 0, mask_height = 1;
+    bool turned = true; // convolve; else correlate
+    int border = 0;     // of warpfold::border
+    int which = 0;      // of warpfold::outputs
+    void* out = nullptr;
+    std::uint64_t out_width = 0, out_height = 1;
+};
+
+// Every call returns when the work is done, and throws std::exception with one line where it cannot be done.
+class target {
+public:
+    virtual ~target() = default;
+    [[nodiscard]] virtual std::string sum(const sum_request& request) = 0;
+    virtual void scan(const scan_request& request) = 0;
+    virtual void histogram(const histogram_request& request) = 0;
+    virtual void convolve(const convolve_request& request) = 0;
+};
+
+[[nodiscard]] target& host_target();
+
+} // namespace warpfold::calls
+
+// The one symbol of the shared library: the current GPU.
+extern "C" warpfold::calls::target* warpfold_calls();

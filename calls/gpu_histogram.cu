@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The library's histogram on a GPU, for the command.
+#include "calls/gpu.hpp"
+#include "calls/gpu_memory.cuh"
+#include "calls/run_histogram.hpp"
+#include "warpfold/histogram.cuh"
+
+namespace warpfold::calls {
+
+void gpu_histogram(const histogram_request& q) {
+    gpu_memory memory;
+    run_histogram(memory, q);
+}
+
+} // namespace warpfold::calls

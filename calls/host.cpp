@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The library's calls on the host's cores: arrays are where they are.
+#include "calls/run_convolve.hpp"
+#include "calls/run_histogram.hpp"
+#include "calls/run_scan.hpp"
+#include "calls/run_sum.hpp"
+
+namespace warpfold::calls {
+namespace {
+
+struct host_memory {
+    [[nodiscard]] static host on() { return {}; }
+    [[nodiscard]] static const void* in(const void* data, std::uint64_t) { return data; }
+    [[nodiscard]] static void* out(void* data, std::uint64_t) { return data; }
+    static void fetch() {}
+};
+
+class on_host final : public target {
+public:
+    std::string sum(const sum_request& q) override { return run_sum(memory_, q); }
+    void scan(const scan_request& q) override { run_scan(memory_, q); }
+    void histogram(const histogram_request& q) override { run_histogram(memory_, q); }
+    void convolve(const convolve_request& q) override { run_convolve(memory_, q); }
+
+private:
+    host_memory memory_;
+};
+
+} // namespace
+
+target& host_target() {
+    static on_host one;
+    return one;
+}
+
+} // namespace warpfold::calls
