@@ -200,26 +200,60 @@ golden_counters() {
     tar -C "$work" -czf "$out/counters.tar.gz" counters
 }
 
-# The library beside CUB, after its tests have passed there, under compute-sanitizer too.
+# library_program NAME SOURCE [OBJECTS...]: compiled for this card.
+library_program() {
+    local name=$1 source=$2
+    shift 2
+    within 240 nvcc -std=c++20 -O3 --extended-lambda -I "$root" -I "$root/include" -arch="sm_$architecture" \
+        "$source" "$@" -o "$work/library/$name" 2>"$work/library/$name.log" || say "$source does not compile"
+}
+
+# The library beside its peers, after its tests have passed there, under compute-sanitizer too. The programs are
+# compiled side by side, and run one after the other.
 library() {
-    local architecture check source
-    local flags=(-std=c++20 -O3 --extended-lambda -I "$root" -I "$root/include")
+    local architecture check name source objects=() measuring=() building=()
     architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
     mkdir -p "$work/library"
-    for source in tests/library/reduce_gpu benchmarks/library/reduce; do
-        within 150 nvcc "${flags[@]}" -arch="sm_$architecture" $source.cu measure/*.cu measure/*.cpp \
-            -o "$work/library/${source//\//-}" || { say "$source does not compile"; return 1; }
+    for source in measure/ceilings.cu measure/flush.cu measure/facts.cpp measure/timer.cpp; do
+        objects+=("$work/library/$(basename "$source").o")
+        library_program "$(basename "$source").o" "$source" -c &
+        measuring+=($!)
     done
-    within 60 "$work/library/tests-library-reduce_gpu" || { say "the library is wrong here"; return 1; }
-    say "library: right"
-    for check in memcheck racecheck synccheck initcheck; do
-        within 100 compute-sanitizer --tool $check --error-exitcode 9 "$work/library/tests-library-reduce_gpu" \
-            >"$work/library/$check.txt" 2>&1
-        say "library, $check: $(tail -n 1 "$work/library/$check.txt")"
+    for source in tests/library/*_gpu.cu; do
+        library_program "test-$(basename "$source" .cu)" "$source" &
+        building+=($!)
     done
-    within 200 "$work/library/benchmarks-library-reduce" >"$work/library/reduce.tsv"
-    say "library: timed"
-    tar -C "$work/library" -czf "$out/library.tar.gz" --exclude='*-library-*' .
+    wait "${measuring[@]}"
+    for source in benchmarks/library/*.cu; do
+        [[ $source == *_tune.cu ]] && continue
+        library_program "time-$(basename "$source" .cu)" "$source" "${objects[@]}" &
+        building+=($!)
+    done
+    wait "${building[@]}"
+    say "library: built"
+    for source in tests/library/*_gpu.cu; do
+        name=$(basename "$source" .cu)
+        if within 60 "$work/library/test-$name" >"$work/library/$name.txt" 2>&1; then
+            say "library: $name is right"
+        else
+            say "library: $name is wrong here: $(tail -n 1 "$work/library/$name.txt")"
+        fi
+    done
+    for source in benchmarks/library/*.cu; do
+        [[ $source == *_tune.cu ]] && continue
+        name=$(basename "$source" .cu)
+        within 100 "$work/library/time-$name" >"$work/library/$name.tsv"
+        say "library: $name timed"
+    done
+    for source in tests/library/*_gpu.cu; do
+        name=$(basename "$source" .cu)
+        for check in memcheck racecheck synccheck initcheck; do
+            within 40 compute-sanitizer --tool $check --error-exitcode 9 "$work/library/test-$name" \
+                >"$work/library/$name-$check.txt" 2>&1
+            say "library, $name, $check: $(tail -n 1 "$work/library/$name-$check.txt")"
+        done
+    done
+    tar -C "$work/library" -czf "$out/library.tar.gz" --exclude='test-*' --exclude='time-*' --exclude='*.o' .
 }
 
 bring_packages || { say "a package of .gpu-debs does not unpack"; exit 1; }

@@ -1,9 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""library_table.py --facts facts.json reduce.tsv > docs/results/library-CARD.md: the library beside its peer."""
+"""library_table.py --facts facts.json FOLDER NAME.tsv ...: a page FOLDER/library-NAME-CARD.md of every table."""
 import argparse
 import json
 import math
+import pathlib
+
+# What a table's ratios are to, and the ceiling that its GB/s have.
+SUBJECTS = {
+    "reduce": ("Reductions", "CUB", "read", "CUB has no min-max: its Min and Max stand there, one after the other."),
+    "scan": ("Scans", "CUB", "copy", "GB/s count every element as read once and written once."),
+    "histogram": ("Histograms", "CUB", "read", ""),
+    "segmented_reduce": ("Segmented sums", "CUB", "read", "GB/s count values, offsets and results as moved once."),
+    "exact_sum": ("Exact sums", "CUB's plain sum", "read",
+                  "The peer's sums of floating-point numbers are rounded at every addition, ours once."),
+    "convolve": ("Convolutions", "a tiled kernel", "copy",
+                 "CUB has none: the peer is the lectures' kernel, a tile with its halo in shared memory and the mask in "
+                 "constant memory."),
+}
+COLUMNS = 13
 
 
 def size(n):
@@ -11,38 +26,49 @@ def size(n):
     return f"2^{exponent}" if 1 << exponent == n else str(n)
 
 
+def page(subject, lines, facts):
+    title, peer, ceiling, remark = SUBJECTS[subject]
+    device = next(line for line in lines if ", read " in line).lstrip("# ")
+    limit = float(device.split(f", {ceiling} ")[1].split()[0])
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    out = [f"# {title} of the library beside {peer}", "",
+           f"{device}; driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
+           "written by `measure/library_table.py`.", "",
+           "Microseconds a call, medians; the ratio is ours over the peer's, below 1 where ours is faster. *stream*: single",
+           "calls, device events around each, the host launching meanwhile, every call on memory that no cache holds. *graph,",
+           "cold*: a graph of calls, each on other memory, together more than the L2 cache. *graph, warm*: a graph of calls on",
+           "the same memory. Both sides get their working memory beforehand. GB/s and their share of the ceiling are of ours,",
+           f"graph, cold. {remark}".rstrip(), "",
+           f"| what | type | n | stream: ours | peer | ratio | graph, cold: ours | peer | ratio | graph, warm: ours | peer | "
+           f"ratio | GB/s | of {ceiling} |" + (" TFLOP/s |" if subject == "convolve" else ""),
+           "| --- | --- | ---: |" + " ---: |" * (11 + (subject == "convolve"))]
+    whole = []
+    for row in rows:
+        cells = [row[0], row[1], size(int(row[2]))] if len(row) > 2 else row
+        if len(row) < COLUMNS:
+            out.append("| " + " | ".join([*cells, " ".join(row[3:])]) + " |")
+            continue
+        whole.append(row)
+        rate = float(row[12])
+        out.append("| " + " | ".join([*cells, *row[3:12], f"{rate:.0f}", f"{100 * rate / limit:.1f} %", *row[13:]]) + " |")
+    slower = [row for row in whole if max(float(row[k]) for k in (5, 8, 11)) > 1.02]
+    names = ", ".join(f"{row[0]} {row[1]} {size(int(row[2]))}" for row in slower)
+    out += ["", f"Slower than {peer} by more than 2 % in one of the three: {len(slower)} of {len(whole)} rows"
+            + (f": {names}." if slower else ".")]
+    return "\n".join(out) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", required=True)
-    parser.add_argument("table")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("tables", nargs="+", type=pathlib.Path)
     given = parser.parse_args()
     facts = json.load(open(given.facts))
-    lines = [line.rstrip("\n") for line in open(given.table)]
-    ceiling = next(line for line in lines if ", read " in line).lstrip("# ")
-    read = float(ceiling.split(", read ")[1].split()[0])
-    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-
-    print("# The library beside CUB\n")
-    print(f"{ceiling}; driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with "
-          "`./dev gpu 5 library`, written by `measure/library_table.py`.\n")
-    print("Microseconds a call, medians; the ratio is ours over CUB's, below 1 where ours is faster. *stream*: single calls,\n"
-          "device events around each, the host launching meanwhile, every call on memory that no cache holds. *graph, cold*:\n"
-          "a graph of calls, each on other memory, together more than the L2 cache. *graph, warm*: a graph of calls on the same\n"
-          "memory. Both sides get their working memory beforehand. GB/s and the share of the read ceiling are of ours,\n"
-          "graph, cold. CUB has no min-max: its Min and Max stand there, one after the other.\n")
-    print("| what | type | n | stream: ours | CUB | ratio | graph, cold: ours | CUB | ratio | graph, warm: ours | CUB "
-          "| ratio | GB/s | of read |")
-    print("| --- | --- | ---: |" + " ---: |" * 11)
-    for row in rows:
-        if len(row) != 13:
-            print(f"| {row[0]} | {row[1]} | {size(int(row[2]))} | {' '.join(row[3:])} |" + " |" * 10)
-            continue
-        rate = float(row[12])
-        print("| " + " | ".join([row[0], row[1], size(int(row[2])), *row[3:12], f"{rate:.0f}", f"{100 * rate / read:.1f} %"])
-              + " |")
-    slower = [row for row in rows if len(row) == 13 and max(float(row[k]) for k in (5, 8, 11)) > 1.02]
-    print(f"\nSlower than CUB by more than 2 % in one of the three: {len(slower)} of {len(rows)} rows"
-          + (": " + ", ".join(f"{r[0]} {r[1]} {size(int(r[2]))}" for r in slower) if slower else "") + ".")
+    card = "h200" if "H200" in facts["name"] else "h100" if "H100" in facts["name"] else facts["name"].lower().replace(" ", "-")
+    for table in given.tables:
+        text = page(table.stem, table.read_text().splitlines(), facts)
+        (given.folder / f"library-{table.stem.replace('_', '-')}-{card}.md").write_text(text)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ void* load(const std::string& path, int flags) {
 
 // What the library's one symbol returns.
 template <class Interface>
-Interface& load_library(device_kind kind, const device_options& options, const std::string& path, const char* symbol) {
+Interface& load_library(device_kind kind, const device_options& options, const std::string& path, const char* symbol,
+                        const char* what) {
     if (kind == device_kind::software) {
         set_software_environment(options);
         const auto runtime = find_software_runtime();
@@ -46,7 +47,7 @@ Interface& load_library(device_kind kind, const device_options& options, const s
     const auto entry = reinterpret_cast<entry_point>(::dlsym(library, symbol));
     Interface* interface = entry != nullptr ? entry() : nullptr;
     if (interface == nullptr) {
-        throw failure(fmt::format("{} has no {}", path, symbol));
+        throw failure(fmt::format("{} is no library of {}", path, what));
     }
     return *interface;
 }
@@ -117,11 +118,11 @@ void set_software_environment(const device_options& options) {
 bool has_gpu() { return !installed_gpus().gpus.empty(); }
 
 ladder::ladder_library& load_ladder(device_kind kind, const device_options& options) {
-    return load_library<ladder::ladder_library>(kind, options, find_ladder_library(), "warpfold_ladder");
+    return load_library<ladder::ladder_library>(kind, options, find_ladder_library(), "warpfold_ladder", "ladders");
 }
 
 calls::target& load_calls(device_kind kind, const device_options& options) {
-    return load_library<calls::target>(kind, options, find_calls_library(), "warpfold_calls");
+    return load_library<calls::target>(kind, options, find_calls_library(), "warpfold_calls", "calls");
 }
 
 } // namespace warpfold::tool
