@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
             std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s, c.copy_gb_per_s);
         }
         const tuning::scan t = tuning::scan_default;
-        std::printf("# threads %u, bytes %u, blocks %u, group %u\n", t.threads, t.bytes, t.blocks_per_multiprocessor, t.group);
+        std::printf("# threads %u, bytes %u, blocks %u\n", t.threads, t.bytes, t.blocks_per_multiprocessor);
         std::printf("# what\ttype\tn\tstream ours us\tCUB us\tratio\tgraph cold ours us\tCUB us\tratio\tgraph warm ours us"
                     "\tCUB us\tratio\tGB/s\n");
         sums<std::int32_t>(in, how, "i32");

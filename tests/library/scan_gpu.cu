@@ -55,15 +55,15 @@ struct guarded {
     std::size_t skip;
 };
 
-// The last one is of more tiles than look at each other's totals.
-constexpr std::uint64_t several_groups = 600011;
-constexpr std::uint64_t lengths[] = {1, 2, 31, 33, 127, 1000, 4095, 4096, 4097, 16384, 40003, 130001, several_groups};
+// The last one has several groups of tiles.
+constexpr std::uint64_t many_tiles = 600011;
+constexpr std::uint64_t lengths[] = {1, 2, 31, 33, 127, 1000, 4095, 4096, 4097, 16384, 40003, 130001, many_tiles};
 
 template <class T, class U>
 void numbers(workspace& memory) {
     for (const std::uint64_t n : lengths) {
         for (const std::size_t skip : {0u, 1u, 3u}) {
-            if (n > 20000 && (skip != 0 || (n == several_groups && !std::is_same_v<U, std::int32_t>))) {
+            if (n > 20000 && (skip != 0 || (n == many_tiles && !std::is_same_v<U, std::int32_t>))) {
                 continue;
             }
             const auto x = tests::small_numbers<T>(n, static_cast<unsigned>(n + skip));
@@ -118,10 +118,10 @@ void order() {
 
 template <class T>
 void segmented(workspace& memory) {
-    for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{4097}, std::uint64_t{60013}, several_groups}) {
+    for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{4097}, std::uint64_t{60013}, many_tiles}) {
         for (const std::uint64_t mean : {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{9000}, std::uint64_t{1} << 40}) {
             for (const std::size_t skip : {0u, 1u}) {
-                if (n == several_groups && (mean != 9000 || skip == 0 || sizeof(T) != 4)) {
+                if (n == many_tiles && (mean != 9000 || skip == 0 || sizeof(T) != 4)) {
                     continue;
                 }
                 const auto x = tests::any_numbers<T>(n, static_cast<unsigned>(n + mean));
@@ -239,23 +239,23 @@ void throws(const Call& call, const char* words) {
 }
 
 void bad_arguments() {
-    const on_device<int> in(std::vector<int>(200000, 1)), out(std::vector<int>(200000, 0));
+    const on_device<int> in(std::vector<int>(500000, 1)), out(std::vector<int>(500000, 0));
     const int* const askew = reinterpret_cast<const int*>(reinterpret_cast<const char*>(in.data()) + 2);
     throws([&] { inclusive_scan(gpu{}, askew, 10, out.data()); }, "inclusive_scan: the array is not aligned to the 4 bytes");
     throws([&] { inclusive_scan(gpu{}, in.data(), 10, in.data() + 5); }, "input and output overlap");
     throws([&] { exclusive_scan(gpu{}, in.data(), 10, std::span<int>(out.data(), 9)); }, "room for 9 of 10");
     workspace little(16);
-    throws([&] { inclusive_scan(gpu{nullptr, &little}, in.data(), 200000, out.data()); }, "workspace has 256 bytes");
+    throws([&] { inclusive_scan(gpu{nullptr, &little}, in.data(), 500000, out.data()); }, "workspace has 256 bytes");
     inclusive_scan(gpu{}, in.data(), 0, out.data());
     CHECK(out.read()[0] == 0);
-    inclusive_scan(gpu{}, in.data(), 200000, out.data());
-    CHECK(out.read()[199999] == 200000);
+    inclusive_scan(gpu{}, in.data(), 500000, out.data());
+    CHECK(out.read()[499999] == 500000);
 }
 
 } // namespace
 
 int main() {
-    workspace memory(scan_workspace<std::uint64_t>(several_groups));
+    workspace memory(scan_workspace<std::uint64_t>(many_tiles));
     numbers<std::uint8_t, std::uint8_t>(memory);
     numbers<std::int32_t, std::int32_t>(memory);
     numbers<std::int32_t, std::int64_t>(memory);

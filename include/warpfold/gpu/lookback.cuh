@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What stands before a tile: the totals of all tiles before it, folded inside one launch.
 //
-// Tiles stand in groups of G. Each tile posts its total in a box of its own, and reads the boxes of the tiles before it
-// in its group, all at once, by one warp; the last tile of a group, which then knows what stands before the next group,
-// posts that as the group's carry, and every tile reads the carry of the group before its own. So what is folded, and in
-// which order, depends on the tile's number alone: floating-point sums come out the same in every run. A tile waits only
-// for tiles with smaller numbers, whose blocks have started by then.
+// Thirty-two tiles are a group, thirty-two groups a district. Each tile posts its total in a box of its own; the last tile
+// of a group posts the group's total as soon as it knows the others', and the last tile of a district posts what stands
+// before the next one. One warp of a tile reads at once, a lane a box, the totals of the tiles before it in its group, of
+// the groups before that in its district, and what stands before the district. So what is folded, and in which order,
+// depends on the tile's number alone: floating-point sums come out the same in every run. A tile waits only for tiles
+// with smaller numbers, whose blocks have started by then. Every box lies in a line with its neighbours, and who waits
+// asks again only for what is missing: what many tiles ask of the L2 cache at the same time is what limits a scan.
 //
 // A box is a mailbox with several readers. Each tile counts itself off when it has read its boxes; whoever is the last
-// of a group to do so empties the group's boxes, the carry that the group has read, and the counter.
+// of a group, or of a district, to do so empties what the group, or the district, has read, and the counter.
 #pragma once
 
 #include <cstddef>
@@ -96,6 +98,15 @@ struct box_words {
         }
         return all;
     }
+    // Asks again until it is there.
+    __device__ void wait(const mailbox<A>* box) {
+        while (!there()) {
+#ifdef WARPFOLD_SCAN_SLEEP
+            __nanosleep(WARPFOLD_SCAN_SLEEP);
+#endif
+            load(box);
+        }
+    }
     template <bool Segmented>
     [[nodiscard]] __device__ partial<A, Segmented> taken() const {
         unsigned held[mailbox<A>::words];
@@ -119,131 +130,136 @@ __device__ void empty_box(mailbox<A>* box) {
 }
 
 // The memory of one scan: zero before it and after it.
-template <class A, bool Segmented, unsigned G>
+template <class A, bool Segmented>
 struct lookback {
+    static constexpr unsigned group = warp::lanes;            // tiles
+    static constexpr unsigned district = group * warp::lanes; // tiles
     using total_of = partial<A, Segmented>;
-    static_assert(G % warp::lanes == 0);
-    static constexpr unsigned each = G / warp::lanes; // boxes of a lane
 
     __host__ __device__ static constexpr std::size_t bytes(std::uint64_t tiles) {
-        if (tiles <= 1) {
-            return 0;
-        }
-        const std::uint64_t groups = (tiles + G - 1) / G;
-        return (tiles + groups) * sizeof(mailbox<A>) + groups * sizeof(unsigned);
+        const std::uint64_t groups = (tiles + group - 1) / group, districts = (tiles + district - 1) / district;
+        return tiles <= 1 ? 0
+                          : (tiles + groups + districts) * sizeof(mailbox<A>) + (groups + districts) * sizeof(unsigned);
     }
 
     __device__ lookback(void* memory, unsigned tiles_) : tiles(tiles_) {
-        const unsigned groups = (tiles + G - 1) / G;
-        totals = static_cast<mailbox<A>*>(memory);
-        carries = totals + tiles;
-        counters = reinterpret_cast<unsigned*>(carries + groups);
+        const unsigned groups = (tiles + group - 1) / group, districts = (tiles + district - 1) / district;
+        of_tile = static_cast<mailbox<A>*>(memory);
+        of_group = of_tile + tiles;
+        through_district = of_group + groups;
+        group_counter = reinterpret_cast<unsigned*>(through_district + districts);
+        district_counter = group_counter + groups;
     }
 
-    // By one warp, in all its lanes: lane 0 gets op over the totals of the tiles before `tile`, which is not 0; with
-    // `total`, the tile's own, posted for the tiles behind. `first`, where Has, stands in front of tile 0.
+    // By one warp, in all its lanes: lane 0 gets op over the totals of the tiles before `tile`; with `total`, the
+    // tile's own, posted for the tiles behind. `first`, where Has, stands in front of tile 0; else nothing means
+    // anything for tile 0.
     template <bool Has, class First, class Op>
     __device__ total_of before(unsigned tile, const total_of& total, const First& first, const Op& op) const {
         const unsigned lane = threadIdx.x % warp::lanes;
-        const unsigned group = tile / G, place = tile % G;
-        const bool closes = place == G - 1; // the last of its group
-        if (lane == 0 && !closes && tile + 1 < tiles) {
-            post_partial(&totals[tile], total);
+        const unsigned tiles_before = tile % group, groups_before = tile % district / group;
+        const bool more = tile + 1 < tiles;
+        const bool closes_group = tiles_before == group - 1, closes_district = closes_group && groups_before == warp::lanes - 1;
+        if (lane == 0 && more && !closes_group) {
+            post_partial(&of_tile[tile], total);
         }
-        const mailbox<A>* const mine = totals + group * G + lane * each;
-        const unsigned count = place <= lane * each ? 0 : min(each, place - lane * each);
-        total_of sum{}, carry{};
-        if constexpr (each * mailbox<A>::words <= 16) {
-            box_words<A> box[each];
-            box_words<A> carried;
-            bool all = false;
-            while (!all) {
-                all = true;
-#pragma unroll
-                for (unsigned j = 0; j < each; ++j) {
-                    if (j < count) {
-                        box[j].load(mine + j);
-                    }
-                }
-                if (group != 0) {
-                    carried.load(carries + group - 1);
-                    all = carried.there();
-                }
-#pragma unroll
-                for (unsigned j = 0; j < each; ++j) {
-                    all = all && (j >= count || box[j].there());
-                }
-            }
-#pragma unroll
-            for (unsigned j = 0; j < each; ++j) {
-                if (j < count) {
-                    sum = j == 0 ? box[0].template taken<Segmented>() : joined(sum, box[j].template taken<Segmented>(), op);
-                }
-            }
-            if (group != 0) {
-                carry = carried.template taken<Segmented>();
-            }
-        } else {
-            const auto wait = [](const mailbox<A>* box) {
-                box_words<A> words;
-                do {
-                    words.load(box);
-                } while (!words.there());
-                return words.template taken<Segmented>();
-            };
-            for (unsigned j = 0; j < count; ++j) {
-                sum = j == 0 ? wait(mine) : joined(sum, wait(mine + j), op);
-            }
-            if (group != 0) {
-                carry = wait(carries + group - 1);
-            }
+        const mailbox<A>* const tile_box = &of_tile[tile - tiles_before + lane];
+        const mailbox<A>* const group_box = &of_group[tile / district * warp::lanes + lane];
+        const mailbox<A>* const district_box = &through_district[tile / district - 1];
+        box_words<A> tile_words{}, group_words{}, district_words{};
+        if (lane < tiles_before) {
+            tile_words.load(tile_box);
         }
-        __syncwarp();
-        // In the order of the lanes that have something.
-        const unsigned lanes = (place + each - 1) / each;
-#pragma unroll
-        for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
-            const total_of further = warp::shuffle_down(sum, distance);
-            if (lane + distance < lanes) {
-                sum = joined(sum, further, op);
-            }
+        if (lane < groups_before) {
+            group_words.load(group_box);
         }
-        if (group != 0) {
-            sum = place == 0 ? carry : joined(carry, sum, op);
+        if (tile >= district) {
+            district_words.load(district_box);
+        }
+        total_of sum = folded(tile_words, tile_box, tiles_before, op);
+        if (lane == 0 && more && closes_group && !closes_district) {
+            post_partial(&of_group[tile / group], joined(sum, total, op));
+        }
+        if (groups_before != 0) {
+            const total_of groups = folded(group_words, group_box, groups_before, op);
+            sum = tiles_before == 0 ? groups : joined(groups, sum, op);
+        }
+        if (tile >= district) {
+            district_words.wait(district_box);
+            const total_of districts = district_words.template taken<Segmented>();
+            sum = tile % district == 0 ? districts : joined(districts, sum, op);
         } else if constexpr (Has) {
-            sum = joined(total_of::of(static_cast<A>(first), false), sum, op);
+            const total_of given = total_of::of(static_cast<A>(first), false);
+            sum = tile == 0 ? given : joined(given, sum, op);
         }
-        if (lane == 0 && closes && tile + 1 < tiles) {
-            post_partial(&carries[group], joined(sum, total, op));
+        if (lane == 0 && more && closes_district) {
+            post_partial(&through_district[tile / district], joined(sum, total, op));
         }
         return sum;
     }
 
-    // By lane 0 of the warp, after before(): whether the tile was the last of its group to come here.
-    [[nodiscard]] __device__ bool count_off(unsigned tile) const {
-        const unsigned group = tile / G;
-        return atomicAdd(&counters[group], 1u) + 1 == min(G, tiles - group * G);
+    // By one thread, when all of its warp have left before(): how many tiles of the group and of the district have
+    // come here before.
+    struct counts {
+        unsigned in_group, in_district;
+    };
+    [[nodiscard]] __device__ counts count_off(unsigned tile) const {
+        return {atomicAdd(&group_counter[tile / group], 1u),
+                tiles > group ? atomicAdd(&district_counter[tile / district], 1u) : 0u};
     }
 
-    // By a whole warp, of the tile that was the last.
-    __device__ void tidy(unsigned tile) const {
-        const unsigned group = tile / G;
-        const unsigned first = group * G, end = min(first + G, tiles);
-        for (unsigned k = first + threadIdx.x % warp::lanes; k < end; k += warp::lanes) {
-            empty_box(&totals[k]);
-        }
-        if (threadIdx.x % warp::lanes == 0) {
-            if (group != 0) {
-                empty_box(&carries[group - 1]);
+    // By a whole warp at the end of the tile: empties what no tile will read any more.
+    __device__ void tidy(unsigned tile, const counts& earlier) const {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        const unsigned first = tile / group * group, count = min(group, tiles - first);
+        if (earlier.in_group + 1 == count) {
+            if (lane < count) {
+                empty_box(&of_tile[first + lane]);
             }
-            atomicExch(&counters[group], 0u);
+            if (lane == 0) {
+                atomicExch(&group_counter[tile / group], 0u);
+            }
+        }
+        const unsigned start = tile / district * district, all = min(district, tiles - start);
+        if (tiles > group && earlier.in_district + 1 == all) {
+            if (lane < (all + group - 1) / group) {
+                empty_box(&of_group[start / group + lane]);
+            }
+            if (lane == 0) {
+                if (start != 0) {
+                    empty_box(&through_district[tile / district - 1]);
+                }
+                atomicExch(&district_counter[tile / district], 0u);
+            }
         }
     }
 
-    mailbox<A>* totals;
-    mailbox<A>* carries;
-    unsigned* counters;
+    mailbox<A>* of_tile;
+    mailbox<A>* of_group;
+    mailbox<A>* through_district;
+    unsigned* group_counter;
+    unsigned* district_counter;
     unsigned tiles;
+
+private:
+    // Lane 0 gets op over the boxes of the first `count` lanes, in their order.
+    template <class Op>
+    __device__ static total_of folded(box_words<A>& words, const mailbox<A>* box, unsigned count, const Op& op) {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        if (lane < count) {
+            words.wait(box);
+        }
+        __syncwarp();
+        total_of sum = words.template taken<Segmented>();
+#pragma unroll
+        for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
+            const total_of further = warp::shuffle_down(sum, distance);
+            if (lane + distance < count) {
+                sum = joined(sum, further, op);
+            }
+        }
+        return sum;
+    }
 };
 
 } // namespace warpfold::detail

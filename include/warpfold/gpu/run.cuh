@@ -78,6 +78,37 @@ __device__ void store_run(T* to, const T (&items)[Count]) {
     }
 }
 
+// Count elements from memory into shared memory, both aligned as for load_run; they are there after await_runs(), for
+// the thread that asked. Where the card can, they do not pass through registers.
+template <class T, unsigned Count>
+__device__ void fetch_run(const T* from, T* shared) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    constexpr unsigned bytes = sizeof(T) * Count;
+    if constexpr (bytes == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                         static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                     "l"(__cvta_generic_to_global(from))
+                     : "memory");
+        return;
+    } else if constexpr (bytes == 8 || bytes == 4) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
+                         static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                     "l"(__cvta_generic_to_global(from)), "n"(bytes)
+                     : "memory");
+        return;
+    }
+#endif
+    T items[Count];
+    load_run<false>(from, items);
+    store_run<false>(shared, items);
+}
+
+__device__ inline void await_runs() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 template <class T, unsigned Count>
 __device__ void reverse_run(T (&items)[Count]) {
 #pragma unroll

@@ -27,16 +27,35 @@
 
 namespace warpfold::detail {
 
+#ifndef WARPFOLD_SCAN_POLICY
+#define WARPFOLD_SCAN_POLICY 0
+#endif
 inline constexpr tuning::scan scan_tuning = tuning::scan_default;
 
-// How elements of two sizes are laid out in a tile.
+// How elements are laid out in a tile whose larger ones have so many bytes.
 template <std::size_t Bytes>
 struct scan_layout {
     static constexpr unsigned run = Bytes >= 16 || 16 % Bytes != 0 ? 1 : 16 / Bytes;
-    static constexpr unsigned rows = std::max<unsigned>(1, scan_tuning.bytes / (run * Bytes));
+    static constexpr unsigned rows = std::max<unsigned>(1, scan_tuning.bytes / (run * Bytes)); // at most
     static constexpr unsigned row = run * warp::lanes;
     static constexpr unsigned warps = scan_tuning.threads / warp::lanes;
-    static constexpr unsigned tile = row * rows * warps;
+    static constexpr unsigned tile = row * rows * warps; // at most
+
+    // How many rows a warp has: what one block can do it does, and otherwise there are enough blocks for the device.
+    static unsigned rows_of(std::uint64_t n) {
+        const std::uint64_t of_block = row * warps, all = (n + of_block - 1) / of_block;
+        return static_cast<unsigned>(
+            all <= rows ? all : std::min<std::uint64_t>((all + scan_tuning.blocks - 1) / scan_tuning.blocks, rows));
+    }
+    static std::uint64_t tiles_of(std::uint64_t n) {
+        const std::uint64_t size = std::uint64_t{row} * warps * rows_of(n);
+        return (n + size - 1) / size;
+    }
+    // No scan of up to n elements has more, wherever they begin.
+    static std::uint64_t most_tiles(std::uint64_t n) {
+        const std::uint64_t of_block = row * warps, all = (n + run + of_block - 1) / of_block;
+        return std::max(tiles_of(n + run), std::min<std::uint64_t>(all, scan_tuning.blocks));
+    }
 };
 
 template <class T, class Out>
@@ -55,7 +74,7 @@ struct scan_work {
     using A = typename How::value;
     using layout = scan_layout<scan_bytes<T, Out>()>;
     using total = partial<A, How::segmented>;
-    using memory = lookback<A, How::segmented, scan_tuning.group>;
+    using memory = lookback<A, How::segmented>;
 
     In in;
     Out out;
@@ -65,6 +84,7 @@ struct scan_work {
     std::uint64_t n;
     void* boxes;
     unsigned shift;
+    unsigned rows; // of a warp
     bool in_runs, out_runs; // whole runs of in and out are aligned
     bool once;              // the input is more than the L2 cache holds
 
@@ -75,36 +95,53 @@ struct scan_work {
         return How::reverse ? n - v - layout::run : v;
     }
 
-    // The run at position v. `inside`: all of it is there; else what is not there is a copy of an element that is.
-    __device__ void load(std::uint64_t v, bool inside, T (&items)[layout::run]) const {
+    // Whether all of the run at position v is there.
+    [[nodiscard]] __device__ bool whole(std::uint64_t v) const { return v < n && n - v >= layout::run; }
+
+    // Puts the run at position v into `slot`, to be taken from there by the same thread after await_runs(). `inside`: all
+    // of it is there; else what is not there is a copy of an element that is.
+    __device__ void fetch(std::uint64_t v, bool inside, T* slot) const {
         if constexpr (std::is_pointer_v<In>) {
-            if (inside && in_runs) {
-                if (once) {
-                    load_run<true>(in + run_place(v), items);
-                } else {
-                    load_run<false>(in + run_place(v), items);
-                }
-                if constexpr (How::reverse) {
-                    reverse_run(items);
-                }
+            if (in_runs && (inside || whole(v))) {
+                fetch_run<T, layout::run>(in + run_place(v), slot);
                 return;
             }
         }
+        T items[layout::run];
+        if (v >> 63 == 0 && v >= n) {
+            const T last = in[place(n - 1)];
 #pragma unroll
-        for (unsigned j = 0; j < layout::run; ++j) {
-            const std::uint64_t at = v + j;
-            items[j] = in[place(at < n ? at : (at >> 63 != 0 ? 0 : n - 1))];
+            for (unsigned j = 0; j < layout::run; ++j) {
+                items[j] = last;
+            }
+        } else {
+#pragma unroll
+            for (unsigned j = 0; j < layout::run; ++j) {
+                const std::uint64_t at = v + j;
+                items[j] = in[place(at < n ? at : (at >> 63 != 0 ? 0 : n - 1))];
+            }
+        }
+        if constexpr (How::reverse) {
+            reverse_run(items);
+        }
+        store_run<false>(slot, items);
+    }
+    // The run in a slot, in the order in which it is visited.
+    __device__ void take(const T* slot, T (&items)[layout::run]) const {
+        load_run<false>(slot, items);
+        if constexpr (How::reverse) {
+            reverse_run(items);
         }
     }
 
     template <class U>
     __device__ void store(std::uint64_t v, bool inside, U (&items)[layout::run]) const {
         if constexpr (std::is_pointer_v<Out>) {
-            if (inside && out_runs) {
+            if (out_runs && (inside || whole(v))) {
                 if constexpr (How::reverse) {
                     reverse_run(items);
                 }
-                if (once) {
+                if (once && (WARPFOLD_SCAN_POLICY & 2)) {
                     store_run<true>(out + run_place(v), items);
                 } else {
                     store_run<false>(out + run_place(v), items);
@@ -134,26 +171,32 @@ __global__ void __launch_bounds__(scan_tuning.threads,
     using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
     constexpr unsigned run = layout::run, rows = layout::rows, warps = layout::warps;
     __shared__ alignas(total) unsigned char storage[(warps + 1) * sizeof(total)];
+    __shared__ alignas(16) unsigned char staged[sizeof(T) * layout::tile];
     auto* const of_warp = reinterpret_cast<total*>(storage);
 
     const unsigned tile = blockIdx.x;
     const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
-    const std::uint64_t begin = std::uint64_t{tile} * layout::tile - work.shift; // may wrap: then not inside
-    const bool inside = (tile != 0 || work.shift == 0) && begin + layout::tile <= work.n;
-    const std::uint64_t first = begin + warp * (layout::row * rows) + lane * run;
+    const unsigned size = layout::row * warps * work.rows;
+    const std::uint64_t begin = std::uint64_t{tile} * size - work.shift; // may wrap: then not inside
+    const bool inside = (tile != 0 || work.shift == 0) && begin + size <= work.n;
+    const std::uint64_t first = begin + warp * (layout::row * work.rows) + lane * run;
     // In the first run of all, so many elements are not there.
     const unsigned skip = tile == 0 && threadIdx.x == 0 ? work.shift : 0;
     const auto& op = work.op;
 
-    T items[rows][run];
+    T* const slots = reinterpret_cast<T*>(staged) + threadIdx.x * run;
 #pragma unroll
     for (unsigned r = 0; r < rows; ++r) {
-        work.load(first + r * layout::row, inside, items[r]);
+        if (r < work.rows) {
+            work.fetch(first + r * layout::row, inside, slots + r * (scan_tuning.threads * run));
+        }
     }
-    segment_heads<Work> heads(work, begin, first, inside);
+    const segment_heads<Work> heads(work, begin, size, first, inside);
+    await_runs();
 
+    T items[run];
     const auto value = [&](unsigned r, unsigned j) {
-        return static_cast<A>(mapped(work.map, items[r][j], work.place(first + r * layout::row + j)));
+        return static_cast<A>(mapped(work.map, items[j], work.place(first + r * layout::row + j)));
     };
     // An element, where it begins a segment with what stands in front of the segment.
     const auto opening = [&](const A& x) {
@@ -168,6 +211,10 @@ __global__ void __launch_bounds__(scan_tuning.threads,
     total before[rows], through{};
 #pragma unroll
     for (unsigned r = 0; r < rows; ++r) {
+        if (r >= work.rows) {
+            break;
+        }
+        work.take(slots + r * (scan_tuning.threads * run), items);
         A sum = value(r, 0);
         bool head = heads.at(r, 0);
         if (How::segmented && head) {
@@ -206,7 +253,7 @@ __global__ void __launch_bounds__(scan_tuning.threads,
     __syncthreads();
 
     // What stands in front of the warp: in the tile, and, from the first warp, in front of the tile.
-    bool last_to_come = false;
+    typename Work::memory::counts earlier_tiles{};
     total front{};
     bool has_front = warp != 0;
     {
@@ -226,7 +273,7 @@ __global__ void __launch_bounds__(scan_tuning.threads,
             const total earlier = boxes.template before<How::has_first>(tile, of_tile, work.how.first, op);
             if (lane == 0) {
                 of_warp[warps] = earlier;
-                last_to_come = boxes.count_off(tile);
+                earlier_tiles = boxes.count_off(tile);
             }
         }
     }
@@ -244,6 +291,10 @@ __global__ void __launch_bounds__(scan_tuning.threads,
 
 #pragma unroll
     for (unsigned r = 0; r < rows; ++r) {
+        if (r >= work.rows) {
+            break;
+        }
+        work.take(slots + r * (scan_tuning.threads * run), items);
         A sum = front.value;
         bool fresh = false; // nothing stands before the run
         if (r != 0 || lane != 0) {
@@ -276,8 +327,8 @@ __global__ void __launch_bounds__(scan_tuning.threads,
         }
         work.store(first + r * layout::row, inside, results);
     }
-    if (gridDim.x != 1 && warp == 0 && __shfl_sync(warp::all_lanes, last_to_come ? 1 : 0, 0) != 0) {
-        typename Work::memory(work.boxes, gridDim.x).tidy(tile);
+    if (gridDim.x != 1 && warp == 0) {
+        typename Work::memory(work.boxes, gridDim.x).tidy(tile, warp::shuffle(earlier_tiles, 0));
     }
 }
 
@@ -290,7 +341,7 @@ struct scan_engine<gpu> {
         using layout = typename Work::layout;
         check_array(in, call);
         check_array(out, call);
-        Work work{in, out, map, op, how, n, nullptr, 0, false, false, false};
+        Work work{in, out, map, op, how, n, nullptr, 0, 1, false, false, false};
         if constexpr (std::is_pointer_v<Out>) {
             work.shift = shift_of(out + (How::reverse ? n : 0), layout::run, How::reverse);
             work.out_runs = aligned(out + (How::reverse ? n : 0), layout::run, work.shift, How::reverse);
@@ -300,13 +351,19 @@ struct scan_engine<gpu> {
         if constexpr (std::is_pointer_v<In>) {
             work.in_runs = aligned(in + (How::reverse ? n : 0), layout::run, work.shift, How::reverse);
         }
-        const std::uint64_t tiles = (n + work.shift + layout::tile - 1) / layout::tile;
+        work.rows = layout::rows_of(n + work.shift);
+        const std::uint64_t tiles = layout::tiles_of(n + work.shift);
         if (tiles > 0x7fffffffu) {
             throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has blocks for");
         }
         work.once = n * scan_bytes<typename Work::T, Out>() > device_attribute(cudaDevAttrL2CacheSize);
         const call_memory memory(on, Work::memory::bytes(tiles), 0, call);
         work.boxes = memory.boxes();
+#ifdef WARPFOLD_SCAN_CARVEOUT
+        WARPFOLD_CHECK_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(&scan_kernel<Work>),
+                                                 cudaFuncAttributePreferredSharedMemoryCarveout,
+                                                 cudaSharedmemCarveoutMaxShared));
+#endif
         scan_kernel<<<static_cast<unsigned>(tiles), scan_tuning.threads, 0, on.stream>>>(work);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }

@@ -13,7 +13,7 @@ namespace warpfold::detail {
 // No segments: nothing is asked, nothing is kept.
 template <class Work, class How = decltype(Work::how), class Segments = decltype(How::segments)>
 struct segment_heads {
-    __device__ segment_heads(const Work&, std::uint64_t, std::uint64_t, bool) {}
+    __device__ segment_heads(const Work&, std::uint64_t, unsigned, std::uint64_t, bool) {}
     [[nodiscard]] __device__ static constexpr bool at(unsigned, unsigned) { return false; }
 };
 
@@ -31,11 +31,14 @@ template <class Work, class How, class Flags>
 struct segment_heads<Work, How, heads<Flags>> : head_bits<typename Work::layout> {
     using layout = typename Work::layout;
 
-    __device__ segment_heads(const Work& work, std::uint64_t, std::uint64_t first, bool inside) {
+    __device__ segment_heads(const Work& work, std::uint64_t, unsigned, std::uint64_t first, bool inside) {
         const auto& flags = work.how.segments.flags;
         using F = std::remove_cvref_t<decltype(flags[0])>;
 #pragma unroll
         for (unsigned r = 0; r < layout::rows; ++r) {
+            if (r >= work.rows) {
+                break;
+            }
             const std::uint64_t v = first + r * layout::row;
             bool loaded = false;
             if constexpr (std::is_pointer_v<Flags> && !How::reverse) {
@@ -71,7 +74,7 @@ template <class Work, class How, class Begins>
 struct segment_heads<Work, How, offsets<Begins>> : head_bits<typename Work::layout> {
     using layout = typename Work::layout;
 
-    __device__ segment_heads(const Work& work, std::uint64_t begin, std::uint64_t first, bool) {
+    __device__ segment_heads(const Work& work, std::uint64_t begin, unsigned size, std::uint64_t first, bool) {
         __shared__ unsigned marks[layout::tile / 32];
         for (unsigned k = threadIdx.x; k < layout::tile / 32; k += blockDim.x) {
             marks[k] = 0;
@@ -80,7 +83,7 @@ struct segment_heads<Work, How, offsets<Begins>> : head_bits<typename Work::layo
         const std::uint64_t count = work.how.segments.count;
         // Elements [low, high) are the tile's; in reversed order a segment's first element stands before its end.
         const std::uint64_t from = begin >> 63 != 0 ? 0 : begin;
-        const std::uint64_t to = min(begin + layout::tile, work.n);
+        const std::uint64_t to = min(begin + size, work.n);
         const std::uint64_t low = How::reverse ? work.n - to + 1 : from;
         const std::uint64_t high = How::reverse ? work.n - from + 1 : to;
         std::uint64_t left = 0, right = count; // the first offset that is `low` or more stands in [left, right]
@@ -106,7 +109,7 @@ struct segment_heads<Work, How, offsets<Begins>> : head_bits<typename Work::layo
             const auto bit = static_cast<unsigned>(v - begin);
             atomicOr(&marks[bit / 32], 1u << bit % 32);
         }
-        if (threadIdx.x == 0 && begin + layout::tile - 1 < layout::tile) {
+        if (threadIdx.x == 0 && begin + size - 1 < size) {
             const auto bit = static_cast<unsigned>(0 - begin); // the first element of all
             atomicOr(&marks[bit / 32], 1u << bit % 32);
         }

@@ -17,6 +17,7 @@
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_how.hpp"
+#include "warpfold/host/scan_vectors.hpp"
 #include "warpfold/host/stream.hpp"
 #include "warpfold/host/target.hpp"
 
@@ -24,17 +25,17 @@ namespace warpfold::detail {
 
 inline constexpr std::uint64_t scan_chunk = std::uint64_t{1} << 15; // elements
 inline constexpr std::uint64_t scan_run = 64;                       // elements that are folded one after the other,
-inline constexpr std::uint64_t scan_runs = 8;                       // so many of these side by side
-inline constexpr std::uint64_t scan_block = scan_run * scan_runs;
+template <class A>
+inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // so many of these side by side
 
-// work(0), work(1), ... work(scan_runs - 1), as so many statements: sums of runs stay in registers.
+// work(0), work(1), ... work(Runs - 1), as so many statements: sums of runs stay in registers.
 template <class Work, std::size_t... Run>
 inline void each_run(const Work& work, std::index_sequence<Run...>) {
     (work(Run), ...);
 }
-template <class Work>
+template <std::uint64_t Runs, class Work>
 inline void each_run(const Work& work) {
-    each_run(work, std::make_index_sequence<scan_runs>{});
+    each_run(work, std::make_index_sequence<Runs>{});
 }
 
 // What stands before each chunk, handed from the thread that knows to the one that waits.
@@ -53,7 +54,7 @@ public:
             if (failed_.load(std::memory_order_relaxed)) {
                 return false;
             }
-            if (spins > 64) {
+            if (spins > 1 << 14) {
                 std::this_thread::yield();
             }
         }
@@ -77,13 +78,27 @@ struct host_scan {
     using A = typename How::value;
     using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
 
+    static constexpr std::uint64_t runs = scan_runs<A>;
+    static constexpr std::uint64_t block = runs * scan_run;
+
     const In& in;
     std::uint64_t n;
     const Out& out;
     const Map& map;
     const Op& op;
     const How& how;
-    bool around_cache; // the output is not to be read into the cache before it is written
+    bool around_cache;   // the output is not to be read into the cache before it is written
+    std::uint64_t ahead; // how many elements further on the thread's next chunk begins, most likely
+
+    // Plain sums of numbers go in vectors.
+#if defined(WARPFOLD_HOST_VECTORS)
+    static constexpr bool vectors = std::is_same_v<Op, sum> && std::is_same_v<Map, as_it_is> && !How::reverse &&
+                                    std::is_same_v<In, const A*> && std::is_same_v<Out, A*> &&
+                                    std::is_arithmetic_v<A> && !std::is_same_v<A, bool> && 16 % sizeof(A) == 0 &&
+                                    sizeof(A) <= 8;
+#else
+    static constexpr bool vectors = false;
+#endif
 
     [[nodiscard]] std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
     [[nodiscard]] A value(std::uint64_t v) const {
@@ -110,25 +125,45 @@ struct host_scan {
         }
     }
 
-    // Of each run of [begin, end), a multiple of scan_block long, op over its elements.
+    // Where the thread goes on to fold, most likely, after the block at v; v itself at the end.
+    [[nodiscard]] const A* next(std::uint64_t v) const { return in + (ahead < n - v ? v + ahead : v); }
+
+    // Of each run of [begin, end), a multiple of block long, op over its elements.
     void fold_runs(std::uint64_t begin, std::uint64_t end, A* totals) const {
-        for (std::uint64_t v = begin; v < end; v += scan_block, totals += scan_runs) {
-            A sum[scan_runs];
-            each_run([&](std::uint64_t r) { sum[r] = value(v + r * scan_run); });
-            for (std::uint64_t j = 1; j < scan_run; ++j) {
-                each_run([&](std::uint64_t r) { sum[r] = op(sum[r], value(v + r * scan_run + j)); });
+        for (std::uint64_t v = begin; v < end; v += block, totals += runs) {
+#if defined(WARPFOLD_HOST_VECTORS)
+            if constexpr (vectors) {
+                run_sums<A>::template sum<runs, scan_run>(in + v, totals);
+                continue;
             }
-            std::copy_n(sum, scan_runs, totals);
+#endif
+            A sum[runs];
+            each_run<runs>([&](std::uint64_t r) { sum[r] = value(v + r * scan_run); });
+            for (std::uint64_t j = 1; j < scan_run; ++j) {
+                each_run<runs>([&](std::uint64_t r) { sum[r] = op(sum[r], value(v + r * scan_run + j)); });
+            }
+            std::copy_n(sum, runs, totals);
         }
     }
 
     // The results of a block, before[r] standing before its r-th run.
     void write_block(std::uint64_t v, const A* before) const {
-        U results[scan_block];
-        A sum[scan_runs];
-        std::copy_n(before, scan_runs, sum);
+        U results[block];
+#if defined(WARPFOLD_HOST_VECTORS)
+        if constexpr (vectors) {
+            if (around_cache) { // in one piece: the processor gathers whole lines
+                run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, results, next(v));
+                write(v, results, block);
+            } else {
+                run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, out + v, next(v));
+            }
+            return;
+        }
+#endif
+        A sum[runs];
+        std::copy_n(before, runs, sum);
         for (std::uint64_t j = 0; j < scan_run; ++j) {
-            each_run([&](std::uint64_t r) {
+            each_run<runs>([&](std::uint64_t r) {
                 if constexpr (!How::inclusive) {
                     results[r * scan_run + j] = static_cast<U>(sum[r]);
                 }
@@ -138,16 +173,16 @@ struct host_scan {
                 }
             });
         }
-        write(v, results, scan_block);
+        write(v, results, block);
     }
 
     // One element after the other; heads(v) says whether a segment begins. `sum` goes from what stands before `begin`,
     // nothing where not `there`, to what stands before `end`.
     template <bool Write, class Heads>
     void in_order(std::uint64_t begin, std::uint64_t end, A& sum, bool there, const Heads& heads) const {
-        U results[scan_block];
+        U results[block];
         for (std::uint64_t v = begin; v < end;) {
-            const std::uint64_t first = v, stop = std::min(end, v + scan_block);
+            const std::uint64_t first = v, stop = std::min(end, v + block);
             for (; v < stop; ++v) {
                 const A x = value(v);
                 if (How::segmented && heads(v)) {
@@ -230,7 +265,7 @@ void scan_chunk_plain(const Scan& scan, std::uint64_t chunk, chunk_chain<typenam
     using How = std::remove_cvref_t<decltype(scan.how)>;
     const auto none = [](std::uint64_t) { return false; };
     const std::uint64_t begin = chunk * scan_chunk, end = std::min(scan.n, begin + scan_chunk);
-    const std::uint64_t whole = begin + (end - begin) / scan_block * scan_block;
+    const std::uint64_t whole = begin + (end - begin) / Scan::block * Scan::block;
     A before[scan_chunk / scan_run];
     const std::uint64_t runs = (whole - begin) / scan_run;
     scan.fold_runs(begin, whole, before);
@@ -264,10 +299,10 @@ void scan_chunk_plain(const Scan& scan, std::uint64_t chunk, chunk_chain<typenam
     std::uint64_t v = begin;
     if (!first_there && v < whole) {
         A in_block{};
-        scan.template in_order<true>(v, v + scan_block, in_block, false, none);
-        v += scan_block;
+        scan.template in_order<true>(v, v + Scan::block, in_block, false, none);
+        v += Scan::block;
     }
-    for (; v < whole; v += scan_block) {
+    for (; v < whole; v += Scan::block) {
         scan.write_block(v, before + (v - begin) / scan_run);
     }
     if (whole != end) {
@@ -315,7 +350,10 @@ struct scan_engine<host> {
         if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
             elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
         }
-        const Scan scan{in, n, out, map, op, how, elsewhere && n * sizeof(typename Scan::U) >= least_around_cache};
+        const std::uint64_t threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
+        const Scan scan{in,  n,  out,
+                        map, op, how, elsewhere && n * sizeof(typename Scan::U) >= least_around_cache,
+                        threads * scan_chunk};
         const std::uint64_t chunks = (n + scan_chunk - 1) / scan_chunk;
         chunk_chain<typename Scan::A> chain(chunks);
         share_out(on, chunks, [&](std::uint64_t chunk) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How a scan is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To try others define
-// WARPFOLD_TUNING_SCAN as "256, 64, 4, 128", in the order of the fields.
+// WARPFOLD_TUNING_SCAN as "256, 128, 6, 512", in the order of the fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_SCAN
-#define WARPFOLD_TUNING_SCAN 256, 64, 4, 128
+#define WARPFOLD_TUNING_SCAN 256, 128, 6, 512
 #endif
 
 namespace warpfold::tuning {
@@ -13,7 +13,7 @@ struct scan {
     unsigned threads;                   // of a block
     unsigned bytes;                     // of input or output, whichever is more, that a thread has
     unsigned blocks_per_multiprocessor; // that have to find registers at the same time
-    unsigned group;                     // tiles that look at each other's totals, a multiple of 32
+    unsigned blocks;                    // of a launch at least, before tiles become as large as they can
 };
 
 inline constexpr scan scan_default{WARPFOLD_TUNING_SCAN};
