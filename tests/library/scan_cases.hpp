@@ -34,6 +34,22 @@ std::vector<U> scanned(const std::vector<T>& x, const Op& op, bool inclusive, st
     return out;
 }
 
+// 200 bytes, which no cache of a block holds many of.
+struct large {
+    std::int32_t x[50];
+
+    friend bool operator==(const large&, const large&) = default;
+};
+struct add_large {
+    WARPFOLD_HD large operator()(const large& a, const large& b) const {
+        large c{};
+        for (int k = 0; k < 50; ++k) {
+            c.x[k] = a.x[k] + b.x[k];
+        }
+        return c;
+    }
+};
+
 // Heads of segments of lengths around `mean`, and the same as offsets, with some that are empty.
 struct segments {
     segments(std::uint64_t n, std::uint64_t mean, unsigned seed) : heads(n) {

@@ -116,6 +116,18 @@ void order() {
     CHECK((out.read() == scanned<tests::triple, tests::triple>(data, tests::add_triples{}, false, tests::triple{0, 0, 0})));
 }
 
+void large_elements() {
+    std::vector<tests::large> data(1500);
+    for (std::size_t k = 0; k < data.size(); ++k) {
+        for (int j = 0; j < 50; ++j) {
+            data[k].x[j] = static_cast<int>(k) * j;
+        }
+    }
+    const on_device<tests::large> in(data);
+    inclusive_scan(gpu{}, in.data(), data.size(), in.data(), tests::add_large{});
+    CHECK((in.read() == scanned<tests::large, tests::large>(data, tests::add_large{}, true)));
+}
+
 template <class T>
 void segmented(workspace& memory) {
     for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{4097}, std::uint64_t{60013}, many_tiles}) {
@@ -263,6 +275,7 @@ int main() {
     in_place<double>(memory);
     in_place<std::int16_t>(memory);
     order();
+    large_elements();
     segmented<std::int32_t>(memory);
     segmented<std::uint8_t>(memory);
     objects_and_maps();

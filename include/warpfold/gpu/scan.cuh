@@ -75,6 +75,9 @@ struct scan_work {
     using layout = scan_layout<scan_bytes<T, Out>()>;
     using total = partial<A, How::segmented>;
     using memory = lookback<A, How::segmented>;
+    // Elements wait in shared memory, unless they are so large that they do not fit; then they are read twice.
+    static constexpr std::size_t tile_bytes = sizeof(T) * layout::tile;
+    static constexpr bool staged = tile_bytes <= 40960;
 
     In in;
     Out out;
@@ -101,6 +104,9 @@ struct scan_work {
     // Puts the run at position v into `slot`, to be taken from there by the same thread after await_runs(). `inside`: all
     // of it is there; else what is not there is a copy of an element that is.
     __device__ void fetch(std::uint64_t v, bool inside, T* slot) const {
+        if constexpr (!staged) {
+            return;
+        }
         if constexpr (std::is_pointer_v<In>) {
             if (in_runs && (inside || whole(v))) {
                 fetch_run<T, layout::run>(in + run_place(v), slot);
@@ -126,8 +132,16 @@ struct scan_work {
         }
         store_run<false>(slot, items);
     }
-    // The run in a slot, in the order in which it is visited.
-    __device__ void take(const T* slot, T (&items)[layout::run]) const {
+    // The run at position v, from its slot, in the order in which it is visited. `Again`: when others write already.
+    template <bool Again>
+    __device__ void take([[maybe_unused]] std::uint64_t v, const T* slot, T (&items)[layout::run]) const {
+        if constexpr (!staged) {
+            static_assert(layout::run == 1);
+            if (!Again || v < n) {
+                items[0] = in[place(v < n ? v : n - 1)];
+            }
+            return;
+        }
         load_run<false>(slot, items);
         if constexpr (How::reverse) {
             reverse_run(items);
@@ -171,7 +185,7 @@ __global__ void __launch_bounds__(scan_tuning.threads,
     using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
     constexpr unsigned run = layout::run, rows = layout::rows, warps = layout::warps;
     __shared__ alignas(total) unsigned char storage[(warps + 1) * sizeof(total)];
-    __shared__ alignas(16) unsigned char staged[sizeof(T) * layout::tile];
+    __shared__ alignas(16) unsigned char staged[Work::staged ? Work::tile_bytes : 16];
     auto* const of_warp = reinterpret_cast<total*>(storage);
 
     const unsigned tile = blockIdx.x;
@@ -214,7 +228,7 @@ __global__ void __launch_bounds__(scan_tuning.threads,
         if (r >= work.rows) {
             break;
         }
-        work.take(slots + r * (scan_tuning.threads * run), items);
+        work.template take<false>(first + r * layout::row, slots + r * (scan_tuning.threads * run), items);
         A sum = value(r, 0);
         bool head = heads.at(r, 0);
         if (How::segmented && head) {
@@ -294,7 +308,7 @@ __global__ void __launch_bounds__(scan_tuning.threads,
         if (r >= work.rows) {
             break;
         }
-        work.take(slots + r * (scan_tuning.threads * run), items);
+        work.template take<true>(first + r * layout::row, slots + r * (scan_tuning.threads * run), items);
         A sum = front.value;
         bool fresh = false; // nothing stands before the run
         if (r != 0 || lane != 0) {
