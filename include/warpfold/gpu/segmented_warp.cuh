@@ -53,8 +53,11 @@ template <class T, class A>
 struct segmented_warp_storage {
     using tile = segmented_tile<T, A>;
 
-    staged<T> item[tile::size];                               // elements from the front, ends from the back
+    static constexpr unsigned slots = tile::size + 8;
+
+    alignas(16) staged<T> item[slots];                        // elements from the front, ends from the back
     alignas(A) unsigned char results[tile::size * sizeof(A)]; // of the segments that end in the tile
+    unsigned ends_of_lane[warp::lanes];
 };
 
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
@@ -228,101 +231,147 @@ struct segmented_warp {
     __device__ void take_tile() {
         const std::uint64_t position = element + segment;
         const unsigned count = end - position < tile::size ? static_cast<unsigned>(end - position) : tile::size;
-        staged<T> held[tile::items];
+        // Elements that turn out to be behind the tile are read in vain.
+        unsigned skipped = 0; // slots before the first element
+        const std::uint64_t first_ends = path.elements_before_end(segment + lane());
+        if (!load_vectors(count, skipped)) {
+            staged<T> held[tile::items];
 #pragma unroll
-        for (unsigned j = 0; j < tile::items; ++j) {
-            const unsigned k = lane() + j * warp::lanes;
-            if (k < count && element + k < path.elements) {
-                held[j].put(in[path.base + element + k]);
+            for (unsigned j = 0; j < tile::items; ++j) {
+                const unsigned k = lane() + j * warp::lanes;
+                if (k < count && element + k < path.elements) {
+                    held[j].put(in[path.base + element + k]);
+                }
+            }
+#pragma unroll
+            for (unsigned j = 0; j < tile::items; ++j) {
+                const unsigned k = lane() + j * warp::lanes;
+                if (k < count && element + k < path.elements) {
+                    shared.item[k] = held[j];
+                }
             }
         }
-        // Ends come from the offsets until there is one behind the tile.
+        shared.ends_of_lane[lane()] = 0;
+        __syncwarp();
         unsigned ends = 0;
-        if (take_ends<1>(position + count, ends)) {
-            while (take_ends<4>(position + count, ends)) {
+        bool more = put_ends(first_ends, position + count, ends);
+        while (more) {
+            constexpr unsigned chunks = 4;
+            std::uint64_t before[chunks];
+#pragma unroll
+            for (unsigned q = 0; q < chunks; ++q) {
+                before[q] = path.elements_before_end(segment + ends + q * warp::lanes + lane());
+            }
+#pragma unroll
+            for (unsigned q = 0; q < chunks; ++q) {
+                if (more) {
+                    more = put_ends(before[q], position + count, ends);
+                }
             }
         }
         const unsigned elements = count - ends;
-#pragma unroll
-        for (unsigned j = 0; j < tile::items; ++j) {
-            const unsigned k = lane() + j * warp::lanes;
-            if (k < elements) {
-                shared.item[k] = held[j];
-            }
+        if (lane() == 0) {
+            shared.item[storage::slots - 1 - ends].word[0] = elements + 1; // no element reaches it
         }
         __syncwarp();
-        fold_tile(count, ends);
+        fold_tile(count, ends, skipped);
         element += elements;
         segment += ends;
         __syncwarp();
     }
 
-    // Puts so many times 32 ends into shared memory, behind those that are there, but none at `behind` or later.
-    // Whether there may be more.
-    template <unsigned Chunks>
-    __device__ bool take_ends(std::uint64_t behind, unsigned& ends) {
-        std::uint64_t before[Chunks];
+    // The tile's elements by vectors, where they can be, into shared memory.
+    __device__ bool load_vectors(unsigned count, unsigned& skipped) {
+        if constexpr (by_vectors && sizeof(staged<T>) == sizeof(T) && sizeof(T) <= 8) {
+            constexpr unsigned groups = (tile::size + width - 1 + row - 1) / row;
+            skipped =
+                static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(in + path.base + element) % 16 / sizeof(T));
+            if (skipped <= element && element + groups * row <= path.elements) {
+                const uint4* const from = reinterpret_cast<const uint4*>(in + path.base + element - skipped) + lane();
+                uint4 loaded[groups];
 #pragma unroll
-        for (unsigned q = 0; q < Chunks; ++q) {
-            before[q] = path.elements_before_end(segment + ends + q * warp::lanes + lane());
-        }
-        unsigned who = 0;
-        const unsigned from = ends + lane();
+                for (unsigned g = 0; g < groups; ++g) {
+                    if ((g * warp::lanes + lane()) * width < count + skipped) {
+                        loaded[g] = __ldg(from + g * warp::lanes);
+                    }
+                }
 #pragma unroll
-        for (unsigned q = 0; q < Chunks; ++q) {
-            const unsigned k = from + q * warp::lanes;
-            const bool inside = before[q] + segment + k < behind;
-            if (inside) {
-                shared.item[tile::size - 1 - k].word[0] = static_cast<unsigned>(before[q] - element);
+                for (unsigned g = 0; g < groups; ++g) {
+                    if ((g * warp::lanes + lane()) * width < count + skipped) {
+                        reinterpret_cast<uint4*>(shared.item)[g * warp::lanes + lane()] = loaded[g];
+                    }
+                }
+                return true;
             }
-            who = __ballot_sync(warp::all_lanes, inside);
-            ends += static_cast<unsigned>(__popc(who));
+            skipped = 0;
         }
+        return false;
+    }
+
+    // Puts 32 ends, one of each lane, behind those that are there, but none that is at position `behind` or later.
+    // Whether there may be more.
+    __device__ bool put_ends(std::uint64_t before, std::uint64_t behind, unsigned& ends) {
+        const unsigned k = ends + lane();
+        const bool inside = before + segment + k < behind;
+        if (inside) {
+            const auto stop = static_cast<unsigned>(before - element);
+            shared.item[storage::slots - 1 - k].word[0] = stop;
+            atomicAdd(&shared.ends_of_lane[(stop + k) / tile::items], 1u);
+        }
+        const unsigned who = __ballot_sync(warp::all_lanes, inside);
+        ends += static_cast<unsigned>(__popc(who));
         return who == warp::all_lanes;
     }
 
-    // How many of the tile's ends come before its item d.
-    __device__ unsigned ends_before(unsigned d, unsigned elements, unsigned ends) const {
-        unsigned least = d > elements ? d - elements : 0;
-        unsigned most = min(d, ends);
-        while (least < most) {
-            const unsigned middle = (least + most) / 2;
-            if (shared.item[tile::size - 1 - middle].word[0] + middle < d) {
-                least = middle + 1;
-            } else {
-                most = middle;
+    // This lane's items, of which there are `count`, one after the other: from element k and end s on.
+    struct way {
+        unsigned k, s, stop;
+        A mine;
+    };
+    __device__ void step(way& at, unsigned skipped) {
+        const bool is_element = at.k < at.stop;
+        if (is_element) {
+            at.mine =
+                op(at.mine,
+                   static_cast<A>(mapped(map, shared.item[skipped + at.k].element(), path.base + element + at.k)));
+        } else {
+            reinterpret_cast<A*>(shared.results)[at.s] = at.mine;
+            at.stop = shared.item[storage::slots - 2 - at.s].word[0];
+        }
+        at.mine = is_element ? at.mine : Op::template identity<A>();
+        at.k += is_element ? 1 : 0;
+        at.s += is_element ? 0 : 1;
+    }
+    __device__ void fold_items(way& at, unsigned count, unsigned skipped) {
+        if (count == tile::items) {
+#pragma unroll
+            for (unsigned j = 0; j < tile::items; ++j) {
+                step(at, skipped);
+            }
+        } else {
+#pragma unroll 1
+            for (unsigned j = 0; j < count; ++j) {
+                step(at, skipped);
             }
         }
-        return least;
     }
 
-    __device__ void fold_tile(unsigned count, unsigned ends) {
-        const unsigned elements = count - ends;
+    __device__ void fold_tile(unsigned count, unsigned ends, unsigned skipped) {
         A* const results = reinterpret_cast<A*>(shared.results);
-        const unsigned d = min(lane() * tile::items, count);
-        const auto end_of = [&](unsigned s) {
-            return s < ends ? shared.item[tile::size - 1 - s].word[0] : elements + 1;
-        };
-        unsigned s = ends_before(d, elements, ends);
-        const unsigned first = s;
-        unsigned k = d - s;
-        unsigned stop = end_of(s);
-        A mine = Op::template identity<A>();
-        const unsigned items = min(tile::items, count - d);
+        const unsigned own = shared.ends_of_lane[lane()];
+        unsigned s = own;
 #pragma unroll
-        for (unsigned j = 0; j < tile::items; ++j) {
-            if (j < items) {
-                if (k < stop) {
-                    mine = op(mine, static_cast<A>(mapped(map, shared.item[k].element(), path.base + element + k)));
-                    ++k;
-                } else {
-                    results[s] = mine;
-                    mine = Op::template identity<A>();
-                    ++s;
-                    stop = end_of(s);
-                }
-            }
+        for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
+            const unsigned other = __shfl_up_sync(warp::all_lanes, s, distance);
+            s += lane() >= distance ? other : 0;
         }
+        s -= own;
+        const unsigned first = s;
+        const unsigned d = min(lane() * tile::items, count);
+        way at{d - s, s, shared.item[storage::slots - 1 - s].word[0], Op::template identity<A>()};
+        fold_items(at, min(tile::items, count - d), skipped);
+        s = at.s;
+        A mine = at.mine;
         // What comes before this lane's items and belongs to its first end.
         const A before_all = warp::shuffle(warp::reduce(open, op), 0);
         const bool any = s != first;
