@@ -2,9 +2,11 @@
 // The library's histograms and CUB's, side by side, as lines of a table. Needs a GPU with 5 GiB.
 #include <cub/device/device_histogram.cuh>
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -30,51 +32,40 @@ struct room {
     workspace memory{histogram_workspace()};
 };
 
-// `bins` bins over [0, upper).
-template <class T, class Level>
-void row(room& in, const char* type, unsigned exponent, unsigned bins, Level upper, shape which) {
-    const std::uint64_t n = std::uint64_t{1} << exponent;
+// Of n samples of T, by ours(on, samples, counts) and peer(memory, bytes, samples, counts, stream).
+template <class T, class Ours, class Peer>
+void compared(room& in, const std::string& what, const char* type, std::uint64_t n, unsigned bins, std::uint64_t counted,
+              const Ours& ours, const Peer& peer) {
     const std::uint64_t bytes = n * sizeof(T);
     const std::uint64_t apart = (bytes + 255) / 256 * 256;
     const auto copies = static_cast<unsigned>(std::clamp<std::uint64_t>(pool_bytes / apart, 1, 256));
-    T* const data = static_cast<T*>(in.pool.data());
-    bench::fill<<<2048, 256>>>(data, pool_bytes / sizeof(T), static_cast<double>(upper), which);
-    WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
-    const auto at = [&](unsigned k) { return reinterpret_cast<T*>(reinterpret_cast<unsigned char*>(data) + k * apart); };
+    const auto at = [&](unsigned k) {
+        return reinterpret_cast<const T*>(static_cast<const unsigned char*>(in.pool.data()) + k * apart);
+    };
     auto* const out = static_cast<unsigned*>(in.out.data());
     auto* const peer_out = static_cast<int*>(in.peer_out.data());
-    const even_bins<Level> even(0, upper, bins);
-    const bench::call a = [&](cudaStream_t s, unsigned k) {
-        histogram(gpu{s, &in.memory}, static_cast<const T*>(at(k)), n, out, even);
-    };
-    const std::string what = std::to_string(bins) + " bins " + bench::shape_names[static_cast<int>(which)];
+    const bench::call a = [&](cudaStream_t s, unsigned k) { ours(gpu{s, &in.memory}, at(k), out); };
     const auto calls = std::max(static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64)),
                                 copies > 8 ? 16u : 2u);
-    const unsigned samples = exponent < 26 ? 15 : (bins < 1 << 20 ? 7 : 3);
+    const unsigned samples = bytes < std::uint64_t{1} << 28 ? 15 : (bins < 1 << 20 ? 7 : 3);
     a(in.stream.handle(), 0);
+
     // CUB gets memory beforehand, as much as it asks for; where it fails, ours is timed alone.
     std::size_t asked = 0;
-    const auto peer = [&](void* room, cudaStream_t s, unsigned k) {
-        return cub::DeviceHistogram::HistogramEven(room, asked, static_cast<const T*>(at(k)), peer_out,
-                                                   static_cast<int>(bins) + 1, Level{0}, upper, static_cast<std::int64_t>(n), s);
-    };
-    cudaError_t code = peer(nullptr, in.stream.handle(), 0);
+    cudaError_t code = peer(nullptr, asked, at(0), peer_out, in.stream.handle());
     if (code == cudaSuccess && asked > in.peer_memory.bytes()) {
         in.peer_memory = measure::device_memory{};
         in.peer_memory = measure::device_memory{asked};
     }
     if (code == cudaSuccess) {
-        code = peer(in.peer_memory.data(), in.stream.handle(), 0);
+        code = peer(in.peer_memory.data(), asked, at(0), peer_out, in.stream.handle());
     }
     std::vector<unsigned> x(bins), y(bins);
     in.stream.synchronize();
     WARPFOLD_CUDA_CHECK(cudaMemcpy(x.data(), out, bins * 4, cudaMemcpyDeviceToHost));
     WARPFOLD_CUDA_CHECK(cudaMemcpy(y.data(), peer_out, bins * 4, cudaMemcpyDeviceToHost));
-    std::uint64_t all = 0;
-    for (const unsigned one : x) {
-        all += one;
-    }
-    if (all != n) {
+    const std::uint64_t all = std::accumulate(x.begin(), x.end(), std::uint64_t{0});
+    if (all != counted) {
         std::printf("%s\t%s\t%llu\tours counts %llu\n", what.c_str(), type, static_cast<unsigned long long>(n),
                     static_cast<unsigned long long>(all));
         return;
@@ -88,12 +79,12 @@ void row(room& in, const char* type, unsigned exponent, unsigned bins, Level upp
         (void)cudaGetLastError();
         std::printf("# %s %s: CUB fails: %s\n", what.c_str(), type, cudaGetErrorName(code));
     } else if (differ != 0) {
-        std::printf("# %s %s 2^%u: %llu samples differ\n", what.c_str(), type, exponent,
-                    static_cast<unsigned long long>(differ));
+        std::printf("# %s %s %llu: counts differ by %llu in all\n", what.c_str(), type,
+                    static_cast<unsigned long long>(n), static_cast<unsigned long long>(differ));
     }
     const bench::call b = [&](cudaStream_t s, unsigned k) {
         if (code == cudaSuccess) {
-            WARPFOLD_CUDA_CHECK(peer(in.peer_memory.data(), s, k));
+            WARPFOLD_CUDA_CHECK(peer(in.peer_memory.data(), asked, at(k), peer_out, s));
         } else {
             a(s, k);
         }
@@ -106,6 +97,67 @@ void row(room& in, const char* type, unsigned exponent, unsigned bins, Level upp
         cold.peer = warm.peer = stream.peer = std::numeric_limits<double>::quiet_NaN();
     }
     bench::print_row(what, type, n, static_cast<double>(bytes), stream, cold, warm);
+}
+
+template <class T>
+void fill(room& in, double upper, shape which) {
+    bench::fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T), upper, which);
+    WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+// `bins` bins over [0, upper).
+template <class T, class Level>
+void row(room& in, const char* type, unsigned exponent, unsigned bins, Level upper, shape which) {
+    const std::uint64_t n = std::uint64_t{1} << exponent;
+    fill<T>(in, static_cast<double>(upper), which);
+    compared<T>(
+        in, std::to_string(bins) + " bins " + bench::shape_names[static_cast<int>(which)], type, n, bins, n,
+        [&](const gpu& on, const T* data, unsigned* out) { histogram(on, data, n, out, even_bins<Level>(0, upper, bins)); },
+        [&](void* room, std::size_t& bytes, const T* data, int* out, cudaStream_t s) {
+            return cub::DeviceHistogram::HistogramEven(room, bytes, data, out, static_cast<int>(bins) + 1, Level{0}, upper,
+                                                       static_cast<std::int64_t>(n), s);
+        });
+}
+
+// Bins between edges, which get further apart.
+void edge_row(room& in, unsigned exponent, unsigned bins) {
+    const std::uint64_t n = std::uint64_t{1} << exponent;
+    fill<float>(in, 1, shape::uniform);
+    std::vector<float> edges(bins + 1);
+    for (unsigned k = 0; k <= bins; ++k) {
+        const double u = static_cast<double>(k) / bins;
+        edges[k] = static_cast<float>(u * u);
+    }
+    const measure::device_memory there(edges.size() * sizeof(float));
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(there.data(), edges.data(), edges.size() * sizeof(float), cudaMemcpyHostToDevice));
+    const auto* const first = static_cast<const float*>(there.data());
+    compared<float>(
+        in, std::to_string(bins) + " bins by edges", "f32", n, bins, n,
+        [&](const gpu& on, const float* data, unsigned* out) {
+            histogram(on, data, n, out, edge_bins<float>(first, bins + 1));
+        },
+        [&](void* room, std::size_t& bytes, const float* data, int* out, cudaStream_t s) {
+            return cub::DeviceHistogram::HistogramRange(room, bytes, data, out, static_cast<int>(bins) + 1, first,
+                                                        static_cast<std::int64_t>(n), s);
+        });
+}
+
+// Three of four channels of 8 bits.
+void channel_row(room& in, unsigned exponent) {
+    const std::uint64_t n = std::uint64_t{1} << exponent, pixels = n / 4;
+    fill<std::uint8_t>(in, 256, shape::uniform);
+    const even_bins values(0, 256, 256);
+    compared<std::uint8_t>(
+        in, "256 bins, 3 of 4 channels", "u8", n, 768, 3 * pixels,
+        [&](const gpu& on, const std::uint8_t* data, unsigned* out) {
+            histogram_channels<4>(on, data, pixels, out, std::array{values, values, values});
+        },
+        [&](void* room, std::size_t& bytes, const std::uint8_t* data, int* out, cudaStream_t s) {
+            const cuda::std::array<int*, 3> counts{out, out + 256, out + 512};
+            const cuda::std::array<int, 3> levels{257, 257, 257}, lower{0, 0, 0}, upper{256, 256, 256};
+            return cub::DeviceHistogram::MultiHistogramEven<4, 3>(room, bytes, data, counts, levels, lower, upper,
+                                                                  static_cast<std::int64_t>(pixels), s);
+        });
 }
 
 } // namespace
@@ -128,7 +180,13 @@ int main() {
         }
         row<std::uint8_t>(in, "u8", 28, 256, 256, shape::skewed);
         row<std::uint8_t>(in, "u8", 28, 256, 256, shape::constant);
-        for (const unsigned bins : {256u, 2048u, 16384u, 65536u, 1u << 20, 1u << 24}) {
+        row<std::int16_t>(in, "i16", 28, 1024, std::int16_t{32767}, shape::uniform);
+        row<std::int64_t>(in, "i64", 27, 1024, std::int64_t{1} << 40, shape::uniform);
+        row<double>(in, "f64", 27, 1024, 1.0, shape::uniform);
+        edge_row(in, 28, 256);
+        edge_row(in, 28, 16384);
+        channel_row(in, 28);
+        for (const unsigned bins : {256u, 2048u, 16384u, 65536u, 1u << 20}) {
             for (const unsigned exponent : {8u, 16u, 20u, 24u}) {
                 row<std::int32_t>(in, "i32", exponent, bins, static_cast<int>(bins), shape::uniform);
             }
@@ -137,9 +195,9 @@ int main() {
                 row<float>(in, "f32", 28, bins, 1.0f, which);
             }
         }
-        row<std::int16_t>(in, "i16", 28, 1024, std::int16_t{32767}, shape::uniform);
-        row<std::int64_t>(in, "i64", 27, 1024, std::int64_t{1} << 40, shape::uniform);
-        row<double>(in, "f64", 27, 1024, 1.0, shape::uniform);
+        for (const unsigned exponent : {20u, 28u}) {
+            row<std::int32_t>(in, "i32", exponent, 1 << 24, 1 << 24, shape::uniform);
+        }
     } catch (const std::exception& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;
