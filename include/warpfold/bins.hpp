@@ -36,7 +36,8 @@ inline std::uint32_t checked_bins(std::uint64_t bins) {
 // Otherwise: min(bins - 1, floor((x - lower) * (bins / (upper - lower)))) for lower <= x < upper, where every operation
 // rounds to nearest in one type: that of floating-point samples and bounds, the wider of the two where both are such;
 // double where the integers of the other have more digits than it. x and the bounds are converted to it first. This rule
-// is monotone: a larger sample is never in a lower bin. Host and GPU agree on every sample.
+// is monotone: a larger sample is never in a lower bin. Host and GPU agree on every sample. Of more bins than the type
+// has whole numbers, 2^24 in float, only those get samples whose number it has.
 template <class T>
     requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
 class even_bins {

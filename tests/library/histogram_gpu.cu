@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -139,9 +140,27 @@ void plans() {
     }
 }
 
+// More samples than 32 bits number, all the same; asked for by an argument, on a device with 10 GB.
+template <class T, class Counter>
+void large(std::uint64_t n, unsigned bins, workspace& memory) {
+    T* samples = nullptr;
+    CUDA(cudaMalloc(&samples, n * sizeof(T)));
+    CUDA(cudaMemset(samples, 1, n * sizeof(T)));
+    T value;
+    std::memset(&value, 1, sizeof(T));
+    on_device<Counter> counts(std::vector<Counter>(bins, Counter{3}));
+    const even_bins<std::int64_t> even(0, std::int64_t{1} << (8 * sizeof(T)), bins);
+    histogram(gpu{nullptr, &memory}, static_cast<const T*>(samples), n, counts.data(), even);
+    const auto bin = static_cast<std::size_t>(tests::even_bin(value, 0, (std::int64_t{1} << (8 * sizeof(T))) - 1, bins));
+    std::vector<std::uint64_t> expected(bins);
+    expected[bin] = n;
+    CHECK(same(counts.read(), expected));
+    CUDA(cudaFree(samples));
+}
+
 } // namespace
 
-int main() {
+int main(int count, char** /*arguments*/) {
     plans();
     workspace memory(histogram_workspace());
     integers<std::int32_t, std::int64_t, std::uint32_t>(memory, -(std::int64_t{1} << 31), std::int64_t{1} << 31,
@@ -149,4 +168,11 @@ int main() {
     integers<std::int8_t, int, std::uint32_t>(memory, -128, 128, {1, 256, 1000});
     integers<std::uint8_t, int, std::int64_t>(memory, 10, 200, {19, 256});
     every_way(memory);
+    if (count > 1) {
+        large<std::uint8_t, std::uint32_t>((std::uint64_t{1} << 31) + 7, 256, memory);
+        large<std::uint8_t, std::uint64_t>((std::uint64_t{1} << 32) + 5, 100, memory);
+        for (const unsigned bins : {1000u, 65536u, 1u << 20, 1u << 22}) {
+            large<std::int16_t, std::uint64_t>((std::uint64_t{1} << 32) + 5, bins, memory);
+        }
+    }
 }
