@@ -119,10 +119,13 @@ struct even_floats {
     template <class S>
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& sample) const {
         const C x = static_cast<C>(sample);
-        // Clamped, NaN to 0, so that it can be converted whatever x is, without a branch.
         const C at = (x - lower) * scale;
-        const C from_zero = at > C{0} ? at : C{0};
+#if defined(__CUDA_ARCH__) // where a conversion gives the nearest integer there is, and 0 of NaN
+        const std::int32_t bin = min(static_cast<std::int32_t>(at), static_cast<std::int32_t>(last));
+#else
+        const C from_zero = at > C{0} ? at : C{0}; // of NaN too
         const auto bin = static_cast<std::int32_t>(from_zero < last ? from_zero : last);
+#endif
         return x >= lower && x < upper ? static_cast<std::uint32_t>(bin) : outside;
     }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #ifndef WARPFOLD_TUNING_HISTOGRAM
-#define WARPFOLD_TUNING_HISTOGRAM 1024, 2, 2, 4, 1, 4, 65536, 2, 9, 24, 65536, 16384, 2
+#define WARPFOLD_TUNING_HISTOGRAM 1024, 1, 4, 4, 1, 6, 131072, 3, 9, 24, 65536, 16384, 2
 #endif
 
 namespace warpfold::tuning {
