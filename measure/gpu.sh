@@ -4,8 +4,9 @@
 #   MINUTES  for all of it, 9 where none are given: what does not fit is cut off, and the log says so
 #   STAGES   facts build ladder sanitize ncu counters library; ladder, sanitize and ncu where none is named. facts always
 #            runs, build wherever a stage needs more than programs of its own
-# Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), sanitizer.tar.gz,
-# ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own tables, and library.tar.gz.
+# Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
+# sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own tables, and
+# library.tar.gz.
 # measure/results_tables.py and measure/compare_ncu.py make docs/results/ from them.
 set -uo pipefail
 
@@ -127,6 +128,10 @@ ladder() {
         done
     done
     cat "$work/ladder/reduce-268435456-256.txt" 2>/dev/null
+    within 120 "$tool" ladder all --device gpu --samples 11 --json "$out/ladders.json" \
+        >"$work/ladder/all.txt" 2>"$work/ladder/all.err" ||
+        { say "not all ladders are as they ought to be"; tail -n 5 "$work/ladder/all.err"; }
+    say "ladders: all"
     tar -C "$work" -czf "$out/ladder.tar.gz" ladder
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 3b: in place with two barriers, as the slide has it: the barriers stand in a loop that threads leave one
 // after the other, so that not all threads of the block come to each. (Parallel patterns "Possible Implementation".)
+#include <stdexcept>
+
 #include "ladder/frame/claims.hpp"
 #include "ladder/frame/launch.hpp"
 #include "ladder/scan/steps.hpp"
@@ -29,7 +31,12 @@ __global__ void work_inefficient_scan_kernel(const int* x, int* y, unsigned inpu
     }
 }
 
+// Not on a GPU: from Volta on a thread that has left the loop may be kept from the barrier behind it until its warp
+// follows, and the warp waits in the loop for that thread, for ever.
 void run(const frame::stage& on) {
+    if (!on.software) {
+        throw std::runtime_error("not run on a GPU, where threads may wait for each other for ever");
+    }
     if (on.n != 0) {
         frame::launch(on, "work_inefficient_scan_kernel", work_inefficient_scan_kernel, 1, static_cast<unsigned>(on.n),
                       0, on.input<int>(), on.output<int>(), static_cast<unsigned>(on.n));

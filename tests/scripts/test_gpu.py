@@ -69,7 +69,7 @@ class Session(unittest.TestCase):
     def test_whole_session(self):
         answer, calls = self.session("1")
         self.assertEqual({p.name for p in (self.place / "out").iterdir()},
-                         {"session.log", "facts.json", "ladder.tar.gz", "sanitizer.tar.gz", "ncu.tar.gz"}, answer.stdout)
+                         {"session.log", "facts.json", "ladder.tar.gz", "ladders.json", "sanitizer.tar.gz", "ncu.tar.gz"}, answer.stdout)
         self.assertEqual(json.loads((self.place / "out/facts.json").read_text())["compute_cap"], "9.0")
         self.assertIn("-DWARPFOLD_CUDA_ARCHITECTURES=90", calls)
         tables = self.names("ladder.tar.gz")
