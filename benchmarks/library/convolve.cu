@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The library's convolutions beside straightforward tiled kernels as the lectures have them, as lines of a table. Needs
-// a GPU with 5 GiB. `convolve ours` leaves the peers out; `convolve once` calls everything once, for a profiler.
+// a GPU with 5 GiB. `convolve ours` leaves the peers out; `convolve once` calls everything
+// once, for a profiler; `convolve large` checks arrays of more than 2^31 samples.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -211,10 +212,59 @@ void separable(room& in, const char* type, int side, int k) {
         });
 }
 
+// More than 2^31 samples: a mask of one 1 moves them, and every result is compared with the sample that it must be.
+__global__ void count_moved(const std::uint8_t* in, const std::uint8_t* out, std::int64_t n, std::int64_t by,
+                            unsigned long long* wrong) {
+    for (std::int64_t k = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::int64_t{gridDim.x} * blockDim.x) {
+        const std::int64_t at = (k + by + n) % n;
+        if (out[k] != in[at]) {
+            atomicAdd(wrong, 1ull);
+        }
+    }
+}
+
+int large_arrays() {
+    constexpr std::uint64_t side = 46351, n = side * side; // 2^31 + 931,553
+    measure::device_memory samples(n), results(n), counter(8);
+    auto* const in = static_cast<std::uint8_t*>(samples.data());
+    auto* const out = static_cast<std::uint8_t*>(results.data());
+    auto* const wrong = static_cast<unsigned long long*>(counter.data());
+    fill<<<2048, 256>>>(in, n);
+    int failures = 0;
+    const auto check = [&](const char* what, std::int64_t by) {
+        unsigned long long found = 0;
+        WARPFOLD_CUDA_CHECK(cudaMemset(wrong, 0, 8));
+        count_moved<<<2048, 256>>>(in, out, static_cast<std::int64_t>(n), by, wrong);
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(&found, wrong, 8, cudaMemcpyDeviceToHost));
+        WARPFOLD_CUDA_CHECK(cudaMemset(out, 0xa5, n));
+        std::printf("%llu samples, %s: %llu results are wrong\n", static_cast<unsigned long long>(n), what, found);
+        failures += found != 0;
+    };
+    const auto* const from = static_cast<const std::uint8_t*>(in);
+    for (const std::uint64_t k : {9, 40}) {
+        std::vector<float> mask(k);
+        mask[k - 1] = 1;
+        correlate(gpu{}, from, n, mask.data(), k, out, {border::wrap, outputs::same});
+        check(k == 9 ? "1d 9" : "1d 40", static_cast<std::int64_t>(k - 1 - k / 2));
+    }
+    for (const std::uint64_t k : {6}) {
+        std::vector<float> mask(k);
+        mask[0] = 1;
+        correlate(gpu{}, image{from, side, side}, image{mask.data(), 1, k}, image{out, side, side},
+                  {border::wrap, outputs::same});
+        check("2d 1 x 6", -static_cast<std::int64_t>(k / 2 * side));
+    }
+    return failures;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     try {
+        if (argc > 1 && std::strcmp(argv[1], "large") == 0) {
+            return large_arrays();
+        }
         room in;
         in.once = argc > 1 && std::strcmp(argv[1], "once") == 0;
         in.ours_only = argc > 1 && std::strcmp(argv[1], "ours") == 0;
@@ -250,7 +300,7 @@ int main(int argc, char** argv) {
         }
         line<std::uint8_t>(in, "u8", std::uint64_t{1} << 28, 9);
         square<std::uint8_t>(in, "u8", 16384, 5);
-        separable<std::uint8_t>(in, "u8", 16384, 15);
+        separable<std::uint8_t>(in, "u8", 8192, 15);
         line<half>(in, "f16", std::uint64_t{1} << 27, 9);
         square<half>(in, "f16", 8192, 5);
 #endif

@@ -37,7 +37,7 @@ void one_dimension() {
 
 // More tiles than blocks.
 void long_array() {
-    using shape = detail::lines<float>;
+    using shape = detail::lines<float, 8>;
     const int blocks =
         detail::resident_blocks(detail::convolve_line<shape, float, float, float>, shape::threads, shape::bytes(64));
     const std::uint64_t n =

@@ -18,9 +18,9 @@ namespace warpfold::detail {
 // that every device has.
 template <class A>
 using image_tile =
-    std::conditional_t<sizeof(A) == 4, tile_shape<A, 4, 8, 4, 32, 2, 32, 32>, tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
-template <class A>
-using lines = line_shape<A, convolve_tuning.line_threads, sizeof(A) == 4 ? convolve_tuning.line_columns : 8>;
+    std::conditional_t<sizeof(A) == 4, tile_shape<A, 4, 8, 4, 32, 4, 24, 24>, tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
+template <class A, int Run>
+using lines = line_shape<A, convolve_tuning.line_threads, Run>;
 
 // Sizes of masks that kernels are compiled for; all others go through tiles.
 using run_sizes = std::integer_sequence<int, 3, 5, 7, 9, 17>;
@@ -84,6 +84,17 @@ void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, c
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
+// How many rows of results a strip has at most.
+constexpr std::int64_t most_rows(int k, sliding how) {
+    if (k <= 3) {
+        return convolve_tuning.slide_rows_3;
+    }
+    if (k <= 5) {
+        return convolve_tuning.slide_rows_5;
+    }
+    return k <= (how == sliding::separable ? 9 : 7) ? convolve_tuning.slide_rows_7 : std::int64_t{1} << 30;
+}
+
 // Strips so long that the blocks are as many as the device holds at once; where memory is what a call waits for,
 // shorter, so that all blocks together go through the image from its top to its end.
 template <class A, class T, class O, int KX, int KY, sliding How>
@@ -106,9 +117,7 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
                                 convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
     std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, 2);
-    if (KX <= (How == sliding::separable ? convolve_tuning.slide_small_separable : convolve_tuning.slide_small)) {
-        rows = std::min<std::int64_t>(rows, convolve_tuning.slide_rows);
-    }
+    rows = std::min<std::int64_t>(rows, most_rows(KX, How));
     shape.rows = static_cast<int>(std::max(rows, (task.out_height + 65534) / 65535));
     const dim3 grid(static_cast<unsigned>(across),
                     static_cast<unsigned>((task.out_height + shape.rows - 1) / shape.rows),
@@ -159,9 +168,9 @@ void launch_tile(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-template <class A, class T, class O>
+template <int Run, class A, class T, class O>
 void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, const A* values, std::int64_t k) {
-    using shape = lines<A>;
+    using shape = lines<A, Run>;
     mask_parameter<A, parameter_mask_v<A>> parameter;
     if (values == nullptr) {
         std::copy(mask, mask + k, parameter.value);
@@ -233,7 +242,11 @@ struct convolve_engine<gpu> {
             put_mask(on, values, mask, kx * ky);
         }
         if (line) {
-            launch_line(on, task, mask, values, kx);
+            if (sizeof(A) == 8 || kx <= convolve_tuning.line_short) {
+                launch_line<8>(on, task, mask, values, kx);
+            } else if constexpr (sizeof(A) == 4) {
+                launch_line<16>(on, task, mask, values, kx);
+            }
         } else {
             launch_tile<image_tile<A>>(on, task, mask, values, kx, ky, call);
         }
