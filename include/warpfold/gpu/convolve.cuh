@@ -84,12 +84,12 @@ void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, c
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-// How many rows of results a strip has at most.
-constexpr std::int64_t most_rows(int k, sliding how) {
-    if (k <= 3) {
+// How many rows of results a strip has at most. Smaller samples are less memory, and more arithmetic for each byte.
+constexpr std::int64_t most_rows(int k, sliding how, std::size_t bytes_of_sample) {
+    if (k <= 3 && bytes_of_sample >= 4) {
         return convolve_tuning.slide_rows_3;
     }
-    if (k <= 5) {
+    if (k <= 5 && bytes_of_sample >= 4) {
         return convolve_tuning.slide_rows_5;
     }
     return k <= (how == sliding::separable ? 9 : 7) ? convolve_tuning.slide_rows_7 : std::int64_t{1} << 30;
@@ -117,7 +117,7 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
                                 convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
     std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, 2);
-    rows = std::min<std::int64_t>(rows, most_rows(KX, How));
+    rows = std::min<std::int64_t>(rows, most_rows(KX, How, sizeof(T)));
     shape.rows = static_cast<int>(std::max(rows, (task.out_height + 65534) / 65535));
     const dim3 grid(static_cast<unsigned>(across),
                     static_cast<unsigned>((task.out_height + shape.rows - 1) / shape.rows),

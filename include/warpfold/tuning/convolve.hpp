@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How a convolution is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To try others
-// define WARPFOLD_TUNING_CONVOLVE as "256, 2, 128, 1, 8, 8, 8, 32, 128, 64", in the order of the fields.
+// define WARPFOLD_TUNING_CONVOLVE as "256, 2, 128, 1, 4, 4, 6, 32, 128, 64", in the order of the fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_CONVOLVE
-#define WARPFOLD_TUNING_CONVOLVE 256, 2, 128, 1, 8, 8, 8, 32, 128, 64
+#define WARPFOLD_TUNING_CONVOLVE 256, 2, 128, 1, 4, 4, 6, 32, 128, 64
 #endif
 
 namespace warpfold::tuning {
@@ -15,7 +15,7 @@ struct convolve {
     int slide_threads; // of a block, for columns of images that slide through registers,
     int slide_waves;   // and how many times as many blocks there are as fit the device at once, unless strips are short
     int slide_stages;  // how many rows of samples a warp has in shared memory or on their way, a power of two
-    int slide_rows_3;  // of results that a strip has at most, for masks 3 wide,
+    int slide_rows_3;  // of results that a strip has at most, for samples of 4 bytes and masks 3 wide,
     int slide_rows_5;  // 5 wide,
     int slide_rows_7;  // and 7 wide; of separable ones up to 9 wide
     int line_threads;  // of a block, for long masks of one dimension,
