@@ -29,7 +29,7 @@ template <class T, unsigned Items>
 inline constexpr unsigned run_alignment = detail::run_alignment_v<T, Items>;
 template <class T, unsigned Items>
 __device__ void load_vectors(const T* from, T (&items)[Items]) {
-    detail::load_run<false>(from + threadIdx.x * Items, items);
+    detail::load_run(from + threadIdx.x * Items, items);
 }
 
 // Shared memory for a tile of Threads * Items elements that changes from one arrangement to the other. A gap of one

@@ -24,7 +24,7 @@ __device__ void store_striped(const Out& out, std::uint64_t first, std::uint64_t
 // Blocked items, in accesses of up to 16 bytes: a whole tile, `to` aligned to run_alignment<T, Items>.
 template <class T, unsigned Items>
 __device__ void store_vectors(T* to, const T (&items)[Items]) {
-    detail::store_run<false>(to + threadIdx.x * Items, items);
+    detail::store_run(to + threadIdx.x * Items, items);
 }
 
 // Blocked items, exchanged and stored striped. One barrier; another one has to come before `storage` is used again.

@@ -101,9 +101,6 @@ struct box_words {
     // Asks again until it is there.
     __device__ void wait(const mailbox<A>* box) {
         while (!there()) {
-#ifdef WARPFOLD_SCAN_SLEEP
-            __nanosleep(WARPFOLD_SCAN_SLEEP);
-#endif
             load(box);
         }
     }

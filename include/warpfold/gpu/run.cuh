@@ -40,8 +40,8 @@ struct access_word<1> {
 template <class T, unsigned Count>
 inline constexpr unsigned run_alignment_v = access_bytes(sizeof(T) * Count);
 
-// Count elements from `from` on, which is aligned to run_alignment_v. With `once` caches need not keep them.
-template <bool Once, class T, unsigned Count>
+// Count elements from `from` on, which is aligned to run_alignment_v.
+template <class T, unsigned Count>
 __device__ void load_run(const T* from, T (&items)[Count]) {
     constexpr unsigned bytes = sizeof(T) * Count;
     using word = typename access_word<access_bytes(bytes)>::type;
@@ -50,17 +50,13 @@ __device__ void load_run(const T* from, T (&items)[Count]) {
 #pragma unroll
     for (unsigned w = 0; w < words; ++w) {
         const word* const at = reinterpret_cast<const word*>(from) + w;
-        if constexpr (Once) {
-            held[w] = __ldcs(at);
-        } else {
-            held[w] = *at;
-        }
+        held[w] = *at;
     }
     std::memcpy(items, held, bytes);
 }
 
 // The same the other way.
-template <bool Once, class T, unsigned Count>
+template <class T, unsigned Count>
 __device__ void store_run(T* to, const T (&items)[Count]) {
     constexpr unsigned bytes = sizeof(T) * Count;
     using word = typename access_word<access_bytes(bytes)>::type;
@@ -70,11 +66,7 @@ __device__ void store_run(T* to, const T (&items)[Count]) {
 #pragma unroll
     for (unsigned w = 0; w < words; ++w) {
         word* const at = reinterpret_cast<word*>(to) + w;
-        if constexpr (Once) {
-            __stcs(at, held[w]);
-        } else {
-            *at = held[w];
-        }
+        *at = held[w];
     }
 }
 
@@ -99,8 +91,8 @@ __device__ void fetch_run(const T* from, T* shared) {
     }
 #endif
     T items[Count];
-    load_run<false>(from, items);
-    store_run<false>(shared, items);
+    load_run(from, items);
+    store_run(shared, items);
 }
 
 __device__ inline void await_runs() {

@@ -27,9 +27,6 @@
 
 namespace warpfold::detail {
 
-#ifndef WARPFOLD_SCAN_POLICY
-#define WARPFOLD_SCAN_POLICY 0
-#endif
 inline constexpr tuning::scan scan_tuning = tuning::scan_default;
 
 // How elements are laid out in a tile whose larger ones have so many bytes.
@@ -41,11 +38,12 @@ struct scan_layout {
     static constexpr unsigned warps = scan_tuning.threads / warp::lanes;
     static constexpr unsigned tile = row * rows * warps; // at most
 
-    // How many rows a warp has: what one block can do it does, and otherwise there are enough blocks for the device.
+    // How many rows a warp has: a few are left to one block, and there are not more blocks than look at each other
+    // directly before tiles have become as large as they can.
     static unsigned rows_of(std::uint64_t n) {
         const std::uint64_t of_block = row * warps, all = (n + of_block - 1) / of_block;
         return static_cast<unsigned>(
-            all <= rows ? all : std::min<std::uint64_t>((all + scan_tuning.blocks - 1) / scan_tuning.blocks, rows));
+            std::min<std::uint64_t>(all <= scan_tuning.one_block_rows ? all : (all + scan_tuning.blocks - 1) / scan_tuning.blocks, rows));
     }
     static std::uint64_t tiles_of(std::uint64_t n) {
         const std::uint64_t size = std::uint64_t{row} * warps * rows_of(n);
@@ -89,7 +87,6 @@ struct scan_work {
     unsigned shift;
     unsigned rows; // of a warp
     bool in_runs, out_runs; // whole runs of in and out are aligned
-    bool once;              // the input is more than the L2 cache holds
 
     // Where the element at position v stands.
     [[nodiscard]] __device__ std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
@@ -130,7 +127,7 @@ struct scan_work {
         if constexpr (How::reverse) {
             reverse_run(items);
         }
-        store_run<false>(slot, items);
+        store_run(slot, items);
     }
     // The run at position v, from its slot, in the order in which it is visited. `Again`: when others write already.
     template <bool Again>
@@ -142,7 +139,7 @@ struct scan_work {
             }
             return;
         }
-        load_run<false>(slot, items);
+        load_run(slot, items);
         if constexpr (How::reverse) {
             reverse_run(items);
         }
@@ -155,11 +152,7 @@ struct scan_work {
                 if constexpr (How::reverse) {
                     reverse_run(items);
                 }
-                if (once && (WARPFOLD_SCAN_POLICY & 2)) {
-                    store_run<true>(out + run_place(v), items);
-                } else {
-                    store_run<false>(out + run_place(v), items);
-                }
+                store_run(out + run_place(v), items);
                 return;
             }
         }
@@ -355,7 +348,7 @@ struct scan_engine<gpu> {
         using layout = typename Work::layout;
         check_array(in, call);
         check_array(out, call);
-        Work work{in, out, map, op, how, n, nullptr, 0, 1, false, false, false};
+        Work work{in, out, map, op, how, n, nullptr, 0, 1, false, false};
         if constexpr (std::is_pointer_v<Out>) {
             work.shift = shift_of(out + (How::reverse ? n : 0), layout::run, How::reverse);
             work.out_runs = aligned(out + (How::reverse ? n : 0), layout::run, work.shift, How::reverse);
@@ -370,14 +363,8 @@ struct scan_engine<gpu> {
         if (tiles > 0x7fffffffu) {
             throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has blocks for");
         }
-        work.once = n * scan_bytes<typename Work::T, Out>() > device_attribute(cudaDevAttrL2CacheSize);
         const call_memory memory(on, Work::memory::bytes(tiles), 0, call);
         work.boxes = memory.boxes();
-#ifdef WARPFOLD_SCAN_CARVEOUT
-        WARPFOLD_CHECK_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void*>(&scan_kernel<Work>),
-                                                 cudaFuncAttributePreferredSharedMemoryCarveout,
-                                                 cudaSharedmemCarveoutMaxShared));
-#endif
         scan_kernel<<<static_cast<unsigned>(tiles), scan_tuning.threads, 0, on.stream>>>(work);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }

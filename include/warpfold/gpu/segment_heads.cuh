@@ -44,7 +44,7 @@ struct segment_heads<Work, How, heads<Flags>> : head_bits<typename Work::layout>
             if constexpr (std::is_pointer_v<Flags> && !How::reverse) {
                 if (inside && reinterpret_cast<std::uintptr_t>(flags + v) % run_alignment_v<F, layout::run> == 0) {
                     F held[layout::run];
-                    load_run<false>(flags + v, held);
+                    load_run(flags + v, held);
 #pragma unroll
                     for (unsigned j = 0; j < layout::run; ++j) {
                         this->bits[r] |= (held[j] ? 1u : 0u) << j;
