@@ -42,8 +42,9 @@ struct scan_layout {
     // directly before tiles have become as large as they can.
     static unsigned rows_of(std::uint64_t n) {
         const std::uint64_t of_block = row * warps, all = (n + of_block - 1) / of_block;
-        return static_cast<unsigned>(
-            std::min<std::uint64_t>(all <= scan_tuning.one_block_rows ? all : (all + scan_tuning.blocks - 1) / scan_tuning.blocks, rows));
+        const std::uint64_t wanted =
+            all <= scan_tuning.one_block_rows ? all : (all + scan_tuning.blocks - 1) / scan_tuning.blocks;
+        return static_cast<unsigned>(std::min<std::uint64_t>(wanted, rows));
     }
     static std::uint64_t tiles_of(std::uint64_t n) {
         const std::uint64_t size = std::uint64_t{row} * warps * rows_of(n);
