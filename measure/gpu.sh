@@ -224,7 +224,7 @@ library() {
         library_program "$(basename "$source").o" "$source" -c &
         measuring+=($!)
     done
-    for source in tests/library/*_gpu.cu; do
+    for source in tests/library/*_gpu.cu tests/library/large.cu; do
         library_program "test-$(basename "$source" .cu)" "$source" &
         building+=($!)
     done
@@ -236,7 +236,7 @@ library() {
     done
     wait "${building[@]}"
     say "library: built"
-    for source in tests/library/*_gpu.cu; do
+    for source in tests/library/*_gpu.cu tests/library/large.cu; do
         name=$(basename "$source" .cu)
         if within 60 "$work/library/test-$name" >"$work/library/$name.txt" 2>&1; then
             say "library: $name is right"

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// More elements than 32 bits count: 2^31 + 7 and 2^33 of them, with results that are known beforehand. Needs a GPU with
+// 40 GiB; run by `./dev gpu 9 library`.
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "tests/runtime/programs/check.hpp"
+#include "warpfold/exact_sum.cuh"
+#include "warpfold/histogram.cuh"
+#include "warpfold/reduce.cuh"
+#include "warpfold/scan.cuh"
+#include "warpfold/segmented_reduce.cuh"
+
+using namespace warpfold;
+
+namespace {
+
+constexpr unsigned period = 7; // element k is k modulo 7
+
+template <class T>
+__global__ void fill(T* data, std::uint64_t n) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::uint64_t{gridDim.x} * blockDim.x) {
+        data[k] = static_cast<T>(k % period);
+    }
+}
+
+// The sum of the elements 0 to k.
+__host__ __device__ std::uint64_t sum_to(std::uint64_t k) {
+    const std::uint64_t whole = (k + 1) / period, rest = (k + 1) % period;
+    return whole * 21 + (rest == 0 ? 0 : rest * (rest - 1) / 2);
+}
+
+struct is_running_sum {
+    template <class T>
+    __host__ __device__ bool operator()(const T& x, std::uint64_t k) const {
+        return x == static_cast<T>(sum_to(k));
+    }
+};
+
+struct is_zero {
+    __host__ __device__ bool operator()(std::uint8_t x) const { return x == 0; }
+};
+
+template <class T>
+struct array {
+    explicit array(std::uint64_t n) { CUDA(cudaMalloc(&data, n * sizeof(T))); }
+    array(const array&) = delete;
+    array& operator=(const array&) = delete;
+    ~array() { (void)cudaFree(data); }
+    T* data = nullptr;
+};
+
+void bytes(std::uint64_t n) {
+    const array<std::uint8_t> in(n), out(n);
+    fill<<<4096, 256>>>(in.data, n);
+    const gpu on;
+    CHECK(reduce(on, in.data, n) == sum_to(n - 1));
+    CHECK(count_if(on, in.data, n, is_zero{}) == (n + period - 1) / period);
+    const auto counts = histogram(on, in.data, n, even_bins<int>(0, period, period));
+    for (unsigned b = 0; b < period; ++b) {
+        CHECK(counts[b] == (n + period - 1 - b) / period);
+    }
+    inclusive_scan(on, in.data, n, out.data);
+    CHECK(count_if(on, out.data, n, is_running_sum{}) == n);
+    inclusive_scan(on, in.data, n, in.data); // in place
+    CHECK(count_if(on, in.data, n, is_running_sum{}) == n);
+    fill<<<4096, 256>>>(in.data, n);
+    const std::uint8_t most = 200;
+    CUDA(cudaMemcpy(in.data + n - 5, &most, 1, cudaMemcpyHostToDevice));
+    const auto found = arg_max(on, in.data, n);
+    CHECK(found.value == most && found.index == n - 5);
+    const auto both = min_max(on, in.data, n);
+    CHECK(both.smallest == 0 && both.largest == most);
+    fill<<<4096, 256>>>(in.data, n);
+
+    const std::uint64_t length = period * 100'000'001ull, segments = n / length;
+    const array<std::uint64_t> sums(segments);
+    segmented_reduce(on, in.data, equal_segments{length}, segments, sums.data);
+    std::vector<std::uint64_t> got(segments);
+    CUDA(cudaMemcpy(got.data(), sums.data, segments * 8, cudaMemcpyDeviceToHost));
+    for (const std::uint64_t one : got) {
+        CHECK(one == 21 * 100'000'001ull);
+    }
+}
+
+void floats(std::uint64_t n) {
+    const array<float> in(n);
+    fill<<<4096, 256>>>(in.data, n);
+    CHECK(exact_sum(gpu{}, in.data, n) == static_cast<float>(sum_to(n - 1)));
+    CHECK(arg_max(gpu{}, in.data, n).index == period - 1);
+}
+
+} // namespace
+
+int main() {
+    for (const std::uint64_t n : {(std::uint64_t{1} << 31) + 7, std::uint64_t{1} << 33}) {
+        bytes(n);
+        std::printf("%llu bytes: right\n", static_cast<unsigned long long>(n));
+    }
+    floats((std::uint64_t{1} << 31) + 7);
+    std::printf("2^31 + 7 floats: right\n");
+}
