@@ -6,6 +6,7 @@ Seconds of the compiler's processes (user and system) above those of a file with
 sm_90. The library's files hold the call on a GPU alone.
 """
 import argparse
+import datetime
 import os
 import pathlib
 import resource
@@ -70,7 +71,11 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     base = seconds(given.nvcc, EMPTY, given.runs)
-    print(f"An empty file takes {base:.2f} s.\n")
+    release = next(line for line in subprocess.run([given.nvcc, "--version"], capture_output=True, text=True,
+                                                   check=True).stdout.splitlines() if "release" in line)
+    print("# What a call adds to a file's compilation\n")
+    print(f"{release}, {datetime.date.today()}; seconds of the compiler's processes, above the {base:.2f} s of a file with an "
+          "empty kernel; taken by `measure/compile_time.py`.\n")
     print("| call | ours adds, s | CUB's adds, s | ratio |\n| --- | ---: | ---: | ---: |")
     for name, (peer, own) in CALLS.items():
         header, samples, expression = peer

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""library_table.py --facts facts.json FOLDER NAME.tsv ...: a page FOLDER/library-NAME-CARD.md of every table."""
+"""library_table.py --facts facts.json [--log session.log] FOLDER NAME.tsv ...: pages FOLDER/library-NAME-CARD.md."""
 import argparse
 import json
 import math
 import pathlib
+import re
 
 # What a table's ratios are to, and the ceiling that its GB/s have.
 SUBJECTS = {
@@ -58,14 +59,35 @@ def page(subject, lines, facts):
     return "\n".join(out) + "\n"
 
 
+def sanitizer_page(log, facts):
+    """What compute-sanitizer said of every test of the library, from the log of the session."""
+    tools = ["memcheck", "racecheck", "synccheck", "initcheck"]
+    found = {}
+    for line in log:
+        parts = re.match(r"\s*\d+ s  library, (\w+), (\w+): =* ?(.*)", line)
+        if parts:
+            found.setdefault(parts[1], {})[parts[2]] = parts[3].split(": ", 1)[-1]
+    out = ["# The library's tests under compute-sanitizer", "",
+           f"{facts['name']}, driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
+           "written by `measure/library_table.py`. The tests are those of `tests/library`, and are right on the card.", "",
+           "| test | " + " | ".join(tools) + " |", "| --- |" + " --- |" * len(tools)]
+    for test, said in found.items():
+        out.append(f"| {test} | " + " | ".join(said.get(tool, "not run") for tool in tools) + " |")
+    return "\n".join(out) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", required=True)
+    parser.add_argument("--log", type=pathlib.Path, help="session.log, for the page of compute-sanitizer")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("tables", nargs="+", type=pathlib.Path)
     given = parser.parse_args()
     facts = json.load(open(given.facts))
     card = "h200" if "H200" in facts["name"] else "h100" if "H100" in facts["name"] else facts["name"].lower().replace(" ", "-")
+    if given.log:
+        text = sanitizer_page(given.log.read_text().splitlines(), facts)
+        (given.folder / f"library-sanitizer-{card}.md").write_text(text)
     for table in given.tables:
         text = page(table.stem, table.read_text().splitlines(), facts)
         (given.folder / f"library-{table.stem.replace('_', '-')}-{card}.md").write_text(text)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How a segmented reduction is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To
-// try others define WARPFOLD_TUNING_SEGMENTED_REDUCE as "256, 4, 120, 4, 80, 512", in the order of the fields.
+// try others define WARPFOLD_TUNING_SEGMENTED_REDUCE as "256, 3, 120, 4, 100, 512", in the order of the fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_SEGMENTED_REDUCE
-#define WARPFOLD_TUNING_SEGMENTED_REDUCE 256, 4, 120, 4, 80, 512
+#define WARPFOLD_TUNING_SEGMENTED_REDUCE 256, 3, 120, 4, 100, 512
 #endif
 
 namespace warpfold::tuning {
