@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "measure/ceilings.hpp"
 #include "measure/device.hpp"
+#include "measure/facts.hpp"
 #include "measure/statistics.hpp"
 
 namespace warpfold::bench {
@@ -84,6 +86,27 @@ inline times compare(const measure::stream& on, const call& ours, const call& pe
         sample(b, of_peer);
     }
     return {measure::quantile(of_ours, 0.5), measure::quantile(of_peer, 0.5)};
+}
+
+// A line with the device and what it reads and copies, 1e9 bytes a second, measured over `bytes` of memory.
+inline measure::ceilings measure_and_print_ceilings(const measure::stream& on,
+                                                    std::size_t bytes = std::size_t{1} << 30) {
+    const measure::device_facts device = measure::current_device();
+    measure::timer clock(on, device.l2_bytes);
+    const measure::ceilings best = measure::measure_ceilings(on, clock, device.multiprocessors, bytes, {});
+    std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), best.read_gb_per_s, best.copy_gb_per_s);
+    return best;
+}
+
+// That line, and one with the columns: print_row's and what the benchmark adds to them.
+inline void print_head(const measure::stream& on, const char* peer = "CUB", const char* more = "",
+                       std::size_t bytes = std::size_t{1} << 30) {
+    measure_and_print_ceilings(on, bytes);
+    std::printf("# what\ttype\tn");
+    for (const char* way : {"stream", "graph cold", "graph warm"}) {
+        std::printf("\t%s ours us\t%s us\tratio", way, peer);
+    }
+    std::printf("\tGB/s%s\n", more);
 }
 
 // One line: what, type, n; microseconds of ours and of the peer and their ratio for calls on a stream with a cold

@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
-#include "measure/ceilings.hpp"
-#include "measure/facts.hpp"
 #include "warpfold/convolve.cuh"
 
 using namespace warpfold;
@@ -268,17 +266,9 @@ int main(int argc, char** argv) {
         room in;
         in.once = argc > 1 && std::strcmp(argv[1], "once") == 0;
         in.ours_only = argc > 1 && std::strcmp(argv[1], "ours") == 0;
-        const measure::device_facts device = measure::current_device();
         if (!in.once) {
-            measure::timer clock(in.stream, device.l2_bytes);
-            const measure::ceilings c =
-                measure::measure_ceilings(in.stream, clock, device.multiprocessors, std::size_t{1} << 30, {});
-            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s,
-                        c.copy_gb_per_s);
+            bench::print_head(in.stream, "peer", "\tTFLOP/s");
         }
-        std::printf(
-            "# what\ttype\tn\tstream ours us\tpeer us\tratio\tgraph cold ours us\tpeer us\tratio\tgraph warm ours us"
-            "\tpeer us\tratio\tGB/s\tTFLOP/s\n");
         for (const std::uint64_t k : {3, 5, 9, 17, 33, 129, 1025}) {
             line<float>(in, "f32", std::uint64_t{1} << 26, k);
         }
@@ -288,7 +278,6 @@ int main(int argc, char** argv) {
         for (const int k : {5, 15, 21, 31}) {
             separable<float>(in, "f32", 8192, k);
         }
-#ifndef WARPFOLD_BENCH_FLOAT_ONLY
         if (!in.once) {
             for (const unsigned e : {12, 16, 20, 22, 24}) {
                 line<float>(in, "f32", std::uint64_t{1} << e, 9);
@@ -303,7 +292,6 @@ int main(int argc, char** argv) {
         separable<std::uint8_t>(in, "u8", 8192, 15);
         line<half>(in, "f16", std::uint64_t{1} << 27, 9);
         square<half>(in, "f16", 8192, 5);
-#endif
     } catch (const std::exception& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

@@ -12,8 +12,6 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
-#include "measure/ceilings.hpp"
-#include "measure/facts.hpp"
 #include "warpfold/exact_sum.cuh"
 #include "warpfold/reduce.cuh"
 
@@ -142,17 +140,7 @@ void rows(room& in, const char* type, const std::vector<unsigned>& exponents) {
 int main() {
     try {
         room in;
-        const measure::device_facts device = measure::current_device();
-        {
-            measure::timer clock(in.stream, device.l2_bytes);
-            const measure::ceilings c =
-                measure::measure_ceilings(in.stream, clock, device.multiprocessors, std::size_t{1} << 30, {});
-            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s,
-                        c.copy_gb_per_s);
-        }
-        std::printf(
-            "# what\ttype\tn\tstream ours us\tCUB us\tratio\tgraph cold ours us\tCUB us\tratio\tgraph warm ours us"
-            "\tCUB us\tratio\tGB/s\n");
+        bench::print_head(in.stream);
         const bool brief = std::getenv("WARPFOLD_BENCH_SHORT") != nullptr; // for a tuner: two sizes
         rows<float>(in, "f32",
                     brief ? std::vector<unsigned>{20, 28}

@@ -12,8 +12,6 @@
 
 #include "benchmarks/library/bench.hpp"
 #include "benchmarks/library/histogram_samples.cuh"
-#include "measure/ceilings.hpp"
-#include "measure/facts.hpp"
 #include "warpfold/histogram.cuh"
 
 using namespace warpfold;
@@ -165,16 +163,8 @@ void channel_row(room& in, unsigned exponent) {
 int main() {
     try {
         room in;
-        const measure::device_facts device = measure::current_device();
-        {
-            measure::timer clock(in.stream, device.l2_bytes);
-            const measure::ceilings c = measure::measure_ceilings(in.stream, clock, device.multiprocessors,
-                                                                  std::size_t{1} << 30, {});
-            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s, c.copy_gb_per_s);
-        }
+        bench::print_head(in.stream);
         constexpr shape shapes[] = {shape::uniform, shape::skewed, shape::constant};
-        std::printf("# what\ttype\tn\tstream ours us\tCUB us\tratio\tgraph cold ours us\tCUB us\tratio\tgraph warm ours us"
-                    "\tCUB us\tratio\tGB/s\n");
         for (const unsigned exponent : {8u, 12u, 16u, 20u, 24u, 28u, 30u}) {
             row<std::uint8_t>(in, "u8", exponent, 256, 256, shape::uniform);
         }

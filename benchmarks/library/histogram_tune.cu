@@ -8,8 +8,6 @@
 
 #include "benchmarks/library/bench.hpp"
 #include "benchmarks/library/histogram_samples.cuh"
-#include "measure/ceilings.hpp"
-#include "measure/facts.hpp"
 #include "warpfold/histogram.cuh"
 
 using namespace warpfold;
@@ -65,10 +63,7 @@ int main(int count, char** /*arguments*/) {
     try {
         room in;
         in.once = count > 1;
-        const measure::device_facts device = measure::current_device();
-        measure::timer clock(in.stream, device.l2_bytes);
-        in.read = measure::measure_ceilings(in.stream, clock, device.multiprocessors, std::size_t{1} << 30, {}).read_gb_per_s;
-        std::printf("# %s, read %.1f GB/s\n", device.name.c_str(), in.read);
+        in.read = bench::measure_and_print_ceilings(in.stream).read_gb_per_s;
         for (const shape which : {shape::uniform, shape::skewed, shape::constant}) {
             row<std::uint8_t>(in, "u8", 256, 256, which);
             for (const unsigned bins : {256u, 2048u, 16384u, 65536u, 1u << 20, 1u << 24}) {

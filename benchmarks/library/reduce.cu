@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
-#include "measure/ceilings.hpp"
-#include "measure/facts.hpp"
 #include "warpfold/reduce.cuh"
 
 using namespace warpfold;
@@ -124,15 +122,7 @@ int main(int count, char** words) {
     const bool brief = count > 1 && std::strcmp(words[1], "short") == 0;
     try {
         room in;
-        const measure::device_facts device = measure::current_device();
-        {
-            measure::timer clock(in.stream, device.l2_bytes);
-            const measure::ceilings c = measure::measure_ceilings(in.stream, clock, device.multiprocessors,
-                                                                  std::size_t{1} << 30, {});
-            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s, c.copy_gb_per_s);
-        }
-        std::printf("# what\ttype\tn\tstream ours us\tCUB us\tratio\tgraph cold ours us\tCUB us\tratio\tgraph warm ours us"
-                    "\tCUB us\tratio\tGB/s\n");
+        bench::print_head(in.stream);
         if (brief) {
             sums<std::int32_t>(in, "i32", {8, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24});
             sums<float>(in, "f32", {8, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24});

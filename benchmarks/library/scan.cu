@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
-#include "measure/ceilings.hpp"
-#include "measure/facts.hpp"
 #include "warpfold/scan.cuh"
 
 using namespace warpfold;
@@ -133,25 +131,15 @@ int main(int argc, char** argv) {
             how.exponents = {8, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30};
         }
         room in;
-        const measure::device_facts device = measure::current_device();
-        {
-            measure::timer clock(in.stream, device.l2_bytes);
-            const measure::ceilings c = measure::measure_ceilings(in.stream, clock, device.multiprocessors,
-                                                                  std::size_t{2} << 30, {});
-            std::printf("# %s, read %.1f GB/s, copy %.1f GB/s\n", device.name.c_str(), c.read_gb_per_s, c.copy_gb_per_s);
-        }
+        bench::print_head(in.stream, "CUB", "", std::size_t{2} << 30);
         const tuning::scan t = tuning::scan_default;
         std::printf("# threads %u, bytes %u, blocks %u\n", t.threads, t.bytes, t.blocks_per_multiprocessor);
-        std::printf("# what\ttype\tn\tstream ours us\tCUB us\tratio\tgraph cold ours us\tCUB us\tratio\tgraph warm ours us"
-                    "\tCUB us\tratio\tGB/s\n");
         sums<std::int32_t>(in, how, "i32");
         sums<double>(in, how, "f64");
         sums<std::uint8_t>(in, how, "u8");
-#ifndef WARPFOLD_BENCH_FEW
         sums<float>(in, how, "f32", true);
         sums<std::int16_t>(in, how, "i16");
         sums<std::int32_t, std::int64_t>(in, how, "i32-i64");
-#endif
     } catch (const std::exception& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

@@ -18,6 +18,11 @@ struct on_device {
         CUDA(cudaMalloc(&base, (count + skip) * sizeof(T) + 1));
         CUDA(cudaMemcpy(base + skip, data.data(), count * sizeof(T), cudaMemcpyHostToDevice));
     }
+    // `n` elements of bytes 0x77.
+    explicit on_device(std::size_t n) : skip(0), count(n) {
+        CUDA(cudaMalloc(&base, n * sizeof(T) + 1));
+        CUDA(cudaMemset(base, 0x77, n * sizeof(T)));
+    }
     on_device(const on_device&) = delete;
     on_device& operator=(const on_device&) = delete;
     ~on_device() { (void)cudaFree(base); }

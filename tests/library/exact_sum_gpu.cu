@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/library/cases.hpp"
+#include "tests/library/device_array.hpp"
 #include "tests/library/exact_reference.hpp"
 #include "tests/runtime/programs/check.hpp"
 
@@ -16,20 +17,7 @@ using namespace warpfold;
 
 namespace {
 
-template <class T>
-struct on_device {
-    explicit on_device(const std::vector<T>& data, std::size_t skipped = 0) : skip(skipped) {
-        CUDA(cudaMalloc(&base, (data.size() + skip + 1) * sizeof(T)));
-        CUDA(cudaMemcpy(base + skip, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    on_device(const on_device&) = delete;
-    on_device& operator=(const on_device&) = delete;
-    ~on_device() { (void)cudaFree(base); }
-    [[nodiscard]] const T* data() const { return base + skip; }
-
-    T* base = nullptr;
-    std::size_t skip;
-};
+using tests::on_device;
 
 template <class T>
 void same(T got, T expected, const std::string& what) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/library/cases.hpp"
+#include "tests/library/device_array.hpp"
 #include "tests/library/histogram_cases.hpp"
 #include "tests/runtime/programs/check.hpp"
 
@@ -16,25 +17,7 @@ using namespace warpfold;
 
 namespace {
 
-template <class T>
-struct on_device {
-    explicit on_device(const std::vector<T>& data, std::size_t skipped = 0) : skip(skipped), size(data.size()) {
-        CUDA(cudaMalloc(&base, (data.size() + skip + 1) * sizeof(T)));
-        CUDA(cudaMemcpy(base + skip, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    on_device(const on_device&) = delete;
-    on_device& operator=(const on_device&) = delete;
-    ~on_device() { (void)cudaFree(base); }
-    [[nodiscard]] T* data() { return base + skip; }
-    [[nodiscard]] std::vector<T> read() {
-        std::vector<T> values(size);
-        CUDA(cudaMemcpy(values.data(), data(), size * sizeof(T), cudaMemcpyDeviceToHost));
-        return values;
-    }
-
-    T* base = nullptr;
-    std::size_t skip, size;
-};
+using tests::on_device;
 
 template <class C>
 bool same(const std::vector<C>& counts, const std::vector<std::uint64_t>& expected, std::uint64_t times = 1) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/library/cases.hpp"
+#include "tests/library/device_array.hpp"
 #include "tests/library/histogram_cases.hpp"
 #include "tests/runtime/programs/check.hpp"
 #include "warpfold/block/histogram.cuh"
@@ -18,25 +19,7 @@ using namespace warpfold;
 
 namespace {
 
-template <class T>
-struct on_device {
-    explicit on_device(const std::vector<T>& data) : size(data.size()) {
-        CUDA(cudaMalloc(&base, (data.size() + 1) * sizeof(T)));
-        CUDA(cudaMemcpy(base, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    on_device(const on_device&) = delete;
-    on_device& operator=(const on_device&) = delete;
-    ~on_device() { (void)cudaFree(base); }
-    [[nodiscard]] std::vector<T> read() const {
-        std::vector<T> values(size);
-        CUDA(cudaMemcpy(values.data(), base, size * sizeof(T), cudaMemcpyDeviceToHost));
-        return values;
-    }
-    [[nodiscard]] const T* data() const { return base; }
-
-    T* base = nullptr;
-    std::size_t size;
-};
+using tests::on_device;
 
 // Floating-point samples: the same as on the host, bin by bin.
 template <class T>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/library/cases.hpp"
+#include "tests/library/device_array.hpp"
 #include "tests/library/segment_cases.hpp"
 #include "tests/runtime/programs/check.hpp"
 #include "warpfold/reduce.cuh"
@@ -17,23 +18,7 @@ using namespace warpfold;
 
 namespace {
 
-template <class T>
-struct on_device {
-    explicit on_device(const std::vector<T>& data) {
-        CUDA(cudaMalloc(&base, (data.size() + 1) * sizeof(T)));
-        CUDA(cudaMemcpy(base, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    explicit on_device(std::size_t n) {
-        CUDA(cudaMalloc(&base, (n + 1) * sizeof(T)));
-        CUDA(cudaMemset(base, 0x77, (n + 1) * sizeof(T)));
-    }
-    on_device(const on_device&) = delete;
-    on_device& operator=(const on_device&) = delete;
-    ~on_device() { (void)cudaFree(base); }
-    [[nodiscard]] const T* data() const { return base; }
-
-    T* base = nullptr;
-};
+using tests::on_device;
 
 template <class T>
 void same(const on_device<T>& got, const std::vector<T>& expected, const std::string& what) {
