@@ -2,9 +2,9 @@
 // Writing a report of reductions as JSON.
 #include "tool/reduce_json.hpp"
 
-#include <cstdint>
-#include <string>
+#include <optional>
 
+#include "tool/json_parts.hpp"
 #include "tool/reduce_options.hpp"
 #include "tool/step_figures.hpp"
 
@@ -13,21 +13,6 @@ namespace {
 
 using report::json;
 using report::number;
-
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
-
-json microseconds(const std::optional<ladder::timing>& timing, double ladder::timing::*which) {
-    return timing ? number((*timing).*which * 1e6) : json(nullptr);
-}
-
-json json_of(const ladder::claim& claim) {
-    json out;
-    out["text"] = claim.text;
-    out["lecture"] = claim.lecture;
-    out["holds"] = claim.holds ? json(*claim.holds) : json(nullptr);
-    out["figure"] = claim.figure;
-    return out;
-}
 
 json json_of(const ladder::reduce_step& step, const step_figures& f) {
     json out;
@@ -67,60 +52,15 @@ json json_of(const ladder::reduce_step& step, const step_figures& f) {
     out["barriers_per_warp"] = number(f.barriers_per_warp);
     out["counters"] = f.total ? tool::json_of(*f.total) : json(nullptr);
     out["launches"] = tool::json_of(step.launches, f.total.has_value());
-    out["claims"] = json::array();
-    for (const auto& claim : step.claims) {
-        out["claims"].push_back(json_of(claim));
-    }
+    out["claims"] = tool::json_of(step.claims);
     return out;
 }
 
 } // namespace
 
-json json_of(const ladder::device_description& device) {
-    json out;
-    out["name"] = device.name;
-    out["software"] = device.software;
-    out["compute_capability"] = std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor);
-    out["multiprocessors"] = device.multiprocessors;
-    out["memory_bytes"] = device.memory_bytes;
-    out["l2_bytes"] = device.l2_bytes;
-    out["threads_per_block"] = device.threads_per_block;
-    out["driver"] = text_or_null(device.driver);
-    out["runtime"] = text_or_null(device.runtime);
-    out["read_gb_per_s"] = number(device.read_gb_per_s);
-    out["copy_gb_per_s"] = number(device.copy_gb_per_s);
-    return out;
-}
-
 json json_of(const ladder::scalar& value) {
     const bool real = value.type == ladder::element_type::float32 || value.type == ladder::element_type::float64;
     return real ? number(value.real) : json(value.integer);
-}
-
-json json_of(const softgpu::observe::counters& counters) {
-    json out;
-    softgpu::observe::for_each_counter(counters, [&](std::string_view name, std::uint64_t value, std::string_view) {
-        out[std::string(name)] = value;
-    });
-    out["average_active_lanes"] = counters.average_active_lanes();
-    return out;
-}
-
-json json_of(const std::vector<softgpu::observe::launch_record>& launches, bool counted) {
-    json out = json::array();
-    for (const auto& launch : launches) {
-        json one;
-        one["kernel"] = launch.kernel;
-        one["symbol"] = launch.symbol;
-        one["grid"] = launch.grid;
-        one["block"] = launch.block;
-        one["dynamic_shared_bytes"] = launch.dynamic_shared_bytes;
-        one["static_shared_bytes"] = launch.static_shared_bytes;
-        one["fault"] = text_or_null(launch.fault);
-        one["counters"] = counted ? json_of(launch.total) : json(nullptr);
-        out.push_back(std::move(one));
-    }
-    return out;
 }
 
 json json_of(const ladder::reduce_report& report) {

@@ -11,11 +11,6 @@ namespace warpfold::tool {
 // 1e9 bytes. A step whose result is wrong has no time.
 [[nodiscard]] report::json json_of(const ladder::reduce_report& report);
 
-[[nodiscard]] report::json json_of(const ladder::device_description& device);
 [[nodiscard]] report::json json_of(const ladder::scalar& value);
-[[nodiscard]] report::json json_of(const softgpu::observe::counters& counters);
-
-// The launches of one step; their counters are null unless `counted`.
-[[nodiscard]] report::json json_of(const std::vector<softgpu::observe::launch_record>& launches, bool counted);
 
 } // namespace warpfold::tool

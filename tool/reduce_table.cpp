@@ -2,8 +2,6 @@
 // Laying out the report of a ladder of reductions.
 #include "tool/reduce_table.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "report/number.hpp"
@@ -55,95 +53,47 @@ std::string heading(const ladder::reduce_report& r, const style& look) {
     return out;
 }
 
-report::table counted_table() {
-    return report::table({{"step", align::left},
-                          {"title", align::left, true},
-                          {"result", align::left},
-                          {"instr.\nper\nelement"},
-                          {"lanes\nof 32"},
-                          {"wave-\nfronts\nper\nrequest"},
-                          {"sectors\nper\nrequest"},
-                          {"bus\nused"},
-                          {"barriers\nper warp"},
-                          {"launches"}});
+std::vector<column> columns(bool counted) {
+    const std::vector<column> first{{"step", align::left}, {"title", align::left, true}, {"result", align::left}};
+    const std::vector<column> times{{"time\nµs"}, {"5–95 %\nµs"},     {"warm\nµs"},  {"GB/s"},
+                                    {"of\nread"}, {"× step\nbefore"}, {"× in\nall"}, {"× of\nCUB"}};
+    return joined(joined(first, counted ? event_columns() : times), {{"launches"}});
 }
 
-std::vector<cell> counted_row(const ladder::reduce_step& step, const step_figures& f) {
-    return {{step.id},
-            {step.title},
-            verdict(step),
-            {figure_or_none(f.instructions_per_element)},
-            {fixed_or_none(f.active_lanes, 1)},
-            {fixed_or_none(f.wavefronts_per_request, 2)},
-            {fixed_or_none(f.sectors_per_request, 2)},
-            {percent_or_none(f.bus_utilisation)},
-            {fixed_or_none(f.barriers_per_warp, 1)},
-            {step.on_device && step.skipped.empty() ? std::to_string(step.launches.size()) : none}};
-}
-
-report::table timed_table() {
-    return report::table({{"step", align::left},
-                          {"title", align::left, true},
-                          {"result", align::left},
-                          {"time\nµs"},
-                          {"5–95 %\nµs"},
-                          {"warm\nµs"},
-                          {"GB/s"},
-                          {"of\nread"},
-                          {"× step\nbefore"},
-                          {"× in\nall"},
-                          {"× of\nCUB"},
-                          {"launches"}});
-}
-
-std::vector<cell> timed_row(const ladder::reduce_step& step, const step_figures& f) {
-    std::string time = none;
-    std::string spread = none;
-    std::string warm = none;
-    if (timed(step)) {
-        time = figure(step.cold->median * 1e6, 4);
-        spread = fmt::format("{}–{}", figure(step.cold->low * 1e6), figure(step.cold->high * 1e6));
-        warm = step.warm ? figure(step.warm->median * 1e6, 4) : none;
-    }
-    return {{step.id},
-            {step.title},
-            verdict(step),
-            {time},
-            {spread},
-            {warm},
+std::vector<cell> time_cells(const ladder::reduce_step& step, const step_figures& f) {
+    const bool has_times = timed(step);
+    return {{has_times ? figure(step.cold->median * 1e6, 4) : none},
+            {has_times ? spread(*step.cold) : none},
+            {has_times && step.warm ? figure(step.warm->median * 1e6, 4) : none},
             {figure_or_none(f.gb_per_s, 4)},
             {percent_or_none(f.share_of_read)},
             {fixed_or_none(f.speed_up_over_step_before, 2)},
             {fixed_or_none(f.speed_up_in_all, 2)},
-            {fixed_or_none(f.speed_of_cub, 2)},
-            {step.on_device && step.skipped.empty() ? std::to_string(step.launches.size()) : none}};
+            {fixed_or_none(f.speed_of_cub, 2)}};
 }
 
 std::string main_table(const ladder::reduce_report& r, const style& look) {
-    const bool times = !r.device.software;
-    report::table table = times ? timed_table() : counted_table();
+    const bool counted = r.device.software;
+    report::table table(columns(counted));
     const auto figures = figures_of(r);
     for (std::size_t i = 0; i < r.steps.size(); ++i) {
-        if (i > 0 && r.steps[i].peer && !r.steps[i - 1].peer) {
+        const ladder::reduce_step& step = r.steps[i];
+        if (i > 0 && step.peer && !r.steps[i - 1].peer) {
             table.add_rule();
         }
-        table.add_row(times ? timed_row(r.steps[i], figures[i]) : counted_row(r.steps[i], figures[i]));
+        const std::vector<cell> first{{step.id}, {step.title}, verdict(step)};
+        const std::string launches =
+            step.on_device && step.skipped.empty() ? std::to_string(step.launches.size()) : none;
+        table.add_row(
+            joined(joined(first, counted ? event_cells(figures[i]) : time_cells(step, figures[i])), {{launches}}));
     }
     return table.text(look);
-}
-
-std::size_t widest_id(const ladder::reduce_report& r) {
-    std::size_t widest = 0;
-    for (const auto& step : r.steps) {
-        widest = std::max(widest, report::display_width(step.id));
-    }
-    return widest;
 }
 
 // What went wrong, with the two values, right under the table.
 std::string mishaps(const ladder::reduce_report& r, const style& look) {
     std::string out;
-    const std::size_t width = widest_id(r);
+    const std::size_t width = widest_id(r.steps);
     for (const auto& step : r.steps) {
         const std::string first = fmt::format("{:<{}}  ", step.id, width);
         if (!step.skipped.empty()) {
@@ -163,48 +113,13 @@ std::string mishaps(const ladder::reduce_report& r, const style& look) {
 
 std::string sources(const ladder::reduce_report& r, const style& look) {
     std::string out = "\nWhere the steps are\n";
-    const std::size_t width = widest_id(r);
+    const std::size_t width = widest_id(r.steps);
     for (const auto& step : r.steps) {
         out += report::paragraph(fmt::format("{:<{}}  ", step.id, width),
                                  step.lecture.empty() ? step.source : fmt::format("{} ({})", step.source, step.lecture),
                                  look.width);
         if (!step.caution.empty()) {
             out += report::paragraph(fmt::format("{:<{}}  ! ", "", width), step.caution, look.width);
-        }
-    }
-    return out;
-}
-
-std::string tally(const ladder::reduce_report& r) {
-    std::size_t hold = 0;
-    std::size_t fail = 0;
-    std::size_t unseen = 0;
-    for (const auto& step : r.steps) {
-        for (const auto& claim : step.claims) {
-            ++(!claim.holds ? unseen : *claim.holds ? hold : fail);
-        }
-    }
-    return fmt::format(
-        "\nThe steps, and what the lectures claim: ✓ {} hold{}, ✗ {} do{} not, – {} cannot be seen here\n", hold,
-        hold == 1 ? "s" : "", fail, fail == 1 ? "es" : "", unseen);
-}
-
-std::string steps_in_words(const ladder::reduce_report& r, const style& look) {
-    constexpr std::size_t indent = 4;
-    const std::string blanks(indent, ' ');
-    std::string out = tally(r);
-    for (const auto& step : r.steps) {
-        std::string head = fmt::format("{} – {}", step.title, step.source);
-        head += step.lecture.empty() ? "" : fmt::format(" ({})", step.lecture);
-        out += "\n" + report::paragraph(step.id + "  ", head, look.width);
-        if (!step.idea.empty()) {
-            out += report::paragraph(blanks, step.idea, look.width);
-        }
-        for (const auto& claim : step.claims) {
-            out += claim_text(claim, indent, look);
-        }
-        if (!step.caution.empty()) {
-            out += report::paragraph(blanks + "! ", step.caution, look.width);
         }
     }
     return out;
@@ -230,7 +145,8 @@ constexpr meaning timed_meanings[] = {
     {"warm", "the same without the flush"},
     {"GB/s", "n x bytes of an element / time, in 1e9 bytes a second: what has to be read at least once"},
     {"of read", "that, of the read ceiling measured in this run"},
-    {"× step before, × in all", "speed-up over the step before (sum_unroll: over 3; 8: over 7), and over the first step"},
+    {"× step before, × in all",
+     "speed-up over the step before (sum_unroll: over 3; 8: over 7), and over the first step"},
     {"× of CUB", "CUB's time over this one: more than 1 is faster than CUB"},
 };
 
@@ -242,7 +158,7 @@ std::string text_of(const ladder::reduce_report& r, bool claims, const style& lo
     if (!r.device.software && r.request.finish_on == ladder::finish::host) {
         out += report::paragraph("  ", "The host's part, the copy and the last additions, is in no time.", look.width);
     }
-    out += claims ? steps_in_words(r, look) : sources(r, look);
+    out += claims ? steps_in_words(r.steps, &ladder::reduce_step::caution, look) : sources(r, look);
     return out;
 }
 

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "tool/study_json.hpp"
 
-#include <optional>
-#include <string>
+#include <utility>
 
-#include "tool/reduce_json.hpp"
+#include "tool/json_parts.hpp"
 
 namespace warpfold::tool {
 namespace {
 
 using report::json;
 using report::number;
-
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
 const char* name_of(ladder::fate fate) {
     switch (fate) {
@@ -21,10 +18,6 @@ const char* name_of(ladder::fate fate) {
     case ladder::fate::right: break;
     }
     return "right";
-}
-
-json microseconds(const std::optional<ladder::timing>& timing, double ladder::timing::*which) {
-    return timing ? number((*timing).*which * 1e6) : json(nullptr);
 }
 
 json json_of(const ladder::study_step& step, bool counted) {
@@ -51,15 +44,7 @@ json json_of(const ladder::study_step& step, bool counted) {
     out["warm_time_us"] = microseconds(step.warm, &ladder::timing::median);
     out["least_bytes"] = step.least_bytes == 0 ? json(nullptr) : json(step.least_bytes);
     out["launches"] = tool::json_of(step.launches, counted);
-    out["claims"] = json::array();
-    for (const auto& claim : step.claims) {
-        json one;
-        one["text"] = claim.text;
-        one["lecture"] = claim.lecture;
-        one["holds"] = claim.holds ? json(*claim.holds) : json(nullptr);
-        one["figure"] = claim.figure;
-        out["claims"].push_back(std::move(one));
-    }
+    out["claims"] = tool::json_of(step.claims);
     return out;
 }
 

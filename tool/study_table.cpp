@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tool/study_table.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -49,81 +48,40 @@ std::string launches_of(const ladder::study_step& step) {
     return step.on_device && !step.launches.empty() ? std::to_string(step.launches.size()) : none;
 }
 
-report::table counted_table(const ladder::study_report& r) {
-    report::table table({{"step", align::left},
-                         {"title", align::left, true},
-                         {"n"},
-                         {"result", align::left},
-                         {"instr.\nper\nelement"},
-                         {"lanes\nof 32"},
-                         {"wave-\nfronts\nper\nrequest"},
-                         {"sectors\nper\nrequest"},
-                         {"bus\nused"},
-                         {"barriers\nper warp"},
-                         {"launches"}});
+std::vector<report::column> columns(bool counted) {
+    const std::vector<report::column> first{
+        {"step", align::left}, {"title", align::left, true}, {"n"}, {"result", align::left}};
+    const std::vector<report::column> times{{"time\nµs"}, {"5–95 %\nµs"}, {"warm\nµs"}, {"GB/s"}, {"of\ncopy"}};
+    return joined(joined(first, counted ? event_columns() : times), {{"launches"}});
+}
+
+std::vector<cell> time_cells(const ladder::study_step& step, const ladder::device_description& device) {
+    const std::optional<double> gb = rate(step);
+    const bool share = gb && step.on_device && device.copy_gb_per_s && *device.copy_gb_per_s > 0;
+    return {{timed(step) ? figure(step.cold->median * 1e6, 4) : none},
+            {timed(step) ? spread(*step.cold) : none},
+            {step.warm ? figure(step.warm->median * 1e6, 4) : none},
+            {figure_or_none(gb, 4)},
+            {percent_or_none(share ? std::optional(*gb / *device.copy_gb_per_s) : std::nullopt)}};
+}
+
+report::table main_table(const ladder::study_report& r) {
+    const bool counted = r.device.software;
+    report::table table(columns(counted));
     bool peers = false;
     for (const auto& step : r.steps) {
         if (step.peer && !peers) {
             table.add_rule();
         }
         peers = step.peer;
-        const step_figures f =
-            step.on_device && r.request.count ? counted_figures(step.launches, step.n) : step_figures{};
-        table.add_row({{step.id},
-                       {step.title},
-                       {report::group_digits(step.n)},
-                       verdict(step),
-                       {figure_or_none(f.instructions_per_element)},
-                       {fixed_or_none(f.active_lanes, 1)},
-                       {fixed_or_none(f.wavefronts_per_request, 2)},
-                       {fixed_or_none(f.sectors_per_request, 2)},
-                       {percent_or_none(f.bus_utilisation)},
-                       {fixed_or_none(f.barriers_per_warp, 1)},
-                       {launches_of(step)}});
+        const std::vector<cell> first{{step.id}, {step.title}, {report::group_digits(step.n)}, verdict(step)};
+        const std::vector<cell> figures =
+            !counted ? time_cells(step, r.device)
+                     : event_cells(step.on_device && r.request.count ? counted_figures(step.launches, step.n)
+                                                                     : step_figures{});
+        table.add_row(joined(joined(first, figures), {{launches_of(step)}}));
     }
     return table;
-}
-
-report::table timed_table(const ladder::study_report& r) {
-    report::table table({{"step", align::left},
-                         {"title", align::left, true},
-                         {"n"},
-                         {"result", align::left},
-                         {"time\nµs"},
-                         {"5–95 %\nµs"},
-                         {"warm\nµs"},
-                         {"GB/s"},
-                         {"of\ncopy"},
-                         {"launches"}});
-    bool peers = false;
-    for (const auto& step : r.steps) {
-        if (step.peer && !peers) {
-            table.add_rule();
-        }
-        peers = step.peer;
-        const std::optional<double> gb = rate(step);
-        const bool share = gb && step.on_device && r.device.copy_gb_per_s && *r.device.copy_gb_per_s > 0;
-        table.add_row(
-            {{step.id},
-             {step.title},
-             {report::group_digits(step.n)},
-             verdict(step),
-             {timed(step) ? figure(step.cold->median * 1e6, 4) : none},
-             {timed(step) ? fmt::format("{}–{}", figure(step.cold->low * 1e6), figure(step.cold->high * 1e6)) : none},
-             {step.warm ? figure(step.warm->median * 1e6, 4) : none},
-             {figure_or_none(gb, 4)},
-             {percent_or_none(share ? std::optional(*gb / *r.device.copy_gb_per_s) : std::nullopt)},
-             {launches_of(step)}});
-    }
-    return table;
-}
-
-std::size_t widest_id(const ladder::study_report& r) {
-    std::size_t widest = 0;
-    for (const auto& step : r.steps) {
-        widest = std::max(widest, report::display_width(step.id));
-    }
-    return widest;
 }
 
 std::string mishaps(const ladder::study_report& r, const style& look) {
@@ -135,7 +93,7 @@ std::string mishaps(const ladder::study_report& r, const style& look) {
                                  : step.ought == ladder::fate::wrong ? "came out right, and ought not to"
                                                                      : "";
         if (!what.empty()) {
-            out += report::paragraph(fmt::format("{:<{}}  ", step.id, widest_id(r)), what, look.width);
+            out += report::paragraph(fmt::format("{:<{}}  ", step.id, widest_id(r.steps)), what, look.width);
         }
     }
     return out.empty() ? out : "\n" + out;
@@ -155,26 +113,6 @@ std::string text_of(const ladder::study_table& t, const style& look) {
         table.add_row(std::move(cells));
     }
     return "\n" + report::paragraph("", t.title, look.width) + table.text(look);
-}
-
-std::string steps_in_words(const ladder::study_report& r, const style& look) {
-    constexpr std::size_t indent = 4;
-    const std::string blanks(indent, ' ');
-    const study_tally all = tally_of(r);
-    std::string out =
-        fmt::format("\nThe steps, and what the lectures claim: ✓ {} hold{}, ✗ {} do{} not, – {} cannot be seen here\n",
-                    all.hold, all.hold == 1 ? "s" : "", all.fail, all.fail == 1 ? "es" : "", all.unseen);
-    for (const auto& step : r.steps) {
-        std::string head = fmt::format("{} – {}", step.title, step.source);
-        head += step.lecture.empty() ? "" : fmt::format(" ({})", step.lecture);
-        out += "\n" + report::paragraph(step.id + "  ", head, look.width);
-        out += step.idea.empty() ? "" : report::paragraph(blanks, step.idea, look.width);
-        for (const auto& claim : step.claims) {
-            out += claim_text(claim, indent, look);
-        }
-        out += step.lesson.empty() ? "" : report::paragraph(blanks + "! ", step.lesson, look.width);
-    }
-    return out;
 }
 
 constexpr meaning counted_meanings[] = {
@@ -210,10 +148,11 @@ study_tally tally_of(const ladder::study_report& r) {
                 ++(step.ought == ladder::fate::right ? all.right : all.as_told);
             }
         }
-        for (const auto& claim : step.claims) {
-            ++(!claim.holds ? all.unseen : *claim.holds ? all.hold : all.fail);
-        }
     }
+    const claim_tally claims = tally_of_claims(r.steps);
+    all.hold = claims.hold;
+    all.fail = claims.fail;
+    all.unseen = claims.unseen;
     return all;
 }
 
@@ -221,13 +160,13 @@ std::string text_of(const ladder::study_report& r, bool claims, const style& loo
     std::string out = report::paragraph(
         "", fmt::format("{}: {}; n = {}", r.request.name, r.data, report::group_digits(r.request.n)), look.width);
     out += device_lines(r.device, look) + "\n";
-    out += (r.device.software ? counted_table(r) : timed_table(r)).text(look) + mishaps(r, look);
+    out += main_table(r).text(look) + mishaps(r, look);
     for (const auto& table : r.tables) {
         out += text_of(table, look);
     }
     if (claims) {
         out += (r.device.software ? legend(counted_meanings, look) : legend(timed_meanings, look)) +
-               steps_in_words(r, look);
+               steps_in_words(r.steps, &ladder::study_step::lesson, look);
     }
     return out;
 }

@@ -75,9 +75,29 @@ template <class T>
     to = __builtin_convertvector(v, four_doubles);
 }
 
+// What a chunk is made of is in the cache when it is summed up: fetches what comes behind its n elements meanwhile, as
+// much at a time as is summed up.
+template <class... T>
+class next_chunk {
+public:
+    [[gnu::always_inline]] explicit next_chunk(unsigned n, const T*... x) : behind_{(x + n)...} {}
+
+    [[gnu::always_inline]] void operator()(unsigned k) const {
+        for (const auto* x : behind_) {
+            for (unsigned byte = 0; byte < exact_lanes * sizeof(*x); byte += 64) {
+                __builtin_prefetch(reinterpret_cast<const char*>(x + k) + byte, 0, sizeof(*x) == 4 ? 3 : 2);
+            }
+        }
+    }
+
+private:
+    std::common_type_t<const T*...> behind_[sizeof...(T)];
+};
+
 // Sums of n numbers in each of `Levels` levels, the lowest bit of level j standing for 2^lowest_bit[j].
-template <unsigned Levels, class T>
-[[gnu::always_inline]] inline void sum_levels(const T* x, unsigned n, const int* lowest_bit, std::int64_t* sums) {
+template <unsigned Levels, class T, class Fetch>
+[[gnu::always_inline]] inline void sum_levels(const T* x, unsigned n, const int* lowest_bit, std::int64_t* sums,
+                                              const Fetch& fetch_next) {
     constexpr unsigned packs = exact_lanes / 4;
     four_doubles sum[Levels][packs];
     std::uint64_t origin[Levels];
@@ -91,6 +111,7 @@ template <unsigned Levels, class T>
         }
     }
     for (unsigned k = 0; k < n; k += exact_lanes) {
+        fetch_next(k);
         for (unsigned p = 0; p < packs; ++p) {
             four_doubles rest;
             load_four(rest, x + k + 4 * p);
@@ -114,24 +135,24 @@ template <unsigned Levels, class T>
     }
 }
 
-template <class T>
+template <class T, class Fetch>
 [[gnu::always_inline]] inline void sum_levels(unsigned levels, const T* x, unsigned n, const int* lowest_bit,
-                                              std::int64_t* sums) {
+                                              std::int64_t* sums, const Fetch& fetch_next) {
     switch (levels) {
-    case 1: return sum_levels<1>(x, n, lowest_bit, sums);
-    case 2: return sum_levels<2>(x, n, lowest_bit, sums);
-    case 3: return sum_levels<3>(x, n, lowest_bit, sums);
-    case 4: return sum_levels<4>(x, n, lowest_bit, sums);
-    case 5: return sum_levels<5>(x, n, lowest_bit, sums);
-    case 6: return sum_levels<6>(x, n, lowest_bit, sums);
-    default: return sum_levels<exact_most_levels>(x, n, lowest_bit, sums);
+    case 1: return sum_levels<1>(x, n, lowest_bit, sums, fetch_next);
+    case 2: return sum_levels<2>(x, n, lowest_bit, sums, fetch_next);
+    case 3: return sum_levels<3>(x, n, lowest_bit, sums, fetch_next);
+    case 4: return sum_levels<4>(x, n, lowest_bit, sums, fetch_next);
+    case 5: return sum_levels<5>(x, n, lowest_bit, sums, fetch_next);
+    case 6: return sum_levels<6>(x, n, lowest_bit, sums, fetch_next);
+    default: return sum_levels<exact_most_levels>(x, n, lowest_bit, sums, fetch_next);
     }
 }
 
 // Adds n numbers, at most a chunk and a multiple of `exact_lanes`, all of them multiples of the accumulator's lowest
 // bit. False, and nothing is added, where they are too far apart or too large for this, or not all of them numbers.
-template <class T, class Accumulator>
-[[gnu::always_inline]] inline bool add_chunk(Accumulator& to, const T* x, unsigned n) {
+template <class T, class Accumulator, class Fetch>
+[[gnu::always_inline]] inline bool add_chunk(Accumulator& to, const T* x, unsigned n, const Fetch& fetch_next) {
     const exponent_fields fields = exponents_of(x, n);
     if (fields.most < fields.least) {
         return true;
@@ -156,7 +177,7 @@ template <class T, class Accumulator>
         }
     }
     std::int64_t sums[exact_most_levels];
-    sum_levels(levels, x, n, lowest_bit, sums);
+    sum_levels(levels, x, n, lowest_bit, sums, fetch_next);
     for (unsigned j = 0; j < levels; ++j) {
         to.add(sums[j], static_cast<unsigned>(lowest_bit[j] - Accumulator::layout::lowest));
     }
@@ -175,7 +196,7 @@ template <class T, class Accumulator>
 // A chunk of terms: x[k], or x[k] * y[k] where there are two arrays.
 template <class T, class Accumulator>
 [[gnu::always_inline]] inline void add_terms_here(Accumulator& to, unsigned n, const T* x) {
-    if (!add_chunk(to, x, n)) {
+    if (!add_chunk(to, x, n, next_chunk(n, x))) {
         for (unsigned k = 0; k < n; ++k) {
             to.term(x[k]);
         }
@@ -192,7 +213,7 @@ template <class T, class Accumulator>
             const four_doubles p = f * g; // 24 bits times 24: exact
             std::memcpy(product + k, &p, sizeof(p));
         }
-        if (add_chunk(to, product, n)) {
+        if (add_chunk(to, product, n, next_chunk(n, x, y))) {
             return;
         }
     } else {
@@ -220,7 +241,7 @@ template <class T, class Accumulator>
                 std::memcpy(error + k, &e, sizeof(e));
             }
             Accumulator before = to;
-            if (add_chunk(to, product, n) && add_chunk(to, error, n)) {
+            if (add_chunk(to, product, n, next_chunk(n, x)) && add_chunk(to, error, n, next_chunk(n, y))) {
                 return;
             }
             to = before;
