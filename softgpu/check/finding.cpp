@@ -2,6 +2,7 @@
 #include "softgpu/check/finding.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -54,6 +55,12 @@ json place_json(const source_place& p) {
 }
 
 } // namespace
+
+std::string hexadecimal(std::uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
+    return text;
+}
 
 bool findings::add(finding f) {
     // Instructions of one source line are one, and it does not matter which of two accesses came first.

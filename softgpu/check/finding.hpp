@@ -71,6 +71,8 @@ private:
     std::map<key, std::size_t> known_;
 };
 
+// "0x7f...": an address, as findings name it.
+[[nodiscard]] std::string hexadecimal(std::uint64_t value);
 // A paragraph of a few lines, the last with a line end.
 [[nodiscard]] std::string to_text(const finding& f);
 // The document: {"findings": [...], "count": n}.

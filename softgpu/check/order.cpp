@@ -2,7 +2,6 @@
 #include "softgpu/check/order.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <tuple>
 #include <utility>
 
@@ -22,12 +21,6 @@ const char* const between_streams = "race between streams";
 const char* const between_branches = "race between branches of a graph";
 const char* const before_allocation = "use not ordered after the allocation";
 const char* const after_free = "use not ordered before the free";
-
-std::string hexadecimal(std::uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-    return text;
-}
 
 stamp stamp_of(std::uint64_t serial, unsigned byte_mask) {
     return static_cast<stamp>(serial << (serial_time_bits + time_shift)) | static_cast<stamp>(byte_mask);

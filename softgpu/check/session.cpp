@@ -2,19 +2,12 @@
 #include "softgpu/check/session.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace softgpu::check {
 
 namespace {
 
 constexpr std::uint64_t most_kept_after_release = 1 << 20;
-
-std::string hexadecimal(std::uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-    return text;
-}
 
 std::string extent_of(const memory::allocation& a) {
     const std::string size = std::to_string(a.bytes) + " bytes at " + hexadecimal(a.base);

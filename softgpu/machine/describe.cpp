@@ -2,19 +2,12 @@
 #include "softgpu/machine/describe.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 
 #include "softgpu/machine/link.hpp"
 #include "softgpu/machine/module.hpp"
 
 namespace softgpu::machine {
-
-std::string hexadecimal(std::uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-    return text;
-}
 
 std::array<std::uint32_t, 3> thread_index(const launch_state& l, std::uint32_t thread) {
     const extent b = l.request->block;

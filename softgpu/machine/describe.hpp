@@ -14,7 +14,8 @@
 
 namespace softgpu::machine {
 
-[[nodiscard]] std::string hexadecimal(std::uint64_t value);
+using check::hexadecimal;
+
 // The thread's index in its block, from its number.
 [[nodiscard]] std::array<std::uint32_t, 3> thread_index(const launch_state& l, std::uint32_t thread);
 [[nodiscard]] std::array<std::uint32_t, 3> block_index(const launch_state& l, std::uint64_t block);
