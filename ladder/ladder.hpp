@@ -44,15 +44,8 @@ struct reduce_request {
     std::function<void(const std::string& what, std::size_t done, std::size_t of)> progress; // may be empty
 };
 
-struct reduce_step {
-    std::string id; // "3", "sum_warp", "cub"
-    std::string title;
-    std::string source; // path in the tree
-    std::string idea;
-    std::string lecture;
-    std::string follows;  // as in step_description
+struct reduce_step : step_description {
     std::string caution; // empty, or why the step is right only by luck
-    bool peer = false;   // CUB, Thrust, the CPU loop
     bool on_device = true;
     std::string skipped; // empty: it ran; else why not
     bool correct = false;

@@ -45,8 +45,12 @@ struct device_description {
 };
 
 struct step_description {
-    std::string id, title, source, idea, lecture;
-    bool peer = false;
+    std::string id; // "3", "sum_warp", "cub"
+    std::string title;
+    std::string source; // path in the tree
+    std::string idea;
+    std::string lecture;
+    bool peer = false; // CUB, Thrust, a loop on the CPU
     std::string follows{}; // id of the step that this one takes further; empty: the one before it in the ladder's order
 };
 

@@ -12,6 +12,7 @@
 #include "tool/command.hpp"
 #include "tool/console.hpp"
 #include "tool/exact_integer.hpp"
+#include "tool/json_parts.hpp"
 #include "tool/progress.hpp"
 #include "tool/reduce_json.hpp"
 #include "tool/reduce_options.hpp"
