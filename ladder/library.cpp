@@ -88,13 +88,7 @@ void check_request(const reduce_request& request, const measure::device_facts& f
 
 reduce_step blank(const reduce::step_definition& step) {
     reduce_step out;
-    out.id = step.about.id;
-    out.title = step.about.title;
-    out.source = step.about.source;
-    out.idea = step.about.idea;
-    out.lecture = step.about.lecture;
-    out.peer = step.about.peer;
-    out.follows = step.about.follows;
+    static_cast<step_description&>(out) = step.about;
     out.caution = step.caution;
     out.on_device = step.on_device;
     return out;

@@ -346,9 +346,9 @@ private:
             return;
         }
         const lost_value& lost = found->second;
-        const instruction_place place{lost.site->function, lost.site->source};
+        const instruction_place stands_at{lost.site->function, lost.site->source};
         const instruction_place place_before{lost.site_before->function, lost.site_before->source};
-        if (count_again(l_, check::race, shared_race, false, place, place_before)) {
+        if (count_again(l_, check::race, shared_race, false, stands_at, place_before)) {
             return;
         }
         seen what;
@@ -357,7 +357,7 @@ private:
         what.message = lost.one_instruction ? different_values : without_syncwarp;
         what.address = "shared memory + " + std::to_string(at_);
         what.allocation = shared_variable(l_, at_);
-        seen_access now{access_text(*lost.site), place, b_.linear, lost.thread, {}};
+        seen_access now{access_text(*lost.site), stands_at, b_.linear, lost.thread, {}};
         seen_access before{access_text(*lost.site_before), place_before, b_.linear, lost.thread_before, {}};
         now.value = lost.value ? std::optional(value_text(*lost.value, std::min<unsigned>(4, lost.site->bytes)))
                                : std::nullopt;
