@@ -131,18 +131,21 @@ std::vector<std::int64_t> offsets_of_extremes(std::uint64_t n) {
 
 } // namespace
 
-int main() {
+// An argument asks for arrays of 2^argument elements alone, a second one for segments of 2^argument alone.
+int main(int argc, char** argv) {
     try {
         room in;
         bench::print_head(in.stream);
         const bool brief =
             std::getenv("WARPFOLD_BENCH_SHORT") != nullptr; // for a tuner: one size, the main lengths, alone
+        const auto argument = [&](int k) { return static_cast<unsigned>(std::atoi(argv[k])); };
         const std::vector<unsigned> sizes =
-            brief ? std::vector<unsigned>{28} : std::vector<unsigned>{10, 16, 20, 24, 28};
+            argc > 1 ? std::vector<unsigned>{argument(1)}
+                     : (brief ? std::vector<unsigned>{28} : std::vector<unsigned>{10, 16, 20, 24, 28});
         for (const unsigned e : sizes) {
             const std::uint64_t n = std::uint64_t{1} << e;
             for (const unsigned l : {0u, 4u, 6u, 8u, 10u, 14u, 20u, 26u}) {
-                if (l > e || (brief && (l == 14 || l == 26))) {
+                if (l > e || (brief && (l == 14 || l == 26)) || (argc > 2 && l != argument(2))) {
                     continue;
                 }
                 const std::uint64_t length = std::uint64_t{1} << l;
@@ -153,13 +156,16 @@ int main() {
                                offsets_each<std::int32_t>(n, length), length, brief);
                 }
             }
+            if (argc > 2) {
+                continue;
+            }
             row<float>(in, "power law", "f32", offsets_of_power_law(n), 0, brief);
             if (!brief) {
                 row<float>(in, "a million of 1, one of the rest", "f32", offsets_of_extremes(n), 0);
             }
-            if (!brief && e >= 20) {
-                row<double>(in, "segments of 64", "f64", offsets_each<std::int64_t>(n / 2, 64), 0);
-                row<std::int32_t>(in, "segments of 64", "i32", offsets_each<std::int64_t>(n, 64), 0);
+            if (e >= 20) {
+                row<double>(in, "segments of 64", "f64", offsets_each<std::int64_t>(n / 2, 64), 0, brief);
+                row<std::int32_t>(in, "segments of 64", "i32", offsets_each<std::int64_t>(n, 64), 0, brief);
             }
         }
     } catch (const std::exception& e) {

@@ -8,10 +8,23 @@
 
 #include <cstdint>
 
+#include "warpfold/segmented_reduce.hpp"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
+// The number of elements before the end of a segment that is not there: behind everything.
+inline constexpr std::uint64_t never = std::uint64_t{1} << 62;
+
+// What a block has read of the offsets when its kernel begins, in shared memory: the positions where every step-th
+// segment ends.
+struct segment_signposts {
+    static constexpr unsigned count = 512;
+
+    std::uint64_t end[count];
+};
+
+// All threads of a block construct it together.
 template <class Offsets>
 struct segment_path {
     Offsets offsets;
@@ -19,39 +32,96 @@ struct segment_path {
     std::uint64_t segments;
     std::uint64_t elements;
     std::uint64_t total; // elements and ends
+    std::uint64_t step;  // between signposts
 
-    __device__ segment_path(const Offsets& offsets_, std::uint64_t segments_)
-        : offsets(offsets_),
-          base(static_cast<std::uint64_t>(offsets_[0])),
-          segments(segments_),
-          elements(static_cast<std::uint64_t>(offsets_[segments_]) - base),
-          total(elements + segments_) {}
-
-    // The number of elements before the end of segment s, and a position behind everything where there is no segment s.
-    __device__ std::uint64_t elements_before_end(std::uint64_t s) const {
-        return s < segments ? static_cast<std::uint64_t>(offsets[s + 1]) - base : std::uint64_t{1} << 62;
+    __device__ segment_path(const Offsets& offsets_, std::uint64_t segments_, segment_signposts& signposts)
+        : offsets(offsets_), segments(segments_), step((segments_ + segment_signposts::count - 1) / segment_signposts::count) {
+        // Nothing here waits for anything else.
+        base = static_cast<std::uint64_t>(offsets[0]);
+        const auto behind = static_cast<std::uint64_t>(offsets[segments]);
+        for (unsigned k = threadIdx.x; k < segment_signposts::count; k += blockDim.x) {
+            signposts.end[k] = elements_before_end(k * step) + k * step;
+        }
+        elements = behind < base ? 0 : behind - base;
+        total = elements + segments;
+        __syncthreads();
     }
+
+    // The number of elements before the end of segment s, `never` where there is no segment s.
+    __device__ std::uint64_t elements_before_end(std::uint64_t s) const {
+        return s < segments ? static_cast<std::uint64_t>(offsets[s + 1]) - base : never;
+    }
+    // The same in two steps, of which the first only reads. Where there is no segment s, the position s + the elements
+    // before its end is not before that of the end of everything.
+    using mark = element_t<Offsets>;
+    __device__ mark mark_of_end(std::uint64_t s) const { return offsets[s < segments ? s + 1 : segments]; }
+    __device__ std::uint64_t elements_before(mark of_end) const { return static_cast<std::uint64_t>(of_end) - base; }
     // The position where segment s begins, s < segments.
     __device__ std::uint64_t begin_of(std::uint64_t s) const {
         return static_cast<std::uint64_t>(offsets[s]) - base + s;
     }
 
-    // How many segments end before position d. A whole warp looks at 32 of them at a time.
-    __device__ std::uint64_t ends_before(std::uint64_t d) const {
-        std::uint64_t least = 0, most = d < segments ? d : segments;
+    // How many segments end before position d. A whole warp asks together.
+    __device__ std::uint64_t ends_before(std::uint64_t d, const segment_signposts& signposts) const {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        constexpr unsigned each = segment_signposts::count / warp::lanes;
+        static_assert(each <= warp::lanes);
+        unsigned passed = each * count_of(signposts.end[lane * each + each - 1] < d);
+        passed += passed == segment_signposts::count ? 0 : count_of(lane < each && signposts.end[passed + lane % each] < d);
+        // The answer is behind the last signpost that is passed, and not behind the next.
+        std::uint64_t least = passed == 0 ? 0 : (passed - 1) * step + 1;
+        std::uint64_t most = min(passed * step, segments);
         while (least < most) {
-            const std::uint64_t step = (most - least + warp::lanes - 1) / warp::lanes;
-            const std::uint64_t s = least + (threadIdx.x % warp::lanes) * step;
-            const bool below = s < most && elements_before_end(s) + s < d;
-            const auto count = static_cast<unsigned>(__popc(__ballot_sync(warp::all_lanes, below)));
-            const std::uint64_t next = least + count * step;
+            constexpr unsigned probes = 4;
+            const std::uint64_t apart = (most - least + probes * warp::lanes - 1) / (probes * warp::lanes);
+            bool below[probes];
+#pragma unroll
+            for (unsigned j = 0; j < probes; ++j) {
+                const std::uint64_t s = least + (j * warp::lanes + lane) * apart;
+                below[j] = s < most && elements_before_end(s) + s < d;
+            }
+            unsigned count = 0;
+#pragma unroll
+            for (unsigned j = 0; j < probes; ++j) {
+                count += count_of(below[j]);
+            }
             if (count == 0) {
                 break;
             }
-            least = next - step + 1;
+            const std::uint64_t next = least + count * apart;
+            least = next - apart + 1;
             most = next < most ? next : most;
         }
         return least;
+    }
+
+private:
+    __device__ static unsigned count_of(bool yes) {
+        return static_cast<unsigned>(__popc(__ballot_sync(warp::all_lanes, yes)));
+    }
+};
+
+// Of one length: nothing is read, nothing is searched.
+template <>
+struct segment_path<equal_segments> {
+    std::uint64_t length;
+    static constexpr std::uint64_t base = 0;
+    std::uint64_t segments;
+    std::uint64_t elements;
+    std::uint64_t total;
+
+    __device__ segment_path(const equal_segments& offsets, std::uint64_t segments_, segment_signposts&)
+        : length(offsets.length), segments(segments_), elements(segments_ * length), total(elements + segments_) {}
+
+    __device__ std::uint64_t elements_before_end(std::uint64_t s) const {
+        return s < segments ? (s + 1) * length : never;
+    }
+    using mark = std::uint64_t;
+    __device__ mark mark_of_end(std::uint64_t s) const { return (s < segments ? s + 1 : segments) * length; }
+    __device__ std::uint64_t elements_before(mark of_end) const { return of_end; }
+    __device__ std::uint64_t begin_of(std::uint64_t s) const { return s * (length + 1); }
+    __device__ std::uint64_t ends_before(std::uint64_t d, const segment_signposts&) const {
+        return min(d / (length + 1), segments);
     }
 };
 

@@ -44,9 +44,10 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, seg
                      mailbox<A>* boxes) {
     using tile = segmented_tile<element_t<In>, A>;
     __shared__ segmented_storage<element_t<In>, A> shared;
+    __shared__ segment_signposts signposts;
     constexpr std::uint64_t none = ~std::uint64_t{0};
 
-    const segment_path<Offsets> path(offsets, segments);
+    const segment_path<Offsets> path(offsets, segments, signposts);
     const std::uint64_t warps = std::uint64_t{gridDim.x} * tile::warps;
     const std::uint64_t even = (path.total + warps - 1) / warps;
     const std::uint64_t share = even <= segmented_tuning.least ? segmented_tuning.least : (even + 31) / 32 * 32;
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, seg
     auto* const ends = reinterpret_cast<segment_ends<A>*>(shared.ends);
     if (begin < path.total) {
         const std::uint64_t end = begin + share < path.total ? begin + share : path.total;
-        const std::uint64_t first = path.ends_before(begin);
+        const std::uint64_t first = path.ends_before(begin, signposts);
         const bool begun_before = first < segments && path.begin_of(first) < begin;
         const A nothing = Op::template identity<A>();
         segmented_warp<A, In, Offsets, Map, Op, Result, Out> mine{in,
@@ -74,9 +75,7 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, seg
                                                                   begin - first,
                                                                   first,
                                                                   nothing,
-                                                                  nothing,
-                                                                  0,
-                                                                  0};
+                                                                  nothing};
         mine.run();
         if (threadIdx.x % warp::lanes == 0) {
             ends[warp] = {mine.head, mine.open, first, true, mine.segment != first, begun_before};

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 // How a segmented reduction is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To
-// try others define WARPFOLD_TUNING_SEGMENTED_REDUCE as "256, 3, 120, 4, 100, 512", in the order of the fields.
+// try others define WARPFOLD_TUNING_SEGMENTED_REDUCE as "256, 3, 64, 16, 512", in the order of the fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_SEGMENTED_REDUCE
-#define WARPFOLD_TUNING_SEGMENTED_REDUCE 256, 3, 120, 4, 100, 512
+#define WARPFOLD_TUNING_SEGMENTED_REDUCE 256, 3, 64, 16, 512
 #endif
 
 namespace warpfold::tuning {
 
 struct segmented_reduce {
-    unsigned threads;                   // of a block
+    unsigned threads;                   // of a block, at most
     unsigned blocks_per_multiprocessor; // at most
-    unsigned bytes_per_thread;          // of shared memory, for elements and results
-    unsigned rows;                      // of 16 bytes a lane, under way in each warp
-    unsigned sparse_from;               // elements a segment, on the average, from which on rows are read
+    unsigned bytes_per_lane;            // of a tile's elements, or values where they are larger; 16 elements at most
+    unsigned dense_from;                // ends in a tile, from which on those of the next are read ahead in fours of 32
     unsigned least;                     // elements and ends of a warp
 };
 
