@@ -45,7 +45,6 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, seg
     using tile = segmented_tile<element_t<In>, A>;
     __shared__ segmented_storage<element_t<In>, A> shared;
     __shared__ segment_signposts signposts;
-    constexpr std::uint64_t none = ~std::uint64_t{0};
 
     const segment_path<Offsets> path(offsets, segments, signposts);
     const std::uint64_t warps = std::uint64_t{gridDim.x} * tile::warps;
@@ -63,19 +62,9 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, seg
         const std::uint64_t first = path.ends_before(begin, signposts);
         const bool begun_before = first < segments && path.begin_of(first) < begin;
         const A nothing = Op::template identity<A>();
-        segmented_warp<A, In, Offsets, Map, Op, Result, Out> mine{in,
-                                                                  path,
-                                                                  map,
-                                                                  op,
-                                                                  result,
-                                                                  out,
-                                                                  shared.of_warp[warp],
-                                                                  end,
-                                                                  begun_before ? first : none,
-                                                                  begin - first,
-                                                                  first,
-                                                                  nothing,
-                                                                  nothing};
+        segmented_warp<A, In, Offsets, Map, Op, Result, Out> mine{
+            in,          path, map,         op, result, out, shared.of_warp[warp], end - begin, begun_before,
+            begin - first, 0,  first,       nothing, nothing};
         mine.run();
         if (threadIdx.x % warp::lanes == 0) {
             ends[warp] = {mine.head, mine.open, first, true, mine.segment != first, begun_before};

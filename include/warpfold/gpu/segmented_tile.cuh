@@ -105,17 +105,16 @@ struct tile_elements {
 
     // The whole tile that begins at element `first` of `in`.
     __device__ void load(const In& in, std::uint64_t first) {
+#pragma unroll
+        for (unsigned g = 0; g < groups; ++g) {
+            load(in, first, g);
+        }
+    }
+    __device__ void load(const In& in, std::uint64_t first, unsigned g) {
         if constexpr (by_vectors) {
-            const uint4* const from = reinterpret_cast<const uint4*>(in + first) + lane();
-#pragma unroll
-            for (unsigned g = 0; g < groups; ++g) {
-                held[g] = __ldcs(from + g * warp::lanes);
-            }
+            held[g] = __ldcs(reinterpret_cast<const uint4*>(in + first) + lane() + g * warp::lanes);
         } else {
-#pragma unroll
-            for (unsigned g = 0; g < groups; ++g) {
-                held[g].put(in[first + g * warp::lanes + lane()]);
-            }
+            held[g].put(in[first + g * warp::lanes + lane()]);
         }
     }
     // Its elements from `from` up to, but not including, `to`, straight into shared memory.
@@ -147,9 +146,9 @@ struct tile_elements {
             }
         }
     }
-    // take(element, its place in the tile) for all of them, lane by lane.
+    // take(element, its place in the tile) for all of them, lane by lane; and where they have been, another tile's.
     template <class Take>
-    __device__ void each(const Take& take) const {
+    __device__ void each(const In& in, std::uint64_t next, bool load_next, const Take& take) {
 #pragma unroll
         for (unsigned g = 0; g < groups; ++g) {
             if constexpr (by_vectors) {
@@ -159,6 +158,9 @@ struct tile_elements {
                 }
             } else {
                 take(held[g].element(), g * warp::lanes + lane());
+            }
+            if (load_next) {
+                load(in, next, g);
             }
         }
     }

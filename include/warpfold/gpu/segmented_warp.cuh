@@ -48,23 +48,25 @@ struct segmented_warp {
     const Result& result;
     const Out& out;
     storage& shared;
-    std::uint64_t end;       // position behind the warp's part
-    std::uint64_t held_back; // the segment that began before it, or none
-    std::uint64_t element;   // the next one, counted from the first segment's
-    std::uint64_t segment;   // the one that it is in
-    A open;                  // of that segment, of lane 0 or spread over the lanes
-    A head;                  // of the one that is held back, in lane 0
+    std::uint64_t left;    // elements and ends that are left to the warp
+    bool holds_back;       // the value of the next segment that ends, since that began before the warp's part
+    std::uint64_t begin;   // of the tile, counted from the first segment's first element; modulo 2^64 before that
+    unsigned at;           // the next element of the tile
+    std::uint64_t segment; // the one that it is in
+    A open;                // of that segment, of lane 0 or spread over the lanes
+    A head;                // of the one that is held back, in lane 0
     bool spread = false;
-    std::uint64_t begin = 0;        // of the tile that `element` is in; may be before the first element, modulo 2^64
     typename segment_path<Offsets>::mark ahead[fours]; // of the next segments' ends, 32 or four times as many
     bool far = false;
 
     __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
 
-    // All of it.
+    // All of it; `begin` is the next element at first.
     __device__ void run() {
-        begin = element - elements::beyond(in, path.base + element);
+        at = elements::beyond(in, path.base + begin);
+        begin -= at;
         const bool readable = elements::readable(in);
+#pragma unroll 1
         for (unsigned k = lane(); k < tile::size; k += warp::lanes) {
             shared.begins[k] = 0;
         }
@@ -75,28 +77,21 @@ struct segmented_warp {
             now.load(in, path.base + begin);
         }
         __syncwarp();
-        while (element + segment < end) {
-            const auto at = static_cast<unsigned>(element - begin);
-            const std::uint64_t most = std::uint64_t{1} << 30;
-            const auto left = static_cast<unsigned>(min(end - element - segment, most)); // positions
+        while (left != 0) {
+            const auto room = static_cast<unsigned>(min(left, std::uint64_t{1} << 30));
             const std::uint64_t first = segment;
-            const unsigned ends = note_ends(at, left);
+            const unsigned ends = note_ends(room);
             // Segments that end beyond those that were noted are left to the next round.
-            unsigned until = min(tile::size, at + (left - ends));
             const unsigned last_stop = ends == 0 ? 0 : shared.stop[ends - 1];
-            until = ends == tile::size ? last_stop : until;
-            element = begin + until;
+            const unsigned until = ends == tile::size ? last_stop : min(tile::size, at + (room - ends));
             segment = first + ends;
-            const bool more = element + segment < end;
+            left -= until - at + ends;
             look_ahead(ends >= segmented_tuning.dense_from);
-            const bool load_next = more && until == tile::size && readable && is_whole(begin + tile::size);
-            elements next{};
-            if (load_next) {
-                next.load(in, path.base + begin + tile::size);
-            }
+            const bool load_next = left != 0 && until == tile::size && readable && is_whole(begin + tile::size);
+            const std::uint64_t next = path.base + begin + tile::size;
             const bool full = at == 0 && until == tile::size && loaded;
             if (is_commutative_v<Op> && full && ends == 0) {
-                now.each([&](const T& x, unsigned k) {
+                now.each(in, next, load_next, [&](const T& x, unsigned k) {
                     open = op(open, static_cast<A>(mapped(map, x, path.base + begin + k)));
                 });
                 spread = true;
@@ -106,18 +101,22 @@ struct segmented_warp {
                 } else {
                     elements::copy(in, path.base + begin, at, until, shared.item);
                 }
+                if (load_next) {
+                    now.load(in, next);
+                }
                 __syncwarp();
                 if (full) {
-                    fold<true>(first, ends, at, until, last_stop);
+                    fold<true>(first, ends, until, last_stop);
                 } else {
-                    fold<false>(first, ends, at, until, last_stop);
+                    fold<false>(first, ends, until, last_stop);
                 }
                 __syncwarp();
             }
+            at = until;
+            loaded = load_next;
             if (until == tile::size) {
+                at = 0;
                 begin += tile::size;
-                now = next;
-                loaded = load_next;
             }
         }
         open = spread ? warp::reduce(open, op) : open;
@@ -139,9 +138,9 @@ private:
         }
     }
 
-    // Notes where segments end in the tile of which `at` elements are behind, and which is cut short after `left`
-    // elements and ends. How many they are; no more than the tile has elements.
-    __device__ unsigned note_ends(unsigned at, unsigned left) {
+    // Notes where segments end in the rest of the tile, or the part of it that is no more than `room` elements and ends.
+    // How many they are; no more than the tile has elements.
+    __device__ unsigned note_ends(unsigned room) {
         unsigned ends = 0;
         for (;;) {
 #pragma unroll
@@ -149,10 +148,11 @@ private:
                 if (q == 0 || far) {
                     const std::uint64_t behind = path.elements_before(ahead[q]) - begin;
                     const auto stop = static_cast<unsigned>(behind);
-                    const bool inside = behind <= tile::size && stop - at + ends + lane() < left;
+                    const bool empty = __shfl_up_sync(warp::all_lanes, stop, 1) == stop;
+                    const bool inside = behind <= tile::size && stop - at + ends + lane() < room;
                     if (inside) {
                         shared.stop[ends + lane()] = static_cast<unsigned short>(stop);
-                        if (stop < tile::size) {
+                        if (stop < tile::size && !(empty && lane() != 0)) {
                             shared.begins[stop] = 1;
                         }
                     }
@@ -170,10 +170,10 @@ private:
         }
     }
 
-    // The tile's elements from `at` up to, but not including, `until`, which are in shared memory, and the segments
-    // from `first` on that end among them, the last at `last_stop`.
+    // The rest of the tile, which is in shared memory, up to, but not including, element `until`, and the segments from
+    // `first` on that end there, the last at `last_stop`.
     template <bool Full>
-    __device__ void fold(std::uint64_t first, unsigned ends, unsigned at, unsigned until, unsigned last_stop) {
+    __device__ void fold(std::uint64_t first, unsigned ends, unsigned until, unsigned last_stop) {
         constexpr unsigned items = tile::items;
         staged<T> x[items];
         elements::take_run(shared.item, x);
@@ -231,6 +231,7 @@ private:
             open = who != 0 ? last : op(of_all, last);
         }
         __syncwarp();
+#pragma unroll 1
         for (unsigned k = lane(); k < ends; k += warp::lanes) {
             const int stop = shared.stop[k];
             // The segment that is open has begun before every run.
@@ -244,12 +245,13 @@ private:
                 of_run.take_from(shared.item + values::place(static_cast<unsigned>(stop - 1)));
                 of_segment = op(of_segment, of_run.element());
             }
-            if (k == 0 && first == held_back) {
+            if (k == 0 && holds_back) {
                 head = of_segment;
             } else {
                 out[first + k] = result(of_segment);
             }
         }
+        holds_back = holds_back && ends == 0;
     }
     __device__ void put_values(const staged<A> (&after)[tile::items]) {
         unsigned char* const mine = shared.item + lane() * values::apart;
