@@ -117,9 +117,9 @@ struct tile_elements {
             held[g].put(in[first + g * warp::lanes + lane()]);
         }
     }
-    // Its elements from `from` up to, but not including, `to`, straight into shared memory.
+    // Its elements from `from` up to, but not including, `to`, straight into shared memory, and zeros around them.
     __device__ static void copy(const In& in, std::uint64_t first, unsigned from, unsigned to, unsigned char* shared) {
-        staged<T> some[tile::items];
+        staged<T> some[tile::items] = {};
 #pragma unroll
         for (unsigned j = 0; j < tile::items; ++j) {
             const unsigned k = j * warp::lanes + lane();
@@ -129,10 +129,7 @@ struct tile_elements {
         }
 #pragma unroll
         for (unsigned j = 0; j < tile::items; ++j) {
-            const unsigned k = j * warp::lanes + lane();
-            if (k >= from && k < to) {
-                some[j].bring_to(shared + runs::place(k));
-            }
+            some[j].bring_to(shared + runs::place(j * warp::lanes + lane()));
         }
     }
     __device__ void put(unsigned char* shared) const {
