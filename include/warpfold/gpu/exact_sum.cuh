@@ -45,18 +45,22 @@ struct vectors_walk {
     static constexpr unsigned width = vector_view<T>::width;
     static constexpr unsigned count = groups * width + 1;
 
-    const T* const (&in)[Factors];
+    const T* in[Factors];
     std::uint64_t n;
     vector_view<T> view;
     std::uint64_t first; // the warp's next vector
     bool extra;          // the first warp has the elements before and behind the vectors too
 
     __device__ vectors_walk(const T* const (&in_)[Factors], std::uint64_t n_)
-        : in(in_),
-          n(n_),
+        : n(n_),
           view(in_[0], n_),
           first(std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - threadIdx.x % warp::lanes)),
-          extra(first == 0 && view.vectors * width != n_) {}
+          extra(first == 0 && view.vectors * width != n_) {
+#pragma unroll
+        for (unsigned f = 0; f < Factors; ++f) {
+            in[f] = in_[f];
+        }
+    }
 
     __device__ bool done() const { return first >= view.vectors && !extra; }
 
@@ -123,7 +127,7 @@ struct elements_walk {
     static constexpr unsigned width = 1;
     static constexpr unsigned count = groups + 1;
 
-    const Read& read;
+    Read read;
     std::uint64_t n;
     std::uint64_t first;
 
@@ -158,6 +162,17 @@ struct elements_walk {
     }
 };
 
+// What is left of a walk, in windows for any number. No part of the function that calls it, whose registers are few.
+template <class T, unsigned Factors, class Walk>
+__device__ __noinline__ void add_wide(exact_block<T, Factors>* outliers, Walk walk) {
+    exact_wide_thread<T, Factors> wide(outliers);
+    walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra, const auto& again) {
+        wide.template add<Walk::groups, Walk::width>(x, groups, extra, again);
+        return true;
+    });
+    wide.finish();
+}
+
 // All batches of a walk. From the first one on that no window takes in whole, windows for any number have the rest.
 template <class T, unsigned Factors, class Walk>
 __device__ void add_batches(exact_thread<T, Factors>& narrow, exact_block<T, Factors>* outliers, Walk walk) {
@@ -167,12 +182,7 @@ __device__ void add_batches(exact_thread<T, Factors>& narrow, exact_block<T, Fac
     if constexpr (exact_kind<T, Factors>::wide_levels != 0) {
         if (!walk.done()) {
             narrow.settle();
-            exact_wide_thread<T, Factors> wide(outliers);
-            walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra, const auto& again) {
-                wide.template add<Walk::groups, Walk::width>(x, groups, extra, again);
-                return true;
-            });
-            wide.finish();
+            add_wide<T, Factors, Walk>(outliers, walk);
         }
     }
 }
@@ -183,7 +193,7 @@ __device__ void add_share(exact_thread<T, 1>& to, exact_block<T, 1>* outliers, s
         const T* const arrays[1] = {in};
         add_batches(to, outliers, vectors_walk<T, 1>(arrays, n));
     } else {
-        const auto read = [&](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
+        const auto read = [=](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
         add_batches(to, outliers, elements_walk<T, 1, decltype(read)>(read, n));
     }
 }
@@ -197,7 +207,7 @@ __device__ void add_share(exact_thread<T, 2>& to, exact_block<T, 2>* outliers, s
             return;
         }
     }
-    const auto read = [&](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
+    const auto read = [=](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
     add_batches(to, outliers, elements_walk<T, 2, decltype(read)>(read, n));
 }
 
