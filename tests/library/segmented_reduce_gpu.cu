@@ -153,6 +153,29 @@ void captured_and_bad() {
     segmented_reduce(gpu{}, there.data(), offsets_there.data(), 0, got.base);
 }
 
+// They are no use, but do no harm: the call ends, and nothing outside of the arrays is touched, as the checks see.
+void decreasing() {
+    const auto data = numbers<float>(20000);
+    std::vector<std::vector<std::uint32_t>> all{{0, 100, 50, 60}, {10, 5}, {0, 4000000000u, 3, 20000}, {7, 0, 0, 0, 9}};
+    all.emplace_back(40001);
+    for (std::uint32_t k = 0; k < 40000; ++k) {
+        all.back()[k] = (k * 2654435761u) >> (k % 3 == 0 ? 0 : 18);
+    }
+    all.back()[0] = 0;
+    all.back()[40000] = 20000;
+    for (const auto& offsets : all) {
+        const std::size_t behind = offsets.back();
+        float* exactly = nullptr;
+        CUDA(cudaMalloc(&exactly, behind * sizeof(float)));
+        CUDA(cudaMemcpy(exactly, data.data(), behind * sizeof(float), cudaMemcpyHostToDevice));
+        const on_device<std::uint32_t> offsets_there(offsets);
+        const on_device<float> got(offsets.size() - 1);
+        segmented_reduce(gpu{}, static_cast<const float*>(exactly), offsets_there.data(), offsets.size() - 1, got.base);
+        CUDA(cudaDeviceSynchronize());
+        CUDA(cudaFree(exactly));
+    }
+}
+
 // Whether a segment's number of ones is not its length.
 struct is_wrong {
     __host__ __device__ bool operator()(std::uint64_t ones, std::uint64_t s) const {
@@ -190,6 +213,7 @@ int main(int argc, char** argv) {
     equal_lengths(memory);
     determinism(memory);
     captured_and_bad();
+    decreasing();
     if (argc > 1) {
         large(std::strtoull(argv[1], nullptr, 0));
     }

@@ -260,7 +260,9 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     __shared__ unsigned limbs_too;
 
     outliers.clear();
-    limbs_too = 0;
+    if (threadIdx.x == 0) {
+        limbs_too = 0;
+    }
     __syncthreads();
     exact_thread<T, factors> thread(&outliers);
     add_share(thread, &outliers, n, ins...);

@@ -81,11 +81,7 @@ struct exact_kind<double, 1> {
 };
 template <>
 struct exact_kind<float, 2> {
-#ifdef WF_TRY_LEVELS
-    static constexpr unsigned levels = WF_TRY_LEVELS;
-#else
-    static constexpr unsigned levels = 5;
-#endif
+    static constexpr unsigned levels = 4;
     static constexpr int highest = 11;
     static constexpr int least_bit = 2 * ieee<float>::lowest;
     static constexpr unsigned terms = 1;

@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, seg
     if (blockIdx.x != 0 && whole.ended) {
         const std::uint64_t begun = path.begin_of(whole.segment);
         const auto first_block = static_cast<unsigned>(begun == 0 ? 0 : (begun - 1) / (tile::warps * share));
-        const unsigned count = blockIdx.x - first_block;
+        const unsigned count = first_block < blockIdx.x ? blockIdx.x - first_block : 0; // 0 if the offsets decrease
         const unsigned each = (count + tile::threads - 1) / tile::threads;
         const unsigned stop = min((threadIdx.x + 1) * each, count);
         A before = Op::template identity<A>();

@@ -99,7 +99,10 @@ struct segmented_warp {
                 if (loaded) {
                     now.put(shared.item);
                 } else {
-                    elements::copy(in, path.base + begin, at, until, shared.item);
+                    // No more than there are, should the offsets decrease.
+                    const auto there = static_cast<std::int64_t>(path.elements - begin);
+                    const unsigned to = there < until ? static_cast<unsigned>(max(there, std::int64_t{0})) : until;
+                    elements::copy(in, path.base + begin, at, to, shared.item);
                 }
                 if (load_next) {
                     now.load(in, next);
