@@ -42,6 +42,10 @@ def row(step, copy):
     return "| " + " | ".join(cells) + " |"
 
 
+def numeric(rows, column):
+    return all(not row[column] or row[column][0] in "0123456789+-–." for row in rows)
+
+
 def table(ladder):
     copy = ladder["device"].get("copy_gb_per_s")
     out = [f"## {ladder['ladder']}", "", f"{ladder['data'][0].upper()}{ladder['data'][1:]}. Copy ceiling of the run: "
@@ -51,8 +55,8 @@ def table(ladder):
     out += [row(step, copy) for step in ladder["steps"]]
     for extra in ladder.get("tables", []):
         heads = [head.replace("\n", " ") for head in extra["head"]]
-        out += ["", extra["title"] + ".", "", "| " + " | ".join(heads) + " |", "|" + " ---: |" * len(heads)]
-        out += ["| " + " | ".join(cells) + " |" for cells in extra["rows"]]
+        out += ["", extra["title"] + ".", "", "| " + " | ".join(heads) + " |", "| " + " | ".join("---:" if numeric(extra["rows"], k) else "---" for k in range(len(heads))) + " |"]
+        out += ["| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |" for cells in extra["rows"]]
     return out
 
 

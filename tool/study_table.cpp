@@ -2,6 +2,7 @@
 #include "tool/study_table.hpp"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -99,10 +100,19 @@ std::string mishaps(const ladder::study_report& r, const style& look) {
     return out.empty() ? out : "\n" + out;
 }
 
+// A column of numbers, as against names and bars: nothing in it begins otherwise.
+bool numeric(const ladder::study_table& t, std::size_t column) {
+    return std::all_of(t.rows.begin(), t.rows.end(), [&](const auto& row) {
+        return column >= row.size() || row[column].empty() ||
+               std::string_view("0123456789+-–.").find(row[column].front()) != std::string_view::npos ||
+               row[column] == none;
+    });
+}
+
 std::string text_of(const ladder::study_table& t, const style& look) {
     std::vector<report::column> columns;
     for (const std::string& head : t.head) {
-        columns.push_back({head});
+        columns.push_back({head, numeric(t, columns.size()) ? align::right : align::left});
     }
     report::table table(std::move(columns));
     for (const auto& row : t.rows) {

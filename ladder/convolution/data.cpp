@@ -2,23 +2,14 @@
 // Data and references of the convolutions, and the order of the ladder.
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "ladder/convolution/steps.hpp"
+#include "ladder/frame/data.hpp"
 
 namespace warpfold::ladder::convolution {
 
 namespace {
-
-std::vector<float> numbers(std::uint64_t n, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<float> values(n);
-    for (float& value : values) {
-        value = static_cast<float>(static_cast<int>(random() % 15) - 7);
-    }
-    return values;
-}
 
 std::vector<float> convolved(const std::vector<float>& in, const std::vector<float>& mask) {
     const auto n = static_cast<std::int64_t>(in.size());
@@ -81,7 +72,7 @@ std::vector<float> mask_of(int width) {
 }
 
 frame::sample line(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n, seed);
+    const auto in = frame::numbers<float>(n, seed, 7);
     const auto mask = mask_of(mask_width);
     return {n,
             {frame::bytes_of(in), frame::bytes_of(mask)},
@@ -104,7 +95,7 @@ extent image_of(std::uint64_t n) {
 
 frame::sample image(std::uint64_t n, std::uint64_t seed) {
     const extent e = image_of(n);
-    const auto in = numbers(pixels(n), seed);
+    const auto in = frame::numbers<float>(pixels(n), seed, 7);
     const auto row = mask_of(side);
     std::vector<float> mask;
     for (const float a : row) {

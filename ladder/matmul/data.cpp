@@ -2,23 +2,14 @@
 // Data and references of the matrix products, and the order of the ladder.
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/matmul/steps.hpp"
 
 namespace warpfold::ladder::matmul {
 
 namespace {
-
-std::vector<float> numbers(std::size_t n, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<float> values(n);
-    for (float& value : values) {
-        value = static_cast<float>(static_cast<int>(random() % 15) - 7);
-    }
-    return values;
-}
 
 std::vector<float> product(std::span<const float> a, std::span<const float> b, std::size_t side, std::size_t depth) {
     std::vector<float> c(side * side);
@@ -35,8 +26,8 @@ std::vector<float> product(std::span<const float> a, std::span<const float> b, s
 
 frame::sample of_depth(std::uint64_t n, std::uint64_t seed, std::size_t depth) {
     const auto side = static_cast<std::size_t>(side_of(n));
-    const auto a = numbers(side * depth, seed);
-    const auto b = numbers(depth * side, seed + 1);
+    const auto a = frame::numbers<float>(side * depth, seed, 7);
+    const auto b = frame::numbers<float>(depth * side, seed + 1, 7);
     return {side * side,
             {frame::bytes_of(a), frame::bytes_of(b)},
             frame::bytes_of(product(a, b, side, depth)),

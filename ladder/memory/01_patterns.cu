@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -53,7 +54,7 @@ __global__ void gather(int* output, const int* input, std::uint64_t n) {
 
 template <class Pattern>
 frame::sample gathered(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n + Pattern::more, seed);
+    const auto in = frame::numbers(n + Pattern::more, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = in[Pattern::of(i, n)];
@@ -125,7 +126,7 @@ constexpr unsigned shifts = 8;
 void run_misaligned(const frame::stage& on) { run_shifts(on, std::make_integer_sequence<unsigned, shifts>{}); }
 
 frame::sample shifted_copies(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n + shifts, seed);
+    const auto in = frame::numbers(n + shifts, seed);
     std::vector<std::int32_t> right;
     for (unsigned offset = 1; offset <= shifts; ++offset) {
         right.insert(right.end(), in.begin() + offset, in.begin() + offset + static_cast<std::ptrdiff_t>(n));
@@ -191,7 +192,7 @@ constexpr unsigned stride = 64;
 
 template <unsigned Times, unsigned Plus>
 frame::sample differences(std::uint64_t n, std::uint64_t seed) {
-    const auto a = numbers(Times * n + Plus, seed);
+    const auto a = frame::numbers(Times * n + Plus, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = a[Times * i + Plus] - a[i];

@@ -3,6 +3,7 @@
 // (380 "Structures of Non-Native Size", "Performance and Solutions", "Read-only Data Cache".)
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -66,7 +67,7 @@ __global__ void of_padded(float* sums, const padded_position* data, std::uint64_
 
 // Inputs: structures, x, y, z, padded structures. The sum of each.
 frame::sample positions(std::uint64_t n, std::uint64_t seed) {
-    const auto values = numbers(3 * n, seed);
+    const auto values = frame::numbers(3 * n, seed);
     std::vector<float> words(values.begin(), values.end());
     std::vector<float> each[3];
     std::vector<float> padded;

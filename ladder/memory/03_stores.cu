@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -30,7 +31,7 @@ __global__ void collide(int* out, std::uint64_t n) {
 
 // The output: n in order, n + 8 shifted by one, 8 n strided; zero where nobody stores.
 frame::sample three_patterns(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n, seed);
+    const auto in = frame::numbers(n, seed);
     std::vector<std::int32_t> right(n + n + 8 + wide * n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = right[n + i + 1] = right[2 * n + 8 + wide * i] = in[i];

@@ -3,6 +3,7 @@
 // "Memory and Cache Types", "GPU Memory System", "PTX Cache Operators"; parallel patterns "Constant Memory".)
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -26,8 +27,8 @@ __global__ void add_constants(int* out, const int* in, std::uint64_t n, unsigned
 
 template <unsigned Spread>
 frame::sample with_table(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n, seed);
-    const auto constants = numbers(words, seed + 1);
+    const auto in = frame::numbers(n, seed);
+    const auto constants = frame::numbers(words, seed + 1);
     std::vector<std::int32_t> right(in);
     for (std::uint64_t i = 0; i < n; ++i) {
         for (unsigned k = 0; k < 16; ++k) {
@@ -97,7 +98,7 @@ __global__ void in_registers(int* out, const int* in, std::uint64_t n) {
 }
 
 frame::sample both_ways(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n, seed);
+    const auto in = frame::numbers(n, seed);
     std::vector<std::int32_t> right(2 * n);
     for (std::uint64_t i = 0; i < n; ++i) {
         for (int k = 0; k < 4; ++k) {
@@ -155,7 +156,7 @@ __global__ void copy_with(int* out, const int* in, std::uint64_t n) {
 }
 
 frame::sample five_copies(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n, seed);
+    const auto in = frame::numbers(n, seed);
     std::vector<std::int32_t> right;
     for (unsigned k = 0; k < 5; ++k) {
         right.insert(right.end(), in.begin(), in.end());

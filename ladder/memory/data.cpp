@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Data of the laboratory of memory, and its order.
-#include <random>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
 
-std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<std::int32_t> values(n);
-    for (auto& value : values) {
-        value = static_cast<std::int32_t>(random() % 2001) - 1000;
-    }
-    return values;
-}
-
 frame::sample copy_of(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(numbers(n, seed));
+    const auto in = frame::bytes_of(frame::numbers(n, seed));
     return {n, {in}, in};
 }
 

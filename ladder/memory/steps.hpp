@@ -20,8 +20,6 @@ constexpr unsigned threads = 256;
     return static_cast<unsigned>(frame::divide_up(n, threads));
 }
 
-// Whole numbers from the seed, between -1000 and 1000.
-[[nodiscard]] std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed);
 [[nodiscard]] frame::sample copy_of(std::uint64_t n, std::uint64_t seed); // the output is the input
 
 // `inner` where every warp is full; else the figure would be of the rest.

@@ -2,10 +2,12 @@
 // Occupancy and Little's law: bytes in flight = latency x throughput. A copy with few bytes in flight, and three ways to
 // have more. (Parallel patterns "Occupancy Calculator API", "Little's Law", "How Can You Get 100KB From Threads?".)
 #include <algorithm>
-#include <random>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
+#include "ladder/occupancy/copies.cuh"
 #include "ladder/occupancy/steps.hpp"
+#include "ladder/occupancy/sweep.hpp"
 
 namespace warpfold::ladder::occupancy {
 
@@ -18,40 +20,9 @@ __global__ void my_kernel(int* d, const int* a, const int* b, std::uint64_t n) {
     }
 }
 
-// Copies n vectors; every thread has `Loads` of them under way at once.
-template <class Vector, unsigned Loads>
-__global__ void copy_in_flight(Vector* out, const Vector* in, std::uint64_t n) {
-    const std::uint64_t stride = std::uint64_t{blockDim.x} * gridDim.x;
-#pragma unroll 1
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += Loads * stride) {
-        Vector under_way[Loads];
-#pragma unroll
-        for (unsigned k = 0; k < Loads; ++k) {
-            if (i + k * stride < n) {
-                under_way[k] = in[i + k * stride];
-            }
-        }
-#pragma unroll
-        for (unsigned k = 0; k < Loads; ++k) {
-            if (i + k * stride < n) {
-                out[i + k * stride] = under_way[k];
-            }
-        }
-    }
-}
-
-std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<std::int32_t> values(n);
-    for (auto& value : values) {
-        value = static_cast<std::int32_t>(random() % 2001) - 1000;
-    }
-    return values;
-}
-
 frame::sample products(std::uint64_t n, std::uint64_t seed) {
-    const auto a = numbers(n, seed);
-    const auto b = numbers(n, seed + 1);
+    const auto a = frame::numbers(n, seed);
+    const auto b = frame::numbers(n, seed + 1);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = a[i] * b[i];
@@ -60,7 +31,7 @@ frame::sample products(std::uint64_t n, std::uint64_t seed) {
 }
 
 frame::sample copied(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(numbers(n, seed));
+    const auto in = frame::bytes_of(frame::numbers(n, seed));
     return {n, {in}, in};
 }
 
@@ -173,6 +144,18 @@ std::uint64_t of_fours(std::uint64_t n) { return std::max<std::uint64_t>(n / 4, 
 constexpr const char* source = "ladder/occupancy/occupancy.cu";
 constexpr const char* section = "Parallel patterns, How Can You Get 100KB From Threads?";
 
+std::vector<study_table> tables(const study_report& report, const frame::stopwatch& /*seconds_of*/) {
+    std::vector<study_table> all;
+    if (report.request.time && !report.device.software) {
+        all = latency_tables(report.device);
+        for (auto& table : sweep_tables(report.device)) {
+            all.push_back(std::move(table));
+        }
+    }
+    all.push_back(kernel_table());
+    return all;
+}
+
 } // namespace
 
 frame::step_definition calculator() {
@@ -236,13 +219,15 @@ frame::step_definition more_data() {
 }
 
 const frame::study_definition& laboratory() {
-    static const frame::study_definition all{
-        .name = "occupancy",
-        .data = "copies with few and with many bytes in flight",
-        .n_counted = 1u << 18,
-        .n_timed = 1u << 24,
-        .most = 1u << 28,
-        .steps = {calculator(), few_threads(), more_threads(), more_instructions(), more_data()}};
+    static const frame::study_definition all{.name = "occupancy",
+                                             .data = "copies with few and with many bytes in flight",
+                                             .n_counted = 1u << 18,
+                                             .n_timed = 1u << 24,
+                                             .most = 1u << 28,
+                                             .steps = {calculator(), arithmetic(), parallelism(), memory_chains(),
+                                                       shared_chains(), reload(), atomics(), few_threads(),
+                                                       more_threads(), more_instructions(), more_data(), launches()},
+                                             .tables = tables};
     return all;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "ladder/frame/claims.hpp"
 #include "ladder/frame/launch.hpp"
@@ -13,10 +14,24 @@ namespace warpfold::ladder::occupancy {
 
 [[nodiscard]] const frame::study_definition& laboratory();
 
+// `inner` where the run was timed, on a GPU; else the claim cannot be seen.
+[[nodiscard]] inline frame::check timed(frame::check inner) {
+    return [inner = std::move(inner)](const frame::evidence& e) {
+        return e.step.cold ? inner(e) : unseen("needs the clock of a GPU");
+    };
+}
+
 frame::step_definition calculator();
 frame::step_definition few_threads();
 frame::step_definition more_threads();
 frame::step_definition more_instructions();
 frame::step_definition more_data();
+frame::step_definition arithmetic();
+frame::step_definition parallelism();
+frame::step_definition memory_chains();
+frame::step_definition shared_chains();
+frame::step_definition reload();
+frame::step_definition atomics();
+frame::step_definition launches();
 
 } // namespace warpfold::ladder::occupancy

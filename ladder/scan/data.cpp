@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -24,19 +24,10 @@ frame::sample scanned(std::vector<std::int32_t> values, bool with_own) {
     return {values.size(), {frame::bytes_of(values)}, frame::bytes_of(right)};
 }
 
-std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<std::int32_t> values(n);
-    for (auto& value : values) {
-        value = static_cast<std::int32_t>(random() % 19) - 9;
-    }
-    return values;
-}
-
 } // namespace
 
-frame::sample inclusive(std::uint64_t n, std::uint64_t seed) { return scanned(numbers(n, seed), true); }
-frame::sample exclusive(std::uint64_t n, std::uint64_t seed) { return scanned(numbers(n, seed), false); }
+frame::sample inclusive(std::uint64_t n, std::uint64_t seed) { return scanned(frame::numbers(n, seed, 9), true); }
+frame::sample exclusive(std::uint64_t n, std::uint64_t seed) { return scanned(frame::numbers(n, seed, 9), false); }
 frame::sample sausage(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     return scanned({3, 5, 2, 7, 28, 4, 3, 0, 8, 1}, true);
 }

@@ -4,6 +4,7 @@
 // types and bank conflicts".)
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {
@@ -35,7 +36,7 @@ __global__ void read_two(int* out, const int* in, unsigned a, unsigned b) {
 }
 
 frame::sample strided(std::uint64_t /*n*/, std::uint64_t seed) {
-    const auto in = numbers(words, seed);
+    const auto in = frame::numbers(words, seed);
     std::vector<std::int32_t> right;
     for (unsigned s = 1; s <= most_stride; ++s) {
         for (unsigned lane = 0; lane < 32; ++lane) {
@@ -58,7 +59,7 @@ struct pair {
 constexpr pair pairs[]{{50, 178}, {4, 128}, {31, 50}, {50, 50}, {0, 128}};
 
 frame::sample two_words(std::uint64_t /*n*/, std::uint64_t seed) {
-    const auto in = numbers(1024, seed);
+    const auto in = frame::numbers(1024, seed);
     std::vector<std::int32_t> right;
     for (const pair p : pairs) {
         for (unsigned lane = 0; lane < 32; ++lane) {
@@ -79,7 +80,7 @@ void run_two(const frame::stage& on) {
 constexpr unsigned groups[]{32, 16, 8, 2, 1}; // lanes that share a word; 32: broadcast
 
 frame::sample shared_words(std::uint64_t /*n*/, std::uint64_t seed) {
-    const auto in = numbers(words, seed);
+    const auto in = frame::numbers(words, seed);
     std::vector<std::int32_t> right;
     for (const unsigned group : groups) {
         for (unsigned lane = 0; lane < 32; ++lane) {
@@ -171,7 +172,7 @@ __global__ void read_elements(T* out, const T* in) {
 constexpr unsigned widths[]{1, 2, 4, 8};
 
 frame::sample of_all_widths(std::uint64_t /*n*/, std::uint64_t seed) {
-    const auto in = frame::bytes_of(numbers(2 * threads, seed));
+    const auto in = frame::bytes_of(frame::numbers(2 * threads, seed));
     frame::bytes right;
     for (const unsigned width : widths) {
         for (unsigned k = 0; k < threads; ++k) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two elements a thread into shared memory: neighbours, as one would on a CPU, or a block apart. (759 "Exercise: Is ShMem
 // access below good or bad?", "A Better Array Access Pattern"; 380 "Common Array Bank Conflict Patterns".)
+#include "ladder/frame/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {
@@ -36,7 +37,7 @@ __global__ void load_a_block_apart(int* out, const int* global, std::uint64_t n)
 }
 
 frame::sample copied(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(numbers(n, seed));
+    const auto in = frame::bytes_of(frame::numbers(n, seed));
     return {n, {in}, in};
 }
 

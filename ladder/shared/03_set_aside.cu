@@ -3,6 +3,7 @@
 // the carve-out. (759 "3 Ways to Set Aside Shared Memory", "Shared Memory Architecture"; 380 "L1 Sizing".)
 #include <algorithm>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {
@@ -35,14 +36,14 @@ __global__ void reverse_dynamic(int* out, const int* in, std::uint64_t n) {
 
 // Twice what is read: once by each kernel.
 frame::sample twice(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(numbers(n, seed));
+    const auto in = frame::bytes_of(frame::numbers(n, seed));
     frame::bytes right(in);
     right.insert(right.end(), in.begin(), in.end());
     return {n, {in}, right};
 }
 
 frame::sample once(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(numbers(n, seed));
+    const auto in = frame::bytes_of(frame::numbers(n, seed));
     return {n, {in}, in};
 }
 

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Data of the laboratory of shared memory, and its order.
-#include <random>
 
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {
-
-std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<std::int32_t> values(n);
-    for (auto& value : values) {
-        value = static_cast<std::int32_t>(random() % 2001) - 1000;
-    }
-    return values;
-}
 
 const frame::study_definition& laboratory() {
     static const frame::study_definition all{

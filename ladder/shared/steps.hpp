@@ -14,7 +14,6 @@ namespace warpfold::ladder::shared {
 
 constexpr unsigned threads = 256;
 
-[[nodiscard]] std::vector<std::int32_t> numbers(std::uint64_t n, std::uint64_t seed);
 // Passes of the banks for each access of a warp.
 [[nodiscard]] inline double passes_a_load(const frame::counters& c) {
     return static_cast<double>(c.shared_load_wavefronts) / static_cast<double>(c.shared_load_requests);

@@ -4,9 +4,9 @@
 // Memory Bank Conflicts", "Going Beyond 2048 Entries [3/3]": padding.)
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/transpose/steps.hpp"
 
 namespace warpfold::ladder::transpose {
@@ -74,23 +74,14 @@ std::uint64_t as_matrix(std::uint64_t n) {
     return static_cast<std::uint64_t>(e.width) * static_cast<std::uint64_t>(e.height);
 }
 
-std::vector<float> numbers(std::uint64_t n, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<float> values(n);
-    for (float& value : values) {
-        value = static_cast<float>(random() % 65536);
-    }
-    return values;
-}
-
 frame::sample copied(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(numbers(as_matrix(n), seed));
+    const auto in = frame::bytes_of(frame::numbers<float>(as_matrix(n), seed, 30000));
     return {as_matrix(n), {in}, in, frame::value_type::float32};
 }
 
 frame::sample transposed(std::uint64_t n, std::uint64_t seed) {
     const extent e = matrix_of(n);
-    const auto in = numbers(as_matrix(n), seed);
+    const auto in = frame::numbers<float>(as_matrix(n), seed, 30000);
     std::vector<float> right(in.size());
     for (std::size_t y = 0; y < static_cast<std::size_t>(e.height); ++y) {
         for (std::size_t x = 0; x < static_cast<std::size_t>(e.width); ++x) {

@@ -3,6 +3,7 @@
 // control flow paths will be sequentially traversed for each warp"; 587 "Modulo-Based Iterations and Warp Divergence".)
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -44,7 +45,7 @@ __global__ void two_paths(const float* input, float* output, std::uint64_t n) {
 
 template <unsigned Together>
 frame::sample by_path(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n + rounds, seed);
+    const auto in = frame::numbers<float>(n + rounds, seed);
     float sum = 0;
     for (int k = 0; k < rounds; ++k) {
         sum += in[static_cast<std::size_t>(k)];
@@ -79,7 +80,7 @@ __global__ void choose_by_branch(const float* input, float* output, std::uint64_
 }
 
 frame::sample chosen(std::uint64_t n, std::uint64_t seed) {
-    auto in = numbers(n, seed);
+    auto in = frame::numbers<float>(n, seed);
     std::vector<float> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         in[i] += in[i] == 0 ? 1.0f : 0.0f; // no signed zeros

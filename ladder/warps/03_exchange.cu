@@ -3,6 +3,7 @@
 // Only One Warp Remains Active"; 380 "Implicit Synchronization in a Warp", "__syncwarp", "And More...".)
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -31,7 +32,7 @@ __global__ void exchange_synchronised(const float* input, float* output, std::ui
 }
 
 frame::sample exchanged(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n, seed);
+    const auto in = frame::numbers<float>(n, seed);
     std::vector<float> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = (i ^ 1) < n ? in[i ^ 1] : 0.0f;

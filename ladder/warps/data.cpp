@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Data of the laboratory of warps, and its order.
 #include <algorithm>
-#include <random>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
 
-std::vector<float> numbers(std::uint64_t n, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<float> values(n);
-    for (float& value : values) {
-        value = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
-    }
-    return values;
-}
-
 frame::sample partial_sums(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n, seed);
+    const auto in = frame::numbers<float>(n, seed);
     std::vector<float> sums;
     for (std::uint64_t first = 0; first < n; first += threads) {
         float sum = 0;

@@ -17,7 +17,6 @@ constexpr unsigned strides = 7;   // 1, 2, ..., 64
 
 // Whole numbers as floats, and the sum of each 128 of them.
 [[nodiscard]] frame::sample partial_sums(std::uint64_t n, std::uint64_t seed);
-[[nodiscard]] std::vector<float> numbers(std::uint64_t n, std::uint64_t seed);
 
 using tree = void (*)(const float* input, float* partial, std::uint64_t n);
 inline void run_tree(const frame::stage& on, const char* name, tree kernel) {

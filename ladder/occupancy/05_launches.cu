@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// A launch as the one barrier that a whole grid has, and what it costs. (759 "Problem: Global Synchronization"; 380 the
+// same: "kernel launch has negligible HW overhead, low SW overhead".)
+#include <chrono>
+#include <vector>
+
+#include "ladder/frame/data.hpp"
+#include "ladder/occupancy/steps.hpp"
+#include "measure/device.hpp"
+
+namespace warpfold::ladder::occupancy {
+
+namespace {
+
+constexpr unsigned launches_in_a_row = 8;
+constexpr std::uint64_t distance = 1031; // from another block
+
+__global__ void pass_on(std::int32_t* to, const std::int32_t* from, std::uint64_t n) {
+    const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
+    if (i < n) {
+        to[i] = from[(i + distance) % n] + 1;
+    }
+}
+
+__global__ void nothing() {}
+
+frame::sample passed_on(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::numbers(n, seed);
+    std::vector<std::int32_t> right(n);
+    for (std::uint64_t i = 0; i < n; ++i) {
+        right[i] = in[(i + launches_in_a_row * distance) % n] + static_cast<std::int32_t>(launches_in_a_row);
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+}
+
+void run_launches(const frame::stage& on) {
+    if (on.n == 0) {
+        return;
+    }
+    const std::int32_t* from = on.input<std::int32_t>();
+    std::int32_t* const two[] = {on.temporary<std::int32_t>(), on.output<std::int32_t>()};
+    for (unsigned k = 0; k < launches_in_a_row; ++k) { // the last goes to the output
+        frame::launch(on, "pass_on", pass_on, static_cast<unsigned>(frame::divide_up(on.n, 256)), 256, 0, two[k % 2],
+                      from, on.n);
+        from = two[k % 2];
+    }
+}
+
+verdict ordered(const frame::evidence& e) {
+    return seen(e.step.correct && e.step.launches.size() == launches_in_a_row,
+                std::to_string(e.step.launches.size()) +
+                    " launches, each of which reads what other blocks of the one before it have written");
+}
+
+verdict negligible(const frame::evidence& /*e*/) {
+    using clock = std::chrono::steady_clock;
+    constexpr int many = 1000;
+    const measure::stream on;
+    const measure::event begin;
+    const measure::event end;
+    double host = 0;
+    double device = 0;
+    for (int sample = 0; sample < 3; ++sample) {
+        on.synchronize();
+        begin.record(on.handle());
+        const auto start = clock::now();
+        for (int k = 0; k < many; ++k) {
+            nothing<<<1, 32, 0, on.handle()>>>();
+        }
+        const double enqueued = std::chrono::duration<double>(clock::now() - start).count() / many;
+        end.record(on.handle());
+        end.synchronize();
+        WARPFOLD_CUDA_CHECK(cudaGetLastError());
+        const double taken = end.seconds_since(begin) / many;
+        host = sample == 0 ? enqueued : std::min(host, enqueued);
+        device = sample == 0 ? taken : std::min(device, taken);
+    }
+    return seen(device < 5e-6, number(device * 1e6, 2) + " us from one empty kernel to the next, " +
+                                   number(host * 1e6, 2) + " us of the host for each");
+}
+
+constexpr const char* section = "759, Problem: Global Synchronization";
+
+} // namespace
+
+frame::step_definition launches() {
+    return {.about = {"launches", "a launch as a barrier of the grid", "ladder/occupancy/05_launches.cu",
+                      "eight kernels in a row, each reads what other blocks wrote", section},
+            .data = passed_on,
+            .run = run_launches,
+            .scratch_bytes = [](std::uint64_t n) { return n * sizeof(std::int32_t); },
+            .least_bytes = [](std::uint64_t n) { return launches_in_a_row * 2 * n * sizeof(std::int32_t); },
+            .claims = {{"a kernel launch serves as a global synchronization point", section, ordered},
+                       {"a kernel launch has negligible overhead", section, timed(negligible)}}};
+}
+
+} // namespace warpfold::ladder::occupancy

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What the laboratory measures in clock cycles of a multiprocessor: how long an operation takes that the next one waits
+// for, and how many a cycle are done where enough of them wait for nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warpfold::ladder::occupancy {
+
+// Cycles from one operation to the next that needs its result, one warp on the device.
+struct arithmetic_latencies {
+    double float32 = 0, float64 = 0, int32 = 0; // multiply-adds
+    double modulo = 0;                          // of 32-bit integers
+    double special = 0;                         // 1 / sqrt(x), approximate
+    double shuffle = 0;
+};
+[[nodiscard]] const arithmetic_latencies& measured_arithmetic();
+
+enum class cache_operator { ca, cg, cs, lu, cv, nc };
+constexpr std::array cache_operator_names{"ld.ca", "ld.cg", "ld.cs", "ld.lu", "ld.cv", "ld.nc"};
+
+// Of memory that was copied from the host just before, and of the same once the L2 cache was emptied.
+struct copied_latencies {
+    double copied = 0, flushed = 0;
+};
+
+struct memory_latencies {
+    double shared = 0, shared_two_way = 0, shared_worst = 0; // no conflict; two and 32 lanes at each bank
+    double constant = 0;
+    double l1 = 0, l2 = 0, dram = 0;
+    double shared_atomic = 0, global_atomic = 0;
+    std::array<double, cache_operator_names.size()> again{}; // by each operator, a line that was read before
+    copied_latencies after_a_copy;
+    double large_l1 = 0, small_l1 = 0; // 128 KiB, where L1 has the most and where shared memory has
+    struct point {
+        std::size_t bytes;
+        double cycles;
+    };
+    std::vector<point> by_footprint; // by ld.ca, lines of 128 bytes in no order
+};
+// `l2_bytes` of the device: by it a footprint is known to be larger than the cache.
+[[nodiscard]] const memory_latencies& measured_memory(std::uint64_t l2_bytes);
+
+// Multiply-adds a cycle on one multiprocessor, by warps on it and by chains of each thread that do not wait for each other.
+struct throughput {
+    std::vector<unsigned> warps;
+    std::vector<unsigned> chains;
+    std::vector<std::vector<double>> float32;                // [warps][chains], operations of lanes a cycle
+    double int32 = 0, float64 = 0, special = 0, shuffle = 0; // the best
+    double shared_bytes = 0;                                 // a cycle, loads of 4 bytes without conflicts
+
+    [[nodiscard]] double best() const;
+    [[nodiscard]] double at(unsigned warps_there, unsigned chains_there) const;
+};
+[[nodiscard]] const throughput& measured_throughput();
+
+} // namespace warpfold::ladder::occupancy
