@@ -15,12 +15,12 @@ inline constexpr std::array<catalogue_entry, 10> catalogue{{
     {"scan", "all running totals of an array: Hillis and Steele, balanced trees, look-back, to CUB"},
     {"histogram", "counts by bin: sections, interleaved, atomics, private copies, to CUB"},
     {"convolution", "weighted sums of neighbours: masks in constant memory, tiles, halos, one and two dimensions"},
-    {"memory", "a laboratory: access patterns, structures, stores, wide copies, constant and local memory"},
+    {"memory", "a laboratory: access patterns, structures, stores, wide copies, constant, local and read-only memory"},
     {"shared", "a laboratory: banks, strides, broadcasts, widths, volatile, ways to set shared memory aside"},
     {"matmul", "matrix products: naive, one tile, both in tiles, square ones"},
     {"transpose", "rows to columns: naive, through a tile, through a padded tile"},
-    {"warps", "a laboratory: divergence, packing, unrolling, selections and branches, order within a warp"},
-    {"occupancy", "a laboratory: the calculator, and bytes in flight by threads, instructions and data"},
+    {"warps", "a laboratory: divergence, packing, unrolling, selections and branches, shuffles, order within a warp"},
+    {"occupancy", "a laboratory: the calculator, latency and throughput of arithmetic and memory, bytes in flight"},
     {"errors", "a laboratory: what the runtime answers to bad launches and to what does not fit, and when"},
 }};
 

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # ./dev gpu [MINUTES] [STAGES]: everything that is taken on a machine with a GPU, in one go and without a network.
 #   MINUTES  for all of it, 9 where none are given: what does not fit is cut off, and the log says so
-#   STAGES   facts build ladder sanitize ncu counters library; ladder, sanitize and ncu where none is named. facts always
-#            runs, build wherever a stage needs more than programs of its own
+#   STAGES   facts build ladder ladders sanitize ncu counters library; ladder, sanitize and ncu where none is named. facts
+#            always runs, build wherever a stage needs more than programs of its own. ladders: all of them once, reduce
+#            on 2^24 elements, with the pages and plots made of it; ladder: the same after reduce on nine shapes
 # Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
-# sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own tables, and
+# ladders.tar.gz, sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own tables, and
 # library.tar.gz.
 # measure/results_tables.py and measure/compare_ncu.py make docs/results/ from them.
 set -uo pipefail
@@ -20,8 +21,8 @@ fi
 stages=" ${*:-ladder sanitize ncu} "
 for stage in $stages; do
     case $stage in
-        facts | build | ladder | sanitize | ncu | counters | library) ;;
-        *) echo "gpu: there is no stage '$stage': facts build ladder sanitize ncu counters library" >&2; exit 2 ;;
+        facts | build | ladder | ladders | sanitize | ncu | counters | library) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder ladders sanitize ncu counters library" >&2; exit 2 ;;
     esac
 done
 out=${OUT:-$root/build/gpu/out}
@@ -128,11 +129,28 @@ ladder() {
         done
     done
     cat "$work/ladder/reduce-268435456-256.txt" 2>/dev/null
-    within 120 "$tool" ladder all --device gpu --samples 11 --json "$out/ladders.json" \
+    all_ladders
+    tar -C "$work" -czf "$out/ladder.tar.gz" ladder
+}
+
+all_ladders() {
+    within 120 "$tool" ladder all --claims --device gpu --samples 11 --json "$out/ladders.json" \
         >"$work/ladder/all.txt" 2>"$work/ladder/all.err" ||
         { say "not all ladders are as they ought to be"; tail -n 5 "$work/ladder/all.err"; }
     say "ladders: all"
-    tar -C "$work" -czf "$out/ladder.tar.gz" ladder
+}
+
+# All ladders and laboratories once, and what docs/results/ has of them.
+ladders() {
+    local date pages=$work/ladder/pages
+    all_ladders
+    date=$(date -u +%F)
+    mkdir -p "$pages"
+    within 20 python3 measure/ladders_page.py "$out/ladders.json" --date "$date" >"$pages/ladders.md"
+    within 20 python3 measure/lectures_table.py --distil "$out/ladders.json" --date "$date" >"$pages/ladders.json"
+    within 20 python3 measure/plots.py "$out/ladders.json" --date "$date" "$pages"
+    tail -n 16 "$work/ladder/all.txt"
+    tar -C "$work" -czf "$out/ladders.tar.gz" ladder
 }
 
 # The ids of the ladder's steps that run on the device, one a line, in order: `all`, `sure` (they claim to be right on
@@ -266,6 +284,7 @@ facts
 [ "$stages" = " facts " ] && exit 0
 [[ "${stages/ counters /}" =~ ^[[:space:]]*(library[[:space:]]*)?$ ]] || build
 [[ $stages == *" ladder "* ]] && ladder
+[[ $stages == *" ladders "* ]] && ladders
 [[ $stages == *" sanitize "* ]] && sanitize
 [[ $stages == *" ncu "* ]] && ncu_counters
 [[ $stages == *" counters "* ]] && golden_counters

@@ -63,5 +63,14 @@ frame::step_definition constant_memory();
 frame::step_definition constant_spread();
 frame::step_definition local_memory();
 frame::step_definition cache_operators();
+frame::step_definition restricted();
+frame::step_definition by_ldg();
+frame::step_definition through_texture();
+frame::step_definition sampler();
+frame::step_definition stale();
+frame::step_definition word_sizes();
+frame::step_definition store_operators();
+frame::step_definition scattered_in_l2();
+frame::step_definition atomic_functions();
 
 } // namespace warpfold::ladder::memory

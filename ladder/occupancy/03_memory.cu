@@ -52,11 +52,11 @@ __device__ const std::byte* follow(const std::byte* at) {
     return next;
 }
 
-// One thread: `warm` hops, then 8 x rounds that are timed; leaves the number of the line where it ends.
+// One thread, from line `start`: `warm` hops, then 8 x rounds that are timed; leaves the number of the line where it ends.
 template <cache_operator Operator>
-__global__ void chase(std::int32_t* out, const std::byte* chain, std::uint64_t warm, unsigned rounds,
-                      std::int64_t* cycles) {
-    const std::byte* at = chain;
+__global__ void chase(std::int32_t* out, const std::byte* chain, std::uint64_t start, std::uint64_t warm,
+                      unsigned rounds, std::int64_t* cycles) {
+    const std::byte* at = chain + start * line_bytes;
 #pragma unroll 1
     for (std::uint64_t k = 0; k < warm; ++k) {
         at = follow<Operator>(at);
@@ -194,8 +194,10 @@ double chain_latency(stopwatch_in_cycles& watch, std::byte* chain, std::uint64_t
                      unsigned rounds = 256) {
     const std::uint64_t lines = bytes / line_bytes;
     make_chain(watch.stream().handle(), chain, lines);
+    std::uint64_t start = 0; // each time other lines: those of the last time are in a cache
     return watch.each(rounds, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
-        chase<Operator><<<1, 1, 0, on>>>(out, chain, warm ? lines : 0, rounds, cycles);
+        start = (start + lines / 5 + 7) % lines;
+        chase<Operator><<<1, 1, 0, on>>>(out, chain, start, warm ? lines : 0, rounds, cycles);
     });
 }
 
@@ -217,7 +219,7 @@ void measure_copied(stopwatch_in_cycles& watch, std::byte* chain, std::uint64_t 
             if (flushed) {
                 flush.run(watch.stream());
             }
-            chase<cache_operator::cg><<<1, 1, 0, on>>>(result, chain, 0, 64, cycles);
+            chase<cache_operator::cg><<<1, 1, 0, on>>>(result, chain, 0, 0, 64, cycles);
         });
     }
 }
@@ -307,7 +309,7 @@ void run_memory(const frame::stage& on) {
     auto* const chain = on.temporary<std::byte>();
     frame::launch(on, "link", link, static_cast<unsigned>(frame::divide_up(on.n, 256)), 256, 0, chain, on.n);
     const auto one = [&](auto kernel, unsigned place) {
-        frame::launch(on, "chase", kernel, 1, 1, 0, on.output<std::int32_t>() + place, chain, 0,
+        frame::launch(on, "chase", kernel, 1, 1, 0, on.output<std::int32_t>() + place, chain, 0, 0,
                       hops_of_a_step / hops_at_once, nullptr);
     };
     one(chase<cache_operator::ca>, 0);

@@ -7,21 +7,23 @@
 
 namespace warpfold::ladder::occupancy {
 
-struct float32_chain { // x * a + b
+// x / 2 + b as one multiply-add; of b = 1 every chain comes to 2. Two registers and a constant: three registers of one bank would
+// take two cycles to read.
+struct float32_chain {
     using type = float;
-    static __device__ type once(type x, type a, type b) {
-        asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b));
+    static __device__ type once(type x, type /*a*/, type b) {
+        asm volatile("fma.rn.f32 %0, %0, 0f3F000000, %1;" : "+f"(x) : "f"(b));
         return x;
     }
 };
 struct float64_chain {
     using type = double;
-    static __device__ type once(type x, type a, type b) {
-        asm volatile("fma.rn.f64 %0, %0, %1, %2;" : "+d"(x) : "d"(a), "d"(b));
+    static __device__ type once(type x, type /*a*/, type b) {
+        asm volatile("fma.rn.f64 %0, %0, 0d3FE0000000000000, %1;" : "+d"(x) : "d"(b));
         return x;
     }
 };
-struct int32_chain {
+struct int32_chain { // x * a + b
     using type = std::int32_t;
     static __device__ type once(type x, type a, type b) {
         asm volatile("mad.lo.s32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b));
@@ -50,11 +52,11 @@ struct shuffle_chain { // the other of two neighbours
     }
 };
 
-constexpr unsigned unrolled = 16;
+constexpr unsigned unrolled = 64;
 
-// Every thread goes through `Chains` chains of 16 x rounds operations, and leaves the sum of their ends as an integer;
-// the first chain begins with in[i], or with 1 where there is no `in`, the others with 1 more each. `cycles` is what the block
-// took from its first operation to its last, for the first block; nullptr: nobody asks.
+// Every thread goes through `Chains` chains of 64 x rounds operations, and leaves the sum of their ends as an integer;
+// the first chain begins with in[i], or with 1 where there is no `in`, the others with 1 more each. `cycles` is what the first block took from its first operation to its
+// last: between the clocks of its warps, since one may begin when others are done; nullptr: nobody asks.
 template <class Chain, unsigned Chains>
 __global__ void go_through(std::int32_t* out, const std::int32_t* in, std::uint64_t n, unsigned rounds, std::int32_t a,
                            std::int32_t b, std::int64_t* cycles) {
@@ -68,8 +70,10 @@ __global__ void go_through(std::int32_t* out, const std::int32_t* in, std::uint6
     }
     const auto factor = static_cast<type>(a);
     const auto addend = static_cast<type>(b);
+    __shared__ std::int64_t begin[32];
+    __shared__ std::int64_t end[32];
     __syncthreads();
-    const std::int64_t begin = clock64();
+    const std::int64_t begin_here = clock64();
 #pragma unroll 1
     for (unsigned round = 0; round < rounds; ++round) {
 #pragma unroll
@@ -80,8 +84,7 @@ __global__ void go_through(std::int32_t* out, const std::int32_t* in, std::uint6
             }
         }
     }
-    __syncthreads();
-    const std::int64_t end = clock64();
+    const std::int64_t end_here = clock64();
     std::int32_t sum = 0;
 #pragma unroll
     for (unsigned k = 0; k < Chains; ++k) {
@@ -90,8 +93,19 @@ __global__ void go_through(std::int32_t* out, const std::int32_t* in, std::uint6
     if (i < n) {
         out[i] = sum;
     }
+    if (threadIdx.x % 32 == 0) {
+        begin[threadIdx.x / 32] = begin_here;
+        end[threadIdx.x / 32] = end_here;
+    }
+    __syncthreads();
     if (cycles != nullptr && i == 0) {
-        *cycles = end - begin;
+        std::int64_t first_begin = begin[0];
+        std::int64_t last_end = end[0];
+        for (unsigned k = 1; k < blockDim.x / 32; ++k) {
+            first_begin = begin[k] < first_begin ? begin[k] : first_begin;
+            last_end = end[k] > last_end ? end[k] : last_end;
+        }
+        *cycles = last_end - first_begin;
     }
 }
 

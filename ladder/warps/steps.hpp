@@ -36,5 +36,11 @@ frame::step_definition predicated();
 frame::step_definition branched();
 frame::step_definition unordered_exchange();
 frame::step_definition ordered_exchange();
+frame::step_definition shuffle_variants();
+frame::step_definition warp_sums_by_memory();
+frame::step_definition warp_sums_by_shuffles();
+frame::step_definition straightforward();
+frame::step_definition better_step();
+frame::step_definition retiring();
 
 } // namespace warpfold::ladder::warps

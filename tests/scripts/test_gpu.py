@@ -93,6 +93,17 @@ class Session(unittest.TestCase):
         self.assertNotIn("ncu", calls)
         self.assertFalse((self.place / "out/ladder.tar.gz").exists())
 
+    def test_all_ladders_and_their_pages(self):
+        for name in ["ladders_page", "lectures_table", "plots"]:
+            self.program(self.place / "measure" / f"{name}.py", f"import sys\nprint('{name}', *sys.argv[1:])\n")
+        answer, calls = self.session("1", "ladders")
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+        self.assertNotIn("sanitizer", calls)
+        self.assertTrue((self.place / "out/ladders.json").exists())
+        self.assertEqual(self.names("ladders.tar.gz"), {"ladder", "pages", "all.txt", "all.err", "ladders.md", "ladders.json"})
+        self.assertIn("ladder all --claims --device gpu", (self.place / "build/gpu/work/ladder/all.txt").read_text())
+        self.assertIn("--distil", (self.place / "build/gpu/work/ladder/pages/ladders.json").read_text())
+
     def test_time_that_runs_out_ends_the_session(self):
         answer, calls = self.session("0")
         self.assertEqual(answer.returncode, 1)

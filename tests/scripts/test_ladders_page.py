@@ -44,6 +44,11 @@ class LaddersPage(unittest.TestCase):
         self.assertIn("| a b |\n| ---: |\n| 1.5 |", text)
         self.assertNotIn("## reduce", text)
 
+    def test_names_in_tables_stand_on_the_left(self):
+        run = ladder(step())
+        run["tables"] = [{"title": "Kernels", "head": ["kernel", "n"], "rows": [["f<int>", "3"], ["g|h", "–"]]}]
+        self.assertIn("| kernel | n |\n| --- | ---: |\n| f&lt;int> | 3 |\n| g\\|h | – |", self.page(run))
+
     def test_refuses_the_software_gpu(self):
         with self.assertRaises(ladders_page.BadInput):
             self.page(ladder(step(), software=True))

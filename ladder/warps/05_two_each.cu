@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// The reduction tree of the parallel-patterns lecture: each block takes 2 x blockDim elements, straightforward, and with
+// consecutive threads; and 380's, whose threads leave the loop once they are done. (Parallel patterns "First Step: Block
+// Design", "Step 2: Reduction", "Better Reduction Step"; 380 "A better implementation".)
+// 380's slide begins at stride blockDim with blockDim elements and ends before stride 1: one too high at both ends.
+#include <algorithm>
+#include <vector>
+
+#include "ladder/frame/data.hpp"
+#include "ladder/warps/steps.hpp"
+
+namespace warpfold::ladder::warps {
+
+namespace {
+
+constexpr unsigned block = 1024;
+constexpr unsigned taken = 2 * block;
+constexpr unsigned iterations = 11; // strides 1, 2, ..., 1024
+
+__device__ void load_two(float* partial_sum, const float* input, std::uint64_t n) {
+    const unsigned t = threadIdx.x;
+    const std::uint64_t start = std::uint64_t{taken} * blockIdx.x;
+    partial_sum[t] = start + t < n ? input[start + t] : 0.0f;
+    partial_sum[block + t] = start + block + t < n ? input[start + block + t] : 0.0f;
+}
+
+__global__ void straightforward_tree(const float* input, float* partial, std::uint64_t n) {
+    __shared__ float partial_sum[taken];
+    const unsigned t = threadIdx.x;
+    load_two(partial_sum, input, n);
+#pragma unroll 1
+    for (unsigned stride = 1; stride <= block; stride *= 2) {
+        __syncthreads();
+        if (t % stride == 0) {
+            partial_sum[2 * t] += partial_sum[2 * t + stride];
+        }
+    }
+    if (t == 0) {
+        partial[blockIdx.x] = partial_sum[0];
+    }
+}
+
+__global__ void better_tree(const float* input, float* partial, std::uint64_t n) {
+    __shared__ float partial_sum[taken];
+    const unsigned t = threadIdx.x;
+    load_two(partial_sum, input, n);
+#pragma unroll 1
+    for (unsigned stride = block; stride > 0; stride /= 2) {
+        __syncthreads();
+        if (t < stride) {
+            partial_sum[t] += partial_sum[t + stride];
+        }
+    }
+    if (t == 0) {
+        partial[blockIdx.x] = partial_sum[0];
+    }
+}
+
+__global__ void retiring_tree(const float* input, float* partial, std::uint64_t n) {
+    __shared__ float partial_sum[taken];
+    const unsigned t = threadIdx.x;
+    load_two(partial_sum, input, n);
+#pragma unroll 1
+    for (unsigned stride = block; stride > 0; stride /= 2) {
+        __syncthreads();
+        if (t < stride) {
+            partial_sum[t] += partial_sum[t + stride];
+        } else {
+            break;
+        }
+    }
+    if (t == 0) {
+        partial[blockIdx.x] = partial_sum[0];
+    }
+}
+
+frame::sample sums_of_two_thousand(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::numbers<float>(n, seed);
+    std::vector<float> sums;
+    for (std::uint64_t first = 0; first < n; first += taken) {
+        float sum = 0;
+        for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + taken, n); ++i) {
+            sum += in[i];
+        }
+        sums.push_back(sum);
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(sums), frame::value_type::float32};
+}
+
+auto launched(const char* name, tree kernel) {
+    return [=](const frame::stage& on) {
+        if (on.n != 0) {
+            frame::launch(on, name, kernel, static_cast<unsigned>(frame::divide_up(on.n, taken)), block, 0,
+                          on.input<float>(), on.output<float>(), on.n);
+        }
+    };
+}
+
+std::uint64_t blocks(const frame::evidence& e) { return e.step.launches[0].grid[0]; }
+
+// Of one block, iteration by iteration.
+std::vector<std::uint64_t> active(const frame::evidence& e) {
+    return frame::by_interval(e.step.launches[0], 1, iterations, [&](const frame::counters& c) {
+        return c.shared_store_bytes / sizeof(float) / blocks(e);
+    });
+}
+std::vector<std::uint64_t> divergent(const frame::evidence& e) {
+    return frame::by_interval(e.step.launches[0], 1, iterations,
+                              [&](const frame::counters& c) { return c.divergent_branches / blocks(e); });
+}
+
+verdict two_for_each(const frame::evidence& e) {
+    const auto& c = e.step.launches[0].total;
+    return seen(blocks(e) == frame::divide_up(e.n(), taken) && c.global_load_bytes == e.n() * sizeof(float),
+                std::to_string(blocks(e)) + " blocks, " + std::to_string(taken) + " elements each");
+}
+
+verdict little_traffic(const frame::evidence& e) {
+    const auto& c = e.step.launches[0].total;
+    return seen(c.global_store_bytes == blocks(e) * sizeof(float),
+                std::to_string(c.global_store_bytes) + " bytes are stored to global memory, a word for each block");
+}
+
+verdict much_divergence(const frame::evidence& e) {
+    const auto here = divergent(e);
+    return seen(std::vector<std::uint64_t>(here.begin() + 1, here.begin() + 6) == std::vector<std::uint64_t>(5, 32),
+                "divergent warps of 32 with stride 1, 2, ..., 1024: " + list(here));
+}
+
+verdict consecutive(const frame::evidence& e) {
+    const auto here = active(e);
+    return seen(std::vector<std::uint64_t>(here.begin(), here.begin() + 6) ==
+                    std::vector<std::uint64_t>{1024, 512, 256, 128, 64, 32},
+                "active threads: " + list(here));
+}
+
+verdict first_steps(const frame::evidence& e) {
+    const auto here = divergent(e);
+    return seen(frame::sum({here.begin(), here.begin() + 6}) == 0,
+                "divergent warps with stride 1024, 512, ..., 1: " + list(here) + ": none in the first 6 steps");
+}
+
+verdict last_steps(const frame::evidence& e) {
+    const auto all = divergent(e); // the last with the store of the sum
+    const std::vector<std::uint64_t> here(all.begin() + 6, all.end());
+    return seen(std::all_of(here.begin(), here.end(), [](std::uint64_t warps) { return warps >= 1; }),
+                "divergent branches in the last 5 steps: " + list(here));
+}
+
+verdict earlier(const frame::evidence& e, const study_step& other) {
+    const auto here = e.step.launches[0].total;
+    const auto before = other.launches[0].total;
+    return seen(
+        here.barriers < before.barriers && here.warp_instructions < before.warp_instructions,
+        std::to_string(here.barriers / blocks(e)) + " arrivals of warps at a barrier a block, " +
+            std::to_string(before.barriers / blocks(e)) + " where they stay; " +
+            number(100.0 * static_cast<double>(here.warp_instructions) / static_cast<double>(before.warp_instructions),
+                   0) +
+            " % of the instructions");
+}
+
+std::uint64_t least_bytes(std::uint64_t n) { return n * sizeof(float); }
+
+constexpr const char* source = "ladder/warps/05_two_each.cu";
+constexpr const char* better = "Parallel patterns, Better Reduction Step";
+
+} // namespace
+
+frame::step_definition straightforward() {
+    return {.about = {"straightforward", "two elements a thread, straightforward", source,
+                      "the threads whose number the stride divides add", "Parallel patterns, Step 2: Reduction"},
+            .data = sums_of_two_thousand,
+            .run = launched("straightforward_tree", straightforward_tree),
+            .least_bytes = least_bytes,
+            .claims = {
+                {"each thread block takes 2 x blockDim input elements", "Parallel patterns, First Step: Block Design",
+                 frame::counted(two_for_each)},
+                {"a lot of branch divergence", "Parallel patterns, Step 2: Reduction", frame::counted(much_divergence)},
+                {"reduces global memory traffic due to partial sum values",
+                 "Parallel patterns, Straightforward Implementation", frame::counted(little_traffic)}}};
+}
+
+frame::step_definition better_step() {
+    return {
+        .about = {"consecutive", "two elements a thread, consecutive threads", source, "the stride shrinks", better},
+        .data = sums_of_two_thousand,
+        .run = launched("better_tree", better_tree),
+        .least_bytes = least_bytes,
+        .claims = {{"1024, 512, 256, 128, 64, 32 consecutive threads are active in each step", better,
+                    frame::counted(consecutive)},
+                   {"no divergence in the first 5 steps: all threads in each warp are active or inactive", better,
+                    frame::counted(first_steps)},
+                   {"the final 5 steps will still have divergence", better, frame::counted(last_steps)},
+                   {"faster than straightforward", better, frame::faster_than("straightforward")}}};
+}
+
+frame::step_definition retiring() {
+    return {.about = {"retiring", "threads that are done leave", source, "break instead of waiting on",
+                      "380, A better implementation"},
+            .data = sums_of_two_thousand,
+            .run = launched("retiring_tree", retiring_tree),
+            .least_bytes = least_bytes,
+            .ought = fate::by_luck,
+            .lesson =
+                "threads of one warp have left where others of it come to the barrier: right where the hardware does "
+                "not wait for those",
+            .finds = "barrier reached by part of the block",
+            .claims = {{"if you want to fully retire warps: break", "380, A better implementation",
+                        frame::compared("consecutive", earlier)},
+                       {"will likely retire warps and thus blocks faster", "380, A better implementation",
+                        frame::faster_than("consecutive")}}};
+}
+
+} // namespace warpfold::ladder::warps
