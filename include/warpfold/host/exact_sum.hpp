@@ -39,9 +39,8 @@ const T* chunk_of(const In& in, std::uint64_t begin, unsigned n, unsigned rounde
 }
 
 template <class T, class... Ins>
-T exact_on_host(const host& on, std::uint64_t n, const Ins&... ins) {
+void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(Ins)>& total, const Ins&... ins) {
     using accumulator = long_accumulator<T, sizeof...(Ins)>;
-    accumulator total;
     std::mutex guard;
     share_out(on, (n + exact_piece - 1) / exact_piece, [&](std::uint64_t piece) {
         accumulator mine;
@@ -68,6 +67,12 @@ T exact_on_host(const host& on, std::uint64_t n, const Ins&... ins) {
         const std::lock_guard lock(guard);
         total.add(mine);
     });
+}
+
+template <class T, class... Ins>
+T exact_on_host(const host& on, std::uint64_t n, const Ins&... ins) {
+    long_accumulator<T, sizeof...(Ins)> total;
+    add_on_host<T>(on, n, total, ins...);
     return total.value();
 }
 

@@ -32,6 +32,19 @@ public:
         }
         met_ |= other.met_;
     }
+    // Limbs of the same layout, each of any value of its 64 bits.
+    void add_limbs(const std::int64_t* limb, unsigned met) {
+        even_out();
+        std::int64_t carry = 0;
+        for (unsigned k = 0; k + 1 < layout::limbs; ++k) {
+            // Halves apart, so that nothing overflows.
+            const std::int64_t low = (limb[k] & 0xffffffff) + carry;
+            limb_[k] += low & 0xffffffff;
+            carry = (limb[k] >> 32) + (low >> 32);
+        }
+        limb_[layout::limbs - 1] += limb[layout::limbs - 1] + carry;
+        met_ |= met;
+    }
     // The sum, rounded. The accumulator is spoiled.
     [[nodiscard]] T value() { return rounded<T>(limb_, layout::limbs, layout::lowest, met_); }
 

@@ -41,8 +41,10 @@ A fold_chunk(const In& in, std::uint64_t begin, std::uint64_t end, const Map& ma
     }
 }
 
+// `total`: what was folded before.
 template <class A, class In, class Map, class Op>
-A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op) {
+A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
+               A total = Op::template identity<A>()) {
     const std::uint64_t chunks = (n + host_chunk - 1) / host_chunk;
     const std::unique_ptr<A[]> partial(new A[chunks]);
     const auto end_of = [n](std::uint64_t begin) { return std::min(n, begin + host_chunk); };
@@ -50,7 +52,6 @@ A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, co
         const std::uint64_t begin = chunk * host_chunk;
         partial[chunk] = fold_chunk<A>(in, begin, end_of(begin), map, op);
     });
-    A total = Op::template identity<A>();
     for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
         total = op(total, partial[chunk]);
     }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// An exact sum that goes on: of numbers that are not all there at once, or in one place. It is rounded when it is asked
+// for, and not before; what exact_sum.hpp says of zeros, infinities and NaN holds. This header serves the host's cores;
+// exact_accumulator.cuh adds the GPU.
+//
+//     exact_accumulator<double> sum;
+//     sum.add(gpu{stream}, data, n);   // elements in the target's memory
+//     sum.add(host{}, more, m);
+//     sum.add(other);                  // another accumulator, of another thread or machine
+//     double s = sum.value();          // the true sum of all of them, rounded once
+//
+// An accumulator is trivially copyable: its bytes may be sent to another process of the same build.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/exact_sum.hpp"
+
+namespace warpfold {
+
+namespace detail {
+
+// A target's part: adds n elements of `in`, and returns when that is done.
+//   add(on, to, in, n, call)
+template <class On>
+struct exact_add_engine;
+
+template <>
+struct exact_add_engine<host> {
+    template <class T, class In>
+    static void add(const host& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* /*call*/) {
+        add_on_host<T>(on, n, to, in);
+    }
+};
+
+} // namespace detail
+
+template <class T>
+class exact_accumulator {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+
+public:
+    void add(T x) { sum_.term(x); }
+    void add(const exact_accumulator& other) {
+        detail::long_accumulator<T, 1> copy = other.sum_;
+        sum_.add(copy);
+    }
+    // n elements in the target's memory; returns when they are added. Throws what the target throws.
+    template <class On, detail::summable In>
+        requires std::is_same_v<detail::element_t<In>, T>
+    void add(const On& on, const In& in, std::uint64_t n) {
+        detail::exact_add_engine<On>::add(on, sum_, in, n, "exact_accumulator::add");
+    }
+    template <class On, detail::array_like Range>
+    void add(const On& on, const Range& range) {
+        add(on, std::data(range), std::uint64_t{std::size(range)});
+    }
+
+    // The sum of all that was added, rounded to nearest, ties to even.
+    [[nodiscard]] T value() const {
+        detail::long_accumulator<T, 1> copy = sum_;
+        return copy.value();
+    }
+
+private:
+    detail::long_accumulator<T, 1> sum_;
+};
+
+} // namespace warpfold

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Pinned memory that data pass through on their way between pageable memory, or a file, and a GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "warpfold/gpu/error.hpp"
+
+namespace warpfold {
+
+// Taking pinned memory costs about as much as copying as many bytes a few times: whoever calls often gives the calls one
+// of these in stream_options, for one call at a time. It takes what a call needs, and keeps it.
+class stream_buffers {
+public:
+    stream_buffers() = default;
+    stream_buffers(stream_buffers&& other) noexcept
+        : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    stream_buffers& operator=(stream_buffers&& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~stream_buffers() { release(); }
+
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+    // At least so many bytes; what was there before is lost. Throws cuda_error, out_of_memory.
+    void* reserve(std::size_t bytes) {
+        if (bytes > bytes_) {
+            release();
+            WARPFOLD_CHECK_CUDA(cudaHostAlloc(&memory_, bytes, cudaHostAllocPortable));
+            bytes_ = bytes;
+        }
+        return memory_;
+    }
+
+private:
+    void release() noexcept {
+        if (memory_ != nullptr) {
+            (void)cudaFreeHost(memory_);
+        }
+        memory_ = nullptr;
+        bytes_ = 0;
+    }
+
+    void* memory_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+namespace detail {
+
+// `count` slots of `bytes` bytes behind each other.
+inline std::vector<void*> slots_in(void* memory, unsigned count, std::size_t bytes) {
+    std::vector<void*> slots(count);
+    for (unsigned k = 0; k < count; ++k) {
+        slots[k] = static_cast<unsigned char*>(memory) + k * bytes;
+    }
+    return slots;
+}
+
+// Whether the device copies from or to this memory without help.
+inline bool is_reachable(const void* data, std::size_t bytes) {
+    const auto* const last = static_cast<const unsigned char*>(data) + (bytes == 0 ? 0 : bytes - 1);
+    for (const void* const at : {data, static_cast<const void*>(last)}) {
+        cudaPointerAttributes facts{};
+        if (cudaPointerGetAttributes(&facts, at) != cudaSuccess) {
+            (void)cudaGetLastError();
+            return false;
+        }
+        if (facts.type == cudaMemoryTypeUnregistered) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace detail
+} // namespace warpfold
