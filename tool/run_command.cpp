@@ -40,6 +40,7 @@ struct options {
     std::optional<std::string> check_json;
     int error_exit = status_failure;
     std::optional<std::string> profile;
+    std::optional<std::string> timeline;
     device_options device;
     CLI::App* app = nullptr;
 };
@@ -174,12 +175,16 @@ void complain_of(const std::string& what, const std::string& program, const prog
 int run_watched(const options& o, const std::vector<std::string>& arguments, const std::optional<elf_facts>& facts) {
     std::optional<written_by_program> counters;
     std::optional<written_by_program> profile;
+    std::optional<written_by_program> timeline;
     std::optional<written_by_program> findings;
     if (o.counters) {
         counters.emplace("SOFTGPU_COUNTERS", o.counters);
     }
     if (o.profile) {
         profile.emplace("SOFTGPU_PROFILE", o.profile);
+    }
+    if (o.timeline) {
+        timeline.emplace("SOFTGPU_TIMELINE", o.timeline);
     }
     if (o.check) {
         ::setenv("SOFTGPU_CHECK", o.check->c_str(), 1);
@@ -200,6 +205,7 @@ int run_watched(const options& o, const std::vector<std::string>& arguments, con
     };
     keep(counters, "counters");
     keep(profile, "profile");
+    keep(timeline, "timeline");
     std::optional<std::uint64_t> count;
     if (findings && findings->is_there()) {
         count = findings_in(findings->path());
@@ -249,6 +255,12 @@ int run(const options& o) {
     if (o.profile && o.profile == o.counters) {
         throw usage_error("--counters and --profile: give two files");
     }
+    if (o.timeline == "-") {
+        throw usage_error("--timeline: give a file; standard output is the program's own");
+    }
+    if (o.timeline && (o.timeline == o.counters || o.timeline == o.profile)) {
+        throw usage_error("--timeline: give a file of its own");
+    }
     if (arguments.front().empty()) {
         return cannot_start("''", ENOENT);
     }
@@ -259,7 +271,7 @@ int run(const options& o) {
     if (const auto path = find_program(arguments.front())) {
         facts = read_elf(*path);
     }
-    if (o.counters || o.profile || o.check) {
+    if (o.counters || o.profile || o.timeline || o.check) {
         return run_watched(o, arguments, facts);
     }
     if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime()) {
@@ -299,6 +311,10 @@ action add_run(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--profile", o->profile,
                    "write counters by source line and PTX instruction to this file; see warpfold annotate")
+        ->type_name("FILE");
+    app.add_option("--timeline", o->timeline,
+                   "write when each copy, kernel and host function would run on the card, by a model of its engines, to this "
+                   "file; ui.perfetto.dev opens it")
         ->type_name("FILE");
     add_software_options(app, o->device);
     return [o] { return run(*o); };

@@ -14,6 +14,7 @@
 #include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/journal.hpp"
+#include "softgpu/runtime/operation_journal.hpp"
 #include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/registry.hpp"
 
@@ -114,7 +115,8 @@ settings read_settings() {
     s.deadlock_seconds = read_deadlock_seconds(s.deadlock_seconds);
     s.counters_path = environment("SOFTGPU_COUNTERS");
     s.profile_path = environment("SOFTGPU_PROFILE");
-    s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty();
+    s.timeline_path = environment("SOFTGPU_TIMELINE");
+    s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty() || !s.timeline_path.empty();
     s.checks = read_checks();
     s.check_json_path = environment("SOFTGPU_CHECK_JSON");
     return s;
@@ -137,6 +139,7 @@ context* context::existing() noexcept { return the_context.load(std::memory_orde
 context::context(settings s)
     : settings_(std::move(s)), state_(std::make_unique<device_state>(settings_)) {
     executor::instance().choose_schedule(settings_.seed);
+    operation_journals::begin(settings_);
 }
 
 void context::must_be_alive() const {

@@ -44,6 +44,7 @@ struct settings {
     double deadlock_seconds = 3;
     std::string counters_path;    // SOFTGPU_COUNTERS; empty: none
     std::string profile_path;     // SOFTGPU_PROFILE; empty: none
+    std::string timeline_path;    // SOFTGPU_TIMELINE; empty: none
     check::check_set checks = 0;  // SOFTGPU_CHECK
     std::string check_json_path;  // SOFTGPU_CHECK_JSON; empty: none
 };

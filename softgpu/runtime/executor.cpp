@@ -61,9 +61,14 @@ void executor::choose_schedule(std::optional<std::uint64_t> seed) {
     random_.seed(seed.value_or(0));
 }
 
-void executor::watch(order_watcher* watcher) {
+void executor::add_watcher(order_watcher& watcher) {
     const guard lock(mutex_);
-    watcher_ = watcher;
+    watchers_.push_back(&watcher);
+}
+
+void executor::remove_watcher(order_watcher& watcher) {
+    const guard lock(mutex_);
+    std::erase(watchers_, &watcher);
 }
 
 bool executor::is_adversarial() {
@@ -82,8 +87,8 @@ void executor::issue(const operation_pointer& what, std::span<const operation_po
             ++what->left;
         }
     }
-    if (watcher_ != nullptr) {
-        watcher_->issued(*what, before);
+    for (order_watcher* const watcher : watchers_) {
+        watcher->issued(*what, before);
     }
     what->place = unfinished_.insert(unfinished_.end(), what);
     if (what->left == 0) {
@@ -117,8 +122,8 @@ void executor::complete(const operation_pointer& what) {
         const operation_pointer o = std::move(over.back());
         over.pop_back();
         o->at = stage::done;
-        if (watcher_ != nullptr) {
-            watcher_->finished(*o);
+        for (order_watcher* const watcher : watchers_) {
+            watcher->finished(*o);
         }
         o->finished = now;
         o->run = nullptr;
@@ -189,8 +194,10 @@ executor::clock::time_point executor::due_to_grant() const {
 void executor::run(guard& lock, const operation_pointer& what) {
     moved_ = clock::now();
     const std::function<void()> work = std::move(what->run);
-    if (what->kind == operation_kind::host && watcher_ != nullptr) {
-        watcher_->host_waited(*what);
+    if (what->kind == operation_kind::host) {
+        for (order_watcher* const watcher : watchers_) {
+            watcher->host_waited(*what);
+        }
     }
     lock.unlock();
     const bool outside = !inside_host_function;
@@ -293,8 +300,8 @@ void executor::wait(guard& lock, const operation_pointer& what) {
     }
     --waiting_;
     pass_on();
-    if (watcher_ != nullptr) {
-        watcher_->host_waited(*what);
+    for (order_watcher* const watcher : watchers_) {
+        watcher->host_waited(*what);
     }
 }
 
@@ -319,8 +326,8 @@ void executor::wait_for_all() {
         }
         wait(lock, operation_pointer(*last));
     }
-    if (watcher_ != nullptr) {
-        watcher_->host_waited_for_all();
+    for (order_watcher* const watcher : watchers_) {
+        watcher->host_waited_for_all();
     }
 }
 
@@ -350,8 +357,10 @@ bool executor::is_done(const operation_pointer& what) {
         done_.wait_until(lock, due_to_grant(), [this] { return running_ == 0; });
     }
     const bool done = what->at == stage::done;
-    if (done && watcher_ != nullptr) {
-        watcher_->host_waited(*what);
+    for (order_watcher* const watcher : watchers_) {
+        if (done) {
+            watcher->host_waited(*what);
+        }
     }
     return done;
 }

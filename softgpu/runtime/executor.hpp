@@ -50,8 +50,8 @@ public:
 
     // seed: of the adversarial schedule. Where nothing runs and nobody issues anything meanwhile.
     void choose_schedule(std::optional<std::uint64_t> seed);
-    // nullptr: nobody watches.
-    void watch(order_watcher* watcher);
+    void add_watcher(order_watcher& watcher);
+    void remove_watcher(order_watcher& watcher);
 
     // Has it run once all of `before` is over (null pointers are skipped). The caller will wait for it at once: no other
     // thread is woken for its sake.
@@ -104,7 +104,7 @@ private:
     bool adversarial_ = false;
     std::mt19937_64 random_;
     clock::time_point moved_; // when an operation last began or ended
-    order_watcher* watcher_ = nullptr;
+    std::vector<order_watcher*> watchers_;
 };
 
 // The operation that this thread carries out, or nullptr.

@@ -10,6 +10,7 @@
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/checking.hpp"
+#include "softgpu/runtime/operation_journal.hpp"
 #include "softgpu/runtime/transfer.hpp"
 #include "softgpu/runtime/work.hpp"
 
@@ -33,6 +34,7 @@ void fill(context& gpu, locked& lock, const fill_work& work, stream& on, host_or
     const bool waits = host_waits(gpu, work.base, order);
     const operation_pointer issued =
         gpu.issue(on, operation_kind::device, [work] { perform(work); }, nullptr, waits);
+    describe_fill(*issued, work);
     if (waits) {
         gpu.wait(lock, issued);
     }
@@ -72,6 +74,16 @@ void fill_rows(context& gpu, locked& lock, const pitched_pointer& p, int value, 
 }
 
 } // namespace
+
+void describe_fill(const operation& issued, const fill_work& work) {
+    if (!operation_journal::kept()) {
+        return;
+    }
+    const std::uint64_t bytes = std::uint64_t{work.element_bytes} * work.width * work.height * work.depth;
+    operation_journal::describe(issued, {.on = observe::engine::compute,
+                                         .name = "fill of " + std::to_string(bytes) + " bytes",
+                                         .bytes = bytes});
+}
 
 void perform(const fill_work& work) {
     for (std::size_t z = 0; z < work.depth; ++z) {

@@ -89,18 +89,24 @@ private:
             return mark(before);
         }
         if (const auto* const kernel = std::get_if<graph_kernel>(&n.work)) {
-            return device(before, [&gpu = gpu_, work = kernel->work, number = journal::instance().next_launch()] {
-                perform(gpu, *work, number);
-            });
+            const std::uint64_t number = journal::instance().next_launch();
+            operation_pointer made =
+                device(before, [&gpu = gpu_, work = kernel->work, number] { perform(gpu, *work, number); });
+            describe_kernel(*made, kernel->work->what->demangled, number);
+            return made;
         }
         if (const auto* const copy = std::get_if<copy_work>(&n.work)) {
-            return device(before, [work = *copy] { perform(work); });
+            operation_pointer made = device(before, [work = *copy] { perform(work); });
+            describe_copy(gpu_, *made, *copy);
+            return made;
         }
         if (const auto* const fill = std::get_if<fill_work>(&n.work)) {
-            return device(before, [work = *fill] { perform(work); });
+            operation_pointer made = device(before, [work = *fill] { perform(work); });
+            describe_fill(*made, *fill);
+            return made;
         }
         if (const auto* const host = std::get_if<host_work>(&n.work)) {
-            return gpu_.issue_after(
+            operation_pointer made = gpu_.issue_after(
                 before, operation_kind::host,
                 [&gpu = gpu_, work = *host] {
                     if (!gpu.poisoned()) {
@@ -108,6 +114,8 @@ private:
                     }
                 },
                 on_.priority, on_.id);
+            describe_host_function(*made);
+            return made;
         }
         if (const auto* const child = std::get_if<child_work>(&n.work)) {
             return issue(*child->own, mark(before));

@@ -12,6 +12,7 @@
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/executor.hpp"
+#include "softgpu/runtime/operation_journal.hpp"
 #include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/profile.hpp"
 #include "softgpu/runtime/registry.hpp"
@@ -62,9 +63,10 @@ void journal::end_list(launch_list& list) {
 
 void journal::add(const settings& options, std::uint64_t launch, observe::launch_record record) {
     bool write_now = false;
+    operation_journal::account(launch, record);
     {
         const std::lock_guard lock(mutex_);
-        if (!options.counters_path.empty() || !options.profile_path.empty()) {
+        if (!options.counters_path.empty() || !options.profile_path.empty() || !options.timeline_path.empty()) {
             write_now = ended_ || !record.fault.empty(); // after a fault a program may abort
         }
         if (!options.counters_path.empty()) {
@@ -115,6 +117,10 @@ void journal::write(const settings& options) noexcept {
         wanted_by = "SOFTGPU_PROFILE: ";
         if (!options.profile_path.empty()) {
             profile::instance().write(options.profile_path, facts_of(*options.device));
+        }
+        wanted_by = "SOFTGPU_TIMELINE: ";
+        if (!options.timeline_path.empty()) {
+            operation_journals::write(options);
         }
     } catch (const std::exception& e) {
         report(wanted_by + std::string(e.what()));

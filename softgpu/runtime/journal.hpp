@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The account of all launches, in the order of issue: given to the observer by the next call that synchronises, and written
-// to the file that SOFTGPU_COUNTERS names (and the profile to that of SOFTGPU_PROFILE).
+// to the file that SOFTGPU_COUNTERS names (and the profile to that of SOFTGPU_PROFILE, the timeline to that of
+// SOFTGPU_TIMELINE).
 #pragma once
 
 #include <atomic>

@@ -17,6 +17,7 @@
 #include "softgpu/runtime/functions.hpp"
 #include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/occupancy.hpp"
+#include "softgpu/runtime/operation_journal.hpp"
 #include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/profile.hpp"
 #include "softgpu/runtime/work.hpp"
@@ -97,8 +98,11 @@ void launch(context& gpu, kernel_work work, void* const* arguments, stream* hand
         return;
     }
     const std::uint64_t number = journal::instance().next_launch();
-    gpu.issue(on, operation_kind::device,
-              [&gpu, number, work = std::move(work)] { perform(gpu, work, number); });
+    const function& what = *work.what;
+    const operation_pointer issued = gpu.issue(on, operation_kind::device, [&gpu, number, work = std::move(work)] {
+        perform(gpu, work, number);
+    });
+    describe_kernel(*issued, what.demangled, number);
 }
 
 error launch(const void* kernel, kernel_work work, void* const* arguments, stream* on) {
@@ -150,6 +154,12 @@ error launch(const launch_configuration* configuration, const void* kernel, void
 }
 
 } // namespace
+
+void describe_kernel(const operation& issued, const std::string& name, std::uint64_t launch) {
+    if (operation_journal::kept()) {
+        operation_journal::describe(issued, {.on = observe::engine::compute, .name = name, .launch = launch});
+    }
+}
 
 void require_launchable(context& gpu, const kernel_work& work) {
     const machine::kernel_facts& facts = *registry::instance().load(*work.what, gpu).facts;

@@ -62,9 +62,9 @@ void in_order(sort what, memory::device_memory& memory, memory::address base, co
 
 } // namespace
 
-order_keeper::order_keeper(check::order& order) : order_(order), number_(++keepers) { executor::instance().watch(this); }
+order_keeper::order_keeper(check::order& order) : order_(order), number_(++keepers) { executor::instance().add_watcher(*this); }
 
-order_keeper::~order_keeper() { executor::instance().watch(nullptr); }
+order_keeper::~order_keeper() { executor::instance().remove_watcher(*this); }
 
 void order_keeper::issued(operation& what, std::span<const operation_pointer> after) {
     std::vector<const check::moment*> moments;

@@ -8,6 +8,8 @@
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/executor.hpp"
+#include "softgpu/runtime/operation_journal.hpp"
+#include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -31,6 +33,12 @@ void create(stream** out, unsigned flags, int priority) {
 enum class stream_attribute : int { window = 1, synchronization_policy = 3, priority = 8 };
 
 } // namespace
+
+void describe_host_function(const operation& issued) {
+    if (operation_journal::kept()) {
+        operation_journal::describe(issued, {.on = observe::engine::host, .name = "host function"});
+    }
+}
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -127,11 +135,11 @@ error cudaLaunchHostFunc(stream* s, host_function run, void* user) {
             capture_node(gpu, on, node_type::host).work = host_work{run, user};
             return;
         }
-        gpu.issue(on, operation_kind::host, [&gpu, run, user] {
+        describe_host_function(*gpu.issue(on, operation_kind::host, [&gpu, run, user] {
             if (!gpu.poisoned()) {
                 run(user);
             }
-        });
+        }));
     });
 }
 
@@ -142,7 +150,8 @@ void add_callback(stream* s, stream_callback run, void* user, unsigned flags) {
     const locked lock(gpu.mutex());
     require(run != nullptr && flags == 0);
     gpu.must_be_alive();
-    gpu.issue(gpu.checked(s), operation_kind::host, [&gpu, s, run, user] { run(s, gpu.fault(), user); });
+    describe_host_function(*gpu.issue(gpu.checked(s), operation_kind::host,
+                                      [&gpu, s, run, user] { run(s, gpu.fault(), user); }));
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
 #include "softgpu/runtime/checking.hpp"
+#include "softgpu/runtime/operation_journal.hpp"
 #include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
@@ -151,6 +152,28 @@ void note_copy(const copy_work& work, const block_of_rows& to, const block_of_ro
 
 } // namespace
 
+void describe_copy(context& gpu, const operation& issued, const copy_work& work) {
+    if (!operation_journal::kept()) {
+        return;
+    }
+    const extent& size = work.rows.extent;
+    const side to = side_of(gpu.memory(), work.rows.destination.pointer);
+    const bool staged = work.staged != nullptr;
+    const side from = staged ? side::pageable : side_of(gpu.memory(), work.rows.source.pointer);
+    const bool host_only = is_host(to) && is_host(from);
+    const auto name = [](side s) { return s == side::pageable ? "pageable" : s == side::pinned ? "pinned" : "device"; };
+    const std::uint64_t bytes = std::uint64_t{size.width} * size.height * size.depth;
+    operation_journal::describe(issued, {.on = host_only       ? observe::engine::host
+                                               : is_host(from) ? observe::engine::to_device
+                                               : is_host(to)   ? observe::engine::to_host
+                                                               : observe::engine::compute,
+                                         .name = "copy of " + std::to_string(bytes) + " bytes from " + name(from) +
+                                                 " to " + name(to) + " memory",
+                                         .bytes = is_host(to) || is_host(from) ? bytes : 2 * bytes,
+                                         .pageable = to == side::pageable || from == side::pageable,
+                                         .staged = staged});
+}
+
 void perform(const copy_work& work) {
     const copy_3d& p = work.rows;
     const extent& size = p.extent;
@@ -201,7 +224,8 @@ void issue_copy(context& gpu, locked& lock, const copy_3d& what, stream& on, hos
         waits = false;
     }
     const operation_pointer issued = gpu.issue(
-        on, operation_kind::device, [work = std::move(work)] { perform(work); }, nullptr, waits);
+        on, operation_kind::device, [work] { perform(work); }, nullptr, waits);
+    describe_copy(gpu, *issued, work);
     if (waits) {
         gpu.wait(lock, issued);
     }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "softgpu/runtime/abi/copy.hpp"
@@ -13,6 +14,7 @@
 namespace softgpu::runtime {
 
 class context;
+struct operation;
 
 struct kernel_work {
     function* what = nullptr;
@@ -47,6 +49,12 @@ struct fill_work {
 void perform(context& gpu, const kernel_work& work, std::uint64_t launch);
 void perform(const copy_work& work);
 void perform(const fill_work& work);
+
+// For whoever keeps an account of operations: what was issued just now.
+void describe_kernel(const operation& issued, const std::string& name, std::uint64_t launch);
+void describe_copy(context& gpu, const operation& issued, const copy_work& work);
+void describe_fill(const operation& issued, const fill_work& work);
+void describe_host_function(const operation& issued);
 
 // Throws failure where a launch is not one that the card takes.
 void require_launchable(context& gpu, const kernel_work& work);
