@@ -41,8 +41,11 @@ protected:
     }
     // Runs with SOFTGPU_COUNTERS and reads what was written; null where nothing was.
     json counters(const std::string& how, int status, const std::string& environment = "") {
-        const std::filesystem::path path = folder_ / "counters.json";
-        const outcome o = run(environment + " SOFTGPU_COUNTERS='" + path.string() + "'", how);
+        return written_to("SOFTGPU_COUNTERS", how, status, environment);
+    }
+    json written_to(const std::string& variable, const std::string& how, int status, const std::string& environment) {
+        const std::filesystem::path path = folder_ / "written.json";
+        const outcome o = run(environment + " " + variable + "='" + path.string() + "'", how);
         EXPECT_EQ(o.status, status) << o.output;
         for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
             EXPECT_EQ(entry.path().string().find(".part"), std::string::npos) << entry.path();
@@ -58,6 +61,21 @@ TEST_F(process_test, the_card_is_chosen_by_name) {
     EXPECT_EQ(run("", "once").output, "cudaSuccess NVIDIA H100 80GB HBM3\n");
     EXPECT_EQ(run("SOFTGPU_DEVICE=T4", "once").output, "cudaSuccess Tesla T4\n");
     EXPECT_EQ(run("SOFTGPU_DEVICE=k40M", "once").output, "cudaSuccess Tesla K40m\n");
+}
+
+TEST_F(process_test, the_timeline_is_written_at_the_end) {
+    const json trace = written_to("SOFTGPU_TIMELINE", "once", 0, "SOFTGPU_COUNT=0 SOFTGPU_DEVICE=T4");
+    std::vector<json> kernels;
+    for (const json& e : trace["traceEvents"]) {
+        if (e["ph"] == "X" && e["cat"] == "compute" && e["args"]["engine"] == "compute") {
+            kernels.push_back(e);
+        }
+    }
+    ASSERT_EQ(kernels.size(), 2u) << "one launch, by engine and by stream: " << trace;
+    EXPECT_GT(kernels[0]["dur"].get<double>(), 0);
+    EXPECT_NE(trace["otherData"]["machines"]["Tesla T4"].get<std::string>().find("12 GB/s"), std::string::npos);
+    EXPECT_EQ(run("SOFTGPU_TIMELINE=/nowhere/at/all.json", "once").output.find("softgpu: SOFTGPU_TIMELINE: cannot write"),
+              0u);
 }
 
 TEST_F(process_test, an_unknown_card_is_an_error_of_the_first_call) {

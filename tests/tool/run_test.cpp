@@ -109,6 +109,16 @@ TEST_F(run, writes_counters_where_they_were_asked_for_wherever_the_program_goes)
     EXPECT_NE(content(path("here/a.json")), "");
 }
 
+TEST_F(run, has_a_timeline_written) {
+    const std::string file = path("t.json");
+    EXPECT_EQ(shell("echo '{}' > $SOFTGPU_TIMELINE; exit 4", {"--timeline", file}).status, 4);
+    EXPECT_EQ(content(file), "{}\n");
+    expect_complaint(shell("exit 0", {"--timeline", path("u.json")}), 1, {"no timeline"});
+    expect_complaint(shell("echo ran", {"--timeline", "-"}), 2, {"--timeline", "file"});
+    expect_complaint(shell("echo ran", {"--timeline", file, "--counters", file}), 2, {"--timeline", "file of its own"});
+    EXPECT_EQ(entries(), 1u);
+}
+
 TEST_F(run, says_that_a_program_does_not_use_the_runtime) {
     const std::string file = write("a.json", "before");
     const outcome seen = shell("exit 0", {"--counters", file});
