@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
                 const std::uint64_t length = std::uint64_t{1} << l;
                 row<float>(in, "segments of " + std::to_string(length), "f32", offsets_each<std::int32_t>(n, length), 0,
                            brief);
-                if (!brief || l == 4) {
+                if (!brief || l == 4 || l == 0) {
                     row<float>(in, "equal segments of " + std::to_string(length), "f32",
                                offsets_each<std::int32_t>(n, length), length, brief);
                 }

@@ -7,11 +7,15 @@
 
 namespace warpfold {
 
-// Bytes of a workspace that a segmented reduction needs on the current device whose values have `bytes` bytes.
+// Bytes of a workspace that a segmented reduction needs on the current device whose values have `bytes` bytes. What an
+// operation without an identity takes more is counted in.
 [[nodiscard]] inline std::size_t segmented_reduce_workspace(std::size_t bytes) {
     const std::size_t blocks = std::size_t{detail::device_attribute(cudaDevAttrMultiProcessorCount)} *
                                detail::segmented_tuning.blocks_per_multiprocessor;
-    return blocks * ((bytes + 3) / 4 * 8) + 16;
+    // Of small values there may be smaller blocks than of others, and more of them.
+    constexpr std::size_t smallest = 128;
+    const std::size_t more = bytes <= 16 ? (detail::segmented_tuning.threads + smallest - 1) / smallest : 1;
+    return blocks * more * ((bytes + 16 + 3) / 4 * 8) + 16;
 }
 
 } // namespace warpfold

@@ -76,7 +76,7 @@ void orders(workspace& memory) {
 }
 
 void equal_lengths(workspace& memory) {
-    for (const std::uint64_t length : {0u, 1u, 16u, 100u, 3841u, 50000u}) {
+    for (const std::uint64_t length : {0u, 1u, 6u, 16u, 100u, 3841u, 50000u}) {
         const std::uint64_t segments = length == 0 ? 10000 : 60000 / length + 1;
         const auto data = tests::small_numbers<float>(segments * length, 4);
         const on_device<float> there(data);
@@ -87,6 +87,19 @@ void equal_lengths(workspace& memory) {
         same(got, expected, "equal segments of " + std::to_string(length));
         segmented_reduce(gpu{nullptr, &memory}, there.data(), equal_segments{length}, segments, got.base);
         same(got, expected, "equal segments of " + std::to_string(length) + ", workspace");
+    }
+    // Short ones, whose kernel is another, from every distance to a 16-byte boundary.
+    for (const std::uint64_t length : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 11u, 15u, 16u, 17u}) {
+        const std::uint64_t segments = 3000 / length + length;
+        const auto data = tests::small_numbers<double>(segments * length + 3, 4);
+        const on_device<double> there(data);
+        for (const std::uint64_t skip : {0u, 1u, 2u}) {
+            std::vector<double> expected(segments);
+            segmented_reduce(host{1}, data.data() + skip, equal_segments{length}, segments, expected.data());
+            const on_device<double> got(segments);
+            segmented_reduce(gpu{}, there.data() + skip, equal_segments{length}, segments, got.base);
+            same(got, expected, "short equal segments of " + std::to_string(length));
+        }
     }
     expect_clean(memory);
 }

@@ -22,7 +22,9 @@ struct pair {
     std::uint64_t a, b;
 };
 struct add_pairs {
-    __host__ __device__ constexpr pair operator()(const pair& x, const pair& y) const { return {x.a + y.a, x.b + y.b}; }
+    __host__ __device__ constexpr pair operator()(const pair& x, const pair& y) const {
+        return {x.a + y.a, x.b + y.b};
+    }
 };
 
 std::vector<std::uint64_t> sizes() {

@@ -35,13 +35,16 @@ struct add_integers {
 template <class T, unsigned Factors>
 struct exact_block {
     static constexpr unsigned limbs = exact_layout<T, Factors>::limbs;
+    // Lanes add to one of several accumulators, where there are threads enough, so that they meet less often; of floats
+    // hardly anything comes here.
+    static constexpr unsigned most_copies = sizeof(T) == 8 ? 4 : 1;
 
-    unsigned long long limb[limbs];
+    unsigned long long limb[most_copies * limbs];
     unsigned met;     // see detail/exact.hpp
     unsigned touched; // whether anything was put here
 
     __device__ void clear() {
-        for (unsigned k = threadIdx.x; k < limbs; k += blockDim.x) {
+        for (unsigned k = threadIdx.x; k < copies() * limbs; k += blockDim.x) {
             limb[k] = 0;
         }
         if (threadIdx.x == 0) {
@@ -58,7 +61,16 @@ struct exact_block {
 
         unsigned long long* limb;
     };
-    __device__ shared_limbs adder() { return {limb}; }
+    __device__ static unsigned copies() { return blockDim.x >= 256 ? most_copies : 1; }
+    __device__ shared_limbs adder() { return {limb + threadIdx.x % copies() * limbs}; }
+    // All in one; the whole block does it together, and meets before and after.
+    __device__ void merge() {
+        for (unsigned k = threadIdx.x; k < limbs; k += blockDim.x) {
+            for (unsigned copy = 1; copy < copies(); ++copy) {
+                limb[k] += limb[copy * limbs + k];
+            }
+        }
+    }
     template <class... Xs>
     __device__ void add_outlier(Xs... xs) {
         unsigned what = 0;

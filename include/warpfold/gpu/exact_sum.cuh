@@ -269,6 +269,10 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     long_integers<levels> mine = thread.finish();
     mine = block::reduce(mine, add_integers{}, storage);
     __syncthreads();
+    if (outliers.touched != 0) {
+        outliers.merge();
+        __syncthreads();
+    }
 
     const unsigned last = gridDim.x - 1;
     if (blockIdx.x != last) {

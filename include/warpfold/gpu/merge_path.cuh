@@ -17,11 +17,16 @@ namespace warpfold::detail {
 inline constexpr std::uint64_t never = std::uint64_t{1} << 62;
 
 // What a block has read of the offsets when its kernel begins, in shared memory: the positions where every step-th
-// segment ends.
+// segment ends, which is each where they are no more than there is room for.
 struct segment_signposts {
-    static constexpr unsigned count = 512;
+    static constexpr unsigned most = 1024;
 
-    std::uint64_t end[count];
+    std::uint64_t end[most];
+
+    // So many are read; of many segments fewer, since each is read from a place of its own.
+    __host__ __device__ static constexpr unsigned count(std::uint64_t segments) {
+        return segments <= most ? most : most / 2;
+    }
 };
 
 // All threads of a block construct it together.
@@ -32,14 +37,18 @@ struct segment_path {
     std::uint64_t segments;
     std::uint64_t elements;
     std::uint64_t total; // elements and ends
-    std::uint64_t step;  // between signposts
+    unsigned posts;
+    std::uint64_t step; // from signpost to signpost
 
     __device__ segment_path(const Offsets& offsets_, std::uint64_t segments_, segment_signposts& signposts)
-        : offsets(offsets_), segments(segments_), step((segments_ + segment_signposts::count - 1) / segment_signposts::count) {
+        : offsets(offsets_),
+          segments(segments_),
+          posts(segment_signposts::count(segments_)),
+          step((segments_ + posts - 1) / posts) {
         // Nothing here waits for anything else.
         base = static_cast<std::uint64_t>(offsets[0]);
         const auto behind = static_cast<std::uint64_t>(offsets[segments]);
-        for (unsigned k = threadIdx.x; k < segment_signposts::count; k += blockDim.x) {
+        for (unsigned k = threadIdx.x; k < posts; k += blockDim.x) {
             signposts.end[k] = elements_before_end(k * step) + k * step;
         }
         elements = behind < base ? 0 : behind - base;
@@ -61,13 +70,29 @@ struct segment_path {
         return static_cast<std::uint64_t>(offsets[s]) - base + s;
     }
 
+    // The number of elements before the beginning of segment s and its end, if there is a signpost for each segment.
+    __device__ bool knows_all() const { return step == 1; }
+    __device__ std::uint64_t known_begin(std::uint64_t s, const segment_signposts& signposts) const {
+        return s == 0 ? 0 : signposts.end[s - 1] - (s - 1);
+    }
+    __device__ std::uint64_t known_end(std::uint64_t s, const segment_signposts& signposts) const {
+        return signposts.end[s] - s;
+    }
+    // Whether all segments are known and none has more elements than these. The whole block asks together.
+    __device__ bool all_within(std::uint64_t most, const segment_signposts& signposts) const {
+        bool longer = !knows_all();
+        for (unsigned s = threadIdx.x; knows_all() && s < segments; s += blockDim.x) {
+            longer = longer || known_end(s, signposts) - known_begin(s, signposts) > most;
+        }
+        return __syncthreads_or(longer ? 1 : 0) == 0;
+    }
+
     // How many segments end before position d. A whole warp asks together.
     __device__ std::uint64_t ends_before(std::uint64_t d, const segment_signposts& signposts) const {
         const unsigned lane = threadIdx.x % warp::lanes;
-        constexpr unsigned each = segment_signposts::count / warp::lanes;
-        static_assert(each <= warp::lanes);
+        const unsigned each = posts / warp::lanes; // no more than lanes
         unsigned passed = each * count_of(signposts.end[lane * each + each - 1] < d);
-        passed += passed == segment_signposts::count ? 0 : count_of(lane < each && signposts.end[passed + lane % each] < d);
+        passed += passed == posts ? 0 : count_of(lane < each && signposts.end[passed + lane] < d);
         // The answer is behind the last signpost that is passed, and not behind the next.
         std::uint64_t least = passed == 0 ? 0 : (passed - 1) * step + 1;
         std::uint64_t most = min(passed * step, segments);
@@ -120,6 +145,9 @@ struct segment_path<equal_segments> {
     __device__ mark mark_of_end(std::uint64_t s) const { return (s < segments ? s + 1 : segments) * length; }
     __device__ std::uint64_t elements_before(mark of_end) const { return of_end; }
     __device__ std::uint64_t begin_of(std::uint64_t s) const { return s * (length + 1); }
+    __device__ std::uint64_t known_begin(std::uint64_t s, const segment_signposts&) const { return s * length; }
+    __device__ std::uint64_t known_end(std::uint64_t s, const segment_signposts&) const { return (s + 1) * length; }
+    __device__ bool all_within(std::uint64_t most, const segment_signposts&) const { return length <= most; }
     __device__ std::uint64_t ends_before(std::uint64_t d, const segment_signposts&) const {
         return min(d / (length + 1), segments);
     }

@@ -11,6 +11,7 @@
 
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/gpu/mailbox.cuh"
+#include "warpfold/gpu/segmented_equal.cuh"
 #include "warpfold/gpu/segmented_warp.cuh"
 #include "warpfold/gpu/target.hpp"
 #include "warpfold/host/segmented_reduce.hpp"
@@ -38,8 +39,55 @@ struct segmented_storage {
     alignas(segment_ends<A>) unsigned char whole[sizeof(segment_ends<A>)]; // the block's
 };
 
+// What one of `team` threads has of `count` elements from `first` on, every so many vectors.
+template <class A, class In, class Map, class Op>
+__device__ A fold_by_team(const In& in, std::uint64_t first, std::uint64_t count, const Map& map, const Op& op,
+                          unsigned thread, unsigned team) {
+    using T = element_t<In>;
+    A mine = Op::template identity<A>();
+    const auto take = [&](const T& x, std::uint64_t k) {
+        mine = op(mine, static_cast<A>(mapped(map, x, first + k)));
+    };
+    if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
+        const vector_view<T> view(in + first, count);
+        constexpr unsigned width = vector_view<T>::width;
+        constexpr unsigned loads = 4;
+        for (std::uint64_t k = thread; k < view.vectors; k += loads * team) {
+            uint4 loaded[loads];
+#pragma unroll
+            for (unsigned i = 0; i < loads; ++i) {
+                if (k + i * team < view.vectors) {
+                    loaded[i] = __ldcs(view.data + k + i * team);
+                }
+            }
+#pragma unroll
+            for (unsigned i = 0; i < loads; ++i) {
+                if (k + i * team < view.vectors) {
+#pragma unroll
+                    for (unsigned j = 0; j < width; ++j) {
+                        take(element_of<T>(loaded[i], j), view.head + (k + i * team) * width + j);
+                    }
+                }
+            }
+        }
+        for (std::uint64_t k = thread; k < view.head; k += team) {
+            take(in[first + k], k);
+        }
+        for (std::uint64_t k = view.tail + thread; k < count; k += team) {
+            take(in[first + k], k);
+        }
+    } else {
+#pragma unroll 4
+        for (std::uint64_t k = thread; k < count; k += team) {
+            take(in[first + k], k);
+        }
+    }
+    return mine;
+}
+
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, segmented_tuning.blocks_per_multiprocessor)
+__global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads,
+                                  segmented_tile<element_t<In>, A>::blocks_per_multiprocessor)
     segmented_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
                      mailbox<A>* boxes) {
     using tile = segmented_tile<element_t<In>, A>;
@@ -47,6 +95,27 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, seg
     __shared__ segment_signposts signposts;
 
     const segment_path<Offsets> path(offsets, segments, signposts);
+    if constexpr (is_commutative_v<Op>) {
+        // Where that leaves none with much, a segment is a warp's or a block's and nobody waits for anybody.
+        constexpr std::uint64_t of_warp = segmented_tuning.bytes_of_warp / sizeof(element_t<In>);
+        constexpr std::uint64_t of_block = segmented_tuning.bytes_of_block / sizeof(element_t<In>);
+        const bool by_blocks = segments <= gridDim.x;
+        if (segments <= std::uint64_t{gridDim.x} * tile::warps &&
+            path.all_within(by_blocks ? of_block : of_warp, signposts)) {
+            const unsigned team = by_blocks ? tile::threads : warp::lanes;
+            const std::uint64_t s = blockIdx.x + std::uint64_t{threadIdx.x / team} * gridDim.x;
+            if (s < segments) {
+                const std::uint64_t begin = path.known_begin(s, signposts);
+                A mine = fold_by_team<A>(in, path.base + begin, path.known_end(s, signposts) - begin, map, op,
+                                         threadIdx.x % team, team);
+                mine = by_blocks ? warpfold::block::reduce(mine, op, shared.folding) : warp::reduce(mine, op);
+                if (threadIdx.x % team == 0) {
+                    out[s] = result(mine);
+                }
+            }
+            return;
+        }
+    }
     const std::uint64_t warps = std::uint64_t{gridDim.x} * tile::warps;
     const std::uint64_t even = (path.total + warps - 1) / warps;
     const std::uint64_t share = even <= segmented_tuning.least ? segmented_tuning.least : (even + 31) / 32 * 32;
@@ -136,10 +205,23 @@ struct segmented_engine<gpu> {
         if (segments == 0) {
             return;
         }
-        const unsigned blocks =
-            device_attribute(cudaDevAttrMultiProcessorCount) * segmented_tuning.blocks_per_multiprocessor;
+        if constexpr (std::is_same_v<Offsets, equal_segments> && short_segments<In>::possible) {
+            using shape = short_segments<In>;
+            if (offsets.length != 0 && offsets.length <= shape::longest) {
+                const std::uint64_t most = device_attribute(cudaDevAttrMultiProcessorCount) *
+                                           std::uint64_t{shape::blocks_per_multiprocessor};
+                const std::uint64_t of_block = shape::items / offsets.length * shape::threads; // segments
+                const auto blocks = static_cast<unsigned>(std::min(most, (segments + of_block - 1) / of_block));
+                short_segments_kernel<A><<<blocks, shape::threads, 0, on.stream>>>(
+                    in, static_cast<unsigned>(offsets.length), segments, map, op, result, out);
+                WARPFOLD_CHECK_CUDA(cudaGetLastError());
+                return;
+            }
+        }
+        using tile = segmented_tile<element_t<In>, A>;
+        const unsigned blocks = device_attribute(cudaDevAttrMultiProcessorCount) * tile::blocks_per_multiprocessor;
         const call_memory memory(on, blocks * sizeof(mailbox<A>), 0, call);
-        segmented_kernel<A><<<blocks, segmented_tile<element_t<In>, A>::threads, 0, on.stream>>>(
+        segmented_kernel<A><<<blocks, tile::threads, 0, on.stream>>>(
             in, offsets, segments, map, op, result, out, static_cast<mailbox<A>*>(memory.boxes()));
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }

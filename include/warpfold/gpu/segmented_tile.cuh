@@ -59,14 +59,23 @@ struct segmented_tile {
     static constexpr unsigned larger = sizeof(T) > sizeof(A) ? sizeof(T) : sizeof(A);
     static_assert(sizeof(T) + sizeof(A) <= 640,
                   "segmented_reduce: elements and values are too large for a GPU's shared memory");
-    static constexpr unsigned threads = larger <= 64 ? segmented_tuning.threads : (larger <= 160 ? 64 : 32);
-    static constexpr unsigned warps = threads / warp::lanes;
-    static constexpr unsigned fit = segmented_tuning.bytes_per_lane / larger;
-    // Of a lane.
+    // Of a lane. Values may have twice the elements' size, as sums of integers have.
+    static constexpr unsigned half = (sizeof(A) + 1) / 2;
+    static constexpr unsigned fit = segmented_tuning.bytes_per_lane / (sizeof(T) > half ? sizeof(T) : half);
     static constexpr unsigned items = fit >= 16 ? 16 : (fit >= 8 ? 8 : (fit >= 4 ? 4 : (fit >= 2 ? 2 : 1)));
     static constexpr unsigned size = warp::lanes * items;
     using elements = lane_runs<T, items>;
     using values = lane_runs<A, items>;
+
+    // About what a warp has in shared memory decides how many there are in a block.
+    static constexpr unsigned warp_bytes =
+        (elements::bytes > values::bytes ? elements::bytes : values::bytes) + warp::lanes * sizeof(A) + 3 * size;
+    static constexpr unsigned fitting =
+        warp_bytes <= 4608 ? 256 : (warp_bytes <= 7680 ? 128 : (warp_bytes <= 12288 ? 64 : 32));
+    static constexpr unsigned threads = fitting < segmented_tuning.threads ? fitting : segmented_tuning.threads;
+    static constexpr unsigned warps = threads / warp::lanes;
+    static constexpr unsigned blocks_per_multiprocessor =
+        segmented_tuning.blocks_per_multiprocessor * (larger <= 16 ? segmented_tuning.threads / threads : 1);
 };
 
 // The elements of a tile on their way from memory, in a warp's registers.

@@ -39,6 +39,7 @@ struct segmented_warp {
     using storage = segmented_warp_storage<T, A>;
     using elements = tile_elements<In, A>;
     using values = typename tile::values;
+    using flags = typename access_word<tile::items>::type;
     static constexpr unsigned fours = 4;
 
     const In& in;
@@ -66,10 +67,7 @@ struct segmented_warp {
         at = elements::beyond(in, path.base + begin);
         begin -= at;
         const bool readable = elements::readable(in);
-#pragma unroll 1
-        for (unsigned k = lane(); k < tile::size; k += warp::lanes) {
-            shared.begins[k] = 0;
-        }
+        reinterpret_cast<flags*>(shared.begins)[lane()] = flags{};
         look_ahead(false);
         bool loaded = readable && is_whole(begin);
         elements now{};
@@ -180,7 +178,6 @@ private:
         constexpr unsigned items = tile::items;
         staged<T> x[items];
         elements::take_run(shared.item, x);
-        using flags = typename access_word<items>::type;
         const flags begins = reinterpret_cast<const flags*>(shared.begins)[lane()];
         __syncwarp();
         reinterpret_cast<flags*>(shared.begins)[lane()] = flags{};
