@@ -95,6 +95,19 @@ __device__ void fetch_run(const T* from, T* shared) {
     store_run(shared, items);
 }
 
+// Closes a group of fetched runs; await_runs_but<N>() waits for all groups but the last N.
+__device__ inline void close_runs() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <unsigned N>
+__device__ void await_runs_but() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+#endif
+}
+
 __device__ inline void await_runs() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory");

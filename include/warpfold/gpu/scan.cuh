@@ -1,393 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Scan on a GPU in one launch and one pass over memory: a block reads a tile into registers, posts the tile's total,
-// folds the totals of the tiles before (gpu/lookback.cuh) and writes.
-//
-// A tile is made of rows: a row is 32 lanes with a run of consecutive elements each, as many as 16 bytes hold, so that
-// it is read and written by one access a lane and scanned by five shuffles; a warp has several rows one behind the
-// other. What is needed before the totals can be posted is done in lanes' sums; the elements are gone through again when
-// what stands before them is known.
-//
-// Positions count from the address before `out` that is aligned to a run (or from the end, in reversed order), and
-// the elements that are not there, `shift` of them, are left out.
+// Scans on a GPU: which of the kernels a call takes. Each is one launch and one pass over memory.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
-#include "warpfold/detail/fold.hpp"
-#include "warpfold/detail/scan_how.hpp"
-#include "warpfold/gpu/lookback.cuh"
-#include "warpfold/gpu/run.cuh"
-#include "warpfold/gpu/segment_heads.cuh"
+#include "warpfold/gpu/scan_elements.cuh"
+#include "warpfold/gpu/scan_once.cuh"
+#include "warpfold/gpu/scan_stream.cuh"
+#include "warpfold/gpu/scan_tiles.cuh"
 #include "warpfold/gpu/target.hpp"
-#include "warpfold/tuning/scan.hpp"
-#include "warpfold/warp/scan.cuh"
 
 namespace warpfold::detail {
 
-inline constexpr tuning::scan scan_tuning = tuning::scan_default;
-
-// How elements are laid out in a tile whose larger ones have so many bytes.
-template <std::size_t Bytes>
-struct scan_layout {
-    static constexpr unsigned run = Bytes >= 16 || 16 % Bytes != 0 ? 1 : 16 / Bytes;
-    static constexpr unsigned rows = std::max<unsigned>(1, scan_tuning.bytes / (run * Bytes)); // at most
-    static constexpr unsigned row = run * warp::lanes;
-    static constexpr unsigned warps = scan_tuning.threads / warp::lanes;
-    static constexpr unsigned tile = row * rows * warps; // at most
-
-    // How many rows a warp has: a few are left to one block, and there are not more blocks than look at each other
-    // directly before tiles have become as large as they can.
-    static unsigned rows_of(std::uint64_t n) {
-        const std::uint64_t of_block = row * warps, all = (n + of_block - 1) / of_block;
-        const std::uint64_t wanted =
-            all <= scan_tuning.one_block_rows ? all : (all + scan_tuning.blocks - 1) / scan_tuning.blocks;
-        return static_cast<unsigned>(std::min<std::uint64_t>(wanted, rows));
-    }
-    static std::uint64_t tiles_of(std::uint64_t n) {
-        const std::uint64_t size = std::uint64_t{row} * warps * rows_of(n);
-        return (n + size - 1) / size;
-    }
-    // No scan of up to n elements has more, wherever they begin.
-    static std::uint64_t most_tiles(std::uint64_t n) {
-        const std::uint64_t of_block = row * warps, all = (n + run + of_block - 1) / of_block;
-        return std::max(tiles_of(n + run), std::min<std::uint64_t>(all, scan_tuning.blocks));
-    }
-};
-
-template <class T, class Out>
-constexpr std::size_t scan_bytes() {
-    if constexpr (std::is_pointer_v<Out>) {
-        return std::max(sizeof(T), sizeof(std::remove_pointer_t<Out>));
-    } else {
-        return sizeof(T);
-    }
-}
-
-// All that the kernel is told.
-template <class In, class Out, class Map, class Op, class How>
-struct scan_work {
-    using T = element_t<In>;
-    using A = typename How::value;
-    using layout = scan_layout<scan_bytes<T, Out>()>;
-    using total = partial<A, How::segmented>;
-    using memory = lookback<A, How::segmented>;
-    // Elements wait in shared memory, unless they are so large that they do not fit; then they are read twice.
-    static constexpr std::size_t tile_bytes = sizeof(T) * layout::tile;
-    static constexpr bool staged = tile_bytes <= 40960;
-
-    In in;
-    Out out;
-    Map map;
-    Op op;
-    How how;
-    std::uint64_t n;
-    void* boxes;
-    unsigned shift;
-    unsigned rows; // of a warp
-    bool in_runs, out_runs; // whole runs of in and out are aligned
-
-    // Where the element at position v stands.
-    [[nodiscard]] __device__ std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
-    // Where the run at position v begins.
-    [[nodiscard]] __device__ std::uint64_t run_place(std::uint64_t v) const {
-        return How::reverse ? n - v - layout::run : v;
-    }
-
-    // Whether all of the run at position v is there.
-    [[nodiscard]] __device__ bool whole(std::uint64_t v) const { return v < n && n - v >= layout::run; }
-
-    // Puts the run at position v into `slot`, to be taken from there by the same thread after await_runs(). `inside`: all
-    // of it is there; else what is not there is a copy of an element that is.
-    __device__ void fetch(std::uint64_t v, bool inside, T* slot) const {
-        if constexpr (!staged) {
-            return;
-        }
-        if constexpr (std::is_pointer_v<In>) {
-            if (in_runs && (inside || whole(v))) {
-                fetch_run<T, layout::run>(in + run_place(v), slot);
-                return;
-            }
-        }
-        T items[layout::run];
-        if (v >> 63 == 0 && v >= n) {
-            const T last = in[place(n - 1)];
-#pragma unroll
-            for (unsigned j = 0; j < layout::run; ++j) {
-                items[j] = last;
-            }
-        } else {
-#pragma unroll
-            for (unsigned j = 0; j < layout::run; ++j) {
-                const std::uint64_t at = v + j;
-                items[j] = in[place(at < n ? at : (at >> 63 != 0 ? 0 : n - 1))];
-            }
-        }
-        if constexpr (How::reverse) {
-            reverse_run(items);
-        }
-        store_run(slot, items);
-    }
-    // The run at position v, from its slot, in the order in which it is visited. `Again`: when others write already.
-    template <bool Again>
-    __device__ void take([[maybe_unused]] std::uint64_t v, const T* slot, T (&items)[layout::run]) const {
-        if constexpr (!staged) {
-            static_assert(layout::run == 1);
-            if (!Again || v < n) {
-                items[0] = in[place(v < n ? v : n - 1)];
-            }
-            return;
-        }
-        load_run(slot, items);
-        if constexpr (How::reverse) {
-            reverse_run(items);
-        }
-    }
-
-    template <class U>
-    __device__ void store(std::uint64_t v, bool inside, U (&items)[layout::run]) const {
-        if constexpr (std::is_pointer_v<Out>) {
-            if (out_runs && (inside || whole(v))) {
-                if constexpr (How::reverse) {
-                    reverse_run(items);
-                }
-                store_run(out + run_place(v), items);
-                return;
-            }
-        }
-#pragma unroll
-        for (unsigned j = 0; j < layout::run; ++j) {
-            if (v + j < n) {
-                out[place(v + j)] = items[j];
-            }
-        }
-    }
-};
-
-template <class Work>
-__global__ void __launch_bounds__(scan_tuning.threads,
-                                  sizeof(typename Work::A) <= 8 ? scan_tuning.blocks_per_multiprocessor : 1)
-    scan_kernel(const Work work) {
-    using T = typename Work::T;
-    using A = typename Work::A;
-    using total = typename Work::total;
-    using layout = typename Work::layout;
-    using How = std::remove_cvref_t<decltype(work.how)>;
-    using Out = std::remove_cvref_t<decltype(work.out)>;
-    using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
-    constexpr unsigned run = layout::run, rows = layout::rows, warps = layout::warps;
-    __shared__ alignas(total) unsigned char storage[(warps + 1) * sizeof(total)];
-    __shared__ alignas(16) unsigned char staged[Work::staged ? Work::tile_bytes : 16];
-    auto* const of_warp = reinterpret_cast<total*>(storage);
-
-    const unsigned tile = blockIdx.x;
-    const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
-    const unsigned size = layout::row * warps * work.rows;
-    const std::uint64_t begin = std::uint64_t{tile} * size - work.shift; // may wrap: then not inside
-    const bool inside = (tile != 0 || work.shift == 0) && begin + size <= work.n;
-    const std::uint64_t first = begin + warp * (layout::row * work.rows) + lane * run;
-    // In the first run of all, so many elements are not there.
-    const unsigned skip = tile == 0 && threadIdx.x == 0 ? work.shift : 0;
-    const auto& op = work.op;
-
-    T* const slots = reinterpret_cast<T*>(staged) + threadIdx.x * run;
-#pragma unroll
-    for (unsigned r = 0; r < rows; ++r) {
-        if (r < work.rows) {
-            work.fetch(first + r * layout::row, inside, slots + r * (scan_tuning.threads * run));
-        }
-    }
-    const segment_heads<Work> heads(work, begin, size, first, inside);
-    await_runs();
-
-    T items[run];
-    const auto value = [&](unsigned r, unsigned j) {
-        return static_cast<A>(mapped(work.map, items[j], work.place(first + r * layout::row + j)));
-    };
-    // An element, where it begins a segment with what stands in front of the segment.
-    const auto opening = [&](const A& x) {
-        if constexpr (How::has_first) {
-            return static_cast<A>(op(work.how.first, x));
-        } else {
-            return x;
-        }
-    };
-
-    // before[r]: op over the warp's elements in front of the run; nothing of it is there in the first run.
-    total before[rows], through{};
-#pragma unroll
-    for (unsigned r = 0; r < rows; ++r) {
-        if (r >= work.rows) {
-            break;
-        }
-        work.template take<false>(first + r * layout::row, slots + r * (scan_tuning.threads * run), items);
-        A sum = value(r, 0);
-        bool head = heads.at(r, 0);
-        if (How::segmented && head) {
-            sum = opening(sum);
-        }
-#pragma unroll
-        for (unsigned j = 1; j < run; ++j) {
-            const A x = value(r, j);
-            const bool opens = heads.at(r, j);
-            head = head || opens;
-            if (How::segmented && opens) {
-                sum = opening(x);
-            } else {
-                sum = r == 0 && j <= skip ? x : static_cast<A>(op(sum, x));
-            }
-        }
-        unsigned heads_of_row = 0;
-        if constexpr (How::segmented) {
-            sum = warp::inclusive_scan(sum, op, head, heads_of_row);
-        } else {
-            sum = warp::inclusive_scan(sum, op);
-        }
-        const total row = total::of(warp::shuffle(sum, warp::lanes - 1), heads_of_row != 0);
-        const A lanes_before = warp::shuffle_up(sum, 1);
-        const bool head_before = How::segmented && (heads_of_row & ((1u << lane) - 1)) != 0;
-        const total in_row = total::of(lanes_before, head_before);
-        before[r] = r == 0 ? in_row : (lane == 0 ? through : joined(through, in_row, op));
-        through = r == 0 ? row : joined(through, row, op);
-    }
-    if (lane == warp::lanes - 1) {
-        of_warp[warp] = through;
-        if (warp == warps - 1) {
-            of_warp[warps] = through; // so that it can be read where nothing stands in front of the tile
-        }
-    }
-    __syncthreads();
-
-    // What stands in front of the warp: in the tile, and, from the first warp, in front of the tile.
-    typename Work::memory::counts earlier_tiles{};
-    total front{};
-    bool has_front = warp != 0;
-    {
-        const unsigned which = lane < warps ? lane : warps - 1;
-        total warps_before = of_warp[which];
-#pragma unroll
-        for (unsigned distance = 1; distance < warps; distance *= 2) {
-            const total other = warp::shuffle_up(warps_before, distance);
-            if (lane >= distance) {
-                warps_before = joined(other, warps_before, op);
-            }
-        }
-        front = warp::shuffle(warps_before, warp == 0 ? 0 : warp - 1);
-        if (gridDim.x != 1 && warp == 0) {
-            const typename Work::memory boxes(work.boxes, gridDim.x);
-            const total of_tile = warp::shuffle(warps_before, warps - 1);
-            const total earlier = boxes.template before<How::has_first>(tile, of_tile, work.how.first, op);
-            if (lane == 0) {
-                of_warp[warps] = earlier;
-                earlier_tiles = boxes.count_off(tile);
-            }
-        }
-    }
-    if (gridDim.x != 1) {
-        __syncthreads();
-    }
-    if (tile != 0) {
-        front = has_front ? joined(of_warp[warps], front, op) : of_warp[warps];
-        has_front = true;
-    } else if constexpr (How::has_first) {
-        const total given = total::of(work.how.first, false);
-        front = has_front ? joined(given, front, op) : given;
-        has_front = true;
-    }
-
-#pragma unroll
-    for (unsigned r = 0; r < rows; ++r) {
-        if (r >= work.rows) {
-            break;
-        }
-        work.template take<true>(first + r * layout::row, slots + r * (scan_tuning.threads * run), items);
-        A sum = front.value;
-        bool fresh = false; // nothing stands before the run
-        if (r != 0 || lane != 0) {
-            sum = has_front && !before[r].head ? static_cast<A>(op(front.value, before[r].value)) : before[r].value;
-        } else {
-            fresh = !has_front;
-        }
-        U results[run];
-#pragma unroll
-        for (unsigned j = 0; j < run; ++j) {
-            const A x = value(r, j);
-            if (How::segmented && heads.at(r, j)) {
-                if constexpr (!How::inclusive) {
-                    results[j] = static_cast<U>(work.how.first);
-                }
-                sum = opening(x);
-            } else {
-                if constexpr (!How::inclusive) {
-                    results[j] = static_cast<U>(sum);
-                }
-                if (r == 0 && j <= skip && (fresh || j < skip)) {
-                    sum = fresh ? x : sum;
-                } else {
-                    sum = op(sum, x);
-                }
-            }
-            if constexpr (How::inclusive) {
-                results[j] = static_cast<U>(sum);
-            }
-        }
-        work.store(first + r * layout::row, inside, results);
-    }
-    if (gridDim.x != 1 && warp == 0) {
-        typename Work::memory(work.boxes, gridDim.x).tidy(tile, warp::shuffle(earlier_tiles, 0));
-    }
-}
+template <class Elements>
+inline constexpr bool scan_streams_v = !Elements::how_type::segmented && sizeof(typename Elements::T) <= 16 &&
+                                       sizeof(typename Elements::U) <= 16 && sizeof(typename Elements::A) <= 16;
 
 template <>
 struct scan_engine<gpu> {
     template <class In, class Out, class Map, class Op, class How>
     static void run(const gpu& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
                     const How& how, const char* call) {
-        using Work = scan_work<In, Out, Map, Op, How>;
-        using layout = typename Work::layout;
         check_array(in, call);
         check_array(out, call);
-        Work work{in, out, map, op, how, n, nullptr, 0, 1, false, false};
-        if constexpr (std::is_pointer_v<Out>) {
-            work.shift = shift_of(out + (How::reverse ? n : 0), layout::run, How::reverse);
-            work.out_runs = aligned(out + (How::reverse ? n : 0), layout::run, work.shift, How::reverse);
-        } else if constexpr (std::is_pointer_v<In>) {
-            work.shift = shift_of(in + (How::reverse ? n : 0), layout::run, How::reverse);
+        using Elements = scan_elements<In, Out, Map, Op, How>;
+        const Elements elements(in, out, map, op, how, n);
+        if constexpr (scan_streams_v<Elements>) {
+            const scan_once_shape<Elements, tuning::scan_once_default.rows> once(n + elements.shift);
+            if (once.tiles != 0) {
+                launch_scan_once(on, elements, once, call);
+            } else {
+                launch_scan_stream(on, elements, call);
+            }
+        } else {
+            launch_scan_tiles(on, elements, call);
         }
-        if constexpr (std::is_pointer_v<In>) {
-            work.in_runs = aligned(in + (How::reverse ? n : 0), layout::run, work.shift, How::reverse);
-        }
-        work.rows = layout::rows_of(n + work.shift);
-        const std::uint64_t tiles = layout::tiles_of(n + work.shift);
-        if (tiles > 0x7fffffffu) {
-            throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has blocks for");
-        }
-        const call_memory memory(on, Work::memory::bytes(tiles), 0, call);
-        work.boxes = memory.boxes();
-        scan_kernel<<<static_cast<unsigned>(tiles), scan_tuning.threads, 0, on.stream>>>(work);
-        WARPFOLD_CHECK_CUDA(cudaGetLastError());
-    }
-
-private:
-    // How many elements before `from` (behind it, in reversed order) there is an address aligned to a run; 0 where
-    // there is none.
-    template <class T>
-    static unsigned shift_of(const T* from, unsigned run, bool reverse) {
-        const auto address = reinterpret_cast<std::uintptr_t>(from);
-        if (address % sizeof(T) != 0) {
-            return 0;
-        }
-        const auto elements = static_cast<unsigned>(address / sizeof(T) % run);
-        return reverse ? (run - elements) % run : elements;
-    }
-    template <class T>
-    static bool aligned(const T* from, unsigned run, unsigned shift, bool reverse) {
-        const auto address = reinterpret_cast<std::uintptr_t>(from);
-        const std::uintptr_t moved = reverse ? address + shift * sizeof(T) : address - shift * sizeof(T);
-        return moved % access_bytes(run * sizeof(T)) == 0;
     }
 };
+
+// Bytes that are enough for any scan of up to n elements of T into U, folded in A.
+template <class T, class U, class A>
+std::size_t scan_box_bytes(std::uint64_t n) {
+    using layout = scan_layout<std::max(sizeof(T), sizeof(U))>;
+    std::size_t bytes = lookback<A, false>::bytes(layout::most_tiles(n));
+    using Elements = scan_elements<const T*, U*, as_it_is, sum, scan_how<A, A, no_segments, false, false>>;
+    if constexpr (scan_streams_v<Elements>) {
+        const std::uint64_t most = n + Elements::run;
+        for (const std::uint64_t k : {n, most}) {
+            bytes = std::max(bytes, scan_once_shape<Elements, tuning::scan_once_default.rows>(k).bytes());
+        }
+        using Work = scan_stream_work<Elements>;
+        const unsigned blocks = Work::how.blocks_per_multiprocessor * device_attribute(cudaDevAttrMultiProcessorCount);
+        bytes = std::max(bytes, tile_ring<A>::bytes(scan_stream_shape<Elements>(most).slots(blocks)));
+    }
+    return bytes;
+}
 
 } // namespace warpfold::detail

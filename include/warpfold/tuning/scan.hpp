@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
 // How a scan is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To try others define
-// WARPFOLD_TUNING_SCAN as "128, 256, 6, 32, 4", in the order of the fields.
+// WARPFOLD_TUNING_SCAN as "128, 256, 6, 32, 4", WARPFOLD_TUNING_SCAN_ONCE as "1024, 8, 4, 256" and
+// WARPFOLD_TUNING_SCAN_STREAM as "256, 8, 3, 2", in the order of the fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_SCAN
 #define WARPFOLD_TUNING_SCAN 128, 256, 6, 32, 4
 #endif
+#ifndef WARPFOLD_TUNING_SCAN_ONCE
+#define WARPFOLD_TUNING_SCAN_ONCE 1024, 8, 4, 256
+#endif
+#ifndef WARPFOLD_TUNING_SCAN_STREAM
+#define WARPFOLD_TUNING_SCAN_STREAM 256, 8, 3, 2
+#endif
 
 namespace warpfold::tuning {
 
+// In segments, of large elements.
 struct scan {
     unsigned threads;                   // of a block
     unsigned bytes;                     // of input or output, whichever is more, that a thread has
@@ -17,6 +25,24 @@ struct scan {
     unsigned one_block_rows;            // so many rows a warp are left to one block
 };
 
+// Of short arrays.
+struct scan_once {
+    unsigned threads; // of a block that is alone, at most
+    unsigned warps;   // of a block among others
+    unsigned rows;    // of 16 bytes a lane
+    unsigned tiles;   // at most: more are left to the following
+};
+
+// Of long arrays.
+struct scan_stream {
+    unsigned threads;                   // of a block
+    unsigned chunks;                    // of 16 bytes that a thread has in a tile
+    unsigned stages;                    // tiles of a block in shared memory
+    unsigned blocks_per_multiprocessor;
+};
+
 inline constexpr scan scan_default{WARPFOLD_TUNING_SCAN};
+inline constexpr scan_once scan_once_default{WARPFOLD_TUNING_SCAN_ONCE};
+inline constexpr scan_stream scan_stream_default{WARPFOLD_TUNING_SCAN_STREAM};
 
 } // namespace warpfold::tuning

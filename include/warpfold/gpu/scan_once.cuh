@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Scans of short arrays on a GPU: one tile a block, kept in registers. Where there are several tiles a block posts its
+// tile's total and reads those of all tiles before, a warp thirty-two of them, so that nothing waits twice.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/gpu/ahead.cuh"
+#include "warpfold/gpu/launch.cuh"
+#include "warpfold/gpu/scan_elements.cuh"
+#include "warpfold/tuning/scan.hpp"
+#include "warpfold/warp/scan.cuh"
+
+namespace warpfold::detail {
+
+// A tile has `rows` rows in each warp; a row is a run in each lane.
+template <class Elements, unsigned Rows>
+struct scan_once_work {
+    using elements_type = Elements;
+    static constexpr unsigned rows = Rows;
+    static constexpr unsigned row = Elements::run * warp::lanes;
+
+    Elements elements;
+    void* memory; // a counter and a box for each tile, zero
+};
+
+template <class Work>
+__global__ void __launch_bounds__(tuning::scan_once_default.threads) scan_once_kernel(const Work work) {
+    using Elements = typename Work::elements_type;
+    using T = typename Elements::T;
+    using A = typename Elements::A;
+    using U = typename Elements::U;
+    using How = typename Elements::how_type;
+    constexpr unsigned run = Elements::run, rows = Work::rows, most = tuning::scan_once_default.threads / warp::lanes;
+    static_assert(most <= warp::lanes);
+    __shared__ alignas(A) unsigned char of_warp_storage[most * sizeof(A)];
+    __shared__ alignas(A) unsigned char of_group_storage[warp::lanes * sizeof(A)];
+    auto* const of_warp = reinterpret_cast<A*>(of_warp_storage);
+    auto* const of_group = reinterpret_cast<A*>(of_group_storage);
+
+    allow_later();
+    await_earlier();
+    const Elements& elements = work.elements;
+    const auto& op = elements.op;
+    const unsigned tile = blockIdx.x, warps = blockDim.x / warp::lanes;
+    const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
+    const unsigned size = Work::row * rows * warps;
+    const std::uint64_t begin = std::uint64_t{tile} * size - elements.shift; // may wrap: then not inside
+    const bool inside = (tile != 0 || elements.shift == 0) && begin + size <= elements.n;
+    const std::uint64_t first = begin + warp * (Work::row * rows) + lane * run;
+    const unsigned skip = tile == 0 && threadIdx.x == 0 ? elements.shift : 0; // so many are not there
+
+    T items[rows][run];
+#pragma unroll
+    for (unsigned r = 0; r < rows; ++r) {
+        elements.read(first + r * Work::row, inside, items[r]);
+    }
+    const auto value = [&](unsigned r, unsigned j) { return elements.value(items[r][j], first + r * Work::row + j); };
+
+    // before[r]: op over the warp's elements in front of the run; nothing of it is there in the first run.
+    A before[rows];
+#pragma unroll
+    for (unsigned r = 0; r < rows; ++r) {
+        before[r] = value(r, 0);
+#pragma unroll
+        for (unsigned j = 1; j < run; ++j) {
+            const A x = value(r, j);
+            before[r] = r == 0 && j <= skip ? x : static_cast<A>(op(before[r], x));
+        }
+    }
+#pragma unroll
+    for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
+#pragma unroll
+        for (unsigned r = 0; r < rows; ++r) {
+            const A other = warp::shuffle_up(before[r], distance);
+            if (lane >= distance) {
+                before[r] = op(other, before[r]);
+            }
+        }
+    }
+    A through{};
+#pragma unroll
+    for (unsigned r = 0; r < rows; ++r) {
+        const A row = warp::shuffle(before[r], warp::lanes - 1);
+        const A in_row = warp::shuffle_up(before[r], 1);
+        before[r] = r == 0 ? in_row : (lane == 0 ? through : static_cast<A>(op(through, in_row)));
+        through = r == 0 ? row : static_cast<A>(op(through, row));
+    }
+    if (lane == 0) {
+        of_warp[warp] = through;
+    }
+    __syncthreads();
+    const A warps_through = warp::inclusive_scan(of_warp[lane < warps ? lane : warps - 1], op);
+    A front = warp::shuffle(warps_through, warp == 0 ? 0 : warp - 1);
+    bool has_front = warp != 0;
+
+    auto* const left = static_cast<unsigned*>(work.memory);
+    auto* const boxes = reinterpret_cast<mailbox<A>*>(static_cast<unsigned char*>(work.memory) + 16);
+    unsigned left_before = 0;
+    if (gridDim.x != 1) {
+        if (warp == 0 && lane == warps - 1 && tile + 1 < gridDim.x) {
+            post_marked(&boxes[tile], warps_through, 1);
+        }
+        const unsigned groups = (tile + warp::lanes - 1) / warp::lanes;
+        for (unsigned g = warp; g < groups; g += warps) {
+            const unsigned count = min(warp::lanes, tile - g * warp::lanes);
+            A total = through;
+            if (lane < count) {
+                marked_value<A> words{};
+                total = words.wait(&boxes[g * warp::lanes + lane], 1);
+            }
+            __syncwarp();
+            total = fold_lanes(total, count, op);
+            if (lane == 0) {
+                of_group[g] = total;
+            }
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            left_before = atomicAdd(left, 1u);
+        }
+        if (tile != 0) {
+            A earlier = fold_lanes(of_group[lane < groups ? lane : groups - 1], groups, op);
+            if constexpr (How::has_first) {
+                earlier = op(elements.how.first, earlier);
+            }
+            earlier = warp::shuffle(earlier, 0);
+            front = has_front ? static_cast<A>(op(earlier, front)) : earlier;
+            has_front = true;
+        }
+    }
+    if constexpr (How::has_first) {
+        if (tile == 0) {
+            front = has_front ? static_cast<A>(op(elements.how.first, front)) : static_cast<A>(elements.how.first);
+            has_front = true;
+        }
+    }
+
+#pragma unroll
+    for (unsigned r = 0; r < rows; ++r) {
+        A sum = front;
+        bool fresh = false; // nothing stands before the run
+        if (r != 0 || lane != 0) {
+            sum = has_front ? static_cast<A>(op(front, before[r])) : before[r];
+        } else {
+            fresh = !has_front;
+        }
+        U results[run];
+#pragma unroll
+        for (unsigned j = 0; j < run; ++j) {
+            const A x = value(r, j);
+            if constexpr (!How::inclusive) {
+                results[j] = static_cast<U>(sum);
+            }
+            if (r == 0 && j <= skip && (fresh || j < skip)) {
+                sum = fresh ? x : sum;
+            } else {
+                sum = op(sum, x);
+            }
+            if constexpr (How::inclusive) {
+                results[j] = static_cast<U>(sum);
+            }
+        }
+        elements.store(first + r * Work::row, inside, results);
+    }
+    if (gridDim.x != 1 && warp == 0 && warp::shuffle(left_before, 0) + 1 == gridDim.x) {
+        for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
+            empty_marked(&boxes[k]);
+        }
+        if (lane == 0) {
+            atomicExch(left, 0u);
+        }
+    }
+}
+
+// The warps of a tile, and how many tiles, for n elements with what is missing in front; 0 tiles where that is too many.
+template <class Elements, unsigned Rows>
+struct scan_once_shape {
+    explicit scan_once_shape(std::uint64_t n) {
+        const std::uint64_t of_warp = std::uint64_t{Elements::run} * warp::lanes * Rows, all = (n + of_warp - 1) / of_warp;
+        const bool alone = all <= tuning::scan_once_default.threads / warp::lanes;
+        warps = alone ? static_cast<unsigned>(all) : tuning::scan_once_default.warps;
+        const std::uint64_t blocks = (all + warps - 1) / warps;
+        tiles = blocks <= tuning::scan_once_default.tiles ? static_cast<unsigned>(blocks) : 0;
+    }
+    [[nodiscard]] std::size_t bytes() const { return tiles <= 1 ? 0 : 16 + tiles * sizeof(mailbox<typename Elements::A>); }
+
+    unsigned warps = 0, tiles = 0;
+};
+
+template <unsigned Rows, class Elements>
+void launch_scan_once(const gpu& on, const Elements& elements, const scan_once_shape<Elements, Rows>& shape, const char* call) {
+    using Work = scan_once_work<Elements, Rows>;
+    const call_memory memory(on, shape.bytes(), 0, call);
+    const Work work{elements, memory.boxes()};
+    launch_after(facts_of<&scan_once_kernel<Work>>(0, 0), &scan_once_kernel<Work>, shape.tiles, shape.warps * warp::lanes, 0,
+                 on.stream, work);
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// Scans of long arrays on a GPU: as many blocks as fit, each of which goes from tile to tile and has the next ones on
+// their way into shared memory. A block posts the total of its next tile before it finishes the present one, so that the
+// totals that it needs are there, mostly, when it looks (gpu/ahead.cuh), and memory never waits for that.
+//
+// In a tile each thread has consecutive elements, `chunks` runs of 16 bytes, so that a warp's scan is paid once for all of
+// them. Memory is read and written in the other direction, a warp neighbouring runs at a time: they change places in
+// shared memory, where runs are put so that neither order meets the same banks.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/gpu/ahead.cuh"
+#include "warpfold/gpu/launch.cuh"
+#include "warpfold/gpu/scan_elements.cuh"
+#include "warpfold/tuning/scan.hpp"
+#include "warpfold/warp/scan.cuh"
+
+namespace warpfold::detail {
+
+template <class Elements>
+struct scan_stream_work {
+    using elements_type = Elements;
+    static constexpr tuning::scan_stream how = tuning::scan_stream_default;
+    static constexpr unsigned run = Elements::run, chunks = how.chunks, threads = how.threads, stages = how.stages;
+    static constexpr unsigned warps = threads / warp::lanes;
+    static constexpr unsigned of_warp = warp::lanes * chunks * run; // elements
+    static constexpr unsigned tile = of_warp * warps;               // elements
+    static constexpr unsigned read_bytes = run * sizeof(typename Elements::T), write_bytes = run * sizeof(typename Elements::U);
+    static constexpr unsigned region = warp::lanes * chunks * (read_bytes > write_bytes ? read_bytes : write_bytes);
+    static constexpr unsigned stage = region * warps; // bytes
+    static constexpr std::size_t shared = std::size_t{stage} * stages;
+    static constexpr unsigned held = stages + 1;
+    static_assert(stages >= 3 && warps <= warp::lanes && (chunks & (chunks - 1)) == 0);
+
+    // Where in a warp's part of a stage a thread's run stands, so many bytes long.
+    template <unsigned Bytes>
+    __device__ static unsigned place(unsigned thread, unsigned chunk) {
+        constexpr unsigned in_line = Bytes >= 128 ? 1 : 128 / Bytes, of_line = in_line > chunks ? in_line / chunks : 1;
+        return (thread * chunks + (chunk ^ (thread / of_line % chunks))) * Bytes;
+    }
+
+    Elements elements;
+    void* memory;
+    unsigned tiles, slots;
+};
+
+template <class Work>
+__global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiprocessor)
+    scan_stream_kernel(const Work work) {
+    using Elements = typename Work::elements_type;
+    using T = typename Elements::T;
+    using A = typename Elements::A;
+    using U = typename Elements::U;
+    using How = typename Elements::how_type;
+    constexpr unsigned run = Work::run, chunks = Work::chunks, stages = Work::stages, warps = Work::warps;
+    extern __shared__ uint4 stage_memory[];
+    __shared__ alignas(A) unsigned char storage[(3 * warps + 1) * sizeof(A)];
+    __shared__ unsigned tile_of[stages + 1]; // the last: the next one
+    auto* const stage_bytes = reinterpret_cast<unsigned char*>(stage_memory);
+    auto* const of_warp = reinterpret_cast<A*>(storage); // three sets
+    A* const earlier = of_warp + 3 * warps;
+
+    await_earlier();
+    const Elements& elements = work.elements;
+    const auto& op = elements.op;
+    const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
+    const unsigned tiles = work.tiles;
+    const tile_ring<A> ring(work.memory, work.slots);
+    unsigned char* const region = stage_bytes + warp * Work::region;
+
+    const auto begin_of = [&](unsigned tile) { // may wrap in tile 0: then not inside
+        return std::uint64_t{tile} * Work::tile - elements.shift + warp * Work::of_warp;
+    };
+    const auto is_inside = [&](unsigned tile) {
+        return (tile != 0 || elements.shift == 0) && std::uint64_t{tile + 1} * Work::tile - elements.shift <= elements.n;
+    };
+    const auto fetch = [&](unsigned stage, unsigned tile) {
+        if (tile < tiles) {
+            const std::uint64_t begin = begin_of(tile);
+            const bool inside = is_inside(tile);
+#pragma unroll
+            for (unsigned r = 0; r < chunks; ++r) {
+                const unsigned c = r * warp::lanes + lane;
+                elements.fetch(begin + c * run, inside,
+                               reinterpret_cast<T*>(region + stage * Work::stage +
+                                                    Work::template place<Work::read_bytes>(c / chunks, c % chunks)));
+            }
+        }
+        close_runs();
+    };
+    const auto take = [&](unsigned stage, unsigned chunk, T(&items)[run]) {
+        Elements::take(reinterpret_cast<const T*>(region + stage * Work::stage +
+                                                  Work::template place<Work::read_bytes>(lane, chunk)),
+                       items);
+    };
+    const auto skip_of = [&](unsigned tile) { return tile == 0 && threadIdx.x == 0 ? elements.shift : 0u; };
+    // The thread's sum goes to its warp's total; what stands before the thread in the warp is returned, but to lane 0.
+    const auto fold = [&](unsigned stage, unsigned tile, unsigned set) {
+        const std::uint64_t first = begin_of(tile) + lane * (chunks * run);
+        const unsigned skip = skip_of(tile);
+        A sum{};
+#pragma unroll
+        for (unsigned c = 0; c < chunks; ++c) {
+            T items[run];
+            take(stage, c, items);
+#pragma unroll
+            for (unsigned j = 0; j < run; ++j) {
+                const A x = elements.value(items[j], first + c * run + j);
+                sum = c == 0 && j <= skip ? x : static_cast<A>(op(sum, x));
+            }
+        }
+        sum = warp::inclusive_scan(sum, op);
+        if (lane == warp::lanes - 1) {
+            of_warp[set * warps + warp] = sum;
+        }
+        return warp::shuffle_up(sum, 1);
+    };
+    // By the first warp.
+    const auto post = [&](unsigned tile, unsigned set) {
+        const A total = fold_lanes(of_warp[set * warps + (lane < warps ? lane : warps - 1)], warps, op);
+        if (lane == 0) {
+            ring.post(tile, total);
+        }
+    };
+
+    if (threadIdx.x == 0) {
+        tile_of[0] = ring.take();
+    }
+    __syncthreads();
+    unsigned tile = tile_of[0];
+    fetch(0, tile);
+    if (threadIdx.x == 0) {
+        for (unsigned k = 1; k < stages; ++k) {
+            tile_of[k] = ring.take();
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 1; k < stages; ++k) {
+        fetch(k, tile_of[k]);
+    }
+    await_runs_but<stages - 1>();
+    __syncwarp();
+    A before{};
+    if (tile < tiles) {
+        before = fold(0, tile, 0);
+    }
+    __syncthreads();
+    if (warp == 0 && tile < tiles) {
+        post(tile, 0);
+    }
+
+    front_so_far<A> so_far{};
+    for (unsigned stage = 0, set = 0; tile < tiles;) {
+        const unsigned next_stage = stage + 1 == stages ? 0 : stage + 1, next_set = set == 2 ? 0 : set + 1;
+        const unsigned next_tile = tile_of[next_stage];
+        const bool more = next_tile < tiles;
+        await_runs_but<stages - 2>();
+        __syncwarp();
+        A next_before{};
+        if (more) {
+            next_before = fold(next_stage, next_tile, next_set);
+        }
+        __syncthreads();
+        if (warp == 0) {
+            if (more) {
+                post(next_tile, next_set);
+            }
+            unsigned fresh = 0;
+            if (lane == 0) {
+                fresh = ring.take();
+            }
+            A front{};
+            if constexpr (How::has_first) {
+                front = ring.template before<true>(tile, tiles, so_far, elements.how.first, op);
+            } else {
+                front = ring.template before<false>(tile, tiles, so_far, 0, op);
+            }
+            if (lane == 0) {
+                *earlier = front;
+                tile_of[stages] = fresh;
+            }
+        }
+        __syncthreads();
+
+        // What stands in front of the thread.
+        bool has_front = How::has_first || tile != 0;
+        A sum = *earlier;
+        {
+            const A warps_through = warp::inclusive_scan(of_warp[set * warps + (lane < warps ? lane : warps - 1)], op);
+            const A warps_before = warp::shuffle(warps_through, warp == 0 ? 0 : warp - 1);
+            if (warp != 0) {
+                sum = has_front ? static_cast<A>(op(sum, warps_before)) : warps_before;
+                has_front = true;
+            }
+            if (lane != 0) {
+                sum = has_front ? static_cast<A>(op(sum, before)) : before;
+                has_front = true;
+            }
+        }
+        const unsigned skip = skip_of(tile);
+        const std::uint64_t begin = begin_of(tile);
+        unsigned char* const here = region + stage * Work::stage;
+        const auto scan = [&](unsigned c, const T(&items)[run]) {
+            U results[run];
+#pragma unroll
+            for (unsigned j = 0; j < run; ++j) {
+                const A x = elements.value(items[j], begin + (lane * chunks + c) * run + j);
+                if constexpr (!How::inclusive) {
+                    results[j] = static_cast<U>(sum);
+                }
+                if (c == 0 && j <= skip && (!has_front || j < skip)) {
+                    sum = has_front ? sum : x;
+                } else {
+                    sum = op(sum, x);
+                }
+                if constexpr (How::inclusive) {
+                    results[j] = static_cast<U>(sum);
+                }
+            }
+            store_run(reinterpret_cast<U*>(here + Work::template place<Work::write_bytes>(lane, c)), results);
+        };
+        if constexpr (Work::read_bytes == Work::write_bytes) {
+#pragma unroll
+            for (unsigned c = 0; c < chunks; ++c) {
+                T items[run];
+                take(stage, c, items);
+                scan(c, items);
+            }
+        } else {
+            T items[chunks][run];
+#pragma unroll
+            for (unsigned c = 0; c < chunks; ++c) {
+                take(stage, c, items[c]);
+            }
+            __syncwarp();
+#pragma unroll
+            for (unsigned c = 0; c < chunks; ++c) {
+                scan(c, items[c]);
+            }
+        }
+        __syncwarp();
+        const bool inside = is_inside(tile);
+#pragma unroll
+        for (unsigned r = 0; r < chunks; ++r) {
+            const unsigned c = r * warp::lanes + lane;
+            U results[run];
+            load_run(reinterpret_cast<const U*>(here + Work::template place<Work::write_bytes>(c / chunks, c % chunks)),
+                     results);
+            elements.store(begin + c * run, inside, results);
+        }
+        const unsigned fresh = tile_of[stages];
+        __syncwarp();
+        fetch(stage, fresh);
+        if (threadIdx.x == 0) {
+            tile_of[stage] = fresh;
+        }
+        tile = next_tile;
+        stage = next_stage;
+        set = next_set;
+        before = next_before;
+    }
+    allow_later();
+    await_runs();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tile_of[0] = ring.leave() ? 1 : 0;
+    }
+    __syncthreads();
+    if (tile_of[0] != 0) {
+        ring.empty(tiles);
+    }
+}
+
+template <class Elements>
+struct scan_stream_shape {
+    using Work = scan_stream_work<Elements>;
+
+    explicit scan_stream_shape(std::uint64_t n) : tiles((n + Work::tile - 1) / Work::tile) {}
+
+    // `blocks`: how many are launched.
+    [[nodiscard]] unsigned slots(unsigned blocks) const {
+        return tile_ring<typename Elements::A>::slots_of(tiles, Work::held, blocks);
+    }
+
+    std::uint64_t tiles;
+};
+
+template <class Elements>
+void launch_scan_stream(const gpu& on, const Elements& elements, const char* call) {
+    using Work = scan_stream_work<Elements>;
+    const scan_stream_shape<Elements> shape(elements.n + elements.shift);
+    if (shape.tiles > 0x7fffffffu) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has tiles for");
+    }
+    const auto tiles = static_cast<unsigned>(shape.tiles);
+    const kernel_facts facts = facts_of<&scan_stream_kernel<Work>>(Work::threads, Work::shared);
+    const unsigned blocks = std::max(1u, std::min(facts.blocks, tiles));
+    const unsigned slots = shape.slots(blocks);
+    const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);
+    const Work work{elements, memory.boxes(), tiles, slots};
+    launch_after(facts, &scan_stream_kernel<Work>, blocks, Work::threads, Work::shared, on.stream, work);
+}
+
+} // namespace warpfold::detail
