@@ -8,13 +8,14 @@
 //
 // A total stands in a box (gpu/mailbox.cuh) of its tile; its mark says for which tile the box has been used this time,
 // for boxes are a ring that is shorter than a large input. A block takes tiles in the order of a counter, holds at most
-// `held` at a time from which it has not looked back, three at least, and posts a tile's total just before it looks back
-// from the tile before that one.
+// `held` at a time from which it has not looked back, and posts the total of its tile k + `ahead` just before it looks
+// back from its tile k; held > ahead + 1.
 //
 // Nobody can overtake the ring. All tiles that have been looked back from lie before any tile whose total is missing, and
-// at most held * blocks more have been taken. So a block's next tile is less than held * blocks behind the one that it
-// held then without having posted it. While a block still needs totals from its tile t on, the third tile behind t is not
-// posted: it is less than 3 * held * blocks behind t, and no tile that anybody holds is 4 * held * blocks behind.
+// at most held * blocks more have been taken. So a block's next tile is less than held * blocks behind any that it
+// held then without having posted it. While a block still needs totals from its tile t on, the tile that it takes ahead + 2
+// turns after t is not posted: it is less than (ahead + 2) * held * blocks behind t, and no tile that anybody holds is
+// (ahead + 3) * held * blocks behind.
 //
 // A block that comes late begins at the end of a group, for the last tile of a group posts what stands before the next.
 #pragma once
@@ -102,15 +103,6 @@ __device__ A fold_lanes(A value, unsigned count, const Op& op) {
     return value;
 }
 
-// What a block keeps from tile to tile, in its first warp; lane 0 has the value.
-template <class A>
-struct front_so_far {
-    A value;             // op over all before `group`
-    unsigned group = 0;
-    bool there = false;  // something stands before `group`
-    bool begun = false;
-};
-
 // The memory of one scan: zero before it and after it.
 template <class A>
 struct tile_ring {
@@ -118,8 +110,8 @@ struct tile_ring {
 
     static std::size_t bytes(unsigned slots) { return 16 + (slots + slots / group) * sizeof(mailbox<A>); }
     // How many boxes the ring has for so many tiles; a multiple of a group.
-    static unsigned slots_of(std::uint64_t tiles, unsigned held, unsigned blocks) {
-        const std::uint64_t most = (std::uint64_t{4} * held * blocks + 4 * group) / group * group;
+    static unsigned slots_of(std::uint64_t tiles, unsigned held, unsigned ahead, unsigned blocks) {
+        const std::uint64_t most = (std::uint64_t{ahead + 3} * held * blocks + 4 * group) / group * group;
         const std::uint64_t all = (tiles + group - 1) / group * group;
         return static_cast<unsigned>(all < most ? all : most);
     }
@@ -131,85 +123,11 @@ struct tile_ring {
 
     // By one thread: the next tile.
     [[nodiscard]] __device__ unsigned take() const { return atomicAdd(taken, 1u); }
+    [[nodiscard]] __device__ mailbox<A>* box_of(unsigned tile) const { return &of_tile[tile % slots]; }
+    [[nodiscard]] __device__ unsigned mark_of(unsigned tile) const { return 1 + tile / slots; }
     // By one thread: the tile's total.
     __device__ void post(unsigned tile, const A& total) const {
-        post_marked(&of_tile[tile % slots], total, 1 + tile / slots);
-    }
-
-    // By one warp, in all its lanes: lane 0 gets op over the totals of the tiles before `tile`, behind `first`, where Has;
-    // else nothing means anything for tile 0. The total of `tile` has been posted.
-    template <bool Has, class First, class Op>
-    __device__ A before(unsigned tile, unsigned tiles, front_so_far<A>& so_far, const First& first, const Op& op) const {
-        constexpr unsigned at_once = 5;
-        const unsigned lane = threadIdx.x % warp::lanes;
-        const unsigned own = tile / group, rest = tile % group, ring = slots / group;
-        if (!so_far.begun) {
-            so_far.begun = true;
-            if constexpr (Has) {
-                so_far.value = first;
-                so_far.there = true;
-            }
-            if (own > gridDim.x / group + 1) { // not one of the first tiles of all blocks
-                so_far.group = own;
-                so_far.there = true;
-                if (lane == 0) {
-                    marked_value<A> from{};
-                    so_far.value = from.wait(&through[(own - 1) % ring], 1 + (own - 1) / ring);
-                }
-                __syncwarp();
-            }
-        }
-        A front = so_far.value;
-        // In the last tile of a group its own total is folded too, for those who begin behind it.
-        const bool closes = rest == group - 1;
-        unsigned slot = so_far.group % ring, mark = 1 + so_far.group / ring;
-        for (unsigned g = so_far.group; g <= own; g += at_once) {
-            marked_value<A> words[at_once] = {};
-            unsigned slot_of[at_once], mark_of[at_once];
-#pragma unroll
-            for (unsigned k = 0; k < at_once; ++k) {
-                slot_of[k] = slot * group + lane;
-                mark_of[k] = mark;
-                const unsigned count = g + k < own || (g + k == own && closes) ? group : (g + k == own ? rest : 0);
-                if (lane < count) {
-                    words[k].load(&of_tile[slot_of[k]]);
-                }
-                if (++slot == ring) {
-                    slot = 0;
-                    ++mark;
-                }
-            }
-#pragma unroll
-            for (unsigned k = 0; k < at_once; ++k) {
-                if (g + k > own) {
-                    break;
-                }
-                const bool last = g + k == own;
-                const unsigned count = last ? rest : group;
-                A total = so_far.value;
-                if (lane < count || (last && closes)) {
-                    total = words[k].wait(&of_tile[slot_of[k]], mark_of[k]);
-                }
-                __syncwarp();
-                if (last) {
-                    front = so_far.value;
-                    if (rest != 0) {
-                        const A before = fold_lanes(total, rest, op);
-                        front = so_far.there ? static_cast<A>(op(front, before)) : before;
-                    }
-                }
-                if (!last || closes) {
-                    const A all = fold_lanes(total, group, op);
-                    so_far.value = so_far.there ? static_cast<A>(op(so_far.value, all)) : all;
-                    so_far.there = true;
-                }
-            }
-        }
-        so_far.group = closes ? own + 1 : own;
-        if (closes && lane == 0 && tile + 1 < tiles) {
-            post_marked(&through[own % ring], so_far.value, 1 + own / ring);
-        }
-        return front;
+        post_marked(box_of(tile), total, mark_of(tile));
     }
 
     // By one thread of a block that has looked back for the last time: whether it is the last block.
@@ -232,6 +150,137 @@ struct tile_ring {
     mailbox<A>* of_tile;
     mailbox<A>* through;
     unsigned slots;
+};
+
+// What a block knows of what stands before its tiles, the same in all its threads.
+template <class A, unsigned Warps>
+struct looking_back {
+    static constexpr unsigned group = tile_ring<A>::group;
+    static constexpr unsigned rows = 2; // groups that a warp looks at at once
+
+    // Shared by the block.
+    struct shared {
+        alignas(A) unsigned char of_group[rows * Warps * sizeof(A)];
+        alignas(A) unsigned char closing[sizeof(A)];
+    };
+
+    // By all threads before anything else: `first` stands in front of tile 0.
+    template <class First>
+    __device__ void begin_with(const First& first) {
+        value = first;
+        there = true;
+    }
+    // By all threads, some time before finish(): asks for what will be needed for `tile`.
+    __device__ void ask(const tile_ring<A>& ring, unsigned tile) {
+        const unsigned own = tile / group, rest = tile % group, lane = threadIdx.x % warp::lanes;
+        if (!begun) {
+            begun = true;
+            if (own > gridDim.x / group + 1) { // not one of the first tiles of all blocks
+                marked_value<A> from{};
+                value = from.wait(&ring.through[(own - 1) % (ring.slots / group)], 1 + (own - 1) / (ring.slots / group));
+                from_group = own;
+                there = true;
+            }
+        }
+#pragma unroll
+        for (unsigned k = 0; k < rows; ++k) {
+            const unsigned g = from_group + threadIdx.x / warp::lanes + k * Warps;
+            words[k] = {};
+            if (lane < count_of(g, own, rest)) {
+                words[k].load(ring.box_of(g * group + lane));
+            }
+        }
+    }
+    // By all threads, between two barriers; then, behind the second, done(). Totals of the first groups are folded here.
+    template <class Op>
+    __device__ void finish(const tile_ring<A>& ring, unsigned tile, shared& memory, const Op& op) {
+        fold_groups(ring, tile, from_group, memory, op);
+    }
+    // By all threads, behind a barrier: what stands before `tile`; nothing that means anything where nothing does. The
+    // total of `tile` itself has been posted.
+    template <class Op>
+    __device__ A done(const tile_ring<A>& ring, unsigned tile, unsigned tiles, shared& memory, const Op& op) {
+        const unsigned own = tile / group, rest = tile % group;
+        const auto* const of_group = reinterpret_cast<const A*>(memory.of_group);
+        A front = value;
+        for (unsigned begin = from_group;; begin += rows * Warps) {
+#pragma unroll
+            for (unsigned k = 0; k < rows * Warps; ++k) {
+                if (begin + k >= own) {
+                    if (begin + k == own) {
+                        front = rest == 0 ? value : (there ? static_cast<A>(op(value, of_group[k])) : of_group[k]);
+                    }
+                    break;
+                }
+                value = there ? static_cast<A>(op(value, of_group[k])) : of_group[k];
+                there = true;
+            }
+            if (own - begin < rows * Warps) {
+                break;
+            }
+            __syncthreads();
+            const unsigned next = begin + rows * Warps;
+#pragma unroll
+            for (unsigned k = 0; k < rows; ++k) {
+                words[k] = {};
+            }
+            fold_groups(ring, tile, next, memory, op);
+            __syncthreads();
+        }
+        from_group = own;
+        if (rest == group - 1) {
+            const A all = *reinterpret_cast<const A*>(memory.closing);
+            value = there ? static_cast<A>(op(value, all)) : all;
+            there = true;
+            from_group = own + 1;
+            if (threadIdx.x == 0 && tile + 1 < tiles) {
+                const unsigned groups = ring.slots / group;
+                post_marked(&ring.through[own % groups], value, 1 + own / groups);
+            }
+        }
+        return front;
+    }
+
+private:
+    // How many boxes of group g matter to a tile; in the last tile of a group its own is one of them.
+    __device__ static unsigned count_of(unsigned g, unsigned own, unsigned rest) {
+        return g < own ? group : (g > own ? 0 : (rest == group - 1 ? group : rest));
+    }
+    template <class Op>
+    __device__ void fold_groups(const tile_ring<A>& ring, unsigned tile, unsigned begin, shared& memory, const Op& op) {
+        const unsigned own = tile / group, rest = tile % group;
+        const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
+        auto* const of_group = reinterpret_cast<A*>(memory.of_group);
+#pragma unroll
+        for (unsigned k = 0; k < rows; ++k) {
+            const unsigned g = begin + warp + k * Warps, count = count_of(g, own, rest);
+            if (count == 0) {
+                break;
+            }
+            A total = value;
+            if (lane < count) {
+                const unsigned at = g * group + lane;
+                total = words[k].wait(ring.box_of(at), ring.mark_of(at));
+            }
+            __syncwarp();
+            const A all = fold_lanes(total, g == own ? rest : group, op);
+            if (lane == 0) {
+                of_group[warp + k * Warps] = all;
+            }
+            if (g == own && rest == group - 1) {
+                const A closing = fold_lanes(total, group, op);
+                if (lane == 0) {
+                    *reinterpret_cast<A*>(memory.closing) = closing;
+                }
+            }
+        }
+    }
+
+    A value{};               // op over all before `from_group`
+    unsigned from_group = 0;
+    bool there = false;      // something stands before `from_group`
+    bool begun = false;
+    marked_value<A> words[rows];
 };
 
 } // namespace warpfold::detail

@@ -125,6 +125,12 @@ struct scan_elements {
         }
         store_run(slot, items);
     }
+    // The same where all runs are there and aligned.
+    __device__ void fetch_whole(std::uint64_t v, T* slot) const {
+        if constexpr (std::is_pointer_v<In>) {
+            fetch_run<T, run>(in + run_place(v), slot);
+        }
+    }
     // The run from its slot, in the order in which it is visited.
     __device__ static void take(const T* slot, T (&items)[run]) {
         load_run(slot, items);
@@ -147,6 +153,24 @@ struct scan_elements {
         for (unsigned j = 0; j < run; ++j) {
             if (v + j < n) {
                 out[place(v + j)] = items[j];
+            }
+        }
+    }
+
+    // The same where all runs are there and aligned.
+    __device__ void store_whole(std::uint64_t v, U (&items)[run]) const {
+        if constexpr (std::is_pointer_v<Out>) {
+            if constexpr (How::reverse) {
+                reverse_run(items);
+            }
+            store_run(out + run_place(v), items);
+        }
+    }
+    __device__ void read_whole(std::uint64_t v, T (&items)[run]) const {
+        if constexpr (std::is_pointer_v<In>) {
+            load_run(in + run_place(v), items);
+            if constexpr (How::reverse) {
+                reverse_run(items);
             }
         }
     }

@@ -51,9 +51,16 @@ __global__ void __launch_bounds__(tuning::scan_once_default.threads) scan_once_k
     const unsigned skip = tile == 0 && threadIdx.x == 0 ? elements.shift : 0; // so many are not there
 
     T items[rows][run];
+    if (inside && elements.in_runs) {
 #pragma unroll
-    for (unsigned r = 0; r < rows; ++r) {
-        elements.read(first + r * Work::row, inside, items[r]);
+        for (unsigned r = 0; r < rows; ++r) {
+            elements.read_whole(first + r * Work::row, items[r]);
+        }
+    } else {
+#pragma unroll
+        for (unsigned r = 0; r < rows; ++r) {
+            elements.read(first + r * Work::row, inside, items[r]);
+        }
     }
     const auto value = [&](unsigned r, unsigned j) { return elements.value(items[r][j], first + r * Work::row + j); };
 
@@ -90,7 +97,14 @@ __global__ void __launch_bounds__(tuning::scan_once_default.threads) scan_once_k
         of_warp[warp] = through;
     }
     __syncthreads();
-    const A warps_through = warp::inclusive_scan(of_warp[lane < warps ? lane : warps - 1], op);
+    A warps_through = of_warp[lane < warps ? lane : warps - 1];
+#pragma unroll
+    for (unsigned distance = 1; distance < most; distance *= 2) {
+        const A other = warp::shuffle_up(warps_through, distance);
+        if (lane >= distance) {
+            warps_through = op(other, warps_through);
+        }
+    }
     A front = warp::shuffle(warps_through, warp == 0 ? 0 : warp - 1);
     bool has_front = warp != 0;
 
@@ -136,6 +150,7 @@ __global__ void __launch_bounds__(tuning::scan_once_default.threads) scan_once_k
         }
     }
 
+    const bool fast = inside && elements.out_runs;
 #pragma unroll
     for (unsigned r = 0; r < rows; ++r) {
         A sum = front;
@@ -161,7 +176,11 @@ __global__ void __launch_bounds__(tuning::scan_once_default.threads) scan_once_k
                 results[j] = static_cast<U>(sum);
             }
         }
-        elements.store(first + r * Work::row, inside, results);
+        if (fast) {
+            elements.store_whole(first + r * Work::row, results);
+        } else {
+            elements.store(first + r * Work::row, inside, results);
+        }
     }
     if (gridDim.x != 1 && warp == 0 && warp::shuffle(left_before, 0) + 1 == gridDim.x) {
         for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
@@ -180,6 +199,9 @@ struct scan_once_shape {
         const std::uint64_t of_warp = std::uint64_t{Elements::run} * warp::lanes * Rows, all = (n + of_warp - 1) / of_warp;
         const bool alone = all <= tuning::scan_once_default.threads / warp::lanes;
         warps = alone ? static_cast<unsigned>(all) : tuning::scan_once_default.warps;
+        if (!alone && all > std::uint64_t{warps} * (tuning::scan_once_default.tiles / 2)) {
+            warps = tuning::scan_once_default.threads / warp::lanes;
+        }
         const std::uint64_t blocks = (all + warps - 1) / warps;
         tiles = blocks <= tuning::scan_once_default.tiles ? static_cast<unsigned>(blocks) : 0;
     }

@@ -8,7 +8,9 @@
 // shared memory, where runs are put so that neither order meets the same banks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "warpfold/gpu/ahead.cuh"
 #include "warpfold/gpu/launch.cuh"
@@ -30,8 +32,8 @@ struct scan_stream_work {
     static constexpr unsigned region = warp::lanes * chunks * (read_bytes > write_bytes ? read_bytes : write_bytes);
     static constexpr unsigned stage = region * warps; // bytes
     static constexpr std::size_t shared = std::size_t{stage} * stages;
-    static constexpr unsigned held = stages + 1;
-    static_assert(stages >= 3 && warps <= warp::lanes && (chunks & (chunks - 1)) == 0);
+    static constexpr unsigned ahead = how.ahead, held = stages + 1;
+    static_assert(stages >= ahead + 2 && ahead >= 1 && warps <= warp::lanes && (chunks & (chunks - 1)) == 0);
 
     // Where in a warp's part of a stage a thread's run stands, so many bytes long.
     template <unsigned Bytes>
@@ -45,6 +47,15 @@ struct scan_stream_work {
     unsigned tiles, slots;
 };
 
+// turn(0), turn(1), ... turn(Count - 1), the number as a type's value.
+template <unsigned Count, class Turn>
+__device__ void first_turns(const Turn& turn) {
+    if constexpr (Count > 0) {
+        first_turns<Count - 1>(turn);
+        turn(std::integral_constant<unsigned, Count - 1>{});
+    }
+}
+
 template <class Work>
 __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiprocessor)
     scan_stream_kernel(const Work work) {
@@ -54,12 +65,14 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     using U = typename Elements::U;
     using How = typename Elements::how_type;
     constexpr unsigned run = Work::run, chunks = Work::chunks, stages = Work::stages, warps = Work::warps;
+    constexpr unsigned ahead = Work::ahead, sets = ahead + 2;
+    using front_of = looking_back<A, warps>;
     extern __shared__ uint4 stage_memory[];
-    __shared__ alignas(A) unsigned char storage[(3 * warps + 1) * sizeof(A)];
+    __shared__ alignas(A) unsigned char storage[sets * warps * sizeof(A)];
+    __shared__ typename front_of::shared shared_front;
     __shared__ unsigned tile_of[stages + 1]; // the last: the next one
     auto* const stage_bytes = reinterpret_cast<unsigned char*>(stage_memory);
-    auto* const of_warp = reinterpret_cast<A*>(storage); // three sets
-    A* const earlier = of_warp + 3 * warps;
+    auto* const of_warp = reinterpret_cast<A*>(storage); // of several tiles
 
     await_earlier();
     const Elements& elements = work.elements;
@@ -75,16 +88,26 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     const auto is_inside = [&](unsigned tile) {
         return (tile != 0 || elements.shift == 0) && std::uint64_t{tile + 1} * Work::tile - elements.shift <= elements.n;
     };
+    const auto run_of = [&](unsigned stage, unsigned c) { // the c-th of the warp's, as they stand in memory
+        return reinterpret_cast<T*>(region + stage * Work::stage +
+                                    Work::template place<Work::read_bytes>(c / chunks, c % chunks));
+    };
     const auto fetch = [&](unsigned stage, unsigned tile) {
         if (tile < tiles) {
             const std::uint64_t begin = begin_of(tile);
             const bool inside = is_inside(tile);
+            if (inside && elements.in_runs) {
 #pragma unroll
-            for (unsigned r = 0; r < chunks; ++r) {
-                const unsigned c = r * warp::lanes + lane;
-                elements.fetch(begin + c * run, inside,
-                               reinterpret_cast<T*>(region + stage * Work::stage +
-                                                    Work::template place<Work::read_bytes>(c / chunks, c % chunks)));
+                for (unsigned r = 0; r < chunks; ++r) {
+                    const unsigned c = r * warp::lanes + lane;
+                    elements.fetch_whole(begin + c * run, run_of(stage, c));
+                }
+            } else {
+#pragma unroll 1
+                for (unsigned r = 0; r < chunks; ++r) {
+                    const unsigned c = r * warp::lanes + lane;
+                    elements.fetch(begin + c * run, inside, run_of(stage, c));
+                }
             }
         }
         close_runs();
@@ -140,62 +163,74 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     for (unsigned k = 1; k < stages; ++k) {
         fetch(k, tile_of[k]);
     }
-    await_runs_but<stages - 1>();
-    __syncwarp();
-    A before{};
-    if (tile < tiles) {
-        before = fold(0, tile, 0);
-    }
+    A before[ahead + 1]; // in the thread's warp, in tiles k ... k + ahead
+    first_turns<ahead>([&](auto turn) {
+        constexpr unsigned k = decltype(turn)::value;
+        await_runs_but<stages - 1 - k>();
+        __syncwarp();
+        if (tile_of[k] < tiles) {
+            before[k] = fold(k, tile_of[k], k);
+        }
+    });
     __syncthreads();
-    if (warp == 0 && tile < tiles) {
-        post(tile, 0);
+    if (warp == 0) {
+#pragma unroll
+        for (unsigned k = 0; k < ahead; ++k) {
+            if (tile_of[k] < tiles) {
+                post(tile_of[k], k);
+            }
+        }
     }
 
-    front_so_far<A> so_far{};
-    for (unsigned stage = 0, set = 0; tile < tiles;) {
-        const unsigned next_stage = stage + 1 == stages ? 0 : stage + 1, next_set = set == 2 ? 0 : set + 1;
-        const unsigned next_tile = tile_of[next_stage];
-        const bool more = next_tile < tiles;
-        await_runs_but<stages - 2>();
+    front_of fronts;
+    if constexpr (How::has_first) {
+        fronts.begin_with(elements.how.first);
+    }
+    unsigned stage = 0, set = 0;
+    while (tile < tiles) {
+        const unsigned next_stage = stage + 1 == stages ? 0 : stage + 1, next_set = set + 1 == sets ? 0 : set + 1;
+        const unsigned far_stage = stage + ahead < stages ? stage + ahead : stage + ahead - stages;
+        const unsigned far_set = set + ahead < sets ? set + ahead : set + ahead - sets;
+        const unsigned next_tile = tile_of[next_stage], far_tile = tile_of[far_stage];
+        unsigned fresh = 0;
+        if (threadIdx.x == Work::threads - 1) {
+            fresh = ring.take();
+        }
+        fronts.ask(ring, tile);
+        await_runs_but<stages - 1 - ahead>();
         __syncwarp();
-        A next_before{};
-        if (more) {
-            next_before = fold(next_stage, next_tile, next_set);
+        if (far_tile < tiles) {
+            before[ahead] = fold(far_stage, far_tile, far_set);
         }
         __syncthreads();
-        if (warp == 0) {
-            if (more) {
-                post(next_tile, next_set);
-            }
-            unsigned fresh = 0;
-            if (lane == 0) {
-                fresh = ring.take();
-            }
-            A front{};
-            if constexpr (How::has_first) {
-                front = ring.template before<true>(tile, tiles, so_far, elements.how.first, op);
-            } else {
-                front = ring.template before<false>(tile, tiles, so_far, 0, op);
-            }
-            if (lane == 0) {
-                *earlier = front;
-                tile_of[stages] = fresh;
-            }
+        if (warp == 0 && far_tile < tiles) {
+            post(far_tile, far_set);
         }
+        if (threadIdx.x == Work::threads - 1) {
+            tile_of[stages] = fresh;
+        }
+        fronts.finish(ring, tile, shared_front, op);
         __syncthreads();
 
         // What stands in front of the thread.
         bool has_front = How::has_first || tile != 0;
-        A sum = *earlier;
+        A sum = fronts.done(ring, tile, tiles, shared_front, op);
         {
-            const A warps_through = warp::inclusive_scan(of_warp[set * warps + (lane < warps ? lane : warps - 1)], op);
+            A warps_through = of_warp[set * warps + (lane < warps ? lane : warps - 1)];
+#pragma unroll
+            for (unsigned distance = 1; distance < warps; distance *= 2) {
+                const A other = warp::shuffle_up(warps_through, distance);
+                if (lane >= distance) {
+                    warps_through = op(other, warps_through);
+                }
+            }
             const A warps_before = warp::shuffle(warps_through, warp == 0 ? 0 : warp - 1);
             if (warp != 0) {
                 sum = has_front ? static_cast<A>(op(sum, warps_before)) : warps_before;
                 has_front = true;
             }
             if (lane != 0) {
-                sum = has_front ? static_cast<A>(op(sum, before)) : before;
+                sum = has_front ? static_cast<A>(op(sum, before[0])) : before[0];
                 has_front = true;
             }
         }
@@ -241,16 +276,29 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
             }
         }
         __syncwarp();
-        const bool inside = is_inside(tile);
-#pragma unroll
-        for (unsigned r = 0; r < chunks; ++r) {
-            const unsigned c = r * warp::lanes + lane;
-            U results[run];
+        const auto result_of = [&](unsigned c, U(&results)[run]) {
             load_run(reinterpret_cast<const U*>(here + Work::template place<Work::write_bytes>(c / chunks, c % chunks)),
                      results);
-            elements.store(begin + c * run, inside, results);
+        };
+        const bool inside = is_inside(tile);
+        if (inside && elements.out_runs) {
+#pragma unroll
+            for (unsigned r = 0; r < chunks; ++r) {
+                const unsigned c = r * warp::lanes + lane;
+                U results[run];
+                result_of(c, results);
+                elements.store_whole(begin + c * run, results);
+            }
+        } else {
+#pragma unroll 1
+            for (unsigned r = 0; r < chunks; ++r) {
+                const unsigned c = r * warp::lanes + lane;
+                U results[run];
+                result_of(c, results);
+                elements.store(begin + c * run, inside, results);
+            }
         }
-        const unsigned fresh = tile_of[stages];
+        fresh = tile_of[stages];
         __syncwarp();
         fetch(stage, fresh);
         if (threadIdx.x == 0) {
@@ -259,7 +307,10 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         tile = next_tile;
         stage = next_stage;
         set = next_set;
-        before = next_before;
+#pragma unroll
+        for (unsigned k = 0; k < ahead; ++k) {
+            before[k] = before[k + 1];
+        }
     }
     allow_later();
     await_runs();
@@ -281,7 +332,7 @@ struct scan_stream_shape {
 
     // `blocks`: how many are launched.
     [[nodiscard]] unsigned slots(unsigned blocks) const {
-        return tile_ring<typename Elements::A>::slots_of(tiles, Work::held, blocks);
+        return tile_ring<typename Elements::A>::slots_of(tiles, Work::held, Work::ahead, blocks);
     }
 
     std::uint64_t tiles;

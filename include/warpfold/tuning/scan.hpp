@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // How a scan is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To try others define
-// WARPFOLD_TUNING_SCAN as "128, 256, 6, 32, 4", WARPFOLD_TUNING_SCAN_ONCE as "1024, 8, 4, 256" and
-// WARPFOLD_TUNING_SCAN_STREAM as "256, 8, 3, 2", in the order of the fields.
+// WARPFOLD_TUNING_SCAN as "128, 256, 6, 32, 4", WARPFOLD_TUNING_SCAN_ONCE as "512, 8, 4, 1024" and
+// WARPFOLD_TUNING_SCAN_STREAM as "256, 8, 3, 2, 1", in the order of the fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_SCAN
 #define WARPFOLD_TUNING_SCAN 128, 256, 6, 32, 4
 #endif
 #ifndef WARPFOLD_TUNING_SCAN_ONCE
-#define WARPFOLD_TUNING_SCAN_ONCE 1024, 8, 4, 256
+#define WARPFOLD_TUNING_SCAN_ONCE 512, 8, 4, 1024
 #endif
 #ifndef WARPFOLD_TUNING_SCAN_STREAM
-#define WARPFOLD_TUNING_SCAN_STREAM 256, 8, 3, 2
+#define WARPFOLD_TUNING_SCAN_STREAM 256, 8, 3, 2, 1
 #endif
 
 namespace warpfold::tuning {
@@ -27,7 +27,7 @@ struct scan {
 
 // Of short arrays.
 struct scan_once {
-    unsigned threads; // of a block that is alone, at most
+    unsigned threads; // of a block that is alone, at most, or among many
     unsigned warps;   // of a block among others
     unsigned rows;    // of 16 bytes a lane
     unsigned tiles;   // at most: more are left to the following
@@ -39,6 +39,7 @@ struct scan_stream {
     unsigned chunks;                    // of 16 bytes that a thread has in a tile
     unsigned stages;                    // tiles of a block in shared memory
     unsigned blocks_per_multiprocessor;
+    unsigned ahead;                     // tiles whose totals are posted before one is finished
 };
 
 inline constexpr scan scan_default{WARPFOLD_TUNING_SCAN};
