@@ -125,7 +125,7 @@ struct tile_ring {
     [[nodiscard]] __device__ unsigned take() const { return atomicAdd(taken, 1u); }
     [[nodiscard]] __device__ mailbox<A>* box_of(unsigned tile) const { return &of_tile[tile % slots]; }
     [[nodiscard]] __device__ unsigned mark_of(unsigned tile) const { return 1 + tile / slots; }
-    // By one thread: the tile's total.
+    // By one thread: the tile's total, which somebody has to read; nobody reads the last one's.
     __device__ void post(unsigned tile, const A& total) const {
         post_marked(box_of(tile), total, mark_of(tile));
     }
@@ -171,8 +171,8 @@ struct looking_back {
         there = true;
     }
     // By all threads, some time before finish(): asks for what will be needed for `tile`.
-    __device__ void ask(const tile_ring<A>& ring, unsigned tile) {
-        const unsigned own = tile / group, rest = tile % group, lane = threadIdx.x % warp::lanes;
+    __device__ void ask(const tile_ring<A>& ring, unsigned tile, unsigned tiles) {
+        const unsigned own = tile / group, lane = threadIdx.x % warp::lanes;
         if (!begun) {
             begun = true;
             if (own > gridDim.x / group + 1) { // not one of the first tiles of all blocks
@@ -186,18 +186,17 @@ struct looking_back {
         for (unsigned k = 0; k < rows; ++k) {
             const unsigned g = from_group + threadIdx.x / warp::lanes + k * Warps;
             words[k] = {};
-            if (lane < count_of(g, own, rest)) {
+            if (lane < count_of(g, tile, tiles)) {
                 words[k].load(ring.box_of(g * group + lane));
             }
         }
     }
     // By all threads, between two barriers; then, behind the second, done(). Totals of the first groups are folded here.
     template <class Op>
-    __device__ void finish(const tile_ring<A>& ring, unsigned tile, shared& memory, const Op& op) {
-        fold_groups(ring, tile, from_group, memory, op);
+    __device__ void finish(const tile_ring<A>& ring, unsigned tile, unsigned tiles, shared& memory, const Op& op) {
+        fold_groups(ring, tile, tiles, from_group, memory, op);
     }
-    // By all threads, behind a barrier: what stands before `tile`; nothing that means anything where nothing does. The
-    // total of `tile` itself has been posted.
+    // By all threads, behind a barrier: what stands before `tile`; nothing that means anything where nothing does.
     template <class Op>
     __device__ A done(const tile_ring<A>& ring, unsigned tile, unsigned tiles, shared& memory, const Op& op) {
         const unsigned own = tile / group, rest = tile % group;
@@ -224,36 +223,42 @@ struct looking_back {
             for (unsigned k = 0; k < rows; ++k) {
                 words[k] = {};
             }
-            fold_groups(ring, tile, next, memory, op);
+            fold_groups(ring, tile, tiles, next, memory, op);
             __syncthreads();
         }
         from_group = own;
-        if (rest == group - 1) {
+        if (closes(tile, tiles)) {
             const A all = *reinterpret_cast<const A*>(memory.closing);
             value = there ? static_cast<A>(op(value, all)) : all;
             there = true;
             from_group = own + 1;
-            if (threadIdx.x == 0 && tile + 1 < tiles) {
+            if (threadIdx.x == 0) {
                 const unsigned groups = ring.slots / group;
-                post_marked(&ring.through[own % groups], value, 1 + own / groups);
+                auto* const box = &ring.through[own % groups];
+                post_marked(box, value, 1 + own / groups);
+                marked_value<A> read{};
+                (void)read.wait(box, 1 + own / groups); // or it might arrive when boxes have been emptied
             }
         }
         return front;
     }
 
 private:
-    // How many boxes of group g matter to a tile; in the last tile of a group its own is one of them.
-    __device__ static unsigned count_of(unsigned g, unsigned own, unsigned rest) {
-        return g < own ? group : (g > own ? 0 : (rest == group - 1 ? group : rest));
+    // Whether the tile posts what stands before the next group.
+    __device__ static bool closes(unsigned tile, unsigned tiles) { return tile % group == group - 1 && tile + 1 < tiles; }
+    // How many boxes of group g matter to a tile; where it closes the group its own is one of them.
+    __device__ static unsigned count_of(unsigned g, unsigned tile, unsigned tiles) {
+        return g < tile / group ? group : (g > tile / group ? 0 : (closes(tile, tiles) ? group : tile % group));
     }
     template <class Op>
-    __device__ void fold_groups(const tile_ring<A>& ring, unsigned tile, unsigned begin, shared& memory, const Op& op) {
+    __device__ void fold_groups(const tile_ring<A>& ring, unsigned tile, unsigned tiles, unsigned begin, shared& memory,
+                                const Op& op) {
         const unsigned own = tile / group, rest = tile % group;
         const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
         auto* const of_group = reinterpret_cast<A*>(memory.of_group);
 #pragma unroll
         for (unsigned k = 0; k < rows; ++k) {
-            const unsigned g = begin + warp + k * Warps, count = count_of(g, own, rest);
+            const unsigned g = begin + warp + k * Warps, count = count_of(g, tile, tiles);
             if (count == 0) {
                 break;
             }
@@ -267,7 +272,7 @@ private:
             if (lane == 0) {
                 of_group[warp + k * Warps] = all;
             }
-            if (g == own && rest == group - 1) {
+            if (g == own && closes(tile, tiles)) {
                 const A closing = fold_lanes(total, group, op);
                 if (lane == 0) {
                     *reinterpret_cast<A*>(memory.closing) = closing;

@@ -27,7 +27,7 @@ struct scan_engine<gpu> {
         using Elements = scan_elements<In, Out, Map, Op, How>;
         const Elements elements(in, out, map, op, how, n);
         if constexpr (scan_streams_v<Elements>) {
-            const scan_once_shape<Elements, tuning::scan_once_default.rows> once(n + elements.shift);
+            const scan_once_shape once(n + elements.shift, Elements::run);
             if (once.tiles != 0) {
                 launch_scan_once(on, elements, once, call);
             } else {
@@ -47,9 +47,7 @@ std::size_t scan_box_bytes(std::uint64_t n) {
     using Elements = scan_elements<const T*, U*, as_it_is, sum, scan_how<A, A, no_segments, false, false>>;
     if constexpr (scan_streams_v<Elements>) {
         const std::uint64_t most = n + Elements::run;
-        for (const std::uint64_t k : {n, most}) {
-            bytes = std::max(bytes, scan_once_shape<Elements, tuning::scan_once_default.rows>(k).bytes());
-        }
+        bytes = std::max(bytes, scan_once_shape::bytes(most, Elements::run, sizeof(mailbox<A>)));
         using Work = scan_stream_work<Elements>;
         const unsigned blocks = Work::how.blocks_per_multiprocessor * device_attribute(cudaDevAttrMultiProcessorCount);
         bytes = std::max(bytes, tile_ring<A>::bytes(scan_stream_shape<Elements>(most).slots(blocks)));

@@ -3,6 +3,7 @@
 // tile's total and reads those of all tiles before, a warp thirty-two of them, so that nothing waits twice.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "warpfold/gpu/ahead.cuh"
@@ -14,10 +15,10 @@
 namespace warpfold::detail {
 
 // A tile has `rows` rows in each warp; a row is a run in each lane.
-template <class Elements, unsigned Rows>
+template <class Elements, unsigned Rows, unsigned Warps>
 struct scan_once_work {
     using elements_type = Elements;
-    static constexpr unsigned rows = Rows;
+    static constexpr unsigned rows = Rows, most_warps = Warps;
     static constexpr unsigned row = Elements::run * warp::lanes;
 
     Elements elements;
@@ -25,13 +26,13 @@ struct scan_once_work {
 };
 
 template <class Work>
-__global__ void __launch_bounds__(tuning::scan_once_default.threads) scan_once_kernel(const Work work) {
+__global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kernel(const Work work) {
     using Elements = typename Work::elements_type;
     using T = typename Elements::T;
     using A = typename Elements::A;
     using U = typename Elements::U;
     using How = typename Elements::how_type;
-    constexpr unsigned run = Elements::run, rows = Work::rows, most = tuning::scan_once_default.threads / warp::lanes;
+    constexpr unsigned run = Elements::run, rows = Work::rows, most = Work::most_warps;
     static_assert(most <= warp::lanes);
     __shared__ alignas(A) unsigned char of_warp_storage[most * sizeof(A)];
     __shared__ alignas(A) unsigned char of_group_storage[warp::lanes * sizeof(A)];
@@ -192,31 +193,54 @@ __global__ void __launch_bounds__(tuning::scan_once_default.threads) scan_once_k
     }
 }
 
-// The warps of a tile, and how many tiles, for n elements with what is missing in front; 0 tiles where that is too many.
-template <class Elements, unsigned Rows>
+// How n elements, with what is missing in front, are cut into tiles; 0 tiles where they are too many.
 struct scan_once_shape {
-    explicit scan_once_shape(std::uint64_t n) {
-        const std::uint64_t of_warp = std::uint64_t{Elements::run} * warp::lanes * Rows, all = (n + of_warp - 1) / of_warp;
-        const bool alone = all <= tuning::scan_once_default.threads / warp::lanes;
-        warps = alone ? static_cast<unsigned>(all) : tuning::scan_once_default.warps;
-        if (!alone && all > std::uint64_t{warps} * (tuning::scan_once_default.tiles / 2)) {
-            warps = tuning::scan_once_default.threads / warp::lanes;
+    static constexpr tuning::scan_once how = tuning::scan_once_default;
+
+    scan_once_shape(std::uint64_t n, unsigned run) {
+        const std::uint64_t row = std::uint64_t{run} * warp::lanes, all = (n + row - 1) / row;
+        const auto tiles_of = [&](unsigned warps_, unsigned rows) { return (all + warps_ * rows - 1) / (warps_ * rows); };
+        std::uint64_t count = 1;
+        if (const std::uint64_t alone = tiles_of(1, how.rows); alone <= how.warps) {
+            warps = static_cast<unsigned>(alone);
+        } else if (count = tiles_of(how.few_warps, how.rows); count <= how.few_tiles) {
+            warps = how.few_warps;
+        } else if (count = tiles_of(how.warps, how.rows); count <= how.tiles) {
+            warps = how.warps;
+        } else {
+            count = tiles_of(how.many_warps, how.many_rows);
+            warps = how.many_warps;
+            many = true;
         }
-        const std::uint64_t blocks = (all + warps - 1) / warps;
-        tiles = blocks <= tuning::scan_once_default.tiles ? static_cast<unsigned>(blocks) : 0;
+        tiles = count <= how.many_tiles || !many ? static_cast<unsigned>(count) : 0;
     }
-    [[nodiscard]] std::size_t bytes() const { return tiles <= 1 ? 0 : 16 + tiles * sizeof(mailbox<typename Elements::A>); }
+    // The most bytes that a scan of up to n elements takes.
+    static std::size_t bytes(std::uint64_t n, unsigned run, std::size_t box) {
+        const std::uint64_t row = std::uint64_t{run} * warp::lanes * how.rows * how.few_warps;
+        constexpr std::uint64_t most = std::max(std::max(how.few_tiles, how.tiles), how.many_tiles);
+        return 16 + std::min(most, n / row + 1) * box;
+    }
 
     unsigned warps = 0, tiles = 0;
+    bool many = false;
 };
 
-template <unsigned Rows, class Elements>
-void launch_scan_once(const gpu& on, const Elements& elements, const scan_once_shape<Elements, Rows>& shape, const char* call) {
-    using Work = scan_once_work<Elements, Rows>;
-    const call_memory memory(on, shape.bytes(), 0, call);
-    const Work work{elements, memory.boxes()};
-    launch_after(facts_of<&scan_once_kernel<Work>>(0, 0), &scan_once_kernel<Work>, shape.tiles, shape.warps * warp::lanes, 0,
-                 on.stream, work);
+template <class Elements>
+void launch_scan_once(const gpu& on, const Elements& elements, const scan_once_shape& shape, const char* call) {
+    constexpr tuning::scan_once how = tuning::scan_once_default;
+    const std::size_t bytes = shape.tiles == 1 ? 0 : 16 + shape.tiles * sizeof(mailbox<typename Elements::A>);
+    const call_memory memory(on, bytes, 0, call);
+    const auto launch = [&](auto work) {
+        using Work = decltype(work);
+        work.memory = memory.boxes();
+        launch_after(facts_of<&scan_once_kernel<Work>>(0, 0), &scan_once_kernel<Work>, shape.tiles,
+                     shape.warps * warp::lanes, 0, on.stream, work);
+    };
+    if (shape.many) {
+        launch(scan_once_work<Elements, how.many_rows, how.many_warps>{elements, nullptr});
+    } else {
+        launch(scan_once_work<Elements, how.rows, how.warps>{elements, nullptr});
+    }
 }
 
 } // namespace warpfold::detail

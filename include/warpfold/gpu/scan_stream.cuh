@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     // By the first warp.
     const auto post = [&](unsigned tile, unsigned set) {
         const A total = fold_lanes(of_warp[set * warps + (lane < warps ? lane : warps - 1)], warps, op);
-        if (lane == 0) {
+        if (lane == 0 && tile + 1 < tiles) {
             ring.post(tile, total);
         }
     };
@@ -182,6 +182,10 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         }
     }
 
+    bool is_last = false; // of all blocks, as thread 0 knows
+    if (tile >= tiles && threadIdx.x == 0) {
+        is_last = ring.leave();
+    }
     front_of fronts;
     if constexpr (How::has_first) {
         fronts.begin_with(elements.how.first);
@@ -196,7 +200,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         if (threadIdx.x == Work::threads - 1) {
             fresh = ring.take();
         }
-        fronts.ask(ring, tile);
+        fronts.ask(ring, tile, tiles);
         await_runs_but<stages - 1 - ahead>();
         __syncwarp();
         if (far_tile < tiles) {
@@ -209,12 +213,15 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         if (threadIdx.x == Work::threads - 1) {
             tile_of[stages] = fresh;
         }
-        fronts.finish(ring, tile, shared_front, op);
+        fronts.finish(ring, tile, tiles, shared_front, op);
         __syncthreads();
 
         // What stands in front of the thread.
         bool has_front = How::has_first || tile != 0;
         A sum = fronts.done(ring, tile, tiles, shared_front, op);
+        if (next_tile >= tiles && threadIdx.x == 0) {
+            is_last = ring.leave();
+        }
         {
             A warps_through = of_warp[set * warps + (lane < warps ? lane : warps - 1)];
 #pragma unroll
@@ -314,12 +321,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     }
     allow_later();
     await_runs();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        tile_of[0] = ring.leave() ? 1 : 0;
-    }
-    __syncthreads();
-    if (tile_of[0] != 0) {
+    if (__syncthreads_or(is_last ? 1 : 0) != 0) {
         ring.empty(tiles);
     }
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Scans of long arrays on a GPU, with tiles so small that blocks go through many of them, in all their cases: exits with 1
+// where a result differs from the definition.
+#define WARPFOLD_TUNING_SCAN_ONCE 1, 1, 1, 0, 0, 1, 1, 0
+#define WARPFOLD_TUNING_SCAN_STREAM 64, 2, 3, 1, 1
+#include "warpfold/scan.cuh"
+
+#include <vector>
+
+#include "tests/library/device_array.hpp"
+#include "tests/library/scan_cases.hpp"
+#include "tests/runtime/programs/check.hpp"
+
+using namespace warpfold;
+using tests::on_device;
+using tests::scanned;
+
+namespace {
+
+// 512 elements of 4 bytes are a tile, 32 tiles a group.
+template <class T, class U>
+void aligned_differently(workspace& memory, std::uint64_t n) {
+    const auto x = tests::small_numbers<T>(n, static_cast<unsigned>(n));
+    for (const std::size_t skip : {0u, 1u}) {
+        const on_device<T> in(x, skip);
+        const on_device<U> a(std::vector<U>(n, U{})), b(std::vector<U>(n, U{}), 3);
+        const gpu with{nullptr, &memory};
+        inclusive_scan(with, in.data(), n, a.data());
+        CHECK((tests::same_bits(a.read(), scanned<U, U>(x, sum{}, true))));
+        exclusive_scan(with, in.data(), n, b.data(), sum{}, 5, reversed);
+        CHECK((tests::same_bits(b.read(), scanned<U, U>(x, sum{}, false, U(5), true))));
+    }
+}
+
+void in_place(workspace& memory) {
+    const std::uint64_t n = 40003;
+    const auto x = tests::any_numbers<double>(n, 5);
+    const on_device<double> a(x, 1);
+    inclusive_scan(gpu{nullptr, &memory}, a.data(), n, a.data(), maximum{}, reversed);
+    CHECK((tests::same_bits(a.read(), scanned<double, double>(x, maximum{}, true, {}, true))));
+}
+
+void order(workspace& memory) {
+    const std::uint64_t n = 50021;
+    std::vector<tests::affine> maps(n);
+    for (std::uint64_t k = 0; k < n; ++k) {
+        maps[k] = {static_cast<std::uint32_t>(2 * k + 1), static_cast<std::uint32_t>(k * k + 1)};
+    }
+    const on_device<tests::affine> in(maps);
+    inclusive_scan(gpu{nullptr, &memory}, in.data(), n, in.data(), tests::then{});
+    CHECK((in.read() == scanned<tests::affine, tests::affine>(maps, tests::then{}, true)));
+}
+
+// Sums that are not exact have the same bits in every run.
+void floating(workspace& memory) {
+    const std::uint64_t n = 60013;
+    std::vector<float> x(n);
+    for (std::uint64_t k = 0; k < n; ++k) {
+        x[k] = 1.0f / static_cast<float>(k + 1);
+    }
+    const on_device<float> in(x), out(std::vector<float>(n, 0.0f));
+    std::vector<float> once;
+    for (unsigned run = 0; run < 3; ++run) {
+        inclusive_scan(gpu{nullptr, &memory}, in.data(), n, out.data());
+        if (run == 0) {
+            once = out.read();
+            double sum = 0;
+            for (std::uint64_t k = 0; k < n; ++k) {
+                sum += x[k];
+                CHECK(once[k] > sum * (1 - 1e-5) && once[k] < sum * (1 + 1e-5));
+            }
+        }
+        CHECK(tests::same_bits(out.read(), once));
+    }
+}
+
+} // namespace
+
+int main() {
+    workspace memory(scan_workspace<std::uint64_t>(100000));
+    for (const std::uint64_t n : {1u, 511u, 512u, 513u, 16384u, 16385u, 60013u}) {
+        aligned_differently<std::int32_t, std::int32_t>(memory, n);
+    }
+    aligned_differently<std::uint8_t, std::uint8_t>(memory, 100003);
+    aligned_differently<std::int32_t, std::int64_t>(memory, 20011);
+    aligned_differently<std::int64_t, std::int16_t>(memory, 20011);
+    in_place(memory);
+    order(memory);
+    floating(memory);
+    std::vector<unsigned char> left(memory.bytes());
+    CUDA(cudaMemcpy(left.data(), memory.memory(), left.size(), cudaMemcpyDeviceToHost));
+    for (const unsigned char one : left) {
+        CHECK(one == 0);
+    }
+}
