@@ -19,9 +19,9 @@ inline constexpr std::array<catalogue_entry, 10> catalogue{{
     {"shared", "a laboratory: banks, strides, broadcasts, widths, volatile, ways to set shared memory aside"},
     {"matmul", "matrix products: naive, one tile, both in tiles, square ones"},
     {"transpose", "rows to columns: naive, through a tile, through a padded tile"},
-    {"warps", "a laboratory: divergence, packing, unrolling, selections and branches, shuffles, order within a warp"},
+    {"warps", "a laboratory: divergence, packing, unrolling, selections, shuffles, order and waiting in a warp"},
     {"occupancy", "a laboratory: the calculator, latency and throughput of arithmetic and memory, bytes in flight"},
-    {"errors", "a laboratory: what the runtime answers to bad launches and to what does not fit, and when"},
+    {"errors", "a laboratory: what the runtime answers to bad launches, to what does not fit and to crashes, and when"},
 }};
 
 } // namespace warpfold::ladder

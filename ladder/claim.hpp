@@ -19,6 +19,7 @@ struct evidence {
     const reduce_step& step;
     bool counted = false;                                       // the launches carry counters
     std::function<std::uint64_t(std::uint64_t n)> first_blocks; // blocks that the step's first launch takes for n
+    std::vector<std::string>* missing = nullptr;                // where to note whom other() did not find
 
     [[nodiscard]] std::uint64_t n() const { return report.request.n; }
     [[nodiscard]] unsigned block() const { return report.request.block; }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ladder/report.hpp"
+#include "ladder/sources.hpp"
 #include "ladder/study.hpp"
 #include "softgpu/observe/launch_record.hpp"
 
@@ -57,6 +58,7 @@ struct reduce_step : step_description {
     std::optional<timing> cold;                            // L2 flushed before each sample
     std::optional<timing> warm;
     std::vector<claim> claims;
+    std::vector<std::string> missing; // steps that its claims would be compared with, and that did not run
 };
 
 struct reduce_report {
@@ -80,6 +82,8 @@ public:
     // there, and as above.
     [[nodiscard]] virtual std::vector<step_description> study_steps(const std::string& name) const = 0;
     [[nodiscard]] virtual study_report study(const study_request& request) = 0;
+
+    [[nodiscard]] virtual std::span<const source_file> sources() const = 0;
 };
 
 } // namespace warpfold::ladder

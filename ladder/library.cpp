@@ -125,7 +125,7 @@ void check_claims(reduce_report& report, const std::vector<const reduce::step_de
             continue;
         }
         const evidence seen_here{report, step, report.device.software && report.request.count,
-                                 [&](std::uint64_t n) { return steps[k]->blocks(device, n, 0); }};
+                                 [&](std::uint64_t n) { return steps[k]->blocks(device, n, 0); }, &step.missing};
         for (const claim_check& one : steps[k]->claims) {
             const verdict v = step.correct ? one.check(seen_here) : unseen("the step did not give the right result");
             step.claims.push_back({one.text, one.lecture, v.holds, v.figure});
@@ -158,6 +158,8 @@ public:
     [[nodiscard]] study_report study(const study_request& request) override {
         return frame::run_study(request, device());
     }
+
+    [[nodiscard]] std::span<const source_file> sources() const override { return source_files(); }
 };
 
 reduce_report library::reduce(const reduce_request& request) {

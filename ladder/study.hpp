@@ -35,6 +35,7 @@ struct study_request {
 
 struct study_step : step_description {
     bool on_device = true;
+    bool apart = false; // in a process of its own: neither counted nor timed
     fate ought = fate::right;
     std::string lesson;  // why it is not simply right
     std::string skipped; // empty: it ran; else why not
@@ -47,6 +48,7 @@ struct study_step : step_description {
     std::optional<timing> cold;                            // L2 flushed before each sample
     std::optional<timing> warm;
     std::vector<claim> claims;
+    std::vector<std::string> missing; // steps that its claims would be compared with, and that did not run
 
     // It came out as it ought to.
     [[nodiscard]] bool as_told() const {

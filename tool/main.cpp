@@ -21,8 +21,10 @@ namespace {
 constexpr int status_failure = 1;
 constexpr int status_usage = 2;
 
-constexpr std::array<subcommand, 9> subcommands{{
+constexpr std::array<subcommand, 10> subcommands{{
     {"ladder", "[NAME ...]", "run every step of a ladder of kernels, checked, and counted or timed", add_ladder},
+    {"explain", "LADDER/STEP", "show a step's source with what each line did, its claims, and what the next changes",
+     add_explain},
     {"reduce", "FILE [--op OP]", "reduce an array from a .npy or raw file", add_reduce},
     {"sum", "FILE ...", "add up arrays, exactly", add_sum},
     {"scan", "FILE [--op OP]", "running sums, products, minima or maxima of an array", add_scan},

@@ -20,6 +20,8 @@ const char* name_of(ladder::fate fate) {
     return "right";
 }
 
+} // namespace
+
 json json_of(const ladder::study_step& step, bool counted) {
     json out;
     out["id"] = step.id;
@@ -30,6 +32,7 @@ json json_of(const ladder::study_step& step, bool counted) {
     out["lesson"] = text_or_null(step.lesson);
     out["peer"] = step.peer;
     out["on_device"] = step.on_device;
+    out["apart"] = step.apart;
     out["n"] = step.n;
     out["skipped"] = text_or_null(step.skipped);
     out["error"] = text_or_null(step.error);
@@ -47,8 +50,6 @@ json json_of(const ladder::study_step& step, bool counted) {
     out["claims"] = tool::json_of(step.claims);
     return out;
 }
-
-} // namespace
 
 json json_of(const ladder::study_report& report) {
     json out;

@@ -8,5 +8,7 @@
 namespace warpfold::tool {
 
 [[nodiscard]] report::json json_of(const ladder::study_report& report);
+// The counters of its launches are null unless `counted`.
+[[nodiscard]] report::json json_of(const ladder::study_step& step, bool counted);
 
 } // namespace warpfold::tool

@@ -22,21 +22,6 @@ using report::figure;
 using report::style;
 using report::tone;
 
-cell verdict(const ladder::study_step& step) {
-    if (!step.skipped.empty()) {
-        return {"skipped", tone::faint};
-    }
-    if (!step.as_told()) {
-        return {!step.error.empty() ? "FAILED" : step.correct ? "RIGHT?" : "WRONG", tone::bad};
-    }
-    switch (step.ought) {
-    case ladder::fate::wrong: return {"wrong, as told", tone::good};
-    case ladder::fate::by_luck: return {step.correct ? "right by luck" : "wrong, as told", tone::faint};
-    case ladder::fate::right: break;
-    }
-    return {"right", tone::good};
-}
-
 bool timed(const ladder::study_step& step) { return step.cold && step.cold->median > 0; }
 
 std::optional<double> rate(const ladder::study_step& step) {
@@ -75,7 +60,7 @@ report::table main_table(const ladder::study_report& r) {
             table.add_rule();
         }
         peers = step.peer;
-        const std::vector<cell> first{{step.id}, {step.title}, {report::group_digits(step.n)}, verdict(step)};
+        const std::vector<cell> first{{step.id}, {step.title}, {report::group_digits(step.n)}, verdict_on(step)};
         const std::vector<cell> figures =
             !counted ? time_cells(step, r.device)
                      : event_cells(step.on_device && r.request.count ? counted_figures(step.launches, step.n)
@@ -145,6 +130,21 @@ constexpr meaning timed_meanings[] = {
 };
 
 } // namespace
+
+cell verdict_on(const ladder::study_step& step) {
+    if (!step.skipped.empty()) {
+        return {"skipped", tone::faint};
+    }
+    if (!step.as_told()) {
+        return {!step.error.empty() ? "FAILED" : step.correct ? "RIGHT?" : "WRONG", tone::bad};
+    }
+    switch (step.ought) {
+    case ladder::fate::wrong: return {"wrong, as told", tone::good};
+    case ladder::fate::by_luck: return {step.correct ? "right by luck" : "wrong, as told", tone::faint};
+    case ladder::fate::right: break;
+    }
+    return {"right", tone::good};
+}
 
 study_tally tally_of(const ladder::study_report& r) {
     study_tally all;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Errors that do not stick: asked for or not, at the launch or after it; out of memory; configurations that no device
 // takes. The results of a step are the codes that the runtime answers. (Parallel patterns "Error Handling in CUDA".)
-// Mended: cudaThreadSynchronize of the slides is cudaDeviceSynchronize today. The slides' crashing kernel, which writes to
-// address 0, leaves an error that sticks to the process: it has no place in a process that goes on.
+// Mended: cudaThreadSynchronize of the slides is cudaDeviceSynchronize today. The slides' crashing kernel, which writes
+// to address 0, leaves an error that sticks to the process: sticky.cu.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -166,6 +166,7 @@ const frame::study_definition& laboratory() {
                  goes_on, run_goes_on,
                  {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
                    answers("two errors, and then a kernel that is right")}}),
+            crash(), sticky(), new_process(), failed_assertion(),
         }};
     return all;
 }

@@ -11,7 +11,13 @@ namespace warpfold::ladder::frame {
 const study_step* evidence::other(const std::string& id) const {
     const auto at = std::find_if(report.steps.begin(), report.steps.end(),
                                  [&](const study_step& s) { return s.id == id && s.skipped.empty(); });
-    return at == report.steps.end() ? nullptr : &*at;
+    if (at == report.steps.end()) {
+        if (missing != nullptr) {
+            missing->push_back(id);
+        }
+        return nullptr;
+    }
+    return &*at;
 }
 
 check counted(check inner) {

@@ -8,8 +8,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
+#include "ladder/frame/apart.hpp"
 #include "ladder/frame/findings.hpp"
 #include "ladder/observe.hpp"
 #include "measure/ceilings.hpp"
@@ -104,6 +106,8 @@ private:
     const sample& data_of(const step_definition& step, std::uint64_t n);
     void on_device(const step_definition& step, const sample& data, study_step& out, bytes& result);
     void on_host(const step_definition& step, const sample& data, study_step& out, bytes& result) const;
+    // What the process said on standard error.
+    static std::string apart(const step_definition& step, const sample& data, study_step& out, bytes& result);
     findings check(const step_definition& step);
 
     const study_definition& study_;
@@ -190,8 +194,22 @@ void runner::on_host(const step_definition& step, const sample& data, study_step
     out.cold = out.warm = as_timing(measure::summarize(samples));
 }
 
+std::string runner::apart(const step_definition& step, const sample& data, study_step& out, bytes& result) {
+    const apart_outcome& left = run_apart(step.apart, false);
+    result = bytes_of(left.codes);
+    if (result.size() != data.right.size()) {
+        throw std::runtime_error("it left " + std::to_string(left.codes.size()) + " values, not " +
+                                 std::to_string(data.right.size() / sizeof(std::int32_t)));
+    }
+    compare(out, data, result);
+    return left.said;
+}
+
 // The step once more, small, under all checks.
 findings runner::check(const step_definition& step) {
+    if (!step.apart.empty()) {
+        return run_apart(step.apart, true).found;
+    }
     const std::uint64_t n = step.size ? step.size(step.check_n) : step.check_n;
     const sample& data = data_of(step, n);
     return under_all_checks([&] {
@@ -214,15 +232,21 @@ bool runner::step(const step_definition& step) {
     study_step out;
     static_cast<step_description&>(out) = step.about;
     out.on_device = !step.on_host;
+    out.apart = !step.apart.empty();
     out.ought = step.ought;
     out.lesson = step.lesson;
     out.n = step.size ? step.size(report_.request.n) : report_.request.n;
     out.least_bytes = step.least_bytes ? step.least_bytes(out.n) : 0;
     const sample& data = data_of(step, out.n);
     bytes result;
+    std::string said;
     bool usable = true;
     try {
-        out.on_device ? on_device(step, data, out, result) : on_host(step, data, out, result);
+        if (out.apart) {
+            said = apart(step, data, out, result);
+        } else {
+            out.on_device ? on_device(step, data, out, result) : on_host(step, data, out, result);
+        }
     } catch (const std::exception& problem) {
         out.correct = false;
         out.error = problem.what();
@@ -234,8 +258,8 @@ bool runner::step(const step_definition& step) {
     if (report_.request.check && report_.device.software && out.on_device && !out.peer && usable) {
         found = check(step);
     }
-    const evidence here{
-        report_, out, data, result, report_.device.software && report_.request.count, found ? &*found : nullptr};
+    const evidence here{report_, out, data, result, report_.device.software && report_.request.count,
+                        found ? &*found : nullptr, said, &out.missing};
     for (const claim_check& one : step.claims) {
         const bool told = out.error.empty() && (out.correct || step.ought != fate::right);
         const verdict v = told ? one.holds(here) : unseen("the step did not come out as it ought to");
@@ -251,7 +275,7 @@ bool runner::step(const step_definition& step) {
 std::optional<double> runner::seconds_of(const std::string& id, std::uint64_t n) {
     const auto found =
         std::find_if(study_.steps.begin(), study_.steps.end(), [&](const auto& s) { return s.about.id == id; });
-    if (!clock_ || found == study_.steps.end() || n > study_.most) {
+    if (!clock_ || found == study_.steps.end() || !found->apart.empty() || n > study_.most) {
         return std::nullopt;
     }
     study_step out;

@@ -81,6 +81,8 @@ struct evidence {
     const bytes& result;
     bool counted = false;            // the launches carry counters
     const findings* found = nullptr; // what the checks said of it; nullptr: they were not asked
+    std::string said{};              // on standard error by the process of a step that runs apart
+    std::vector<std::string>* missing = nullptr; // where to note whom other() did not find
 
     [[nodiscard]] std::uint64_t n() const { return step.n; }
     // The step of that id, if it ran in the same report before this one.
@@ -102,6 +104,9 @@ struct step_definition {
     std::function<void(const stage&)> run{};
     // Instead, for a step on the host.
     std::function<bytes(const sample&)> on_host{};
+    // Instead, for what leaves its process without a device: the name of a program of frame/apart.hpp, whose codes (int32)
+    // are the result. It is run in a process of its own, and neither counted nor timed.
+    std::string apart{};
     // The size it takes when n are asked for; empty: n.
     std::function<std::uint64_t(std::uint64_t n)> size{};
     std::function<std::size_t(std::uint64_t n)> scratch_bytes{};

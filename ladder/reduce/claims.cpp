@@ -18,7 +18,13 @@ std::size_t evidence::element_bytes() const {
 const reduce_step* evidence::other(const std::string& id) const {
     const auto found = std::find_if(report.steps.begin(), report.steps.end(),
                                     [&](const reduce_step& s) { return s.id == id && s.skipped.empty() && s.correct; });
-    return found == report.steps.end() ? nullptr : &*found;
+    if (found == report.steps.end()) {
+        if (missing != nullptr) {
+            missing->push_back(id);
+        }
+        return nullptr;
+    }
+    return &*found;
 }
 
 } // namespace warpfold::ladder

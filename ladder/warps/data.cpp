@@ -30,7 +30,8 @@ const frame::study_definition& laboratory() {
         .most = 1u << 26,
         .steps = {modulo(), packed(), sequential(), unrolled(), straightforward(), better_step(), retiring(),
                   half_of_each_warp(), half_of_the_warps(), predicated(), branched(), unordered_exchange(),
-                  ordered_exchange(), shuffle_variants(), warp_sums_by_memory(), warp_sums_by_shuffles()}};
+                  ordered_exchange(), shuffle_variants(), warp_sums_by_memory(), warp_sums_by_shuffles(),
+                  neighbour_by_neighbour(), lock_in_a_warp(), circle_of_waits()}};
     return all;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "ladder/frame/apart.hpp"
 #include "ladder/frame/claims.hpp"
 #include "ladder/frame/launch.hpp"
 #include "ladder/frame/step.hpp"
@@ -11,6 +13,7 @@
 namespace warpfold::ladder::warps {
 
 [[nodiscard]] const frame::study_definition& laboratory();
+[[nodiscard]] std::vector<frame::apart_program> apart_programs();
 
 constexpr unsigned threads = 128; // the lecture's M
 constexpr unsigned strides = 7;   // 1, 2, ..., 64
@@ -42,5 +45,8 @@ frame::step_definition warp_sums_by_shuffles();
 frame::step_definition straightforward();
 frame::step_definition better_step();
 frame::step_definition retiring();
+frame::step_definition neighbour_by_neighbour();
+frame::step_definition lock_in_a_warp();
+frame::step_definition circle_of_waits();
 
 } // namespace warpfold::ladder::warps

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Errors that stick: a kernel that writes to address 0, and one whose assertion fails. The launch says nothing, the
+// next call that waits says it, and from then on every call does, until the process is gone. (Parallel patterns "Error
+// Handling in CUDA", "Error Handling".) The results of a step are the codes that the runtime answers, in a process of
+// its own. Mended: cudaThreadSynchronize of the slides is cudaDeviceSynchronize today.
+#undef NDEBUG
+#include <cassert>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ladder/errors/steps.hpp"
+
+namespace warpfold::ladder::errors {
+
+namespace {
+
+__global__ void foo(int* ptr) { *ptr = 7; }
+
+__global__ void expect_seven(const int* ptr) { assert(*ptr == 7); }
+
+std::int32_t code(cudaError_t error) { return static_cast<std::int32_t>(error); }
+
+// The slides' main(): asked after the launch, and after the kernel has finished.
+std::vector<std::int32_t> crash_program() {
+    foo<<<1, 1>>>(nullptr);
+    const auto after_launch = code(cudaGetLastError());
+    const auto after_end = code(cudaDeviceSynchronize());
+    return {after_launch, after_end, code(cudaGetLastError())};
+}
+
+// The same, and then whatever else a program would do.
+std::vector<std::int32_t> sticky_program() {
+    int* good = nullptr;
+    std::vector<std::int32_t> codes{code(cudaMalloc(&good, sizeof(int)))};
+    foo<<<1, 1>>>(nullptr);
+    codes.push_back(code(cudaDeviceSynchronize()));
+    (void)cudaGetLastError();
+    codes.push_back(code(cudaGetLastError())); // it is forgotten where it was asked for
+    codes.push_back(code(cudaDeviceSynchronize()));
+    foo<<<1, 1>>>(good);
+    codes.push_back(code(cudaGetLastError()));
+    int value = 0;
+    codes.push_back(code(cudaMemcpy(&value, good, sizeof value, cudaMemcpyDeviceToHost)));
+    void* more = nullptr;
+    codes.push_back(code(cudaMalloc(&more, sizeof(int))));
+    return codes;
+}
+
+std::vector<std::int32_t> good_program() {
+    int* good = nullptr;
+    int value = 0;
+    std::vector<std::int32_t> codes{code(cudaMalloc(&good, sizeof(int)))};
+    foo<<<1, 1>>>(good);
+    codes.push_back(code(cudaMemcpy(&value, good, sizeof value, cudaMemcpyDeviceToHost)));
+    codes.push_back(value);
+    (void)cudaFree(good);
+    return codes;
+}
+
+std::vector<std::int32_t> assertion_program() {
+    int* ptr = nullptr;
+    std::vector<std::int32_t> codes{code(cudaMalloc(&ptr, sizeof(int))), code(cudaMemset(ptr, 0, sizeof(int)))};
+    expect_seven<<<1, 1>>>(ptr);
+    codes.push_back(code(cudaGetLastError()));
+    codes.push_back(code(cudaDeviceSynchronize()));
+    codes.push_back(code(cudaMalloc(&ptr, sizeof(int))));
+    return codes;
+}
+
+constexpr std::int32_t address = cudaErrorIllegalAddress;
+constexpr std::int32_t assertion = cudaErrorAssert;
+
+frame::sample of(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, frame::bytes_of(codes)}; }
+
+frame::sample crashed(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, address, address}); }
+frame::sample stuck(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    return of({0, address, 0, address, address, address, address});
+}
+frame::sample well_again(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, address, address, 0, 0, 7}); }
+frame::sample asserted(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, 0, 0, assertion, assertion}); }
+
+std::string text_of(std::int32_t error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); }
+std::string named(std::int32_t error) {
+    return std::string(cudaGetErrorName(static_cast<cudaError_t>(error))) + " (" + std::to_string(error) + ")";
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+verdict silent_launch(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(codes[0] == 0 && codes[1] != 0,
+                "after the launch " + named(codes[0]) + ", after the kernel's end " + named(codes[1]));
+}
+
+verdict words_of_the_slide(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(text_of(codes[2]) == "unspecified launch failure", "CUDA error: " + text_of(codes[2]));
+}
+
+verdict every_call(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(e.step.correct, "a wait, a launch, a copy, an allocation: " + named(codes[3]) + ", " + named(codes[4]) +
+                                    ", " + named(codes[5]) + ", " + named(codes[6]));
+}
+
+verdict forgotten_and_back(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(codes[2] == 0 && codes[3] != 0,
+                "asked once more " + named(codes[2]) + ", and by the next call that waits " + named(codes[3]));
+}
+
+verdict process_alone(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(e.step.correct, "one process ends in " + named(codes[1]) + ", the next one's kernel leaves " +
+                                    std::to_string(codes[5]));
+}
+
+verdict names_the_assertion(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(e.step.correct && e.said.find("Assertion `*ptr == 7` failed") != std::string::npos,
+                named(codes[3]) + ": " + text_of(codes[3]) + "; on standard error: " +
+                    first_line(e.said.substr(std::min(e.said.find("sticky.cu"), e.said.size()))));
+}
+
+// What the software GPU itself writes, whether checks are on or not.
+verdict says_where(const frame::evidence& e) {
+    if (e.said.empty()) {
+        return unseen("needs the software GPU: a GPU says no more than the code");
+    }
+    return seen(e.said.find("cannot write 4 bytes of global memory at 0x0") != std::string::npos, first_line(e.said));
+}
+
+constexpr const char* source = "ladder/errors/sticky.cu";
+constexpr const char* handling = "Parallel patterns, Error Handling";
+constexpr const char* thumb = "Parallel patterns, Rules of Thumb";
+
+frame::step_definition step(const char* id, const char* title, const char* idea, frame::data_function data,
+                            const char* programs, const char* finds, std::vector<frame::claim_check> claims) {
+    return {.about = {id, title, source, idea, handling},
+            .data = data,
+            .apart = programs,
+            .size = [data](std::uint64_t) { return data(0, 0).n; },
+            .finds = finds,
+            .claims = std::move(claims)};
+}
+
+} // namespace
+
+std::vector<frame::apart_program> apart_programs() {
+    return {
+        {"crash", crash_program}, {"sticky", sticky_program}, {"good", good_program}, {"assertion", assertion_program}};
+}
+
+frame::step_definition crash() {
+    return step("crash", "the slides' crash", "a kernel that writes to address 0", crashed, "crash", "out of bounds",
+                {{"an error during a kernel launch has to be checked for after the kernel has executed", handling,
+                  silent_launch},
+                 {"$ ./crash prints: CUDA error: unspecified launch failure", handling, words_of_the_slide},
+                 {"the software GPU says who wrote where", "beyond the lectures", says_where}});
+}
+
+frame::step_definition sticky() {
+    return step("sticky", "and every call after it", "a wait, a launch, a copy and an allocation after the crash",
+                stuck, "sticky", "out of bounds",
+                {{"the runtime will respond to questions: from now on always with this error", handling, every_call},
+                 {"cudaGetLastError returns the last error encountered, and forgets it, but this one comes back",
+                  handling, forgotten_and_back}});
+}
+
+frame::step_definition new_process() {
+    return step(
+        "process", "a new process", "the crash, and then another process on the same device", well_again, "crash,good",
+        "out of bounds",
+        {{"print the error message and exit: the device is well, only the process was not", thumb, process_alone}});
+}
+
+frame::step_definition failed_assertion() {
+    return step(
+        "assert", "an assertion", "assert() in a kernel", asserted, "assertion", "",
+        {{"a device-side assertion sticks too, and says where it failed", "beyond the lectures", names_the_assertion}});
+}
+
+} // namespace warpfold::ladder::errors

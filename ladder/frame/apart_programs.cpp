@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The programs of all laboratories that run apart.
+#include "ladder/errors/steps.hpp"
+#include "ladder/frame/apart.hpp"
+#include "ladder/warps/steps.hpp"
+
+namespace warpfold::ladder::frame {
+
+const std::vector<apart_program>& apart_programs() {
+    static const std::vector<apart_program> all = [] {
+        std::vector<apart_program> programs = errors::apart_programs();
+        const auto& more = warps::apart_programs();
+        programs.insert(programs.end(), more.begin(), more.end());
+        return programs;
+    }();
+    return all;
+}
+
+} // namespace warpfold::ladder::frame

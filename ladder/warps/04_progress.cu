@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Lanes that wait for lanes of their own warp: each for its neighbour, all for one lock, and half of them for the other
+// half that waits itself. From Volta on the lanes of a warp have program counters of their own, and who waits in a loop
+// lets the others go on; before, the first two of these hung. (587 "When Only One Warp Remains Active"; 380 "Implicit
+// Synchronization in a Warp", "__syncwarp", "And More...".)
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ladder/observe.hpp"
+#include "ladder/warps/steps.hpp"
+
+namespace warpfold::ladder::warps {
+
+namespace {
+
+// Each lane adds its number to what the lane above it has left, and waits for that in a loop.
+__global__ void chain(const float* input, float* output, std::uint64_t n) {
+    __shared__ volatile float sums[threads];
+    __shared__ int done[threads];
+    const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+    const unsigned lane = threadIdx.x % 32;
+    done[threadIdx.x] = 0;
+    __syncwarp();
+    float sum = i < n ? input[i] : 0.0f;
+    if (lane != 31) {
+        while (atomicAdd(&done[threadIdx.x + 1], 0) == 0) {
+        }
+        __threadfence_block();
+        sum += sums[threadIdx.x + 1];
+    }
+    sums[threadIdx.x] = sum;
+    __threadfence_block();
+    atomicExch(&done[threadIdx.x], 1);
+    if (i < n) {
+        output[i] = sum;
+    }
+}
+
+// A lock for the block: the lane that has it stands in the same loop as those of its warp that want it.
+__global__ void lock(const float* input, float* partial, std::uint64_t n) {
+    __shared__ int taken;
+    __shared__ volatile float sum;
+    const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+    if (threadIdx.x == 0) {
+        taken = 0;
+        sum = 0;
+    }
+    __syncthreads();
+    const float mine = i < n ? input[i] : 0.0f;
+    while (atomicCAS(&taken, 0, 1) != 0) {
+    }
+    __threadfence_block();
+    sum = sum + mine;
+    __threadfence_block();
+    atomicExch(&taken, 0);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = sum;
+    }
+}
+
+// The lower half waits for a flag; the upper half sets it behind a __syncwarp() that names the lower half too.
+__global__ void circle(int* output) {
+    __shared__ int flag;
+    if (threadIdx.x == 0) {
+        flag = 0;
+    }
+    __syncwarp();
+    if (threadIdx.x < 16) {
+        while (atomicAdd(&flag, 0) == 0) {
+        }
+    } else {
+        __syncwarp();
+        atomicExch(&flag, 1);
+    }
+    output[threadIdx.x] = 1;
+}
+
+frame::sample sums_from_above(std::uint64_t n, std::uint64_t seed) {
+    const auto in = numbers(n, seed);
+    std::vector<float> right(in);
+    for (std::uint64_t i = n; i-- > 0;) {
+        right[i] += i % 32 != 31 && i + 1 < n ? right[i + 1] : 0.0f;
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+}
+
+std::vector<std::int32_t> endless_program() {
+    if (!on_software_gpu()) {
+        throw std::runtime_error("not run on a GPU, where it does not end");
+    }
+    int* output = nullptr;
+    std::vector<std::int32_t> codes{static_cast<std::int32_t>(cudaMalloc(&output, 32 * sizeof(int)))};
+    circle<<<1, 32>>>(output);
+    codes.push_back(static_cast<std::int32_t>(cudaDeviceSynchronize()));
+    return codes;
+}
+
+// What it would be if it ended.
+frame::sample an_end(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    const std::vector<std::int32_t> codes{0, 0};
+    return {codes.size(), {}, frame::bytes_of(codes)};
+}
+
+verdict not_in_lockstep(const frame::evidence& e) {
+    return seen(!e.step.correct, e.step.correct
+                                     ? "it came to its end and is right: a lane that waits in a loop lets the "
+                                       "others of its warp go on"
+                                     : e.step.difference);
+}
+
+verdict one_at_a_time(const frame::evidence& e) {
+    const double lanes = e.step.launches[0].total.average_active_lanes();
+    return seen(lanes < 16, number(lanes, 1) + " lanes of 32 at work on average");
+}
+
+verdict says_who_waits(const frame::evidence& e) {
+    const auto at = e.said.find("deadlock");
+    return seen(at != std::string::npos, e.said.substr(0, e.said.find('\n')));
+}
+
+std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
+
+constexpr const char* source = "ladder/warps/04_progress.cu";
+constexpr const char* section = "587, When Only One Warp Remains Active";
+constexpr const char* syncwarp = "380, __syncwarp";
+
+} // namespace
+
+std::vector<frame::apart_program> apart_programs() { return {{"endless", endless_program}}; }
+
+frame::step_definition neighbour_by_neighbour() {
+    return {.about = {"chain", "each lane waits for the next", source,
+                      "a loop that a lane of the same warp has to end: independent thread scheduling", section},
+            .data = sums_from_above,
+            .run = [](const frame::stage& on) { run_tree(on, "chain", chain); },
+            .least_bytes = read_and_written,
+            .claims = {{"threads in one warp always execute the same instruction", section, not_in_lockstep},
+                       {"who waits keeps the others from working: one lane after the other", syncwarp,
+                        frame::counted(one_at_a_time)}}};
+}
+
+frame::step_definition lock_in_a_warp() {
+    return {.about = {"lock", "a lock that lanes of a warp share", source,
+                      "the lane that has it and those that want it are in one loop", section},
+            .data = partial_sums,
+            .run = [](const frame::stage& on) { run_tree(on, "lock", lock); },
+            .least_bytes = read_and_written,
+            .claims = {{"threads in one warp always execute the same instruction", section, not_in_lockstep}}};
+}
+
+frame::step_definition circle_of_waits() {
+    return {
+        .about = {"endless", "half a warp waits for the other half", source,
+                  "__syncwarp() behind a branch: its lanes wait for lanes that wait for them", syncwarp},
+        .data = an_end,
+        .apart = "endless",
+        .size = [](std::uint64_t) { return std::uint64_t{2}; },
+        .ought = fate::wrong,
+        .lesson =
+            "independent lanes get past each other in loops; a barrier of the warp needs all that its mask names, "
+            "as a barrier of the block needs all threads",
+        .claims = {{"__syncwarp re-converges threads: it waits for all of them, and the software GPU says who waits "
+                    "where",
+                    syncwarp, says_who_waits}}};
+}
+
+} // namespace warpfold::ladder::warps

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// `warpfold explain`: names and options on the stand-in; every step of every ladder with the real one.
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "ladder/catalogue.hpp"
+#include "tests/tool/command.hpp"
+
+namespace {
+
+using namespace warpfold::test;
+using nlohmann::json;
+
+void expect_in(const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) {
+        EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in\n" << text;
+    }
+}
+
+class explain : public with_folder {
+protected:
+    static outcome run(std::vector<std::string> options, bool real = false) {
+        options.insert(options.begin(), "explain");
+        return run_command(options, {}, real);
+    }
+};
+
+TEST_F(explain, lists_the_steps_of_a_ladder) {
+    for (const char* const what : {"scan", "scan/", "Scan"}) {
+        const outcome seen = run({what});
+        EXPECT_EQ(seen.status, 0) << seen.error;
+        expect_in(seen.out, {"ladder/scan/a.cu", "759, another slide", "the peer"});
+    }
+    expect_in(run({"reduce"}).out, {"ladder/reduce/01.cu"});
+}
+
+TEST_F(explain, shows_source_and_claims_where_nothing_is_counted) {
+    const outcome seen = run({"scan/a"});
+    EXPECT_EQ(seen.status, 0) << seen.error;
+    EXPECT_EQ(seen.error, "");
+    expect_in(seen.out, {"scan/a  right", "the idea", "n = 1,000: right", "__global__ void kernel_a(int* out)",
+                         "✓ as many as elements → 1000 [759, a slide]", "✗ more than before",
+                         "Nothing was counted by line: this runtime writes no profile", "What step b changes: wrong",
+                         "warpfold explain 'scan/b'"});
+}
+
+TEST_F(explain, is_clear_about_unknown_names) {
+    expect_complaint(run({"scam/a"}), 2, {"there is no ladder 'scam'", "nearest: scan"});
+    expect_complaint(run({"scan/cup"}), 2, {"there is no step of scan 'cup'", "nearest: cub"});
+    expect_complaint(run({"/a"}), 2, {"there is no ladder ''"});
+    expect_complaint(run({"scan/\x1b[2J"}), 2, {"\\x1b"});
+}
+
+TEST_F(explain, is_clear_about_bad_requests) {
+    expect_complaint(run({}), 2, {"STEP", "warpfold explain --help"});
+    expect_complaint(run({"scan/a", "--n", "0"}), 2, {"--n"});
+    expect_complaint(run({"scan/a", "--block", "32"}), 2, {"--block", "only reduce takes it"});
+    expect_complaint(run({"reduce/1", "--block", "x"}), 2, {"--block"});
+    expect_complaint(run({"scan/a", "--card", "bogus"}), 2, {"--card"});
+    expect_complaint(run({"scan/a", "--bogus"}), 2, {"--bogus", "warpfold explain --help"});
+}
+
+TEST_F(explain, writes_json) {
+    const outcome seen = run({"scan/a", "--json", path("a.json")});
+    EXPECT_EQ(seen.status, 0) << seen.error;
+    const json document = json::parse(content(path("a.json")));
+    EXPECT_EQ(document["ladder"], "scan");
+    EXPECT_EQ(document["step"]["id"], "a");
+    EXPECT_EQ(document["next"]["id"], "b");
+    EXPECT_EQ(document["files"][0]["path"], "ladder/scan/a.cu");
+    EXPECT_EQ(json::parse(run({"scan/a", "--json", "-"}).out), document);
+}
+
+#ifdef WITH_REAL_LADDER
+
+using sums = std::map<std::string, std::uint64_t>;
+
+void add(sums& to, const json& counters) {
+    for (const auto& [name, value] : counters.items()) {
+        if (value.is_number_unsigned()) {
+            auto& sum = to[name];
+            sum = name == "atomic_worst_multiplicity" ? std::max(sum, value.get<std::uint64_t>())
+                                                      : sum + value.get<std::uint64_t>();
+        }
+    }
+    to.erase("guarded_off");
+    std::erase_if(to, [](const auto& one) { return one.second == 0; });
+}
+
+// The counters of the lines and of what is in no line are those of all, and all are those of the launches.
+void expect_counters_add_up(const json& document, const std::string& what) {
+    sums lines;
+    for (const json& file : document["files"]) {
+        for (const json& line : file["lines"]) {
+            if (!line["counters"].is_null()) {
+                add(lines, line["counters"]);
+            }
+        }
+    }
+    add(lines, document["counters"]["in_no_line"]);
+    sums all;
+    add(all, document["counters"]["all"]);
+    EXPECT_EQ(lines, all) << what;
+    sums launches;
+    for (const json& launch : document["launches"]) {
+        add(launches, launch["counters"]);
+    }
+    EXPECT_EQ(all, launches) << what;
+}
+
+bool is_of_the_library(const json& step) {
+    const std::string title = step["title"];
+    return step["peer"] || title.find("warpfold::") != std::string::npos;
+}
+
+class explain_all : public testing::TestWithParam<const char*> {};
+
+TEST_P(explain_all, steps) {
+    const std::string ladder = GetParam();
+    const json listed = json::parse(
+        run_command({"ladder", ladder, "--device", "softgpu", "--no-claims", "--n", "64", "--json", "-"}, {}, true)
+            .out);
+    ASSERT_FALSE(listed["steps"].empty());
+    for (const json& step : listed["steps"]) {
+        const std::string what = ladder + "/" + step["id"].get<std::string>();
+        const outcome seen = run_command({"explain", what, "--json", "-"}, {}, true);
+        ASSERT_EQ(seen.status, 0) << what << ": " << seen.error;
+        const json document = json::parse(seen.out);
+        EXPECT_EQ(document["step"]["id"], step["id"]);
+        ASSERT_FALSE(document["files"].empty()) << what;
+        EXPECT_EQ(document["files"][0]["path"], step["source"]) << what;
+        EXPECT_FALSE(document["files"][0]["lines"].empty()) << what;
+        expect_counters_add_up(document, what);
+        const bool kernels = !document["launches"].empty();
+        if (kernels && !is_of_the_library(step)) {
+            EXPECT_TRUE(document["note"].is_null()) << what << ": " << document["note"];
+            EXPECT_FALSE(document["counters"]["all"].empty()) << what;
+        } else {
+            EXPECT_FALSE(document["note"].is_null()) << what;
+        }
+        for (const json& claim : document["step"]["claims"]) {
+            const std::string figure = claim["figure"];
+            EXPECT_EQ(figure.find("in the same run"), std::string::npos) << what << ": " << figure;
+        }
+        EXPECT_TRUE(step["peer"] || document["step"]["claims"].size() > 0) << what;
+    }
+}
+
+std::vector<const char*> names() {
+    std::vector<const char*> all{"reduce"};
+    for (const auto& entry : warpfold::ladder::catalogue) {
+        all.push_back(entry.name);
+    }
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(catalogue, explain_all, testing::ValuesIn(names()),
+                         [](const auto& one) { return std::string(one.param); });
+
+// Conflicts of the strided index, and that the next step is without them.
+TEST_F(explain, shows_what_the_next_step_changes) {
+    const outcome seen = run({"reduce/2", "--n", "64Ki"}, true);
+    EXPECT_EQ(seen.status, 0) << seen.error;
+    expect_in(seen.out, {"02_strided_index.cu", "conflct", "What step 3 changes: sequential addressing",
+                         "+    for (unsigned stride = size / 2; stride > 0; stride /= 2) {",
+                         "shared_load_bank_conflicts", "warpfold explain 'reduce/3'"});
+    const json document = json::parse(run({"reduce/2", "--n", "64Ki", "--json", "-"}, true).out);
+    bool found = false;
+    for (const json& one : document["next"]["counters"]) {
+        if (one["name"] == "shared_load_bank_conflicts") {
+            found = true;
+            EXPECT_GT(one["this"], 0);
+            EXPECT_EQ(one["next"], 0);
+            EXPECT_EQ(one["ratio"], 0.0);
+        }
+    }
+    EXPECT_TRUE(found);
+    expect_in(run({"reduce/3"}, true).out, {"and beside it 'reduce/sum_unroll'"});
+    expect_in(run({"reduce/3", "--block", "64"}, true).out, {"blocks of 64 threads"});
+}
+
+TEST_F(explain, shows_shared_headers_and_says_what_is_not_shown) {
+    expect_in(run({"reduce/7"}, true).out, {"ladder/reduce/last_warp.cuh", "ladder/reduce/unrolled_tree.cuh"});
+    expect_in(run({"reduce/cub"}, true).out, {"their source is not shown"});
+    expect_in(run({"reduce/cpu"}, true).out, {"It runs on the host"});
+    expect_in(run({"scan/12"}, true).out, {"include/warpfold/"});
+}
+
+#endif
+
+} // namespace
