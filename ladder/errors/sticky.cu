@@ -125,10 +125,12 @@ verdict names_the_assertion(const frame::evidence& e) {
 
 // What the software GPU itself writes, whether checks are on or not.
 verdict says_where(const frame::evidence& e) {
-    if (e.said.empty()) {
+    const auto at = e.said.find("block (0,0,0)");
+    if (at == std::string::npos) {
         return unseen("needs the software GPU: a GPU says no more than the code");
     }
-    return seen(e.said.find("cannot write 4 bytes of global memory at 0x0") != std::string::npos, first_line(e.said));
+    const std::string told = e.said.substr(at, e.said.find_first_of(";\n", at) - at);
+    return seen(told.find("cannot write 4 bytes of global memory at 0x0") != std::string::npos, told);
 }
 
 constexpr const char* source = "ladder/errors/sticky.cu";

@@ -3,6 +3,8 @@
 // half that waits itself. From Volta on the lanes of a warp have program counters of their own, and who waits in a loop
 // lets the others go on; before, the first two of these hung. (587 "When Only One Warp Remains Active"; 380 "Implicit
 // Synchronization in a Warp", "__syncwarp", "And More...".)
+#include <cuda/atomic>
+
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,22 +18,20 @@ namespace {
 
 // Each lane adds its number to what the lane above it has left, and waits for that in a loop.
 __global__ void chain(const float* input, float* output, std::uint64_t n) {
-    __shared__ volatile float sums[threads];
+    __shared__ float sums[threads];
     __shared__ int done[threads];
+    using flag = cuda::atomic_ref<int, cuda::thread_scope_block>;
     const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
-    const unsigned lane = threadIdx.x % 32;
     done[threadIdx.x] = 0;
     __syncwarp();
     float sum = i < n ? input[i] : 0.0f;
-    if (lane != 31) {
-        while (atomicAdd(&done[threadIdx.x + 1], 0) == 0) {
+    if (threadIdx.x % 32 != 31) {
+        while (flag(done[threadIdx.x + 1]).load(cuda::memory_order_acquire) == 0) {
         }
-        __threadfence_block();
         sum += sums[threadIdx.x + 1];
     }
     sums[threadIdx.x] = sum;
-    __threadfence_block();
-    atomicExch(&done[threadIdx.x], 1);
+    flag(done[threadIdx.x]).store(1, cuda::memory_order_release);
     if (i < n) {
         output[i] = sum;
     }
@@ -117,7 +117,10 @@ verdict one_at_a_time(const frame::evidence& e) {
 
 verdict says_who_waits(const frame::evidence& e) {
     const auto at = e.said.find("deadlock");
-    return seen(at != std::string::npos, e.said.substr(0, e.said.find('\n')));
+    if (at == std::string::npos) {
+        return seen(false, "it came to its end");
+    }
+    return seen(true, e.said.substr(at, e.said.find('\n', at) - at));
 }
 
 std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
@@ -137,7 +140,7 @@ frame::step_definition neighbour_by_neighbour() {
             .run = [](const frame::stage& on) { run_tree(on, "chain", chain); },
             .least_bytes = read_and_written,
             .claims = {{"threads in one warp always execute the same instruction", section, not_in_lockstep},
-                       {"who waits keeps the others from working: one lane after the other", syncwarp,
+                       {"lanes that wait take turns with those that work: fewer than half at a time", syncwarp,
                         frame::counted(one_at_a_time)}}};
 }
 
@@ -161,6 +164,7 @@ frame::step_definition circle_of_waits() {
         .lesson =
             "independent lanes get past each other in loops; a barrier of the warp needs all that its mask names, "
             "as a barrier of the block needs all threads",
+        .finds = "threads that never meet",
         .claims = {{"__syncwarp re-converges threads: it waits for all of them, and the software GPU says who waits "
                     "where",
                     syncwarp, says_who_waits}}};
