@@ -260,15 +260,17 @@ std::string note_on(const ladder::study_step& step, const step_profile& profile)
     if (profile.kernels.empty()) {
         return "No kernel of it ran: nothing is counted.";
     }
+    if (step.peer || profile.lines.empty()) {
+        return "Its kernels are those of a library that comes with CUDA: of their source nothing is shown but what of "
+               "ours "
+               "they call, only what they did in all. Above is the call.";
+    }
     if (runs_ladder_code(profile)) {
         return {};
     }
-    return profile.lines.empty() ? "Its kernels are those of a library that comes with CUDA: their source is not "
-                                   "shown, only what they did in "
-                                   "all. Above is the call."
-                                 : "Its kernels are those of warpfold itself: of their source in include/warpfold, "
-                                   "only the lines that did "
-                                   "something are shown.";
+    return "Its kernels are those of warpfold itself: of their source in include/warpfold, only the lines that did "
+           "something "
+           "are shown.";
 }
 
 void compare(const explanation& here, const std::vector<shown_file>& there, next_step& next) {

@@ -37,10 +37,11 @@ __global__ void chain(const float* input, float* output, std::uint64_t n) {
     }
 }
 
-// A lock for the block: the lane that has it stands in the same loop as those of its warp that want it.
+// A lock for the block: the lane that has it stands in the same loop as those of its warp that want it. The last to get
+// it leaves the sum of all.
 __global__ void lock(const float* input, float* partial, std::uint64_t n) {
     __shared__ int taken;
-    __shared__ volatile float sum;
+    __shared__ float sum;
     const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
     if (threadIdx.x == 0) {
         taken = 0;
@@ -48,16 +49,12 @@ __global__ void lock(const float* input, float* partial, std::uint64_t n) {
     }
     __syncthreads();
     const float mine = i < n ? input[i] : 0.0f;
-    while (atomicCAS(&taken, 0, 1) != 0) {
+    cuda::atomic_ref<int, cuda::thread_scope_block> mutex(taken);
+    while (mutex.exchange(1, cuda::memory_order_acquire) != 0) {
     }
-    __threadfence_block();
-    sum = sum + mine;
-    __threadfence_block();
-    atomicExch(&taken, 0);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = sum;
-    }
+    sum += mine;
+    partial[blockIdx.x] = sum;
+    mutex.store(0, cuda::memory_order_release);
 }
 
 // The lower half waits for a flag; the upper half sets it behind a __syncwarp() that names the lower half too.

@@ -141,8 +141,9 @@ TEST_P(explain_all, steps) {
             EXPECT_FALSE(document["note"].is_null()) << what;
         }
         for (const json& claim : document["step"]["claims"]) {
-            const std::string figure = claim["figure"];
-            EXPECT_EQ(figure.find("in the same run"), std::string::npos) << what << ": " << figure;
+            const std::string figure = claim["figure"]; // a step that it is compared with has run too
+            EXPECT_TRUE(figure.starts_with("needs times") || figure.find("in the same run") == std::string::npos)
+                << what << ": " << figure;
         }
         EXPECT_TRUE(step["peer"] || document["step"]["claims"].size() > 0) << what;
     }
@@ -183,7 +184,7 @@ TEST_F(explain, shows_what_the_next_step_changes) {
 
 TEST_F(explain, shows_shared_headers_and_says_what_is_not_shown) {
     expect_in(run({"reduce/7"}, true).out, {"ladder/reduce/last_warp.cuh", "ladder/reduce/unrolled_tree.cuh"});
-    expect_in(run({"reduce/cub"}, true).out, {"their source is not shown"});
+    expect_in(run({"reduce/cub"}, true).out, {"of their source nothing is shown"});
     expect_in(run({"reduce/cpu"}, true).out, {"It runs on the host"});
     expect_in(run({"scan/12"}, true).out, {"include/warpfold/"});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A ladder without kernels: gives figures that a test can foresee, so that the command can be tested where the real one
 // is not built. Step "12" and the CPU really reduce what they are given.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -176,6 +177,9 @@ private:
         r.device.software = !q.time;
         r.request.n = q.n == 0 ? 1000 : q.n;
         for (const auto& about : study_steps(q.name)) {
+            if (!q.steps.empty() && std::find(q.steps.begin(), q.steps.end(), about.id) == q.steps.end()) {
+                continue;
+            }
             study_step s;
             static_cast<step_description&>(s) = about;
             s.n = r.request.n;
