@@ -104,8 +104,8 @@ struct step_definition {
     std::function<void(const stage&)> run{};
     // Instead, for a step on the host.
     std::function<bytes(const sample&)> on_host{};
-    // Instead, for what leaves its process without a device: the name of a program of frame/apart.hpp, whose codes (int32)
-    // are the result. It is run in a process of its own, and neither counted nor timed.
+    // Instead, for what leaves its process without a device: names of programs of frame/apart.hpp, whose codes (int32)
+    // are the result. They are run in processes of their own, and neither counted nor timed.
     std::string apart{};
     // The size it takes when n are asked for; empty: n.
     std::function<std::uint64_t(std::uint64_t n)> size{};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ladder/frame/data.hpp"
 #include "ladder/observe.hpp"
 #include "ladder/warps/steps.hpp"
 
@@ -75,7 +76,7 @@ __global__ void circle(int* output) {
 }
 
 frame::sample sums_from_above(std::uint64_t n, std::uint64_t seed) {
-    const auto in = numbers(n, seed);
+    const auto in = frame::numbers<float>(n, seed);
     std::vector<float> right(in);
     for (std::uint64_t i = n; i-- > 0;) {
         right[i] += i % 32 != 31 && i + 1 < n ? right[i + 1] : 0.0f;
@@ -122,7 +123,7 @@ verdict says_who_waits(const frame::evidence& e) {
 
 std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
 
-constexpr const char* source = "ladder/warps/04_progress.cu";
+constexpr const char* source = "ladder/warps/06_progress.cu";
 constexpr const char* section = "587, When Only One Warp Remains Active";
 constexpr const char* syncwarp = "380, __syncwarp";
 
