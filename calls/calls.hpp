@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,26 @@ enum class family { integer, natural, single, twofold };
 [[nodiscard]] family family_of(array_type type) noexcept;
 [[nodiscard]] array_type type_of(family of) noexcept; // int64, uint64, float32, float64
 
-// n elements in the host's memory.
-struct array_view {
-    array_type type = array_type::int32;
-    const void* data = nullptr;
-    std::uint64_t n = 0;
+// Elements that are read part by part, by several threads at the same time; it throws std::exception.
+class array_stream {
+public:
+    virtual ~array_stream() = default;
+    [[nodiscard]] virtual array_type type() const = 0;
+    [[nodiscard]] virtual std::uint64_t size() const = 0;
+    virtual void read(std::uint64_t first, void* to, std::uint64_t count) const = 0;
+};
+
+// Where results go, likewise.
+class result_stream {
+public:
+    virtual ~result_stream() = default;
+    virtual void write(std::uint64_t first, const void* from, std::uint64_t bytes) = 0; // from byte `first` on
+};
+
+// How elements pass through.
+struct passage {
+    std::uint64_t chunk_bytes = 0; // 0: as the library chooses
+    std::function<void(std::uint64_t done, std::uint64_t of)> progress;
 };
 
 // One value of any family.
@@ -35,21 +51,24 @@ union number {
 
 // Of floating-point numbers the correctly rounded sum, as text that reads back to the same value; of integers all digits.
 struct sum_request {
-    array_view in;
+    const array_stream& in;
+    passage how;
 };
 
 enum class operation { sum, product, minimum, maximum };
 
 struct scan_request {
-    array_view in;
+    const array_stream& in;
+    result_stream& out; // as many elements of type_of(family_of(in.type())); integers wrap
+    passage how;
     operation op = operation::sum;
     bool exclusive = false; // out[0] is then the operation's identity
     bool reverse = false;
-    void* out = nullptr; // n elements of type_of(family_of(in.type)); integers wrap
 };
 
 struct histogram_request {
-    array_view in;
+    const array_stream& in;
+    passage how;
     std::uint64_t bins = 0; // even ones over [lower, upper), bounds of the samples' family,
     number lower{}, upper{};
     const void* edges = nullptr; // or, where this is not null, between bins + 1 sorted edges of the samples' family

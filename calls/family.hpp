@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 #include "calls/calls.hpp"
 #include "warpfold/detail/portable.hpp"
+#include "warpfold/detail/stream.hpp"
 
 namespace warpfold::calls {
 
@@ -41,6 +43,52 @@ auto with_elements(array_type type, const void* data, const Work& work) {
     case family::twofold: return work(static_cast<const double*>(data));
     }
     throw std::logic_error("an element type without a family");
+}
+
+// An array_stream as a source of the library: View is what with_elements hands on.
+template <class View>
+struct source_of {
+    using element = std::remove_cvref_t<decltype(std::declval<const View&>()[std::uint64_t{}])>;
+
+    [[nodiscard]] std::uint64_t size() const { return in.size(); }
+    [[nodiscard]] std::uint64_t stored_bytes() const { return bytes; }
+    [[nodiscard]] View view(const void* chunk) const {
+        if constexpr (std::is_pointer_v<View>) {
+            return static_cast<View>(chunk);
+        } else {
+            return {chunk, bytes};
+        }
+    }
+    void read(std::uint64_t first, void* to, std::uint64_t count) const { in.read(first, to, count); }
+
+    const array_stream& in;
+    unsigned bytes; // of an element
+};
+
+// work(source) of the elements, as int64, uint64, float or double.
+template <class Work>
+auto with_stream(const array_stream& in, const Work& work) {
+    return with_elements(in.type(), nullptr, [&](const auto& view) {
+        return work(source_of<std::remove_cvref_t<decltype(view)>>{in, static_cast<unsigned>(report::size_of(in.type()))});
+    });
+}
+
+template <class A>
+struct sink_of {
+    using element = A;
+
+    void write(std::uint64_t first, const A* from, std::uint64_t count) const {
+        out.write(first * sizeof(A), from, count * sizeof(A));
+    }
+
+    result_stream& out;
+};
+
+inline stream_options options_of(const passage& how) {
+    stream_options options;
+    options.chunk_bytes = how.chunk_bytes;
+    options.progress = how.progress;
+    return options;
 }
 
 template <class A>

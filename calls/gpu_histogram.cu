@@ -3,7 +3,7 @@
 #include "calls/gpu.hpp"
 #include "calls/gpu_memory.cuh"
 #include "calls/run_histogram.hpp"
-#include "warpfold/histogram.cuh"
+#include "warpfold/stream.cuh"
 
 namespace warpfold::calls {
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The library's scan on a GPU, for the command.
 #include "calls/gpu.hpp"
-#include "calls/gpu_memory.cuh"
 #include "calls/run_scan.hpp"
-#include "warpfold/scan.cuh"
+#include "warpfold/stream.cuh"
 
 namespace warpfold::calls {
 
 void gpu_scan(const scan_request& q) {
-    gpu_memory memory;
-    run_scan(memory, q);
+    run_scan(gpu{}, q);
 }
 
 } // namespace warpfold::calls

@@ -17,8 +17,8 @@ struct host_memory {
 
 class on_host final : public target {
 public:
-    std::string sum(const sum_request& q) override { return run_sum(memory_, q); }
-    void scan(const scan_request& q) override { run_scan(memory_, q); }
+    std::string sum(const sum_request& q) override { return run_sum(host{}, q); }
+    void scan(const scan_request& q) override { run_scan(host{}, q); }
     void histogram(const histogram_request& q) override { run_histogram(memory_, q); }
     void convolve(const convolve_request& q) override { run_convolve(memory_, q); }
 

@@ -6,7 +6,7 @@
 
 #include "calls/family.hpp"
 #include "warpfold/operation.hpp"
-#include "warpfold/scan.hpp"
+#include "warpfold/stream.hpp"
 
 namespace warpfold::calls {
 
@@ -33,25 +33,24 @@ struct chosen {
     operation op;
 };
 
-template <class Memory>
-void run_scan(Memory& memory, const scan_request& q) {
-    const void* const data = memory.in(q.in.data, q.in.n * report::size_of(q.in.type));
-    with_elements(q.in.type, data, [&](const auto& in) {
-        using A = std::remove_cvref_t<decltype(in[std::uint64_t{}])>;
-        A* const out = static_cast<A*>(memory.out(q.out, q.in.n * sizeof(A)));
+template <class On>
+void run_scan(const On& on, const scan_request& q) {
+    with_stream(q.in, [&](const auto& source) {
+        using A = typename std::remove_cvref_t<decltype(source)>::element;
+        const sink_of<A> sink{q.out};
         const chosen op{q.op};
         const A first = op.template identity_of<A>();
+        const stream_options options = options_of(q.how);
         if (q.exclusive && q.reverse) {
-            exclusive_scan(memory.on(), in, q.in.n, out, op, first, reversed);
+            stream_exclusive_scan(on, source, sink, op, first, reversed, options);
         } else if (q.exclusive) {
-            exclusive_scan(memory.on(), in, q.in.n, out, op, first);
+            stream_exclusive_scan(on, source, sink, op, first, options);
         } else if (q.reverse) {
-            inclusive_scan(memory.on(), in, q.in.n, out, op, reversed);
+            stream_inclusive_scan(on, source, sink, op, reversed, options);
         } else {
-            inclusive_scan(memory.on(), in, q.in.n, out, op);
+            stream_inclusive_scan(on, source, sink, op, options);
         }
     });
-    memory.fetch();
 }
 
 } // namespace warpfold::calls

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A sum that is exact. `Memory` is where a target's arrays are: see host.cpp and gpu_memory.cuh.
+// A sum that is exact.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 #include <type_traits>
 
 #include "calls/family.hpp"
-#include "warpfold/exact_sum.hpp"
-#include "warpfold/reduce.hpp"
+#include "warpfold/stream.hpp"
 
 namespace warpfold::calls {
 
@@ -68,14 +67,14 @@ std::string shortest_text_of(Real x) {
     return {text.data(), end};
 }
 
-template <class Memory>
-std::string run_sum(Memory& memory, const sum_request& q) {
-    const void* const data = memory.in(q.in.data, q.in.n * report::size_of(q.in.type));
-    return with_elements(q.in.type, data, [&](const auto& in) {
-        if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(in)>>) {
-            return shortest_text_of(exact_sum(memory.on(), in, q.in.n));
+template <class On>
+std::string run_sum(const On& on, const sum_request& q) {
+    return with_stream(q.in, [&](const auto& source) {
+        using A = typename std::remove_cvref_t<decltype(source)>::element;
+        if constexpr (std::is_floating_point_v<A>) {
+            return shortest_text_of(stream_exact_sum(on, source, options_of(q.how)));
         } else {
-            return text_of(transform_reduce(memory.on(), in, q.in.n, as_long{}, add_long{}));
+            return text_of(stream_transform_reduce(on, source, as_long{}, add_long{}, options_of(q.how)));
         }
     });
 }

@@ -17,27 +17,34 @@ namespace warpfold::report {
 
 static_assert(std::endian::native == std::endian::little, "array files are little-endian, and read as they lie");
 
+array_layout layout_of(std::span<const std::byte> begin, std::uint64_t file_bytes, const std::string& path,
+                       std::optional<array_type> raw) {
+    array_layout layout;
+    if (is_npy(begin)) {
+        layout = parse_npy(begin, file_bytes);
+        if (raw && *raw != layout.type) {
+            throw bad_array(fmt::format("the .npy file holds {}, not {}", name_of(layout.type), name_of(*raw)));
+        }
+    } else if (path.ends_with(".npy")) {
+        throw bad_array("the file does not begin as a .npy file does");
+    } else if (!raw) {
+        throw bad_array("the file is no .npy file: say with --type what its bytes are");
+    } else if (file_bytes % size_of(*raw) != 0) {
+        throw bad_array(fmt::format("{} bytes are no whole number of {} elements", file_bytes, name_of(*raw)));
+    } else {
+        layout.type = *raw;
+        layout.count = file_bytes / size_of(*raw);
+        layout.shape = {layout.count};
+    }
+    return layout;
+}
+
 array_file::array_file(const std::string& path, std::optional<array_type> raw) {
     map(path);
     try {
         const std::span file(static_cast<const std::byte*>(mapping_), mapped_bytes_);
         npy_ = is_npy(file);
-        if (npy_) {
-            layout_ = parse_npy(file);
-            if (raw && *raw != layout_.type) {
-                throw bad_array(fmt::format("the .npy file holds {}, not {}", name_of(layout_.type), name_of(*raw)));
-            }
-        } else if (path.ends_with(".npy")) {
-            throw bad_array("the file does not begin as a .npy file does");
-        } else if (!raw) {
-            throw bad_array("the file is no .npy file: say with --type what its bytes are");
-        } else if (mapped_bytes_ % size_of(*raw) != 0) {
-            throw bad_array(fmt::format("{} bytes are no whole number of {} elements", mapped_bytes_, name_of(*raw)));
-        } else {
-            layout_.type = *raw;
-            layout_.count = mapped_bytes_ / size_of(*raw);
-            layout_.shape = {layout_.count};
-        }
+        layout_ = layout_of(file, mapped_bytes_, path, raw);
         const std::size_t bytes = layout_.count * size_of(layout_.type);
         data_ = bytes == 0 ? nullptr : static_cast<const std::byte*>(mapping_) + layout_.data_offset;
         if (bytes != 0 && layout_.data_offset % size_of(layout_.type) != 0) {

@@ -42,8 +42,18 @@ struct array_layout {
 // Checks all of a .npy file: header, type, order, and that the data fill it to the last byte. Throws bad_array.
 [[nodiscard]] array_layout parse_npy(std::span<const std::byte> file);
 
+// The same of its first bytes, header and all, of which there are enough where there are header_bytes of them; and of how
+// many bytes the file has.
+inline constexpr std::size_t header_bytes = 64 * 1024 + 12;
+[[nodiscard]] array_layout parse_npy(std::span<const std::byte> begin, std::uint64_t file_bytes);
+
 // What stands before the elements in a .npy file of format 1.0, or 2.0 where the shape needs it.
 [[nodiscard]] std::string npy_header(array_type type, const std::vector<std::uint64_t>& shape);
+
+// What array_file and array_reader read: of a .npy file or of raw elements, by its first bytes as for parse_npy and its
+// name. Throws bad_array.
+[[nodiscard]] array_layout layout_of(std::span<const std::byte> begin, std::uint64_t file_bytes, const std::string& path,
+                                     std::optional<array_type> raw);
 
 // A file's elements in memory, aligned for their type; read-only, for as long as the object lives.
 class array_file {
@@ -68,6 +78,27 @@ private:
     const void* data_ = nullptr;
     array_layout layout_;
     bool npy_ = false;
+};
+
+// The elements of a file that stay there: read part by part.
+class array_reader {
+public:
+    // As array_file; path "-" is standard input. Of a pipe a copy is made, in a file without a name. Throws bad_array.
+    array_reader(const std::string& path, std::optional<array_type> raw);
+    ~array_reader();
+    array_reader(const array_reader&) = delete;
+    array_reader& operator=(const array_reader&) = delete;
+
+    [[nodiscard]] const array_layout& layout() const noexcept { return layout_; }
+    // `count` elements from `first` on, which are there; for any number of threads. Throws bad_array.
+    void read(std::uint64_t first, void* to, std::uint64_t count) const;
+
+private:
+    void read_bytes(std::uint64_t at, void* to, std::uint64_t bytes) const;
+
+    int descriptor_ = -1;
+    std::uint64_t bytes_ = 0; // of the file, when it was opened
+    array_layout layout_;
 };
 
 } // namespace warpfold::report

@@ -252,7 +252,9 @@ bool is_npy(std::span<const std::byte> file) noexcept {
     return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
 }
 
-array_layout parse_npy(std::span<const std::byte> file) {
+array_layout parse_npy(std::span<const std::byte> file) { return parse_npy(file, file.size()); }
+
+array_layout parse_npy(std::span<const std::byte> file, std::uint64_t file_bytes) {
     if (!is_npy(file)) {
         throw bad_array("the file does not begin as a .npy file does");
     }
@@ -275,7 +277,7 @@ array_layout parse_npy(std::span<const std::byte> file) {
         throw bad_array("the array is in Fortran order; save it in C order, as with np.ascontiguousarray(a)");
     }
     const std::uint64_t expected = layout.count * size_of(layout.type);
-    const std::uint64_t present = file.size() - layout.data_offset;
+    const std::uint64_t present = file_bytes - layout.data_offset;
     if (present < expected) {
         throw bad_array(fmt::format("the .npy file is truncated: its header promises {} bytes of data, {} are there",
                                     expected, present));

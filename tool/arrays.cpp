@@ -6,12 +6,31 @@
 
 #include <fmt/format.h>
 
+#include "report/number.hpp"
 #include "report/text.hpp"
 #include "tool/console.hpp"
 #include "tool/error.hpp"
 
 namespace warpfold::tool {
 namespace {
+
+constexpr std::uint64_t most_chunk_bytes = std::uint64_t{1} << 32;
+
+template <class Array>
+std::unique_ptr<Array> opened(const std::string& path, const array_options& options) {
+    std::optional<report::array_type> raw;
+    if (options.type) {
+        raw = report::array_type_named(*options.type);
+        if (!raw) {
+            throw usage_error(fmt::format("--type: '{}' is none of {}", *options.type, array_type_names));
+        }
+    }
+    try {
+        return std::make_unique<Array>(path, raw);
+    } catch (const report::bad_array& error) {
+        throw failure(fmt::format("{}: {}", report::printable(path), error.what()));
+    }
+}
 
 template <class T>
 std::string text_at(const void* data, std::uint64_t index) {
@@ -30,22 +49,42 @@ void add_array_options(CLI::App& app, array_options& options) {
 }
 
 std::unique_ptr<report::array_file> open_array(const std::string& path, const array_options& options) {
-    std::optional<report::array_type> raw;
-    if (options.type) {
-        raw = report::array_type_named(*options.type);
-        if (!raw) {
-            throw usage_error(fmt::format("--type: '{}' is none of {}", *options.type, array_type_names));
-        }
-    }
+    return opened<report::array_file>(path, options);
+}
+
+array_input::array_input(std::string path, const array_options& options)
+    : path_(std::move(path)), reader_(opened<report::array_reader>(path_, options)) {}
+
+void array_input::read(std::uint64_t first, void* to, std::uint64_t count) const {
     try {
-        return std::make_unique<report::array_file>(path, raw);
+        reader_->read(first, to, count);
     } catch (const report::bad_array& error) {
-        throw failure(fmt::format("{}: {}", report::printable(path), error.what()));
+        throw failure(fmt::format("{}: {}", report::printable(path_), error.what()));
     }
 }
 
-calls::array_view view_of(const report::array_file& array) {
-    return {array.layout().type, array.data(), array.layout().count};
+void add_chunk_option(CLI::App& app, array_options& options) {
+    app.add_option("--chunk", options.chunk,
+                   "bytes that are read and worked on in one go: 2^24 (default: as suits the device)")
+        ->type_name("N");
+}
+
+calls::passage passage_of(const array_options& options, progress& line, const std::string& what) {
+    calls::passage how;
+    if (options.chunk) {
+        try {
+            how.chunk_bytes = report::parse_count(*options.chunk);
+        } catch (const report::bad_number& error) {
+            throw usage_error(fmt::format("--chunk: {}", error.what()));
+        }
+        if (how.chunk_bytes == 0 || how.chunk_bytes > most_chunk_bytes) {
+            throw usage_error(fmt::format("--chunk: {} is not between 1 and 2^32", *options.chunk));
+        }
+    }
+    if (line.visible()) {
+        how.progress = [&line, what](std::uint64_t done, std::uint64_t of) { line.show_share(what, done, of); };
+    }
+    return how;
 }
 
 calls::target& choose_target(const device_options& options) {

@@ -13,10 +13,14 @@
 #include "calls/calls.hpp"
 #include "report/array_file.hpp"
 #include "report/output_file.hpp"
+#include "tool/progress.hpp"
 #include "tool/runtime_choice.hpp"
 
 namespace warpfold::tool {
 
+inline constexpr const char* input_help =
+    "a .npy array of integers of 8 to 64 bits, float or double (C order, any shape), or raw little-endian elements; - is "
+    "standard input";
 inline constexpr const char* array_help =
     "a .npy array of integers of 8 to 64 bits, float or double (C order, any shape), or raw little-endian elements";
 inline constexpr const char* array_type_names =
@@ -25,13 +29,34 @@ inline constexpr const char* array_type_names =
 // --type, --device, --card and --workers.
 struct array_options {
     std::optional<std::string> type; // of raw files
+    std::optional<std::string> chunk;
     device_options device;
 };
 void add_array_options(CLI::App& app, array_options& options);
 
 // Throws usage_error for an unknown type, failure for a file that holds no array; the message names the file.
 [[nodiscard]] std::unique_ptr<report::array_file> open_array(const std::string& path, const array_options& options);
-[[nodiscard]] calls::array_view view_of(const report::array_file& array);
+
+// The same for a file that is read part by part, of any size; "-" is standard input.
+class array_input final : public calls::array_stream {
+public:
+    array_input(std::string path, const array_options& options);
+
+    [[nodiscard]] const report::array_layout& layout() const noexcept { return reader_->layout(); }
+    [[nodiscard]] report::array_type type() const override { return layout().type; }
+    [[nodiscard]] std::uint64_t size() const override { return layout().count; }
+    // Throws failure, which names the file.
+    void read(std::uint64_t first, void* to, std::uint64_t count) const override;
+
+private:
+    std::string path_;
+    std::unique_ptr<report::array_reader> reader_;
+};
+
+// --chunk, for what is read part by part.
+void add_chunk_option(CLI::App& app, array_options& options);
+// Portions of an array as --chunk says, and a bar on `line` that is `what` is done with.
+[[nodiscard]] calls::passage passage_of(const array_options& options, progress& line, const std::string& what);
 
 // The host's cores, a GPU or the software GPU. Throws as choose_device() does.
 [[nodiscard]] calls::target& choose_target(const device_options& options);
@@ -58,6 +83,10 @@ public:
     // Throws report::write_error at once where the file could not be written later.
     explicit result_place(const std::optional<std::string>& path);
     void put(const result_array& result);
+    // A .npy file is to be written, part by part: to temporary(), and then this makes it the file.
+    [[nodiscard]] bool to_file() const noexcept { return file_.has_value(); }
+    [[nodiscard]] const std::string& temporary() const noexcept { return file_->temporary(); }
+    void commit() { file_->commit_file(); }
 
 private:
     std::optional<report::output_file> file_;

@@ -20,7 +20,7 @@
 #include "tool/console.hpp"
 #include "tool/progress.hpp"
 #include "warpfold/bins.hpp"
-#include "warpfold/reduce.hpp"
+#include "warpfold/stream.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -59,8 +59,8 @@ A parse_bound(std::string_view text) {
 }
 
 // [lower, upper) as --range says, or from the smallest element to behind the largest.
-template <class A, class In>
-void set_range(calls::histogram_request& q, const options& o, const In& in) {
+template <class A, class Source>
+void set_range(calls::histogram_request& q, const options& o, const Source& source) {
     A& lower = member_of<A>(q.lower);
     A& upper = member_of<A>(q.upper);
     if (o.range) {
@@ -72,12 +72,12 @@ void set_range(calls::histogram_request& q, const options& o, const In& in) {
         upper = parse_bound<A>(std::string_view(*o.range).substr(colon + 1));
         return;
     }
-    if (q.in.n == 0) {
+    if (q.in.size() == 0) {
         lower = 0;
         upper = 1;
         return;
     }
-    const auto found = min_max(host{}, in, q.in.n);
+    const auto found = stream_min_max(host{}, source, calls::options_of(q.how));
     lower = found.smallest;
     if constexpr (std::is_integral_v<A>) {
         if (found.largest == std::numeric_limits<A>::max()) {
@@ -143,8 +143,8 @@ std::string lines_of(const calls::histogram_request& q) {
     return text;
 }
 
-template <class A, class In>
-int run_of(const options& o, calls::histogram_request& q, const In& in) {
+template <class A, class Source>
+int run_of(const options& o, calls::histogram_request& q, const Source& source) {
     std::vector<A> edges;
     if (o.edges) {
         edges = edges_of<A>(o);
@@ -155,7 +155,9 @@ int run_of(const options& o, calls::histogram_request& q, const In& in) {
         if (q.bins == 0 || q.bins > most_bins) {
             throw usage_error(fmt::format("--bins: {} is not between 1 and 2^31", o.bins));
         }
-        set_range<A>(q, o, in);
+        progress line;
+        q.how = passage_of(o.array, line, o.file);
+        set_range<A>(q, o, source);
         if (!(calls::value_of<A>(q.lower) < calls::value_of<A>(q.upper))) {
             throw usage_error("--range: the lower bound is not below the upper one");
         }
@@ -166,7 +168,7 @@ int run_of(const options& o, calls::histogram_request& q, const In& in) {
     q.counts = static_cast<std::uint64_t*>(result.data());
     {
         progress line;
-        line.show(o.file, 0, 1);
+        q.how = passage_of(o.array, line, o.file);
         target.histogram(q);
     }
     if (o.out) {
@@ -178,12 +180,11 @@ int run_of(const options& o, calls::histogram_request& q, const In& in) {
 }
 
 int run(const options& o) {
-    const auto array = open_array(o.file, o.array);
-    calls::histogram_request q;
-    q.in = view_of(*array);
+    const array_input array(o.file, o.array);
+    calls::histogram_request q{array, {}, 0, {}, {}, nullptr, nullptr};
     try {
-        return calls::with_elements(q.in.type, q.in.data, [&](const auto& in) {
-            return run_of<std::remove_cvref_t<decltype(in[0])>>(o, q, in);
+        return calls::with_stream(array, [&](const auto& source) {
+            return run_of<typename std::remove_cvref_t<decltype(source)>::element>(o, q, source);
         });
     } catch (const report::bad_number& error) {
         throw usage_error(fmt::format("--bins: {}", error.what()));
@@ -194,7 +195,7 @@ int run(const options& o) {
 
 action add_histogram(CLI::App& app) {
     const auto o = std::make_shared<options>();
-    app.add_option("FILE", o->file, array_help)->required();
+    app.add_option("FILE", o->file, input_help)->required();
     auto* bins = app.add_option("--bins", o->bins, "even bins: 256, 2^16")->type_name("N")->capture_default_str();
     auto* range =
         app.add_option("--range", o->range,
@@ -209,6 +210,7 @@ action add_histogram(CLI::App& app) {
                    "standard output)")
         ->type_name("FILE");
     add_array_options(app, o->array);
+    add_chunk_option(app, o->array);
     app.footer("Elements outside all bins, and NaN, are not counted.");
     return [o] { return run(*o); };
 }

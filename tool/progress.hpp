@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace warpfold::tool {
@@ -17,9 +18,13 @@ public:
     progress& operator=(const progress&) = delete;
 
     void show(const std::string& what, std::size_t done, std::size_t of);
+    // A bar of how much of `what` is done; a few times a second.
+    void show_share(const std::string& what, std::uint64_t done, std::uint64_t of);
+    [[nodiscard]] bool visible() const noexcept { return visible_; }
 
 private:
     std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point shown_{};
     bool visible_ = false; // stderr is a terminal
     bool written_ = false;
 };

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -143,7 +144,7 @@ struct bench {
         std::printf("\t%.2f\t%.1f\t%.1f", mine * 1e3, rate(moved, mine), 100 * rate(moved, mine) / limit);
         for (const call& peer : peers) {
             double theirs = 0;
-            const double time = seconds_of([&] { theirs = peer(); }, 3);
+            const double time = seconds_of([&] { theirs = peer(); }, 2);
             if (theirs != result) {
                 std::printf("\tresults differ: %g and %g", result, theirs);
             } else {
@@ -220,6 +221,17 @@ struct bench {
     }
     void others() {
         const std::uint64_t n = bytes / 4;
+        for (const unsigned mib : {16, 64, 256}) {
+            const std::uint64_t moved = std::uint64_t{mib} << 20;
+            const std::string size = std::to_string(mib) + " MiB, ";
+            const std::span<const float> fixed(static_cast<const float*>(in.get()), moved / 4);
+            const std::span<const float> loose(reinterpret_cast<const float*>(pageable.data()), moved / 4);
+            const stream_options options = with_buffers();
+            row("sum", "f32", (size + "pinned").c_str(), moved, up,
+                [&] { return static_cast<double>(stream_reduce(gpu{}, fixed)); }, {});
+            row("sum", "f32", (size + "pageable").c_str(), moved, up,
+                [&] { return static_cast<double>(stream_reduce(gpu{}, loose, sum{}, options)); }, {});
+        }
         auto* const a = static_cast<float*>(in.get());
         auto* const b = reinterpret_cast<float*>(pageable.data());
         const std::span<const float> fixed(a, n), loose(b, n);

@@ -34,7 +34,6 @@
 #include <unistd.h>
 
 #include "warpfold/error.hpp"
-#include "warpfold/host/stream.hpp"
 
 namespace warpfold {
 
@@ -271,12 +270,7 @@ struct memory_source {
 
     [[nodiscard]] std::uint64_t size() const noexcept { return count; }
     void read(std::uint64_t first, T* to, std::uint64_t n) const {
-#ifdef WARPFOLD_STREAM_AROUND_CACHE
-        copy_around_cache(to, data + first, n * sizeof(T));
-        settle_around_cache();
-#else
         std::memcpy(static_cast<void*>(to), data + first, n * sizeof(T));
-#endif
     }
 
     const T* data;

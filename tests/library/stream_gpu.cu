@@ -21,6 +21,16 @@ void pinned_memory() {
         HOLDS(stream_reduce(gpu{}, data, sum{}, options) == right);
     }
     HOLDS(buffers.bytes() >= 3 * 4096);
+    stream_buffers large;
+    large.reserve(std::size_t{5} << 20); // pages that are pinned behind their allocation
+    stream_options options = tests::chunks_of_bytes(5000);
+    options.buffers = &large;
+    const auto data = tests::any_numbers<std::int32_t>(30011, 7);
+    HOLDS(stream_reduce(gpu{}, data, sum{}, options) == reduce(host{1}, data));
+    buffers = std::move(large);
+    options.buffers = &buffers;
+    HOLDS(stream_reduce(gpu{}, data, sum{}, options) == reduce(host{1}, data));
+    HOLDS(buffers.bytes() >= std::size_t{5} << 20);
 }
 
 // In a stream and with a workspace, behind what is in the stream already.

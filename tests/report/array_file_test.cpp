@@ -225,6 +225,37 @@ TEST_F(array_files, reads_raw_elements) {
     EXPECT_THROW(array_file(write("d.raw", "1234"), std::nullopt), bad_array);
 }
 
+TEST_F(array_files, are_read_part_by_part) {
+    std::string file = npy(dictionary("<i2", "(5,)"), 10);
+    for (unsigned k = 0; k < 5; ++k) {
+        file[file.size() - 10 + 2 * k] = static_cast<char>(10 + k);
+    }
+    const std::string path = write("a.npy", file);
+    const array_reader array(path, std::nullopt);
+    EXPECT_EQ(array.layout().count, 5u);
+    std::int16_t got[2];
+    array.read(2, got, 2);
+    EXPECT_EQ(got[0], 0x010c);
+    EXPECT_EQ(got[1], 0x010d);
+    std::filesystem::resize_file(path, file.size() - 3);
+    EXPECT_NO_THROW(array.read(0, got, 2));
+    try {
+        array.read(3, got, 2);
+        ADD_FAILURE() << "the file is too short";
+    } catch (const bad_array& error) {
+        EXPECT_NE(std::string(error.what()).find("became shorter"), std::string::npos) << error.what();
+    }
+    EXPECT_THROW(array_reader(path, std::nullopt), bad_array);
+    EXPECT_THROW(array_reader(write("b.npy", ""), array_type::int32), bad_array);
+    EXPECT_EQ(array_reader(write("c.raw", ""), array_type::int64).layout().count, 0u);
+    EXPECT_THROW(array_reader("/", array_type::int8), bad_array);
+    // A header of nearly the greatest length, and data behind what is read at first.
+    const std::string long_header = npy(dictionary("<i2", "(3,)") + std::string(65000, ' '), 6, 2);
+    const array_reader longer(write("d.npy", long_header), std::nullopt);
+    longer.read(1, got, 2);
+    EXPECT_EQ(got[1], 0x0101);
+}
+
 TEST_F(array_files, refuses_what_is_no_array) {
     EXPECT_THROW(array_file((folder_ / "none.npy").string(), std::nullopt), bad_array);
     EXPECT_THROW(array_file(folder_.string(), array_type::int32), bad_array);

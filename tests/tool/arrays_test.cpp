@@ -31,12 +31,12 @@ protected:
     }
 
     // On every device, which all have to say the same.
-    static outcome run(std::vector<std::string> arguments) {
+    static outcome run(std::vector<std::string> arguments, const std::string& input = "") {
         outcome first;
         for (const std::string& device : devices()) {
             std::vector<std::string> all = arguments;
             all.insert(all.end(), {"--device", device});
-            const outcome seen = run_command(all, {}, true);
+            const outcome seen = run_command(all, {.input = input}, true);
             if (device == devices().front()) {
                 first = seen;
                 continue;
@@ -126,6 +126,46 @@ TEST_F(arrays, histograms) {
     EXPECT_EQ(run({"histogram", npy<double>("z.npy", "<f8", "(0,)", {}), "--bins", "1"}).out, "0\t1\t0\n");
 }
 
+TEST_F(arrays, pass_through_in_chunks) {
+    std::vector<std::int16_t> values(3001);
+    std::vector<std::int64_t> forwards(values.size()), backwards(values.size());
+    std::int64_t total = 0;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        values[k] = static_cast<std::int16_t>(k * 40503);
+        forwards[k] = total += values[k];
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        backwards[k] = total - (k == 0 ? 0 : forwards[k - 1]);
+    }
+    const std::string in = npy("i.npy", "<i2", "(3001,)", values);
+    const std::string out = path("o.npy");
+    const std::vector<std::string> chunks{"--chunk", "1000"};
+    const auto with_chunks = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), chunks.begin(), chunks.end());
+        return run(arguments);
+    };
+    EXPECT_EQ(with_chunks({"sum", in}).out, std::to_string(total) + "\n");
+    EXPECT_EQ(with_chunks({"scan", in, "--out", out}).error, "");
+    EXPECT_TRUE(content(out).ends_with(bytes_of(forwards)));
+    EXPECT_EQ(with_chunks({"scan", in, "--out", out, "--reverse"}).error, "");
+    EXPECT_TRUE(content(out).ends_with(bytes_of(backwards)));
+    EXPECT_EQ(with_chunks({"scan", in, "--exclusive", "--op", "min"}).out, run({"scan", in, "--exclusive", "--op", "min"}).out);
+    EXPECT_EQ(with_chunks({"histogram", in, "--bins", "7"}).out, run({"histogram", in, "--bins", "7"}).out);
+    std::vector<double> terms(2000, 1e-3);
+    terms[3] = 1e200;
+    terms[1999] = -1e200;
+    EXPECT_EQ(with_chunks({"sum", npy("d.npy", "<f8", "(2000,)", terms)}).out, "1.998\n");
+}
+
+TEST_F(arrays, read_standard_input) {
+    EXPECT_EQ(run({"sum", "-"}, npy_bytes<float>("<f4", "(2, 2)", {1, 2, 3, 4.5f})).out, "10.5\n");
+    EXPECT_EQ(run({"scan", "-", "--type", "uint8"}, "\x01\x02\x03").out, "1\n3\n6\n");
+    EXPECT_EQ(run({"histogram", "-", "--type", "uint8", "--bins", "1"}, "\x01\x02\x03").out, "1\t4\t3\n");
+    const outcome seen = run({"sum", "-", "--type", "int32"}, "12345");
+    EXPECT_EQ(seen.status, 1);
+    EXPECT_NE(seen.error.find("5 bytes are no whole number"), std::string::npos) << seen.error;
+}
+
 TEST_F(arrays, convolves) {
     const std::string line = npy<float>("l.npy", "<f4", "(4,)", {1, 2, 3, 4});
     const std::string mask = npy<double>("m.npy", "<f8", "(3,)", {1, 0, -1});
@@ -149,6 +189,11 @@ TEST_F(arrays, say_in_one_line_what_is_wrong) {
     const std::string image = npy<float>("i.npy", "<f4", "(2, 2)", {1, 2, 3, 4});
     expect_complaint({"sum", path("none.npy")}, 1, "none.npy");
     expect_complaint({"sum", write("raw", "1234")}, 1, "--type");
+    expect_complaint({"sum", folder_}, 1, "directory");
+    expect_complaint({"sum", "/dev/zero", "--type", "int32"}, 1, "no regular file");
+    expect_complaint({"histogram", write("cut.npy", content(line).substr(0, content(line).size() - 1))}, 1, "truncated");
+    expect_complaint({"scan", line, "--chunk", "0"}, 2, "--chunk");
+    expect_complaint({"sum", line, "--chunk", "large"}, 2, "--chunk");
     expect_complaint({"sum", line, "--type", "int"}, 2, "'int'");
     expect_complaint({"scan", line, "--op", "xor"}, 2, "'xor'");
     expect_complaint({"scan", line, "--out", path("no/such/folder")}, 1, "no/such/folder");

@@ -60,6 +60,16 @@ stream_plan plan_stream(Source& source, const stream_options& options) {
     return plan;
 }
 
+// The same for a call that writes too: threads that read and threads that write share the cores.
+template <class Source>
+stream_plan plan_passage(Source& source, const stream_options& options, bool reads, bool writes) {
+    stream_plan plan = plan_stream(source, options);
+    if (reads && writes) {
+        plan.threads = (plan.threads + 1) / 2;
+    }
+    return plan;
+}
+
 // Throws where a sink in memory ends before the chunk does.
 template <class Sink>
 void need_room_for(const Sink& sink, std::uint64_t elements, const char* call) {

@@ -99,8 +99,8 @@ struct stream_engine<gpu> {
     template <bool Inclusive, bool Reverse, class A, class Source, class Sink, class Map, class Op, class Initial>
     static void scan(const gpu& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
                      const stream_options& options, const char* call) {
-        const stream_plan plan = plan_stream(source, options);
         const bool source_direct = goes_direct(source), sink_direct = goes_direct(sink);
+        const stream_plan plan = plan_passage(source, options, !source_direct, !sink_direct);
         const std::size_t in_bytes = source_direct ? 0 : aligned_bytes(plan.each * stored_bytes(source));
         const std::size_t out_bytes = sink_direct ? 0 : aligned_bytes(plan.each * sizeof(A));
         stream_buffers own;

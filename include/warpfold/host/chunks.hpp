@@ -183,7 +183,8 @@ struct stream_engine<host> {
                      const stream_options& options, const char* call) {
         using T = typename Source::element;
         const stream_plan plan =
-            in_memory_v<Sink> ? plan_in_place(source, options) : plan_stream(source, options);
+            in_memory_v<Sink> ? plan_in_place(source, options)
+                              : plan_passage(source, options, !in_memory_v<Source>, true);
         host_results<Sink> results(sink, plan);
         A carry{};
         bool carries = false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // In which portions data pass through a target that does not hold all of them: found with benchmarks/library/stream.cu
-// on an H100, see docs/results. To try others define WARPFOLD_TUNING_STREAM as "16 << 20, 1 << 20, 4, 3, 16", in the
+// on an H100, see docs/results. To try others define WARPFOLD_TUNING_STREAM as "8 << 20, 256 << 10, 6, 3, 16", in the
 // order of the fields.
 #pragma once
 
 #include <cstddef>
 
 #ifndef WARPFOLD_TUNING_STREAM
-#define WARPFOLD_TUNING_STREAM 16 << 20, 1 << 20, 4, 3, 16
+#define WARPFOLD_TUNING_STREAM 8 << 20, 256 << 10, 6, 3, 16
 #endif
 
 namespace warpfold::tuning {
@@ -17,7 +17,7 @@ struct stream {
     std::size_t piece_bytes; // what one of the host's threads reads or writes in one go
     unsigned host_buffers;   // chunks in the host's memory, at least 3
     unsigned device_buffers; // chunks in the device's memory, at least 2
-    unsigned threads;        // of the host, that read and write; no more than the machine has
+    unsigned threads;        // of the host, that read and write together; no more than the machine has
 };
 
 inline constexpr stream stream_default{WARPFOLD_TUNING_STREAM};
