@@ -36,7 +36,7 @@ protected:
         for (const std::string& device : devices()) {
             std::vector<std::string> all = arguments;
             all.insert(all.end(), {"--device", device});
-            const outcome seen = run_command(all, {.input = input}, true);
+            const outcome seen = run_command(all, {.environment = {}, .folder = {}, .output = {}, .input = input}, true);
             if (device == devices().front()) {
                 first = seen;
                 continue;
