@@ -59,6 +59,24 @@ def page(subject, lines, facts):
     return "\n".join(out) + "\n"
 
 
+def stream_page(lines, facts):
+    """The table of benchmarks/library/stream.cu, whose columns are its own."""
+    notes = [line.lstrip("# ") for line in lines if line.startswith("#")]
+    names = notes.pop().split("\t")
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    out = ["# Streams of the library beside a copy of everything", "",
+           f"{notes[0]}; driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
+           "written by `measure/library_table.py`.", "",
+           "Milliseconds of whole calls by the host's clock, medians, on arrays of 4 GiB where nothing else is said; the rate",
+           "is that of one copy of 4 GiB of pinned memory to the device. A peer copies all by `cudaMemcpy` (Thrust: into a",
+           "`device_vector`) and then calls CUB or Thrust; the ratio is ours over the peer's, below 1 where ours is faster.",
+           "GB/s count elements that are read; a scan writes as many.", "",
+           *[f"- {note}" for note in notes[1:]], "",
+           "| " + " | ".join(names) + " |", "| --- | --- | --- |" + " ---: |" * (len(names) - 3)]
+    out += ["| " + " | ".join(row + [""] * (len(names) - len(row))) + " |" for row in rows]
+    return "\n".join(out) + "\n"
+
+
 def sanitizer_page(log, facts):
     """What compute-sanitizer said of every test of the library, from the log of the session."""
     tools = ["memcheck", "racecheck", "synccheck", "initcheck"]
@@ -89,7 +107,8 @@ def main():
         text = sanitizer_page(given.log.read_text().splitlines(), facts)
         (given.folder / f"library-sanitizer-{card}.md").write_text(text)
     for table in given.tables:
-        text = page(table.stem, table.read_text().splitlines(), facts)
+        lines = table.read_text().splitlines()
+        text = stream_page(lines, facts) if table.stem == "stream" else page(table.stem, lines, facts)
         (given.folder / f"library-{table.stem.replace('_', '-')}-{card}.md").write_text(text)
 
 
