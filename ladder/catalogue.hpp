@@ -11,7 +11,7 @@ struct catalogue_entry {
     const char* summary;
 };
 
-inline constexpr std::array<catalogue_entry, 10> catalogue{{
+inline constexpr std::array<catalogue_entry, 11> catalogue{{
     {"scan", "all running totals of an array: Hillis and Steele, balanced trees, look-back, to CUB"},
     {"histogram", "counts by bin: sections, interleaved, atomics, private copies, to CUB"},
     {"convolution", "weighted sums of neighbours: masks in constant memory, tiles, halos, one and two dimensions"},
@@ -21,6 +21,7 @@ inline constexpr std::array<catalogue_entry, 10> catalogue{{
     {"transpose", "rows to columns: naive, through a tile, through a padded tile"},
     {"warps", "a laboratory: divergence, packing, unrolling, selections, shuffles, order and waiting in a warp"},
     {"occupancy", "a laboratory: the calculator, latency and throughput of arithmetic and memory, bytes in flight"},
+    {"streams", "a laboratory: copies and kernels at the same time, timelines, events, default streams, host functions"},
     {"errors", "a laboratory: what the runtime answers to bad launches, to what does not fit and to crashes, and when"},
 }};
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "softgpu/observe/launch_record.hpp"
+#include "softgpu/observe/timeline.hpp"
 
 namespace warpfold::ladder {
 
@@ -17,6 +18,19 @@ public:
     launch_watch(const launch_watch&) = delete;
     launch_watch& operator=(const launch_watch&) = delete;
     ~launch_watch();
+
+private:
+    bool watching_ = false;
+};
+
+// While it lives, every operation that the runtime is asked for is added to `to`, and is complete afterwards; nullptr: nothing
+// is watched.
+class operation_watch {
+public:
+    explicit operation_watch(softgpu::observe::operation_log* to);
+    operation_watch(const operation_watch&) = delete;
+    operation_watch& operator=(const operation_watch&) = delete;
+    ~operation_watch();
 
 private:
     bool watching_ = false;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ladder/report.hpp"
+#include "softgpu/observe/timeline.hpp"
 
 namespace warpfold::ladder {
 
@@ -49,6 +50,10 @@ struct study_step : step_description {
     std::optional<timing> warm;
     std::vector<claim> claims;
     std::vector<std::string> missing; // steps that its claims would be compared with, and that did not run
+    // Of laboratories of streams: when each operation ran, on a GPU measured, on the software GPU by a model; there also what
+    // the runtime was asked to do.
+    std::optional<softgpu::observe::timeline> timeline;
+    std::optional<softgpu::observe::operation_log> operations;
 
     // It came out as it ought to.
     [[nodiscard]] bool as_told() const {

@@ -13,7 +13,9 @@
 #include "ladder/ladder.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
+#include "softgpu/observe/timeline_trace.hpp"
 #include "tool/console.hpp"
+#include "tool/error.hpp"
 #include "tool/progress.hpp"
 #include "tool/race_verdict.hpp"
 #include "tool/reduce_json.hpp"
@@ -32,6 +34,7 @@ struct options {
     std::string seed = "587";
     std::optional<std::string> steps;
     std::optional<std::string> json;
+    std::optional<std::string> trace;
     bool claims = false;
     bool no_claims = false;
     bool list = false;
@@ -70,6 +73,20 @@ int verdict_of(const std::string& unexpected) {
     return 1;
 }
 
+// Throws usage_error where no step has a timeline.
+std::string trace_of(const ladder::study_report& report) {
+    std::vector<softgpu::observe::traced> all;
+    for (const ladder::study_step& step : report.steps) {
+        if (step.timeline) {
+            all.push_back({step.id, &*step.timeline});
+        }
+    }
+    if (all.empty()) {
+        throw usage_error(fmt::format("--trace: the steps of {} have no timelines", report.request.name));
+    }
+    return softgpu::observe::trace_of(all);
+}
+
 int run(const options& o, const std::string& name) {
     const device_kind kind = choose_device(o.device);
     ladder::study_request request = request_of(o, name, kind);
@@ -81,6 +98,13 @@ int run(const options& o, const std::string& name) {
     if (o.json && o.json != "-") {
         file.emplace(*o.json);
     }
+    std::optional<report::output_file> trace;
+    if (o.trace) {
+        if (*o.trace == "-" || o.trace == o.json) {
+            throw usage_error("--trace: give a file of its own");
+        }
+        trace.emplace(*o.trace);
+    }
     ladder::ladder_library& ladder = load_ladder(kind, o.device);
     ladder::study_report report;
     {
@@ -89,6 +113,9 @@ int run(const options& o, const std::string& name) {
             line.show(what, done, of);
         };
         report = ladder.study(request);
+    }
+    if (trace) {
+        trace->commit(trace_of(report));
     }
     if (file) {
         file->commit(report::text_of(json_of(report)));
@@ -203,6 +230,9 @@ action add_ladder_study(CLI::App& app, const std::string& name) {
     app.add_option("--n", o->n, "size of the problem: 100000, 2^16, 4Ki (default: the ladder's own)")->type_name("N");
     app.add_option("--steps", o->steps, "only these steps: 1,3,cub")->type_name("IDS");
     add_common_options(app, *o);
+    app.add_option("--trace", o->trace,
+                   "write the steps' timelines to this file, where they have any (streams); ui.perfetto.dev opens it")
+        ->type_name("FILE");
     app.add_flag("--claims", o->claims, "show what the lectures claim about each step, checked (the default)");
     app.add_flag("--no-claims", o->no_claims, "show the table only, and make no checks")->excludes("--claims");
     app.add_flag("--list", o->list, "list the steps and stop");

@@ -20,6 +20,28 @@ const char* name_of(ladder::fate fate) {
     return "right";
 }
 
+json json_of(const softgpu::observe::timeline& t) {
+    json out;
+    out["modelled"] = t.modelled;
+    out["machine"] = t.machine;
+    out["time_us"] = number(t.seconds() * 1e6);
+    out["operations"] = json::array();
+    for (const auto& e : t.events) {
+        json one;
+        one["name"] = e.name;
+        one["engine"] = name_of(e.on);
+        one["stream"] = e.stream;
+        one["issued_us"] = number(e.issued * 1e6);
+        one["start_us"] = number(e.start * 1e6);
+        one["end_us"] = number(e.end * 1e6);
+        one["bytes"] = e.bytes;
+        one["pageable"] = e.pageable;
+        one["after"] = e.after;
+        out["operations"].push_back(std::move(one));
+    }
+    return out;
+}
+
 } // namespace
 
 json json_of(const ladder::study_step& step, bool counted) {
@@ -47,6 +69,9 @@ json json_of(const ladder::study_step& step, bool counted) {
     out["warm_time_us"] = microseconds(step.warm, &ladder::timing::median);
     out["least_bytes"] = step.least_bytes == 0 ? json(nullptr) : json(step.least_bytes);
     out["launches"] = tool::json_of(step.launches, counted);
+    if (step.timeline) {
+        out["timeline"] = json_of(*step.timeline);
+    }
     out["claims"] = tool::json_of(step.claims);
     return out;
 }

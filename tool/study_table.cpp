@@ -12,6 +12,7 @@
 #include "report/text.hpp"
 #include "tool/step_figures.hpp"
 #include "tool/table_parts.hpp"
+#include "tool/timeline_text.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -171,6 +172,7 @@ std::string text_of(const ladder::study_report& r, bool claims, const style& loo
         "", fmt::format("{}: {}; n = {}", r.request.name, r.data, report::group_digits(r.request.n)), look.width);
     out += device_lines(r.device, look) + "\n";
     out += main_table(r).text(look) + mishaps(r, look);
+    out += timelines_of(r, look);
     for (const auto& table : r.tables) {
         out += text_of(table, look);
     }

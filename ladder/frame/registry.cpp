@@ -9,6 +9,7 @@
 #include "ladder/occupancy/steps.hpp"
 #include "ladder/scan/steps.hpp"
 #include "ladder/shared/steps.hpp"
+#include "ladder/streams/steps.hpp"
 #include "ladder/transpose/steps.hpp"
 #include "ladder/warps/steps.hpp"
 
@@ -18,7 +19,7 @@ const std::vector<const study_definition*>& all_studies() {
     static const std::vector<const study_definition*> all{
         &scan::ladder(),          &histogram::ladder(), &convolution::ladder(), &memory::laboratory(),
         &shared::laboratory(),    &matmul::ladder(),    &transpose::ladder(),   &warps::laboratory(),
-        &occupancy::laboratory(), &errors::laboratory()};
+        &occupancy::laboratory(), &streams::laboratory(), &errors::laboratory()};
     return all;
 }
 

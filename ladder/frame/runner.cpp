@@ -13,6 +13,7 @@
 
 #include "ladder/frame/apart.hpp"
 #include "ladder/frame/findings.hpp"
+#include "ladder/frame/operation_notes.hpp"
 #include "ladder/observe.hpp"
 #include "measure/ceilings.hpp"
 #include "measure/check.hpp"
@@ -51,6 +52,11 @@ public:
         where_.stream = on.handle();
         where_.multiprocessors = static_cast<unsigned>(std::max(report.device.multiprocessors, 1));
         where_.software = report.device.software;
+        where_.data = &data;
+        if (step.prepare) {
+            kept_ = step.prepare(where_);
+            where_.kept = kept_.get();
+        }
     }
 
     [[nodiscard]] stage& where() { return where_; }
@@ -58,6 +64,7 @@ public:
 private:
     std::vector<measure::device_memory> memory_;
     stage where_;
+    std::shared_ptr<void> kept_;
 };
 
 template <class T>
@@ -105,6 +112,7 @@ public:
 private:
     const sample& data_of(const step_definition& step, std::uint64_t n);
     void on_device(const step_definition& step, const sample& data, study_step& out, bytes& result);
+    void add_timeline(const step_definition& step, stage& where, study_step& out) const;
     void on_host(const step_definition& step, const sample& data, study_step& out, bytes& result) const;
     // What the process said on standard error.
     static std::string apart(const step_definition& step, const sample& data, study_step& out, bytes& result);
@@ -149,12 +157,18 @@ void runner::on_device(const step_definition& step, const sample& data, study_st
     where.launches = where.software ? nullptr : &noted;
     {
         const launch_watch watch(where.software ? &noted : nullptr);
+        const operation_watch operations(study_.machine && where.software ? &out.operations.emplace() : nullptr);
         step.run(where);
         stream_.synchronize();
     }
     where.launches = nullptr;
+    if (study_.machine) {
+        add_timeline(step, where, out);
+    }
     result.resize(data.right.size());
-    if (!result.empty()) {
+    if (step.collect) {
+        result = step.collect(where);
+    } else if (!result.empty()) {
         WARPFOLD_CUDA_CHECK(cudaMemcpy(result.data(), where.out, result.size(), cudaMemcpyDeviceToHost));
     }
     if (where.software && !report_.request.count) {
@@ -170,6 +184,19 @@ void runner::on_device(const step_definition& step, const sample& data, study_st
         how.samples = report_.request.samples;
         out.cold = as_timing(clock_->cold([&] { step.run(where); }, how));
         out.warm = as_timing(clock_->warm([&] { step.run(where); }, how));
+    }
+}
+
+// On a GPU from a run of its own.
+void runner::add_timeline(const step_definition& step, stage& where, study_step& out) const {
+    if (out.operations) {
+        out.timeline = softgpu::observe::model_of(*out.operations, *study_.machine);
+    } else if (!where.software) {
+        operation_notes notes(report_.device.name);
+        where.notes = &notes;
+        step.run(where);
+        where.notes = nullptr;
+        out.timeline = notes.timeline();
     }
 }
 

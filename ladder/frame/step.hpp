@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "ladder/frame/findings.hpp"
 #include "ladder/study.hpp"
 #include "ladder/verdict.hpp"
+#include "softgpu/observe/timeline.hpp"
 
 namespace warpfold::ladder::frame {
 
@@ -45,6 +47,8 @@ struct sample {
     bytes right;
     value_type type = value_type::int32; // of `right`, for words about a difference
 };
+class operation_notes;
+
 using data_function = sample (*)(std::uint64_t n, std::uint64_t seed);
 
 // Where a step works. Device memory comes from an allocation of its own each, not initialised; scratch neither.
@@ -58,6 +62,9 @@ struct stage {
     unsigned multiprocessors = 1;
     bool software = false;
     std::vector<softgpu::observe::launch_record>* launches = nullptr; // on a GPU: where launch() notes them
+    operation_notes* notes = nullptr; // on a GPU, of a laboratory with timelines: where operations are noted
+    const sample* data = nullptr;           // on the host
+    void* kept = nullptr;                   // what step_definition::prepare has made
 
     template <class T>
     [[nodiscard]] const T* input(std::size_t k = 0) const {
@@ -102,6 +109,10 @@ struct step_definition {
     data_function data = nullptr;
     // Enqueues the whole of it; every run from the beginning, whatever an earlier one left behind.
     std::function<void(const stage&)> run{};
+    // What it needs besides, made once before all runs: streams, memory of the host. It lives until they are over.
+    std::function<std::shared_ptr<void>(const stage&)> prepare{};
+    // What it leaves, where that is not in stage::out; called when all work is over.
+    std::function<bytes(const stage&)> collect{};
     // Instead, for a step on the host.
     std::function<bytes(const sample&)> on_host{};
     // Instead, for what leaves its process without a device: names of programs of frame/apart.hpp, whose codes (int32)
@@ -127,6 +138,8 @@ struct study_definition {
     std::uint64_t n_timed = 0;
     std::uint64_t most = 0; // the largest n
     std::vector<step_definition> steps;
+    // Steps have timelines, on the software GPU by the model of this machine.
+    std::optional<softgpu::observe::timeline_machine> machine{};
     // Tables beside the steps; may be empty. `seconds_of` gives the cold median of a step on n elements, on a GPU.
     std::function<std::vector<study_table>(const study_report&, const stopwatch& seconds_of)> tables{};
 };

@@ -33,7 +33,7 @@ inline constexpr std::size_t engines = 5;
 struct operation_record {
     engine on = engine::none;
     std::string name{};             // "copy of 4096 bytes from host to device", the kernel's name, "host function"
-    std::string stream{};           // "stream 1", in the order in which they were first used; "default stream"
+    std::string stream{};           // "stream 1", in the order in which they were first used; "default stream"; of a mark none
     int priority = 0;               // smaller goes first
     std::vector<std::size_t> after{}; // places in the log of what has to be over before it begins
     std::uint64_t bytes = 0;        // that a copy or fill moves

@@ -82,14 +82,13 @@ void operation_journal::issued(operation& what, std::span<const operation_pointe
     const std::lock_guard lock(mutex_);
     const std::size_t place = log_.operations.size();
     observe::operation_record& record = log_.operations.emplace_back();
-    record.stream = name_of_stream(what.stream);
     record.priority = what.priority;
     for (const operation_pointer& o : after) {
         if (const auto at = o == nullptr ? places_.end() : places_.find(o->id); at != places_.end()) {
-            record.after.push_back(at->second);
+            record.after.push_back(at->second.place);
         }
     }
-    places_.emplace(what.id, place);
+    places_.emplace(what.id, place_and_stream{place, what.stream});
     log_.host.push_back({observe::host_step::sort::issues, this_thread(), place});
 }
 
@@ -97,7 +96,7 @@ void operation_journal::issued(operation& what, std::span<const operation_pointe
 void operation_journal::host_waited(const operation& what) {
     const std::lock_guard lock(mutex_);
     if (const auto at = places_.find(what.id); what.at == operation::stage::done && at != places_.end()) {
-        log_.host.push_back({observe::host_step::sort::waits, this_thread(), at->second});
+        log_.host.push_back({observe::host_step::sort::waits, this_thread(), at->second.place});
     }
 }
 
@@ -114,14 +113,15 @@ void operation_journal::describe(const operation& what, const operation_descript
         if (at == j->places_.end()) {
             continue;
         }
-        observe::operation_record& record = j->log_.operations[at->second];
+        observe::operation_record& record = j->log_.operations[at->second.place];
+        record.stream = j->name_of_stream(at->second.stream);
         record.on = as.on;
         record.name = as.name;
         record.bytes = as.bytes;
         record.pageable = as.pageable;
         record.staged = as.staged;
         if (as.launch != 0) {
-            j->of_launches_[as.launch] = at->second;
+            j->of_launches_[as.launch] = at->second.place;
         }
     }
 }

@@ -60,13 +60,18 @@ private:
         std::uint64_t blocks = 0, warp_instructions = 0, memory_bytes = 0;
     };
 
+    struct place_and_stream {
+        std::size_t place = 0;
+        std::uint64_t stream = 0;
+    };
+
     [[nodiscard]] std::uint32_t this_thread();
     [[nodiscard]] std::string name_of_stream(std::uint64_t id);
     void add_costs(observe::operation_log& to) const;
 
     observe::operation_log& log_;
     std::mutex mutex_;
-    std::unordered_map<std::uint64_t, std::size_t> places_; // of operations by id
+    std::unordered_map<std::uint64_t, place_and_stream> places_; // of operations by id
     std::unordered_map<std::uint64_t, std::size_t> of_launches_;
     std::unordered_map<std::uint64_t, cost> costs_; // by launch
     std::map<std::thread::id, std::uint32_t> threads_;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Copy, compute, copy, without overlap: by calls that block, and in one stream by calls that do not. (759, "Asynchronous
+// Concurrent Execution", "Host-Device Data Transfer Issues".)
+#include "ladder/streams/bench.hpp"
+#include "ladder/streams/steps.hpp"
+#include "ladder/streams/timeline_claims.hpp"
+#include "measure/check.hpp"
+
+namespace warpfold::ladder::streams {
+
+namespace {
+
+constexpr const char* source = "ladder/streams/01_one_stream.cpp";
+
+void run_blocking(const frame::stage& on) {
+    const bench& b = bench_of(on);
+    const part all{0, on.n};
+    const std::size_t bytes = on.n * sizeof(int);
+    // The default stream, which waits for the stage's: as on the slides.
+    frame::operate(on, nullptr, {"copy to the device", engine::to_device, bytes}, [&] {
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.in, bytes, cudaMemcpyHostToDevice));
+    });
+    compute(on, nullptr, all);
+    frame::operate(on, nullptr, {"copy to the host", engine::to_host, bytes}, [&] {
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(b.out, device_out(on), bytes, cudaMemcpyDeviceToHost));
+    });
+}
+
+void run_in_one(const frame::stage& on) {
+    const part all{0, on.n};
+    copy_in(on, on.stream, all);
+    compute(on, on.stream, all);
+    copy_out(on, on.stream, all);
+}
+
+std::string what(const timeline_event& e) { return e.on == engine::compute ? "kernel" : std::string("copy ") + name_of(e.on); }
+
+// When the host had issued an operation, and when the one before it was over.
+verdict returns_after(const timeline& t, std::size_t first, bool wanted) {
+    const timeline_event& before = t.events.at(first);
+    const timeline_event& next = t.events.at(first + 1);
+    return seen((next.issued >= before.end) == wanted,
+                what(before) + " over at " + microseconds(before.end) + ", " + what(next) + " issued at " +
+                    microseconds(next.issued));
+}
+
+} // namespace
+
+frame::step_definition blocking() {
+    return step("blocking", "calls that block", source, "cudaMemcpy, a kernel, cudaMemcpy, in the default stream",
+                "759, Host-Device Data Transfer Issues", run_blocking,
+                {{"data transfers using cudaMemcpy() are blocking: control is returned to the host thread only after "
+                  "the data transfer is complete",
+                  "759, Host-Device Data Transfer Issues",
+                  on_timeline([](const auto&, const timeline& t) { return returns_after(t, 0, true); })},
+                 {"kernel launches: control is returned before the device has completed the requested task",
+                  "759, Asynchronous Concurrent Execution",
+                  on_timeline([](const auto&, const timeline& t) {
+                      const auto& kernel = t.events.at(1);
+                      return seen(kernel.issued < kernel.end, "launch returned at " + microseconds(kernel.issued) +
+                                                                  ", kernel over at " + microseconds(kernel.end));
+                  })}});
+}
+
+frame::step_definition one_stream() {
+    return step("one", "one stream", source, "the same with cudaMemcpyAsync from page-locked memory",
+                "759, Host-Device Data Transfer Issues", run_in_one,
+                {{"the host does not wait on the device to finish the copy and the kernel: cpuFunction() starts at once",
+                  "759, Host-Device Data Transfer Issues",
+                  on_timeline([](const auto&, const timeline& t) { return returns_after(t, 1, false); })},
+                 {"the launch of the kernel only happens after the copy call finishes: an operation in a stream does not "
+                  "commence prior to the previous one being fully completed",
+                  "759, CUDA Streams: Overview", streams_are_in_order()},
+                 {"up until this point we are still not using the two GPU engines", "759, Host-Device Data Transfer Issues",
+                  engines_never_overlap()}});
+}
+
+} // namespace warpfold::ladder::streams

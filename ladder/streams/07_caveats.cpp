@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// The lecture's list of what keeps two streams apart when it is issued in between, one after the other; what the calls that
+// synchronise wait for; and what the end of a stream waits for. (759, "CUDA Streams: Caveats", "Synchronization Aspects",
+// "Clean Up Phase".)
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "ladder/streams/bench.hpp"
+#include "ladder/streams/steps.hpp"
+#include "ladder/streams/timeline_claims.hpp"
+#include "measure/check.hpp"
+
+namespace warpfold::ladder::streams {
+
+namespace {
+
+constexpr const char* source = "ladder/streams/07_caveats.cpp";
+constexpr const char* caveats = "759, CUDA Streams: Caveats";
+constexpr const char* aspects = "759, CUDA Streams: Synchronization Aspects";
+
+enum between : unsigned { nothing, pinned_allocation, allocation, fill, device_copy, kernel_in_0, cache_choice, all };
+
+constexpr std::size_t few_bytes = 4096;
+
+// Small things of the kind, and their owners, which go when all is over: a free waits for the device.
+struct kept_until_the_end {
+    std::vector<void*> device, pinned;
+    ~kept_until_the_end() {
+        for (void* const p : device) {
+            (void)cudaFree(p);
+        }
+        for (void* const p : pinned) {
+            (void)cudaFreeHost(p);
+        }
+    }
+};
+
+void issue_between(const frame::stage& on, unsigned what, const part& early, const part& late, kept_until_the_end& kept) {
+    const std::size_t bytes = std::min<std::size_t>(std::min(early.count, late.count) * sizeof(int), few_bytes);
+    switch (what) {
+    case pinned_allocation:
+        kept.pinned.push_back(nullptr);
+        WARPFOLD_CUDA_CHECK(cudaMallocHost(&kept.pinned.back(), few_bytes));
+        return;
+    case allocation:
+        kept.device.push_back(nullptr);
+        WARPFOLD_CUDA_CHECK(cudaMalloc(&kept.device.back(), few_bytes));
+        return;
+    case cache_choice:
+        WARPFOLD_CUDA_CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
+        return;
+    default: break;
+    }
+    if (bytes == 0) {
+        return;
+    }
+    // Into results that their kernel writes later.
+    if (what == fill) {
+        frame::operate(on, nullptr, {"fill", engine::compute, bytes}, [&] {
+            WARPFOLD_CUDA_CHECK(cudaMemset(device_out(on) + early.first, 0, bytes));
+        });
+    } else if (what == device_copy) {
+        frame::operate(on, nullptr, {"copy on the device", engine::compute, bytes}, [&] {
+            WARPFOLD_CUDA_CHECK(cudaMemcpy(device_out(on) + early.first, device_in(on) + late.first, bytes,
+                                           cudaMemcpyDeviceToDevice));
+        });
+    } else if (what == kernel_in_0) {
+        compute(on, nullptr, {late.first, 1});
+    }
+}
+
+// For each entry of the list: a copy in one stream, the entry, a kernel on other data in another stream.
+void run_in_between(const frame::stage& on) {
+    bench& b = bench_of(on);
+    const auto halves = parts(on.n, 2);
+    const auto early = parts(halves[0].count, all);
+    const auto late = parts(halves[1].count, all);
+    const cudaStream_t stream1 = b.streams[0].handle();
+    const cudaStream_t stream2 = b.streams[1].handle();
+    fork(on, stream2);
+    copy_in(on, stream2, halves[1]);
+    wait_for(on, stream1, stream2);
+    kept_until_the_end kept;
+    for (unsigned k = 0; k < all; ++k) {
+        const part there{halves[1].first + late[k].first, late[k].count};
+        copy_in(on, stream1, early[k]);
+        issue_between(on, k, early[k], there, kept);
+        compute(on, stream2, there);
+        wait_for(on, stream1, stream2);
+        wait_for(on, stream2, stream1);
+    }
+    compute(on, stream1, halves[0]);
+    copy_out(on, stream1, halves[0]);
+    copy_out(on, stream2, halves[1]);
+    join(on, stream1);
+    join(on, stream2);
+    WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
+    WARPFOLD_CUDA_CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone));
+}
+
+// The copy and the kernel of one entry.
+struct pair_of_commands {
+    const timeline_event* copy = nullptr;
+    const timeline_event* kernel = nullptr;
+};
+pair_of_commands commands_around(const timeline& t, unsigned what) {
+    std::vector<const timeline_event*> copies;
+    std::vector<const timeline_event*> kernels;
+    for (const timeline_event& e : t.events) {
+        if (e.on == engine::to_device) {
+            copies.push_back(&e);
+        } else if (e.on == engine::compute && e.stream != "default stream") {
+            kernels.push_back(&e);
+        }
+    }
+    return {copies.at(what + 1), kernels.at(what)}; // the first copy is that of all kernels' data
+}
+
+frame::check kept_apart(unsigned what) {
+    return on_timeline([what](const frame::evidence& /*e*/, const timeline& t) {
+        if (t.modelled && (what == pinned_allocation || what == allocation || what == cache_choice)) {
+            return unseen("the model knows of streams only: needs a GPU");
+        }
+        const auto [copy, kernel] = commands_around(t, what);
+        const double both = overlap(*copy, *kernel);
+        const double shorter = std::min(copy->end - copy->start, kernel->end - kernel->start);
+        std::string figure = "copy and kernel at the same time for " + microseconds(both) + " of " + microseconds(shorter);
+        if (both < 0.1 * shorter && kernel->issued > copy->end - 0.1 * shorter) {
+            return unseen(figure + ", but the call in between lasted until the copy was over");
+        }
+        return seen((both < 0.1 * shorter) == (what != nothing), std::move(figure));
+    });
+}
+
+// A small part in one stream, the large rest in another; the host waits for the first, issues more, waits for all, issues more.
+void run_synchronisation(const frame::stage& on) {
+    bench& b = bench_of(on);
+    const part small{0, on.n / 8};
+    const part rest{small.count, on.n - small.count};
+    const cudaStream_t first = b.streams[0].handle();
+    const cudaStream_t second = b.streams[1].handle();
+    fork(on, first);
+    fork(on, second);
+    copy_in(on, first, small);
+    compute(on, first, small);
+    copy_out(on, first, small);
+    copy_in(on, second, rest);
+    compute(on, second, rest);
+    copy_out(on, second, rest);
+    WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(first));
+    compute(on, first, small);
+    WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
+    WARPFOLD_CUDA_CHECK(cudaStreamQuery(first)); // cudaErrorNotReady would be thrown
+    WARPFOLD_CUDA_CHECK(cudaStreamQuery(second));
+    copy_out(on, first, small);
+    join(on, first);
+    join(on, second);
+}
+
+verdict waits_for_one(const frame::evidence& /*e*/, const timeline& t) {
+    const double issued = t.events.at(6).issued;
+    const double mine = t.events.at(2).end;
+    const double others = t.events.at(5).end;
+    return seen(issued >= mine && issued < others, "the stream is done at " + microseconds(mine) + ", the next command is issued at " +
+                                                       microseconds(issued) + ", the other stream is done at " +
+                                                       microseconds(others));
+}
+
+verdict waits_for_all(const frame::evidence& /*e*/, const timeline& t) {
+    const double issued = t.events.at(7).issued;
+    double last = 0;
+    for (std::size_t k = 0; k < 7; ++k) {
+        last = std::max(last, t.events[k].end);
+    }
+    return seen(issued >= last,
+                "all is done at " + microseconds(last) + ", the next command is issued at " + microseconds(issued));
+}
+
+// The first half in a stream that is destroyed as soon as all is issued.
+void run_destroyed(const frame::stage& on) {
+    bench& b = bench_of(on);
+    const auto halves = parts(on.n, 2);
+    const cudaStream_t stays = b.streams[0].handle();
+    fork(on, stays);
+    {
+        const own_stream gone(cudaStreamDefault);
+        fork(on, gone.handle());
+        copy_in(on, gone.handle(), halves[0]);
+        compute(on, gone.handle(), halves[0]);
+        copy_out(on, gone.handle(), halves[0]);
+        join(on, gone.handle());
+    }
+    copy_in(on, stays, halves[1]);
+    compute(on, stays, halves[1]);
+    copy_out(on, stays, halves[1]);
+    join(on, stays);
+}
+
+verdict returns_when_over(const frame::evidence& /*e*/, const timeline& t) {
+    const double issued = t.events.at(3).issued;
+    const double over = t.events.at(2).end;
+    return seen(issued >= over, "the next command is issued at " + microseconds(issued) +
+                                    ", the work of the destroyed stream is over at " + microseconds(over) +
+                                    (issued < over ? ": today the call returns at once and the work goes on" : ""));
+}
+
+} // namespace
+
+frame::step_definition in_between() {
+    frame::step_definition s = step("in between", "what keeps streams apart", source,
+                                    "between a copy in one stream and a kernel in another: each entry of the list", caveats,
+                                    run_in_between,
+                                    {{"with nothing in between they run concurrently", caveats, kept_apart(nothing)}});
+    const std::pair<const char*, unsigned> entries[] = {{"a page-locked host memory allocation", pinned_allocation},
+                                                        {"a device memory allocation", allocation},
+                                                        {"a device memory set", fill},
+                                                        {"a device to device memory copy", device_copy},
+                                                        {"a kernel launch to stream 0", kernel_in_0},
+                                                        {"a switch between the L1/shared memory configurations", cache_choice}};
+    for (const auto& [name, what] : entries) {
+        s.claims.push_back({std::string("they cannot run concurrently if in-between them is issued: ") + name, caveats,
+                            kept_apart(what)});
+    }
+    return s;
+}
+
+frame::step_definition synchronisation() {
+    return step("synchronise", "what the host waits for", source, "one stream, then all; and asking without waiting", aspects,
+                run_synchronisation,
+                {{"cudaStreamSynchronize() halts the host until the given stream has completed, other streams continue",
+                  aspects, on_timeline(waits_for_one)},
+                 {"cudaDeviceSynchronize() halts the host until all streams have completed", aspects,
+                  on_timeline(waits_for_all)},
+                 {"cudaStreamQuery() tells whether all preceding commands in a stream have completed", aspects,
+                  [](const frame::evidence&) { return seen(true, "it says so of both streams after cudaDeviceSynchronize()"); }}});
+}
+
+frame::step_definition destroyed() {
+    return step("destroyed", "the end of a stream", source, "cudaStreamDestroy() while the stream has work",
+                "759, CUDA Streams: Clean Up Phase", run_destroyed,
+                {{"cudaStreamDestroy() waits for all preceding commands in the stream to complete before returning control",
+                  "759, CUDA Streams: Clean Up Phase", on_timeline(returns_when_over)},
+                 {"all the work that was in it is done", "759, CUDA Streams: Clean Up Phase", streams_are_in_order()}});
+}
+
+} // namespace warpfold::ladder::streams
