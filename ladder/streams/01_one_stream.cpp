@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copy, compute, copy, without overlap: by calls that block, and in one stream by calls that do not. (759, "Asynchronous
 // Concurrent Execution", "Host-Device Data Transfer Issues".)
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "ladder/streams/bench.hpp"
 #include "ladder/streams/steps.hpp"
 #include "ladder/streams/timeline_claims.hpp"
@@ -31,6 +35,38 @@ void run_in_one(const frame::stage& on) {
     copy_in(on, on.stream, all);
     compute(on, on.stream, all);
     copy_out(on, on.stream, all);
+}
+
+// What the lecture's list of asynchronous calls has of copies: 64 KiB from pageable memory while the stream still copies the
+// rest, and 64 KiB from the device to the device while the kernel runs.
+constexpr std::uint64_t few = (64u << 10) / sizeof(int);
+
+void run_small_copies(const frame::stage& on) {
+    const bench& b = bench_of(on);
+    const part small{0, std::min(on.n, few)};
+    const part rest{small.count, on.n - small.count};
+    const std::size_t bytes = small.count * sizeof(int);
+    int* const elsewhere = device_in(on) + on.n;
+    copy_in(on, nullptr, rest);
+    frame::operate(on, nullptr, {"copy to the device", engine::to_device, bytes, true}, [&] {
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.data, bytes, cudaMemcpyHostToDevice));
+    });
+    compute(on, nullptr, {0, on.n});
+    frame::operate(on, nullptr, {"copy on the device", engine::compute, 2 * bytes}, [&] {
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(elsewhere, device_out(on), bytes, cudaMemcpyDeviceToDevice));
+    });
+    frame::operate(on, nullptr, {"copy to the host", engine::to_host, bytes}, [&] {
+        WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(b.out, elsewhere, bytes, cudaMemcpyDeviceToHost, nullptr));
+    });
+    copy_out(on, nullptr, rest);
+}
+
+// Whether the call after an operation was made before something was over.
+verdict returns_before(const timeline& t, std::size_t next, std::size_t over, std::string what) {
+    const double issued = t.events.at(next).issued;
+    const double end = t.events.at(over).end;
+    return seen(issued < end, "the next command issued at " + microseconds(issued) + ", " + what + " over at " +
+                                  microseconds(end));
 }
 
 std::string what(const timeline_event& e) { return e.on == engine::compute ? "kernel" : std::string("copy ") + name_of(e.on); }
@@ -73,6 +109,21 @@ frame::step_definition one_stream() {
                   "759, CUDA Streams: Overview", streams_are_in_order()},
                  {"up until this point we are still not using the two GPU engines", "759, Host-Device Data Transfer Issues",
                   engines_never_overlap()}});
+}
+
+frame::step_definition small_copies() {
+    frame::step_definition s =
+        step("small", "copies that may return at once", source, "64 KiB from the host and 64 KiB on the device, by cudaMemcpy",
+             "759, Asynchronous Concurrent Execution", run_small_copies,
+             {{"asynchronous: host to device copies of a memory block of 64 KB or less",
+               "759, Asynchronous Concurrent Execution",
+               on_timeline([](const auto&, const timeline& t) {
+                   return returns_before(t, 2, 0, "the stream's copy before it");
+               })},
+              {"asynchronous: device to device memory copies", "759, Asynchronous Concurrent Execution",
+               on_timeline([](const auto&, const timeline& t) { return returns_before(t, 4, 3, "the copy"); })}});
+    s.scratch_bytes = [](std::uint64_t n) { return (n + few) * sizeof(int); };
+    return s;
 }
 
 } // namespace warpfold::ladder::streams

@@ -68,7 +68,7 @@ const frame::study_definition& laboratory() {
         .n_counted = 1u << 17,
         .n_timed = 1u << 24,
         .most = 1u << 28,
-        .steps = {blocking(), one_stream(), two_streams(), breadth_first(), many_streams(), pageable(), wait_event(),
+        .steps = {blocking(), one_stream(), small_copies(), two_streams(), breadth_first(), many_streams(), pageable(), wait_event(),
                   no_wait(), default_stream(), non_blocking(), per_thread(), host_functions(), in_between(),
                   synchronisation(), destroyed()},
         .machine = small_gpu(),

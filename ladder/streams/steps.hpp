@@ -10,6 +10,7 @@ namespace warpfold::ladder::streams {
 
 frame::step_definition blocking();
 frame::step_definition one_stream();
+frame::step_definition small_copies();
 frame::step_definition two_streams();
 frame::step_definition breadth_first();
 frame::step_definition many_streams();
