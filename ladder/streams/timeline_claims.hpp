@@ -24,7 +24,7 @@ using timeline_check = std::function<verdict(const frame::evidence&, const timel
 // Both engines work at the same time; or never do.
 [[nodiscard]] frame::check engines_overlap(engine a, engine b);
 [[nodiscard]] frame::check engines_never_overlap();
-// This step takes less time than an earlier one, by a tenth at least; or about as long. On a GPU the cold medians count.
+// This step takes less time than an earlier one, by a tenth at least; or about as long. On a GPU the smaller of the medians, cold and warm, counts.
 [[nodiscard]] frame::check shorter_than(std::string other);
 [[nodiscard]] frame::check as_long_as(std::string other);
 
