@@ -81,9 +81,11 @@ std::string timelines_of(const ladder::study_report& report, const report::style
         return {};
     }
     const std::size_t columns = std::max<std::size_t>(std::min(most_columns, look.width), 40) - label_columns;
-    std::string out =
-        "\n" + report::paragraph("", "Timelines: " + machine + ". A digit begins each operation and names its stream, 0 the "
-                                     "default stream; all to one scale.", look.width);
+    std::string out = "\n" + report::paragraph("",
+                                               "Timelines: " + machine +
+                                                   ". A digit begins each operation and names its stream, 0 the "
+                                                   "default stream; all to one scale.",
+                                               look.width);
     for (const ladder::study_step& step : report.steps) {
         out += step.timeline ? text_of(step, seconds, columns) : "";
     }

@@ -21,13 +21,11 @@ void run_blocking(const frame::stage& on) {
     const part all{0, on.n};
     const std::size_t bytes = on.n * sizeof(int);
     // The default stream, which waits for the stage's: as on the slides.
-    frame::operate(on, nullptr, {"copy to the device", engine::to_device, bytes}, [&] {
-        WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.in, bytes, cudaMemcpyHostToDevice));
-    });
+    frame::operate(on, nullptr, {"copy to the device", engine::to_device, bytes},
+                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.in, bytes, cudaMemcpyHostToDevice)); });
     compute(on, nullptr, all);
-    frame::operate(on, nullptr, {"copy to the host", engine::to_host, bytes}, [&] {
-        WARPFOLD_CUDA_CHECK(cudaMemcpy(b.out, device_out(on), bytes, cudaMemcpyDeviceToHost));
-    });
+    frame::operate(on, nullptr, {"copy to the host", engine::to_host, bytes},
+                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(b.out, device_out(on), bytes, cudaMemcpyDeviceToHost)); });
 }
 
 void run_in_one(const frame::stage& on) {
@@ -48,9 +46,8 @@ void run_small_copies(const frame::stage& on) {
     const std::size_t bytes = small.count * sizeof(int);
     int* const elsewhere = device_in(on) + on.n;
     copy_in(on, nullptr, rest);
-    frame::operate(on, nullptr, {"copy to the device", engine::to_device, bytes, true}, [&] {
-        WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.data, bytes, cudaMemcpyHostToDevice));
-    });
+    frame::operate(on, nullptr, {"copy to the device", engine::to_device, bytes, true},
+                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.data, bytes, cudaMemcpyHostToDevice)); });
     compute(on, nullptr, {0, on.n});
     frame::operate(on, nullptr, {"copy on the device", engine::compute, 2 * bytes}, [&] {
         WARPFOLD_CUDA_CHECK(cudaMemcpy(elsewhere, device_out(on), bytes, cudaMemcpyDeviceToDevice));
@@ -65,19 +62,20 @@ void run_small_copies(const frame::stage& on) {
 verdict returns_before(const timeline& t, std::size_t next, std::size_t over, std::string what) {
     const double issued = t.events.at(next).issued;
     const double end = t.events.at(over).end;
-    return seen(issued < end, "the next command issued at " + microseconds(issued) + ", " + what + " over at " +
-                                  microseconds(end));
+    return seen(issued < end,
+                "the next command issued at " + microseconds(issued) + ", " + what + " over at " + microseconds(end));
 }
 
-std::string what(const timeline_event& e) { return e.on == engine::compute ? "kernel" : std::string("copy ") + name_of(e.on); }
+std::string what(const timeline_event& e) {
+    return e.on == engine::compute ? "kernel" : std::string("copy ") + name_of(e.on);
+}
 
 // When the host had issued an operation, and when the one before it was over.
 verdict returns_after(const timeline& t, std::size_t first, bool wanted) {
     const timeline_event& before = t.events.at(first);
     const timeline_event& next = t.events.at(first + 1);
-    return seen((next.issued >= before.end) == wanted,
-                what(before) + " over at " + microseconds(before.end) + ", " + what(next) + " issued at " +
-                    microseconds(next.issued));
+    return seen((next.issued >= before.end) == wanted, what(before) + " over at " + microseconds(before.end) + ", " +
+                                                           what(next) + " issued at " + microseconds(next.issued));
 }
 
 } // namespace
@@ -90,8 +88,7 @@ frame::step_definition blocking() {
                   "759, Host-Device Data Transfer Issues",
                   on_timeline([](const auto&, const timeline& t) { return returns_after(t, 0, true); })},
                  {"kernel launches: control is returned before the device has completed the requested task",
-                  "759, Asynchronous Concurrent Execution",
-                  on_timeline([](const auto&, const timeline& t) {
+                  "759, Asynchronous Concurrent Execution", on_timeline([](const auto&, const timeline& t) {
                       const auto& kernel = t.events.at(1);
                       return seen(kernel.issued < kernel.end, "launch returned at " + microseconds(kernel.issued) +
                                                                   ", kernel over at " + microseconds(kernel.end));
@@ -99,25 +96,26 @@ frame::step_definition blocking() {
 }
 
 frame::step_definition one_stream() {
-    return step("one", "one stream", source, "the same with cudaMemcpyAsync from page-locked memory",
-                "759, Host-Device Data Transfer Issues", run_in_one,
-                {{"the host does not wait on the device to finish the copy and the kernel: cpuFunction() starts at once",
-                  "759, Host-Device Data Transfer Issues",
-                  on_timeline([](const auto&, const timeline& t) { return returns_after(t, 1, false); })},
-                 {"the launch of the kernel only happens after the copy call finishes: an operation in a stream does not "
-                  "commence prior to the previous one being fully completed",
-                  "759, CUDA Streams: Overview", streams_are_in_order()},
-                 {"up until this point we are still not using the two GPU engines", "759, Host-Device Data Transfer Issues",
-                  engines_never_overlap()}});
+    return step(
+        "one", "one stream", source, "the same with cudaMemcpyAsync from page-locked memory",
+        "759, Host-Device Data Transfer Issues", run_in_one,
+        {{"the host does not wait on the device to finish the copy and the kernel: cpuFunction() starts at once",
+          "759, Host-Device Data Transfer Issues",
+          on_timeline([](const auto&, const timeline& t) { return returns_after(t, 1, false); })},
+         {"the launch of the kernel only happens after the copy call finishes: an operation in a stream does not "
+          "commence prior to the previous one being fully completed",
+          "759, CUDA Streams: Overview", streams_are_in_order()},
+         {"up until this point we are still not using the two GPU engines", "759, Host-Device Data Transfer Issues",
+          engines_never_overlap()}});
 }
 
 frame::step_definition small_copies() {
     frame::step_definition s =
-        step("small", "copies that may return at once", source, "64 KiB from the host and 64 KiB on the device, by cudaMemcpy",
-             "759, Asynchronous Concurrent Execution", run_small_copies,
+        step("small", "copies that may return at once", source,
+             "64 KiB from the host and 64 KiB on the device, by cudaMemcpy", "759, Asynchronous Concurrent Execution",
+             run_small_copies,
              {{"asynchronous: host to device copies of a memory block of 64 KB or less",
-               "759, Asynchronous Concurrent Execution",
-               on_timeline([](const auto&, const timeline& t) {
+               "759, Asynchronous Concurrent Execution", on_timeline([](const auto&, const timeline& t) {
                    return returns_before(t, 2, 0, "the stream's copy before it");
                })},
               {"asynchronous: device to device memory copies", "759, Asynchronous Concurrent Execution",

@@ -73,14 +73,15 @@ verdict busiest_engine(const frame::evidence& e, const timeline& t) {
 } // namespace
 
 frame::step_definition two_streams() {
-    return step("two", "two streams, depth first", source, "half the data in each: copy, kernel, copy; then the next stream",
-                making_use, run_two,
-                {{"learn how to use both engines at the same time: copies while a kernel executes",
-                  "759, CUDA Streams: Why Bother?", engines_overlap(engine::to_device, engine::compute)},
-                 {"the execution order in a stream is identical to the order in which the operations are added to it",
-                  "759, CUDA Streams: Overview", streams_are_in_order()},
-                 {"with respect to each other, streams execute their commands as they see fit: less time than one stream",
-                  "759, CUDA Streams: Overview", shorter_than("one")}});
+    return step(
+        "two", "two streams, depth first", source, "half the data in each: copy, kernel, copy; then the next stream",
+        making_use, run_two,
+        {{"learn how to use both engines at the same time: copies while a kernel executes",
+          "759, CUDA Streams: Why Bother?", engines_overlap(engine::to_device, engine::compute)},
+         {"the execution order in a stream is identical to the order in which the operations are added to it",
+          "759, CUDA Streams: Overview", streams_are_in_order()},
+         {"with respect to each other, streams execute their commands as they see fit: less time than one stream",
+          "759, CUDA Streams: Overview", shorter_than("one")}});
 }
 
 frame::step_definition breadth_first() {
@@ -93,7 +94,8 @@ frame::step_definition breadth_first() {
 }
 
 frame::step_definition many_streams() {
-    return step("many", "four streams, eight pieces", source, "the loop over more and smaller pieces", making_use, run_many,
+    return step("many", "four streams, eight pieces", source, "the loop over more and smaller pieces", making_use,
+                run_many,
                 {{"an H2D copy subengine and a D2H copy subengine that can work simultaneously",
                   "759, CUDA Streams: Why Bother?", engines_overlap(engine::to_device, engine::to_host)},
                  {"smaller pieces overlap better", "beyond the lectures", shorter_than("two")},

@@ -60,15 +60,14 @@ verdict kernel_waits(const frame::evidence& /*e*/, const timeline& t) {
     const double second = t.events.at(copy_of_previous).end;
     const double slack = t.modelled ? 1e-9 : 20e-6;
     return seen(kernel.start + slack >= std::max(first, second),
-                "copies 1 and 2 over at " + microseconds(first) + " and " + microseconds(second) + ", kernel begins at " +
-                    microseconds(kernel.start));
+                "copies 1 and 2 over at " + microseconds(first) + " and " + microseconds(second) +
+                    ", kernel begins at " + microseconds(kernel.start));
 }
 
 verdict host_goes_on(const frame::evidence& /*e*/, const timeline& t) {
     const double issued = t.events.at(kernel_of_new).issued;
     const double start = t.events.at(kernel_of_new).start;
-    return seen(issued < start,
-                "kernel issued at " + microseconds(issued) + ", begins at " + microseconds(start));
+    return seen(issued < start, "kernel issued at " + microseconds(issued) + ", begins at " + microseconds(start));
 }
 
 } // namespace
@@ -88,11 +87,11 @@ frame::step_definition no_wait() {
         step("no wait", "the same without the wait", source, "the kernel may run before its input is there", example,
              run_without,
              {{"inter-stream relative behavior is not guaranteed and should not be relied upon for correctness",
-               "759, CUDA Streams: Overview",
-               [](const frame::evidence& e) {
+               "759, CUDA Streams: Overview", [](const frame::evidence& e) {
                    const std::string result = e.step.correct ? "right this time" : "wrong this time";
-                   return e.found == nullptr ? unseen(result + "; needs the checks")
-                                             : seen(e.found->has("race between streams"), result + "; " + e.found->in_words());
+                   return e.found == nullptr
+                              ? unseen(result + "; needs the checks")
+                              : seen(e.found->has("race between streams"), result + "; " + e.found->in_words());
                }}});
     s.ought = fate::by_luck;
     s.lesson = "nothing makes the kernel wait for the copy in the other stream";

@@ -105,13 +105,14 @@ frame::step_definition non_blocking() {
 }
 
 frame::step_definition per_thread() {
-    return step("per thread", "default streams of threads", source,
-                "two threads of the host, each in its cudaStreamPerThread: what nvcc --default-stream per-thread makes of 0",
-                "759, CUDA Streams: Creation", run_per_thread,
-                {{"one thread's default stream does not wait for another's", "beyond the lectures",
-                  engines_overlap(engine::compute, engine::to_device)},
-                 {"each is in order", "759, CUDA Streams: Overview", streams_are_in_order()},
-                 {"faster than one stream", "beyond the lectures", shorter_than("one")}});
+    return step(
+        "per thread", "default streams of threads", source,
+        "two threads of the host, each in its cudaStreamPerThread: what nvcc --default-stream per-thread makes of 0",
+        "759, CUDA Streams: Creation", run_per_thread,
+        {{"one thread's default stream does not wait for another's", "beyond the lectures",
+          engines_overlap(engine::compute, engine::to_device)},
+         {"each is in order", "759, CUDA Streams: Overview", streams_are_in_order()},
+         {"faster than one stream", "beyond the lectures", shorter_than("one")}});
 }
 
 } // namespace warpfold::ladder::streams

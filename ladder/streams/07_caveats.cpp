@@ -37,7 +37,8 @@ struct kept_until_the_end {
     }
 };
 
-void issue_between(const frame::stage& on, unsigned what, const part& early, const part& late, kept_until_the_end& kept) {
+void issue_between(const frame::stage& on, unsigned what, const part& early, const part& late,
+                   kept_until_the_end& kept) {
     const std::size_t bytes = std::min<std::size_t>(std::min(early.count, late.count) * sizeof(int), few_bytes);
     switch (what) {
     case pinned_allocation:
@@ -48,9 +49,7 @@ void issue_between(const frame::stage& on, unsigned what, const part& early, con
         kept.device.push_back(nullptr);
         WARPFOLD_CUDA_CHECK(cudaMalloc(&kept.device.back(), few_bytes));
         return;
-    case cache_choice:
-        WARPFOLD_CUDA_CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
-        return;
+    case cache_choice: WARPFOLD_CUDA_CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared)); return;
     default: break;
     }
     if (bytes == 0) {
@@ -58,13 +57,12 @@ void issue_between(const frame::stage& on, unsigned what, const part& early, con
     }
     // Into results that their kernel writes later.
     if (what == fill) {
-        frame::operate(on, nullptr, {"fill", engine::compute, bytes}, [&] {
-            WARPFOLD_CUDA_CHECK(cudaMemset(device_out(on) + early.first, 0, bytes));
-        });
+        frame::operate(on, nullptr, {"fill", engine::compute, bytes},
+                       [&] { WARPFOLD_CUDA_CHECK(cudaMemset(device_out(on) + early.first, 0, bytes)); });
     } else if (what == device_copy) {
         frame::operate(on, nullptr, {"copy on the device", engine::compute, bytes}, [&] {
-            WARPFOLD_CUDA_CHECK(cudaMemcpy(device_out(on) + early.first, device_in(on) + late.first, bytes,
-                                           cudaMemcpyDeviceToDevice));
+            WARPFOLD_CUDA_CHECK(
+                cudaMemcpy(device_out(on) + early.first, device_in(on) + late.first, bytes, cudaMemcpyDeviceToDevice));
         });
     } else if (what == kernel_in_0) {
         compute(on, nullptr, {late.first, 1});
@@ -126,7 +124,8 @@ frame::check kept_apart(unsigned what) {
         const auto [copy, kernel] = commands_around(t, what);
         const double both = overlap(*copy, *kernel);
         const double shorter = std::min(copy->end - copy->start, kernel->end - kernel->start);
-        std::string figure = "copy and kernel at the same time for " + microseconds(both) + " of " + microseconds(shorter);
+        std::string figure =
+            "copy and kernel at the same time for " + microseconds(both) + " of " + microseconds(shorter);
         if (both < 0.1 * shorter && kernel->issued > copy->end - 0.1 * shorter) {
             return unseen(figure + ", but the call in between lasted until the copy was over");
         }
@@ -163,9 +162,9 @@ verdict waits_for_one(const frame::evidence& /*e*/, const timeline& t) {
     const double issued = t.events.at(6).issued;
     const double mine = t.events.at(2).end;
     const double others = t.events.at(5).end;
-    return seen(issued >= mine && issued < others, "the stream is done at " + microseconds(mine) + ", the next command is issued at " +
-                                                       microseconds(issued) + ", the other stream is done at " +
-                                                       microseconds(others));
+    return seen(issued >= mine && issued < others, "the stream is done at " + microseconds(mine) +
+                                                       ", the next command is issued at " + microseconds(issued) +
+                                                       ", the other stream is done at " + microseconds(others));
 }
 
 verdict waits_for_all(const frame::evidence& /*e*/, const timeline& t) {
@@ -209,16 +208,17 @@ verdict returns_when_over(const frame::evidence& /*e*/, const timeline& t) {
 } // namespace
 
 frame::step_definition in_between() {
-    frame::step_definition s = step("in between", "what keeps streams apart", source,
-                                    "between a copy in one stream and a kernel in another: each entry of the list", caveats,
-                                    run_in_between,
-                                    {{"with nothing in between they run concurrently", caveats, kept_apart(nothing)}});
-    const std::pair<const char*, unsigned> entries[] = {{"a page-locked host memory allocation", pinned_allocation},
-                                                        {"a device memory allocation", allocation},
-                                                        {"a device memory set", fill},
-                                                        {"a device to device memory copy", device_copy},
-                                                        {"a kernel launch to stream 0", kernel_in_0},
-                                                        {"a switch between the L1/shared memory configurations", cache_choice}};
+    frame::step_definition s =
+        step("in between", "what keeps streams apart", source,
+             "between a copy in one stream and a kernel in another: each entry of the list", caveats, run_in_between,
+             {{"with nothing in between they run concurrently", caveats, kept_apart(nothing)}});
+    const std::pair<const char*, unsigned> entries[] = {
+        {"a page-locked host memory allocation", pinned_allocation},
+        {"a device memory allocation", allocation},
+        {"a device memory set", fill},
+        {"a device to device memory copy", device_copy},
+        {"a kernel launch to stream 0", kernel_in_0},
+        {"a switch between the L1/shared memory configurations", cache_choice}};
     for (const auto& [name, what] : entries) {
         s.claims.push_back({std::string("they cannot run concurrently if in-between them is issued: ") + name, caveats,
                             kept_apart(what)});
@@ -227,22 +227,25 @@ frame::step_definition in_between() {
 }
 
 frame::step_definition synchronisation() {
-    return step("synchronise", "what the host waits for", source, "one stream, then all; and asking without waiting", aspects,
-                run_synchronisation,
+    return step("synchronise", "what the host waits for", source, "one stream, then all; and asking without waiting",
+                aspects, run_synchronisation,
                 {{"cudaStreamSynchronize() halts the host until the given stream has completed, other streams continue",
                   aspects, on_timeline(waits_for_one)},
                  {"cudaDeviceSynchronize() halts the host until all streams have completed", aspects,
                   on_timeline(waits_for_all)},
                  {"cudaStreamQuery() tells whether all preceding commands in a stream have completed", aspects,
-                  [](const frame::evidence&) { return seen(true, "it says so of both streams after cudaDeviceSynchronize()"); }}});
+                  [](const frame::evidence&) {
+                      return seen(true, "it says so of both streams after cudaDeviceSynchronize()");
+                  }}});
 }
 
 frame::step_definition destroyed() {
-    return step("destroyed", "the end of a stream", source, "cudaStreamDestroy() while the stream has work",
-                "759, CUDA Streams: Clean Up Phase", run_destroyed,
-                {{"cudaStreamDestroy() waits for all preceding commands in the stream to complete before returning control",
-                  "759, CUDA Streams: Clean Up Phase", on_timeline(returns_when_over)},
-                 {"all the work that was in it is done", "759, CUDA Streams: Clean Up Phase", streams_are_in_order()}});
+    return step(
+        "destroyed", "the end of a stream", source, "cudaStreamDestroy() while the stream has work",
+        "759, CUDA Streams: Clean Up Phase", run_destroyed,
+        {{"cudaStreamDestroy() waits for all preceding commands in the stream to complete before returning control",
+          "759, CUDA Streams: Clean Up Phase", on_timeline(returns_when_over)},
+         {"all the work that was in it is done", "759, CUDA Streams: Clean Up Phase", streams_are_in_order()}});
 }
 
 } // namespace warpfold::ladder::streams

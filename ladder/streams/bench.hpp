@@ -57,9 +57,9 @@ struct bench {
     bench& operator=(const bench&) = delete;
     ~bench();
 
-    int* in = nullptr;  // of the host, page-locked but for the step without
+    int* in = nullptr; // of the host, page-locked but for the step without
     int* out = nullptr;
-    const int* data = nullptr; // the same as in, where pageable memory has it
+    const int* data = nullptr;           // the same as in, where pageable memory has it
     std::deque<own_stream> streams;      // blocking, as cudaStreamCreate makes them
     std::deque<own_stream> non_blocking; // that do not wait for the default stream
     bool pageable = false;

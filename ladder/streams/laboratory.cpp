@@ -14,7 +14,8 @@ using softgpu::observe::timeline_machine;
 // A small GPU, on which the kernels here take about as long as their copies, at sizes that the software GPU does quickly.
 timeline_machine small_gpu() {
     timeline_machine m;
-    m.name = "model of a small GPU: 16 multiprocessors with 0.9 warp instructions a nanosecond each, two copy engines, 25 GB/s "
+    m.name = "model of a small GPU: 16 multiprocessors with 0.9 warp instructions a nanosecond each, two copy engines, "
+             "25 GB/s "
              "each way, 6 GB/s for pageable memory";
     m.call_seconds = 0.25e-6;
     m.copy_latency = m.kernel_latency = 1e-6;
@@ -29,10 +30,11 @@ timeline_machine small_gpu() {
 
 // The same calls on machines with one copy engine or two, that take what is ready or work in the order of issue.
 std::vector<study_table> on_other_machines(const study_report& report, const frame::stopwatch& /*seconds_of*/) {
-    study_table table{"The order of issue matters where one queue serves all streams: µs on machines with one copy engine or "
-                      "two, whose engines take what is ready, or work strictly in the order of issue (by the model)",
-                      {"machine"},
-                      {}};
+    study_table table{
+        "The order of issue matters where one queue serves all streams: µs on machines with one copy engine or "
+        "two, whose engines take what is ready, or work strictly in the order of issue (by the model)",
+        {"machine"},
+        {}};
     std::vector<const study_step*> steps;
     for (const study_step& s : report.steps) {
         if (s.operations && (s.id == "one" || s.id == "two" || s.id == "breadth" || s.id == "many")) {
@@ -68,9 +70,9 @@ const frame::study_definition& laboratory() {
         .n_counted = 1u << 17,
         .n_timed = 1u << 24,
         .most = 1u << 28,
-        .steps = {blocking(), one_stream(), small_copies(), two_streams(), breadth_first(), many_streams(), pageable(), wait_event(),
-                  no_wait(), default_stream(), non_blocking(), per_thread(), host_functions(), in_between(),
-                  synchronisation(), destroyed()},
+        .steps = {blocking(), one_stream(), small_copies(), two_streams(), breadth_first(), many_streams(), pageable(),
+                  wait_event(), no_wait(), default_stream(), non_blocking(), per_thread(), host_functions(),
+                  in_between(), synchronisation(), destroyed()},
         .machine = small_gpu(),
         .tables = on_other_machines};
     return all;

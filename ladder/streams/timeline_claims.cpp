@@ -27,8 +27,8 @@ frame::check compared(std::string other, std::function<bool(double)> holds) {
         }
         const double mine = seconds_of(e.step);
         const double theirs = seconds_of(*before);
-        return seen(holds(mine / theirs), microseconds(mine) + ", " + microseconds(theirs) + " in step " + other + ": " +
-                                              number(theirs / mine, 2) + "x as fast");
+        return seen(holds(mine / theirs), microseconds(mine) + ", " + microseconds(theirs) + " in step " + other +
+                                              ": " + number(theirs / mine, 2) + "x as fast");
     });
 }
 
@@ -87,8 +87,8 @@ frame::check engines_never_overlap() {
         const double both = overlap(t, engine::compute, engine::to_device) +
                             overlap(t, engine::compute, engine::to_host) +
                             overlap(t, engine::to_device, engine::to_host);
-        return seen(both <= 3 * slack(t), "two engines at the same time for " + microseconds(both) + " of " +
-                                              microseconds(t.seconds()));
+        return seen(both <= 3 * slack(t),
+                    "two engines at the same time for " + microseconds(both) + " of " + microseconds(t.seconds()));
     });
 }
 

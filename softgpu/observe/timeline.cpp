@@ -266,8 +266,8 @@ private:
     std::array<queue, engines> queues_;
     std::priority_queue<in_time, std::vector<in_time>, std::greater<>> running_; // by their end
     std::priority_queue<double, std::vector<double>, std::greater<>> times_;     // at which the host goes on
-    std::size_t done_steps_ = 0; // of the host
-    std::size_t all_over_ = 0;   // all operations before this one are over
+    std::size_t done_steps_ = 0;                                                 // of the host
+    std::size_t all_over_ = 0; // all operations before this one are over
     double now_ = 0;
 };
 

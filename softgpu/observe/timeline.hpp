@@ -32,14 +32,14 @@ inline constexpr std::size_t engines = 5;
 
 struct operation_record {
     engine on = engine::none;
-    std::string name{};             // "copy of 4096 bytes from host to device", the kernel's name, "host function"
-    std::string stream{};           // "stream 1", in the order in which they were first used; "default stream"; of a mark none
-    int priority = 0;               // smaller goes first
+    std::string name{};   // "copy of 4096 bytes from host to device", the kernel's name, "host function"
+    std::string stream{}; // "stream 1", in the order in which they were first used; "default stream"; of a mark none
+    int priority = 0;     // smaller goes first
     std::vector<std::size_t> after{}; // places in the log of what has to be over before it begins
-    std::uint64_t bytes = 0;        // that a copy or fill moves
-    bool pageable = false;          // a copy of host memory that is not page-locked
-    bool staged = false;            // and whose source was copied aside at the call
-    std::uint64_t blocks = 0;       // of a kernel, as what follows
+    std::uint64_t bytes = 0;          // that a copy or fill moves
+    bool pageable = false;            // a copy of host memory that is not page-locked
+    bool staged = false;              // and whose source was copied aside at the call
+    std::uint64_t blocks = 0;         // of a kernel, as what follows
     std::uint64_t warp_instructions = 0;
     std::uint64_t memory_bytes = 0;
 };

@@ -47,8 +47,8 @@ public:
     }
 
     [[nodiscard]] std::string text() const {
-        std::string out = "{\"displayTimeUnit\":\"ns\",\n\"otherData\":" +
-                          text_of({{"machines", machines_}}) + ",\n\"traceEvents\":[";
+        std::string out = "{\"displayTimeUnit\":\"ns\",\n\"otherData\":" + text_of({{"machines", machines_}}) +
+                          ",\n\"traceEvents\":[";
         const char* separator = "\n";
         for (const json& e : events_) {
             out += separator + text_of(e);
@@ -75,14 +75,9 @@ private:
             args["pageable"] = e.pageable;
         }
         args["after"] = e.after;
-        return {{"name", e.name},
-                {"cat", name_of(e.on)},
-                {"ph", "X"},
-                {"ts", e.start * 1e6},
-                {"dur", (e.end - e.start) * 1e6},
-                {"pid", process},
-                {"tid", thread},
-                {"args", std::move(args)}};
+        return {{"name", e.name},      {"cat", name_of(e.on)},           {"ph", "X"},
+                {"ts", e.start * 1e6}, {"dur", (e.end - e.start) * 1e6}, {"pid", process},
+                {"tid", thread},       {"args", std::move(args)}};
     }
 
     int processes_ = 0;

@@ -76,8 +76,8 @@ TEST(StreamsLaboratory, ClaimsHoldButForTwo) {
     std::size_t hold = 0;
     for (const study_step& step : laboratory().steps) {
         for (const claim& one : step.claims) {
-            const bool wrong_today = one.text.find("cudaStreamDestroy() waits") == 0 ||
-                                     one.text.find("asynchronous: host to device") == 0;
+            const bool wrong_today =
+                one.text.find("cudaStreamDestroy() waits") == 0 || one.text.find("asynchronous: host to device") == 0;
             EXPECT_NE(one.holds, std::optional(wrong_today)) << step.id << ": " << one.text << ": " << one.figure;
             hold += one.holds.value_or(false) ? 1 : 0;
         }

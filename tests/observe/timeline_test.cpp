@@ -280,7 +280,8 @@ TEST(TimelineModel, HoldsItsRulesOnRandomPrograms) {
             const int stream = static_cast<int>(random() % 5);
             p.thread = two_threads && random() % 8 == 0 ? 1 : 0;
             switch (random() % 8) {
-            case 0: case 1: p.copy_in(stream, random() % 5); break;
+            case 0:
+            case 1: p.copy_in(stream, random() % 5); break;
             case 2: p.copy_out(stream, random() % 5); break;
             case 3: p.kernel(stream, random() % 9); break;
             case 4: p.host_function(stream); break;

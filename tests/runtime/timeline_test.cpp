@@ -154,8 +154,10 @@ TEST_F(timeline_test, the_default_stream_serialises_and_the_host_waits) {
 
 TEST_F(timeline_test, host_functions_are_no_threads_that_wait) {
     const auto log = log_of([&] {
-        (void)cudaLaunchHostFunc(first, [](void*) {}, nullptr);
-        (void)cudaStreamAddCallback(first, [](stream*, error, void*) {}, nullptr, 0);
+        (void)cudaLaunchHostFunc(
+            first, [](void*) {}, nullptr);
+        (void)cudaStreamAddCallback(
+            first, [](stream*, error, void*) {}, nullptr, 0);
     });
     ASSERT_EQ(log.operations.size(), 2u);
     EXPECT_EQ(log.operations[0].on, engine::host);
