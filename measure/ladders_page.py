@@ -43,7 +43,7 @@ def row(step, copy):
 
 
 def numeric(rows, column):
-    return all(not row[column] or row[column][0] in "0123456789+-–." for row in rows)
+    return all(column >= len(row) or not row[column] or row[column][0] in "0123456789+-–." for row in rows)
 
 
 def table(ladder):
@@ -55,8 +55,11 @@ def table(ladder):
     out += [row(step, copy) for step in ladder["steps"]]
     for extra in ladder.get("tables", []):
         heads = [head.replace("\n", " ") for head in extra["head"]]
-        out += ["", extra["title"] + ".", "", "| " + " | ".join(heads) + " |", "| " + " | ".join("---:" if numeric(extra["rows"], k) else "---" for k in range(len(heads))) + " |"]
-        out += ["| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |" for cells in extra["rows"]]
+        sides = ["---:" if numeric(extra["rows"], k) else "---" for k in range(len(heads))]
+        out += ["", extra["title"] + ".", "", "| " + " | ".join(heads) + " |", "| " + " | ".join(sides) + " |"]
+        for figures in extra["rows"]:  # a row may be shorter than the head
+            cells = [cell.replace("|", "\\|").replace("<", "&lt;") for cell in figures]
+            out.append("| " + " | ".join(cells + [""] * (len(heads) - len(figures))) + " |")
     return out
 
 

@@ -21,7 +21,7 @@ import sys
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 860, 520
-LEFT, RIGHT, TOP, BOTTOM = 84, 150, 56, 96  # margins
+LEFT, RIGHT, TOP, BOTTOM = 84, 170, 56, 96  # margins
 COLOURS = ["#1b6ca8", "#c8553d", "#2a9d5c", "#7b4fa3"]
 DASHES = ["", "7 4", "2 3", "9 3 2 3"]
 
@@ -166,7 +166,7 @@ def arithmetic(study, caption):
     table = table_of(study, "Multiply-adds of float32")
     rows = [[float(cell) for cell in row[:4]] for row in table["rows"]]
     across, up = plane()
-    x = Axis("warps on the multiprocessor", rows[0][0], rows[-1][0], *across, name=count)
+    x = Axis("warps on the multiprocessor", 0, rows[-1][0], *across, name=count)
     y = Axis("multiply-adds a cycle, float32", 0, 1.08 * max(max(row[1:]) for row in rows), *up, name=count)
     series = [(f"{head} a thread", [(row[0], row[1 + k]) for row in rows], COLOURS[k], DASHES[k])
               for k, head in enumerate(table["head"][1:4])]

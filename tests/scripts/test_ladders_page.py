@@ -49,6 +49,11 @@ class LaddersPage(unittest.TestCase):
         run["tables"] = [{"title": "Kernels", "head": ["kernel", "n"], "rows": [["f<int>", "3"], ["g|h", "–"]]}]
         self.assertIn("| kernel | n |\n| --- | ---: |\n| f&lt;int> | 3 |\n| g\\|h | – |", self.page(run))
 
+    def test_short_rows_are_filled_up(self):
+        run = ladder(step())
+        run["tables"] = [{"title": "Rates", "head": ["threads", "4 B", "16 B"], "rows": [["128", "1", "2"], ["2048", "3"]]}]
+        self.assertIn("| ---: | ---: | ---: |\n| 128 | 1 | 2 |\n| 2048 | 3 |  |", self.page(run))
+
     def test_refuses_the_software_gpu(self):
         with self.assertRaises(ladders_page.BadInput):
             self.page(ladder(step(), software=True))
