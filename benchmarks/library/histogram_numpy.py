@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's histograms of 2^26 samples, milliseconds, the best of three: beside benchmark_histogram."""
+"""NumPy's histograms of 2^26 samples by the names of benchmark_histogram, milliseconds, the best of three."""
 
 import time
 
@@ -19,11 +19,11 @@ def main():
     random = numpy.random.default_rng(1)
     floats = random.random(1 << 26, dtype=numpy.float32)
     octets = (floats * 256).astype(numpy.uint8)
-    print(f"bincount u8 256: {best(lambda: numpy.bincount(octets, minlength=256)):.1f} ms")
+    print(f"counting<numpy, std::uint8_t>/256/0\t{best(lambda: numpy.bincount(octets, minlength=256)):.1f} ms")
     for bins in (256, 2048, 65536, 1 << 20):
-        print(f"histogram f32 {bins}: {best(lambda: numpy.histogram(floats, bins, (0.0, 1.0))):.1f} ms")
+        print(f"counting<numpy, float>/{bins}/0\t{best(lambda: numpy.histogram(floats, bins, (0.0, 1.0))):.1f} ms")
         whole = (floats * bins).astype(numpy.int32)
-        print(f"bincount i32 {bins}: {best(lambda: numpy.bincount(whole, minlength=bins)):.1f} ms")
+        print(f"counting<numpy, std::int32_t>/{bins}/0\t{best(lambda: numpy.bincount(whole, minlength=bins)):.1f} ms")
 
 
 if __name__ == "__main__":

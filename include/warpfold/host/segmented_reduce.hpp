@@ -72,18 +72,20 @@ struct segmented_engine<host> {
             open_ends& mine = of_piece[piece];
             mine = {Op::template identity<A>(), Op::template identity<A>(), first, behind};
             std::uint64_t k = base + begin - first;
-            for (std::uint64_t s = first; s < behind; ++s) {
-                const std::uint64_t stop = at(s + 1);
-                if (stop < k || stop - base > total - segments) {
+            const std::uint64_t limit = base + (total - segments);
+            const auto next = [&](std::uint64_t s) {
+                const std::uint64_t from = k;
+                k = at(s + 1);
+                if (k - from > limit - from) { // also where it is less than `from`
                     throw decreasing(call, s + 1);
                 }
-                const A value = fold_segment<A>(in, k, stop, map, op);
-                k = stop;
-                if (s == first) {
-                    mine.head = value;
-                } else {
-                    out[s] = result(value);
-                }
+                return fold_segment<A>(in, from, k, map, op);
+            };
+            if (first < behind) {
+                mine.head = next(first);
+            }
+            for (std::uint64_t s = first + 1; s < behind; ++s) {
+                out[s] = result(next(s));
             }
             const std::uint64_t stop = base + end - behind;
             if (stop < k) {
