@@ -99,5 +99,7 @@ void start_checks(block& b);
 void barrier_completed(block& b, unsigned id, bool everybody);
 // No thread of the block can go on.
 void report_stuck(const block& b);
+// `gone` have ended, and `waits`, of the same warp, has waited for them: they went past the place where it waits.
+void report_passed_by(const warp* w, const split& waits, lane_mask gone);
 
 } // namespace softgpu::machine

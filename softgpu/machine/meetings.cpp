@@ -120,6 +120,7 @@ const instruction* inspect_meeting(const instruction* i, std::byte* frame, warp*
     lane_mask differ = 0;
     each(w->mask, [&](unsigned l) { differ |= members[l] ^ first; });
     const bool same_place = i->more != meeting_barrier;
+    w->passed &= ~w->mask;
     const lane_mask here = gathered(w, first, i + 1, same_place);
     each(w->mask, [&](unsigned l) {
         if ((members[l] >> l & 1) == 0) {
@@ -235,6 +236,23 @@ void look_at_arrivals(block& b, unsigned id) {
 }
 
 } // namespace
+
+void report_passed_by(const warp* w, const split& waits, lane_mask gone) {
+    launch_state& l = *w->host->launch;
+    const char* const kind = "lanes that never come";
+    const instruction_place at{frame_of(waits.frame)->code->source, waits.pc->source};
+    if (!l.checks->owner.has(check::sync) || count_again(l, check::sync, kind, false, at, {})) {
+        return;
+    }
+    seen what;
+    what.check = check::sync;
+    what.kind = kind;
+    what.message = "lanes " + mask_text(waits.mask) + " wait with the member mask " + mask_text(waits.members) +
+                   " for lanes " + mask_text(gone) + ", which have gone past this place and ended";
+    report(l, std::move(what),
+           {std::string(ptx::name_of(at.function->instructions[at.index].op)), at, w->owner->linear,
+            thread_of(w, static_cast<unsigned>(std::countr_zero(waits.mask))), {}});
+}
 
 void report_stuck(const block& b) {
     launch_state& l = *b.launch;

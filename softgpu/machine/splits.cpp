@@ -133,12 +133,19 @@ bool complete_barrier(block* b, unsigned id) {
 
 bool let_go(warp* w) {
     bool any = false;
+    lane_mask wanted = 0;
+    if (w->owner->view != nullptr) {
+        for (std::uint32_t k = 0; k < w->parked; ++k) {
+            wanted |= w->splits[k].why == waiting::others ? w->splits[k].members : 0;
+        }
+    }
     for (std::uint32_t k = 1; k <= w->joins_used; ++k) {
         join& here = w->joins[k];
         if (here.used && here.arrived != 0 && here.arrived != here.expected) {
             const split met{here.pc, here.arrived, here.parent, here.frame, waiting::no, 0, 0};
             here.expected &= ~here.arrived;
             here.arrived = 0;
+            w->passed |= met.mask & wanted;
             park(w, met);
             any = true;
         }
@@ -279,6 +286,9 @@ const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_o
     // Lanes that waited for these lanes wait no more.
     for (std::uint32_t k = 0; k < w->parked; ++k) {
         if (w->splits[k].why == waiting::others) {
+            if ((w->passed & gone & w->splits[k].members) != 0) [[unlikely]] {
+                report_passed_by(w, w->splits[k], w->passed & gone & w->splits[k].members);
+            }
             w->splits[k].why = waiting::no;
         }
     }

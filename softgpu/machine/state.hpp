@@ -152,6 +152,7 @@ struct warp {
 
     std::vector<pending_copy> copies;       // in the order of their start
     std::array<std::uint32_t, lanes> copy_groups{}; // groups that each lane has committed
+    lane_mask passed = 0;                   // under checks: lanes that went past a place where others wait for them
     bool waits = false;                     // it has given way, and kept together the lanes that wait for others
     std::uint32_t quiet = 0;                // turns at whose end it stood where it had stood; see waits.hpp
     std::uint32_t history_next = 0;

@@ -400,6 +400,25 @@ TEST_F(Check, ShuffleAndMasks) {
     expect_one("shuffle from an absent lane", lower + "shfl.sync.bfly.b32 %r3, %i, 16, 31, 65535;", how);
 }
 
+TEST_F(Check, LanesThatNeverCome) {
+    const launch_options how{};
+    // The lower half goes around the vote, and ends.
+    const auto around = [](const std::string& mask) {
+        return "setp.lt.u32 %q0, %i, 16; @%q0 bra AROUND; vote.sync.ballot.b32 %r3, 1, " + mask +
+               "; AROUND:\nmul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; st.global.u32 [%rd0], %i;";
+    };
+    const std::uint64_t out = zeros(128);
+    const finding f = expect_one("lanes that never come", around("-1"), how, {out});
+    EXPECT_NE(f.message.find("for lanes 0x0000ffff"), std::string::npos) << f.message;
+    expect_none(around("0xFFFF0000"), how, {out});
+    // Lanes that have ended before are not waited for, whatever the mask.
+    expect_none("setp.lt.u32 %q0, %i, 16; @%q0 exit; vote.sync.ballot.b32 %r3, 1, -1;", how);
+    // They come later, by another way.
+    expect_none("setp.lt.u32 %q0, %i, 16; @%q0 bra AROUND; bar.warp.sync -1; AROUND:\n"
+                "@!%q0 bra END; bar.warp.sync -1; END: add.u32 %r4, %i, 1;",
+                how);
+}
+
 TEST_F(Check, LeftAtTheEnd) {
     const std::uint64_t kept = zeros(300);
     memory_.release(zeros(100));

@@ -56,6 +56,8 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
         }
     }
     if (outliers.touched != 0) {
+        outliers.merge();
+        __syncthreads();
         for (unsigned k = threadIdx.x; k < exact_limbs<T>::count; k += blockDim.x) {
             add(k, outliers.evened(k));
         }

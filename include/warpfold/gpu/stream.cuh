@@ -44,7 +44,10 @@ struct stream_engine<gpu> {
         const stream_memory memory(on.stream, sizeof(V));
         auto* const total = static_cast<V*>(memory.data());
         bool fresh = fold.initial == nullptr;
-        if (!fresh) {
+        if (fresh) {
+            // Padding too, since all of it is copied back.
+            WARPFOLD_CHECK_CUDA(cudaMemsetAsync(total, 0, sizeof(V), on.stream));
+        } else {
             WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(total, fold.initial, sizeof(V), cudaMemcpyHostToDevice, on.stream));
         }
         const auto fold_chunk = [&](const auto& in, std::uint64_t n, std::uint64_t first) {

@@ -181,6 +181,18 @@ __global__ void absent_lane(int* out) {
     }
 }
 
+// The shuffle behind && names lanes for which the first condition does not hold.
+template <bool Fixed>
+__global__ void shuffle_behind_and(int* out) {
+    const int x = static_cast<int>(threadIdx.x);
+    const int last = Fixed ? __shfl_sync(0xFFFFFFFF, x, 31) : 0;
+    if (x > 10 && (Fixed ? last : __shfl_sync(0xFFFFFFFF, x, 31)) > 20) { // FINDING(behind_and): lanes that never come
+        out[threadIdx.x] = 1;
+    } else {
+        out[threadIdx.x] = 2;
+    }
+}
+
 template <bool Fixed>
 __global__ void own_mask(int* out, unsigned mask) {
     out[threadIdx.x] = __ballot_sync(Fixed ? 0xFFFFFFFFu : mask, threadIdx.x % 2 == 0); // FINDING(own_mask): lane outside its own mask
@@ -284,6 +296,8 @@ int main(int argc, char** argv) {
         LAUNCH(never_meet, 1, block, out);
     } else if (is(name, "shuffle")) {
         LAUNCH(absent_lane, 1, 32, out);
+    } else if (is(name, "behind_and")) {
+        LAUNCH(shuffle_behind_and, 1, 32, out);
     } else if (is(name, "own_mask")) {
         LAUNCH(own_mask, 1, 32, out, 0xFFFFu);
     } else if (is(name, "masks")) {
