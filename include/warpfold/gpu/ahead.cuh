@@ -234,13 +234,19 @@ struct looking_back {
             from_group = own + 1;
             if (threadIdx.x == 0) {
                 const unsigned groups = ring.slots / group;
-                auto* const box = &ring.through[own % groups];
-                post_marked(box, value, 1 + own / groups);
-                marked_value<A> read{};
-                (void)read.wait(box, 1 + own / groups); // or it might arrive when boxes have been emptied
+                post_marked(&ring.through[own % groups], value, 1 + own / groups);
+                told = true;
             }
         }
         return front;
+    }
+
+    // By thread 0, behind the last done(): whether this is the last block. What the block posted has arrived by then.
+    [[nodiscard]] __device__ bool leave(const tile_ring<A>& ring) const {
+        if (told) {
+            __threadfence(); // not everything that stands before a group is read by somebody
+        }
+        return ring.leave();
     }
 
 private:
@@ -285,6 +291,7 @@ private:
     unsigned from_group = 0;
     bool there = false;      // something stands before `from_group`
     bool begun = false;
+    bool told = false;       // in thread 0: what stands before some group
     marked_value<A> words[rows];
 };
 

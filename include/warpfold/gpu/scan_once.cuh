@@ -196,6 +196,8 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kerne
 // How n elements, with what is missing in front, are cut into tiles; 0 tiles where they are too many.
 struct scan_once_shape {
     static constexpr tuning::scan_once how = tuning::scan_once_default;
+    static constexpr unsigned readable = warp::lanes * warp::lanes + 1; // tiles
+    static_assert(how.few_tiles <= readable && how.tiles <= readable && how.many_tiles <= readable);
 
     scan_once_shape(std::uint64_t n, unsigned run) {
         const std::uint64_t row = std::uint64_t{run} * warp::lanes, all = (n + row - 1) / row;
@@ -207,6 +209,8 @@ struct scan_once_shape {
             warps = how.few_warps;
         } else if (count = tiles_of(how.warps, how.rows); count <= how.tiles) {
             warps = how.warps;
+        } else if (count = tiles_of(how.many_warps, how.rows); count <= how.tiles) {
+            warps = how.many_warps;
         } else {
             count = tiles_of(how.many_warps, how.many_rows);
             warps = how.many_warps;
@@ -239,7 +243,7 @@ void launch_scan_once(const gpu& on, const Elements& elements, const scan_once_s
     if (shape.many) {
         launch(scan_once_work<Elements, how.many_rows, how.many_warps>{elements, nullptr});
     } else {
-        launch(scan_once_work<Elements, how.rows, how.warps>{elements, nullptr});
+        launch(scan_once_work<Elements, how.rows, std::max(how.warps, how.many_warps)>{elements, nullptr});
     }
 }
 

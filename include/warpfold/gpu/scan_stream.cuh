@@ -74,7 +74,6 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     auto* const stage_bytes = reinterpret_cast<unsigned char*>(stage_memory);
     auto* const of_warp = reinterpret_cast<A*>(storage); // of several tiles
 
-    allow_later();
     await_earlier();
     const Elements& elements = work.elements;
     const auto& op = elements.op;
@@ -191,7 +190,6 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     if constexpr (How::has_first) {
         fronts.begin_with(elements.how.first);
     }
-    bool first_turn = true;
     unsigned stage = 0, set = 0;
     while (tile < tiles) {
         const unsigned next_stage = stage + 1 == stages ? 0 : stage + 1, next_set = set + 1 == sets ? 0 : set + 1;
@@ -203,16 +201,13 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
             fresh = ring.take();
         }
         fronts.ask(ring, tile, tiles);
-        // In the first turn nothing waits for further tiles.
-        if (!first_turn) {
-            await_runs_but<stages - 1 - ahead>();
-            __syncwarp();
-            if (far_tile < tiles) {
-                before[ahead] = fold(far_stage, far_tile, far_set);
-            }
+        await_runs_but<stages - 1 - ahead>();
+        __syncwarp();
+        if (far_tile < tiles) {
+            before[ahead] = fold(far_stage, far_tile, far_set);
         }
         __syncthreads();
-        if (!first_turn && warp == 0 && far_tile < tiles) {
+        if (warp == 0 && far_tile < tiles) {
             post(far_tile, far_set);
         }
         if (threadIdx.x == Work::threads - 1) {
@@ -225,7 +220,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         bool has_front = How::has_first || tile != 0;
         A sum = fronts.done(ring, tile, tiles, shared_front, op);
         if (next_tile >= tiles && threadIdx.x == 0) {
-            is_last = ring.leave();
+            is_last = fronts.leave(ring);
         }
         {
             A warps_through = of_warp[set * warps + (lane < warps ? lane : warps - 1)];
@@ -323,19 +318,8 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         for (unsigned k = 0; k < ahead; ++k) {
             before[k] = before[k + 1];
         }
-        if (first_turn) {
-            first_turn = false;
-            await_runs_but<stages - ahead>();
-            __syncwarp();
-            if (far_tile < tiles) {
-                before[ahead - 1] = fold(far_stage, far_tile, far_set);
-            }
-            __syncthreads();
-            if (warp == 0 && far_tile < tiles) {
-                post(far_tile, far_set);
-            }
-        }
     }
+    allow_later();
     await_runs();
     if (__syncthreads_or(is_last ? 1 : 0) != 0) {
         ring.empty(tiles);
