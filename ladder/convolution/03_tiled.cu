@@ -97,6 +97,15 @@ verdict divergent_again(const frame::evidence& e, const study_step& other) {
     return seen(here > before, std::to_string(here) + " divergent branches, " + std::to_string(before) + " in step 3");
 }
 
+verdict no_faster_than_shared(const frame::evidence& e) {
+    const study_step* const other = e.other("3");
+    if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
+        return unseen("needs times, so a GPU");
+    }
+    const double times = e.step.cold->median / other->cold->median;
+    return seen(times > 0.98, number(times, 2) + "x the time of step 3, which takes the halo into shared memory");
+}
+
 } // namespace
 
 frame::step_definition tiled_with_halo() {
@@ -126,6 +135,8 @@ frame::step_definition tiled_with_cache() {
                  frame::compared("3", without_halo_in_tile)},
                 {"it costs divergence at the edges of every tile", "Parallel patterns, Pattern: Convolution",
                  frame::compared("3", divergent_again)},
+                {"blocking for a cache: shared memory has the same or higher bandwidth",
+                 "380, Blocking for L1, Read-only, L2 Caches", no_faster_than_shared},
             }};
 }
 

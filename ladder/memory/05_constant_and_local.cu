@@ -56,6 +56,11 @@ verdict explicit_code(const frame::evidence& e) {
                     std::to_string(c.global_load_requests / warps_of(e.n())) + " to global memory");
 }
 
+verdict visible(const frame::evidence& e) {
+    return seen(e.step.correct, std::to_string(e.step.launches.empty() ? 0 : e.step.launches[0].grid[0]) +
+                                    " blocks read the table that the host has copied there once");
+}
+
 verdict slower_than_one_address(const frame::evidence& e) {
     const study_step* const other = e.other("constant");
     if (!e.step.cold || other == nullptr || !other->cold) {
@@ -199,7 +204,9 @@ frame::step_definition constant_memory() {
             .run = run_constant<0>,
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
             .claims = {{"globally-scoped arrays qualified with __constant__ take the constant path", "380, Access Path",
-                        full_warps(explicit_code)}}};
+                        full_warps(explicit_code)},
+                       {"constant memory variables are visible to all thread blocks",
+                        "Parallel patterns, Constant Memory", visible}}};
 }
 
 frame::step_definition constant_spread() {

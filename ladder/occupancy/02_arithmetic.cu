@@ -220,7 +220,7 @@ verdict needed_parallelism(const frame::evidence&) {
     const auto& t = measured_throughput();
     const double needed = measured_arithmetic().float32 * t.best() / 32;
     const auto enough =
-        std::find_if(t.warps.begin(), t.warps.end(), [&](unsigned warps) { return warps >= needed * 0.99; });
+        std::find_if(t.warps.begin(), t.warps.end(), [&](unsigned warps) { return warps >= needed * 0.95; });
     const unsigned at = enough == t.warps.end() ? t.warps.back() : *enough;
     const double share = t.at(at, 1) / t.best();
     const double half = t.at(at / 2, 1) / t.best();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A launch as the one barrier that a whole grid has, and what it costs. (759 "Problem: Global Synchronization"; 380 the
 // same: "kernel launch has negligible HW overhead, low SW overhead".)
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -79,6 +80,34 @@ verdict negligible(const frame::evidence& /*e*/) {
                                    number(host * 1e6, 2) + " us of the host for each");
 }
 
+// Many small kernels, the host waiting for each of them or for the last.
+verdict waiting_is_slow(const frame::evidence& /*e*/) {
+    using clock = std::chrono::steady_clock;
+    constexpr int many = 300;
+    const measure::stream on;
+    double seconds[2] = {};
+    for (int sample = 0; sample < 3; ++sample) {
+        for (const bool each : {false, true}) {
+            on.synchronize();
+            const auto start = clock::now();
+            for (int k = 0; k < many; ++k) {
+                nothing<<<1, 32, 0, on.handle()>>>();
+                if (each) {
+                    WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
+                }
+            }
+            on.synchronize();
+            const double taken = std::chrono::duration<double>(clock::now() - start).count() / many;
+            double& best = seconds[each ? 1 : 0];
+            best = sample == 0 ? taken : std::min(best, taken);
+        }
+    }
+    return seen(seconds[1] > 1.5 * seconds[0], number(seconds[1] * 1e6, 2) +
+                                                   " us a kernel with cudaDeviceSynchronize() "
+                                                   "after each, " +
+                                                   number(seconds[0] * 1e6, 2) + " us with one at the end");
+}
+
 constexpr const char* section = "759, Problem: Global Synchronization";
 
 } // namespace
@@ -91,7 +120,9 @@ frame::step_definition launches() {
             .scratch_bytes = [](std::uint64_t n) { return n * sizeof(std::int32_t); },
             .least_bytes = [](std::uint64_t n) { return launches_in_a_row * 2 * n * sizeof(std::int32_t); },
             .claims = {{"a kernel launch serves as a global synchronization point", section, ordered},
-                       {"a kernel launch has negligible overhead", section, timed(negligible)}}};
+                       {"a kernel launch has negligible overhead", section, timed(negligible)},
+                       {"do not synchronize a lot: it has a large performance penalty",
+                        "Parallel patterns, Rules of Thumb", timed(waiting_is_slow)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -29,10 +29,7 @@ struct copied_latencies {
 };
 
 struct memory_latencies {
-    double shared = 0, shared_two_way = 0, shared_worst = 0; // no conflict; two and 32 lanes at each bank
-    double constant = 0;
     double l1 = 0, l2 = 0, dram = 0;
-    double shared_atomic = 0, global_atomic = 0;
     std::array<double, cache_operator_names.size()> again{}; // by each operator, a line that was read before
     copied_latencies after_a_copy;
     double large_l1 = 0, small_l1 = 0; // 128 KiB, where L1 has the most and where shared memory has
@@ -44,6 +41,14 @@ struct memory_latencies {
 };
 // `l2_bytes` of the device: by it a footprint is known to be larger than the cache.
 [[nodiscard]] const memory_latencies& measured_memory(std::uint64_t l2_bytes);
+
+struct on_chip_latencies {
+    double shared = 0, shared_two_way = 0, shared_worst = 0; // no conflict; two and 32 lanes at each bank
+    double constant = 0;
+    double shared_atomic = 0, global_atomic = 0;
+    double shared_atomic_rate = 0, global_atomic_rate = 0; // additions a second of the device, each block its own words
+};
+[[nodiscard]] const on_chip_latencies& measured_on_chip();
 
 // Multiply-adds a cycle on one multiprocessor, by warps on it and by chains of each thread that do not wait for each other.
 struct throughput {

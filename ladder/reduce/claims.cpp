@@ -81,6 +81,39 @@ check faster_than(std::string other, std::string published) {
     };
 }
 
+check share_of_reading(double least, double most, std::string published) {
+    return [least, most, published = std::move(published)](const evidence& e) {
+        const auto& ceiling = e.report.device.read_gb_per_s;
+        if (!e.step.cold || !ceiling || *ceiling <= 0) {
+            return unseen("needs times, so a GPU; " + published);
+        }
+        const double rate = static_cast<double>(e.n() * e.element_bytes()) / e.step.cold->median * 1e-9;
+        const double share = rate / *ceiling;
+        return seen(share >= least && share <= most,
+                    number(rate, 0) + " GB/s here, " + number(100 * share, 0) + " % of the read ceiling; " + published);
+    };
+}
+
+check algorithm_before_code(std::string published) {
+    return [published = std::move(published)](const evidence& e) {
+        const auto seconds = [&](const char* id) {
+            const reduce_step* const step = id == e.step.id ? &e.step : e.other(id);
+            return step != nullptr && step->cold ? step->cold->median : 0.0;
+        };
+        double all[8] = {};
+        for (const char k : {'1', '2', '3', '4', '5', '6', '7'}) {
+            const char id[] = {k, '\0'};
+            if ((all[k - '0'] = seconds(id)) <= 0) {
+                return unseen("needs times of steps 1 to 7, so a GPU; " + published);
+            }
+        }
+        const double algorithm = all[1] / all[4] * (all[6] / all[7]);
+        const double code = all[4] / all[6];
+        return seen(algorithm > code, number(algorithm, 2) + "x by the algorithm, " + number(code, 2) +
+                                          "x by the code, " + number(algorithm * code, 2) + "x in all; " + published);
+    };
+}
+
 check unseen_because(std::string why) {
     return [why = std::move(why)](const evidence&) { return unseen(why); };
 }

@@ -33,6 +33,10 @@ using counters = softgpu::observe::counters;
 [[nodiscard]] check beside(std::string other, comparison inner);
 // Holds where this step's cold median is below the other's; `published` are the lectures' own speed-ups.
 [[nodiscard]] check faster_than(std::string other, std::string published);
+// Holds where the elements read over the cold median are between these shares of the read ceiling of the run.
+[[nodiscard]] check share_of_reading(double least, double most, std::string published);
+// Holds where what the algorithm was changed by (steps 2, 3, 4, 7) brought more than what the code was (5, 6).
+[[nodiscard]] check algorithm_before_code(std::string published);
 // Never seen here: a claim whose verdict needs something that is not there yet.
 [[nodiscard]] check unseen_because(std::string why);
 

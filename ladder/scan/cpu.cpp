@@ -2,11 +2,28 @@
 // The host's own scan, on one core.
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
+
+namespace {
+
+// The lecture's table ends at 2^24 elements.
+verdict leads_to_speedup(const frame::evidence& e) {
+    const study_step* const other = e.other("9");
+    const std::string told = "5.98x for 16,777,216 elements in 2007";
+    if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
+        return unseen("needs times, so a GPU; " + told);
+    }
+    const double speedup = e.step.cold->median / other->cold->median;
+    return seen(speedup > 1,
+                number(speedup, 1) + "x by step 9 for " + std::to_string(e.n()) + " elements here; " + told);
+}
+
+} // namespace
 
 frame::step_definition peer_cpu() {
     return {.about = {"cpu", "std::inclusive_scan", "ladder/scan/cpu.cpp", "one core of the host", "", true},
@@ -18,7 +35,9 @@ frame::step_definition peer_cpu() {
                     std::inclusive_scan(in.begin(), in.end(), reinterpret_cast<std::int32_t*>(out.data()));
                     return out;
                 },
-            .least_bytes = read_and_written};
+            .least_bytes = read_and_written,
+            .claims = {{"even if it doesn't fit like a glove, a GPU leads to good speedup",
+                        "759, Concluding Remarks, Parallel Scan", leads_to_speedup}}};
 }
 
 } // namespace warpfold::ladder::scan

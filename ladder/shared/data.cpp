@@ -12,7 +12,7 @@ const frame::study_definition& laboratory() {
         .n_counted = 1u << 14,
         .n_timed = 1u << 22,
         .most = 1u << 26,
-        .steps = {bank_of_an_address(), strides(), one_word(), element_widths(), two_loads_interleaved(),
+        .steps = {bank_of_an_address(), permutation(), strides(), one_word(), element_widths(), two_loads_interleaved(),
                   two_loads_apart(), ways_to_set_aside(), carve_out(), kept_in_registers(), volatile_accesses(),
                   barrier_instead()}};
     return all;

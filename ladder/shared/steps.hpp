@@ -33,5 +33,6 @@ frame::step_definition carve_out();
 frame::step_definition kept_in_registers();
 frame::step_definition volatile_accesses();
 frame::step_definition barrier_instead();
+frame::step_definition permutation();
 
 } // namespace warpfold::ladder::shared

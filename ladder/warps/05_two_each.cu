@@ -127,6 +127,14 @@ verdict much_divergence(const frame::evidence& e) {
                 "divergent warps of 32 with stride 1, 2, ..., 1024: " + list(here));
 }
 
+verdict complex_operations(const frame::evidence& e) {
+    const double each = static_cast<double>(e.step.launches[0].total.thread_instructions) /
+                        static_cast<double>(std::max<std::uint64_t>(e.n(), 2) - 1);
+    return seen(each > 4, number(each, 1) +
+                              " instructions of threads for each of the n - 1 additions; a loop needs a load, "
+                              "an addition, a comparison and a branch");
+}
+
 verdict consecutive(const frame::evidence& e) {
     const auto here = active(e);
     return seen(std::vector<std::uint64_t>(here.begin(), here.begin() + 6) ==
@@ -177,7 +185,10 @@ frame::step_definition straightforward() {
                  frame::counted(two_for_each)},
                 {"a lot of branch divergence", "Parallel patterns, Step 2: Reduction", frame::counted(much_divergence)},
                 {"reduces global memory traffic due to partial sum values",
-                 "Parallel patterns, Straightforward Implementation", frame::counted(little_traffic)}}};
+                 "Parallel patterns, Straightforward Implementation", frame::counted(little_traffic)},
+                {"each operation involves much more complex address calculation and intermediate result "
+                 "manipulation",
+                 "Parallel patterns, Be Careful!", frame::counted(complex_operations)}}};
 }
 
 frame::step_definition better_step() {

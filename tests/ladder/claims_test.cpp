@@ -112,6 +112,44 @@ TEST(Times, AreComparedByTheirColdMedians) {
     EXPECT_EQ(faster().holds, false);
 }
 
+TEST(Times, AreSharesOfTheReadCeiling) {
+    reduce_report report = made_up();
+    const auto share = [&] {
+        return share_of_reading(0.5, 1, "as published")(evidence{report, report.steps[0], false, {}});
+    };
+    report.steps[0].cold = timing{.median = 1};
+    EXPECT_FALSE(share().holds.has_value());
+    const double bytes = static_cast<double>(report.request.n) * 4;
+    report.device.read_gb_per_s = bytes * 1e-9 / 0.6;
+    EXPECT_EQ(share().holds, true);
+    EXPECT_NE(share().figure.find(" 60 % of the read ceiling; as published"), std::string::npos) << share().figure;
+    report.device.read_gb_per_s = bytes * 1e-9 / 0.4;
+    EXPECT_EQ(share().holds, false);
+    report.steps[0].cold.reset();
+    EXPECT_FALSE(share().holds.has_value());
+}
+
+TEST(Times, ShowWhatTheAlgorithmBroughtAndWhatTheCodeDid) {
+    reduce_report report = made_up();
+    report.steps.resize(1);
+    for (const char* const id : {"1", "2", "3", "4", "5", "6", "7"}) {
+        if (report.steps.back().id != id) {
+            report.steps.push_back(report.steps.back());
+            report.steps.back().id = id;
+        }
+        report.steps.back().cold = timing{.median = published::g80_ms[report.steps.size() - 1]};
+    }
+    const auto look = [&] {
+        return algorithm_before_code("as published")(evidence{report, report.steps.back(), false, {}});
+    };
+    EXPECT_EQ(look().holds, true);
+    EXPECT_EQ(look().figure, "11.87x by the algorithm, 2.53x by the code, 30.05x in all; as published");
+    report.steps[3].cold->median = report.steps[0].cold->median;
+    EXPECT_EQ(look().holds, false);
+    report.steps[3].cold.reset();
+    EXPECT_FALSE(look().holds.has_value());
+}
+
 TEST(Published, SpeedupsAreThoseOnTheSlides) {
     EXPECT_EQ(published::step_speedup(2).substr(0, 5), "2.33x");
     EXPECT_EQ(published::step_speedup(7).substr(0, 5), "1.42x");

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Every lane another bank, in no order; warps that use the same banks at once; and how much there is of it. (759 "Bank
+// Addressing Examples", "How Addresses Map to Banks on Fermi", "Shared Memory Architecture".)
+#include <vector>
+
+#include "ladder/frame/data.hpp"
+#include "ladder/shared/steps.hpp"
+
+namespace warpfold::ladder::shared {
+
+namespace {
+
+// Lane k of every warp reads word 11 k + 5 (modulo 32) of its warp's 32 words.
+__host__ __device__ unsigned partner(unsigned thread) { return thread / 32 * 32 + (11 * thread + 5) % 32; }
+
+__global__ void permute(int* out, const int* in, std::uint64_t n) {
+    __shared__ int shrd[threads];
+    const std::uint64_t first = std::uint64_t{blockIdx.x} * threads;
+    shrd[threadIdx.x] = first + threadIdx.x < n ? in[first + threadIdx.x] : 0;
+    __syncthreads();
+    if (first + threadIdx.x < n) {
+        out[first + threadIdx.x] = shrd[partner(threadIdx.x)];
+    }
+}
+
+frame::sample permuted(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::numbers(n, seed);
+    std::vector<std::int32_t> right(n);
+    for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t from = i / threads * threads + partner(static_cast<unsigned>(i % threads));
+        right[i] = from < n ? in[from] : 0;
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+}
+
+void run_permuted(const frame::stage& on) {
+    if (on.n != 0) {
+        frame::launch(on, "permute", permute, static_cast<unsigned>(frame::divide_up(on.n, threads)), threads, 0,
+                      on.output<int>(), on.input<int>(), on.n);
+    }
+}
+
+verdict no_conflict(const frame::evidence& e) {
+    const auto& c = e.step.launches[0].total;
+    return seen(frame::bank_conflicts(c) == 0, std::to_string(frame::bank_conflicts(c)) + " bank conflicts, " +
+                                                   number(passes_a_load(c), 2) + " passes a load");
+}
+
+verdict one_pass_a_warp(const frame::evidence& e) {
+    const auto& c = e.step.launches[0].total;
+    return seen(c.shared_load_wavefronts == c.shared_load_requests,
+                std::to_string(c.shared_load_requests) +
+                    " loads of warps, eight to a block, each of words in the same 32 "
+                    "banks: " +
+                    std::to_string(c.shared_load_wavefronts) + " passes");
+}
+
+verdict less_than_registers(const frame::evidence& /*e*/) {
+    int device = 0;
+    int shared = 0;
+    int registers = 0;
+    WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&registers, cudaDevAttrMaxRegistersPerMultiprocessor, device));
+    return seen(shared < 4 * registers, std::to_string(shared / 1024) + " KiB of shared memory, " +
+                                            std::to_string(4 * registers / 1024) +
+                                            " KiB of registers on a multiprocessor");
+}
+
+} // namespace
+
+frame::step_definition permutation() {
+    return {.about = {"permutation", "a random 1:1 permutation", "ladder/shared/05_permutation.cu",
+                      "each lane another bank, each warp the same banks", "759, Bank Addressing Examples"},
+            .data = permuted,
+            .run = run_permuted,
+            .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
+            .claims = {{"no bank conflicts: random 1:1 permutation", "759, Bank Addressing Examples",
+                        frame::counted(no_conflict)},
+                       {"there is no such thing as bank conflicts between threads belonging to different warps",
+                        "759, How Addresses Map to Banks on Fermi", frame::counted(one_pass_a_warp)},
+                       {"shared memory can store less data than the registers (48 KB against 128 KB)",
+                        "759, Shared Memory Architecture [1/2]", less_than_registers}}};
+}
+
+} // namespace warpfold::ladder::shared
