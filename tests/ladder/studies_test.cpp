@@ -72,7 +72,7 @@ TEST_P(Studies, AreFoundOutByTheChecks) {
             const claim& found = step.claims.back();
             EXPECT_EQ(found.lecture, "the checks") << step.id;
             EXPECT_EQ(found.holds, true) << step.id << ": " << found.text << ": " << found.figure;
-            if (step.ought == fate::right) {
+            if (step.ought == fate::right && !step.apart) { // what crashes in a process of its own answers as it ought to
                 EXPECT_EQ(found.figure, "no finding") << step.id;
             }
         }
