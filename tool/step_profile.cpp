@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <stdlib.h>
-
+#include "report/passing_folder.hpp"
 #include "tool/error.hpp"
 #include "tool/profile_file.hpp"
 #include "tool/program.hpp"
@@ -17,27 +16,6 @@ namespace {
 
 using json = nlohmann::json;
 using softgpu::observe::launch_record;
-
-// A folder that is gone in the end.
-class passing_folder {
-public:
-    passing_folder() : path_((std::filesystem::temp_directory_path() / "warpfold-explain-XXXXXX").string()) {
-        if (::mkdtemp(path_.data()) == nullptr) {
-            throw failure(fmt::format("cannot make a folder in {}", std::filesystem::temp_directory_path().string()));
-        }
-    }
-    ~passing_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    passing_folder(const passing_folder&) = delete;
-    passing_folder& operator=(const passing_folder&) = delete;
-
-    [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
 
 launch_record launch_of(const json& j) {
     launch_record launch;
@@ -100,7 +78,7 @@ step_profile profile_step(const step_place& place, std::span<const ladder::sourc
     if (!environment) {
         throw failure("there is no program env, by which steps are run");
     }
-    const passing_folder folder;
+    const report::passing_folder folder("warpfold-explain");
     const std::string figures = folder.file("step.json");
     const std::string lines = folder.file("profile.json");
     std::vector<std::string> arguments{*environment,

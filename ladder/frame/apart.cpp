@@ -29,6 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "report/passing_folder.hpp"
+
 extern char** environ;
 
 namespace warpfold::ladder::frame {
@@ -46,25 +48,6 @@ std::string file_with(const void* code) {
     }
     return std::filesystem::absolute(info.dli_fname).string();
 }
-
-class passing_folder {
-public:
-    passing_folder() : path_((std::filesystem::temp_directory_path() / "warpfold-apart-XXXXXX").string()) {
-        if (::mkdtemp(path_.data()) == nullptr) {
-            throw std::runtime_error("cannot make a folder in " + std::filesystem::temp_directory_path().string());
-        }
-    }
-    ~passing_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    passing_folder(const passing_folder&) = delete;
-    passing_folder& operator=(const passing_folder&) = delete;
-    [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
 
 std::string content(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
@@ -168,7 +151,7 @@ apart_outcome run_one(const std::string& program, bool checked) {
         throw std::runtime_error(executable + " is not there: it belongs to " + library);
     }
     const std::string runtime = file_with(reinterpret_cast<const void*>(&cudaGetLastError));
-    const passing_folder folder;
+    const report::passing_folder folder("warpfold-apart");
     const std::string left = folder.file("left");
     const pid_t child =
         start({executable, runtime, library, program, left, checked ? "checked" : ""}, folder.file("said"));

@@ -101,8 +101,9 @@ class Session(unittest.TestCase):
         self.assertNotIn("sanitizer", calls)
         self.assertTrue((self.place / "out/ladders.json").exists())
         self.assertEqual(self.names("ladders.tar.gz"), {"ladder", "pages", "all.txt", "all.err", "ladders.md", "ladders.json"})
-        self.assertIn("ladder all --claims --device gpu", (self.place / "build/gpu/work/ladder/all.txt").read_text())
-        self.assertIn("--distil", (self.place / "build/gpu/work/ladder/pages/ladders.json").read_text())
+        kept = self.place.joinpath("build", "gpu", "work", "ladder")
+        self.assertIn("ladder all --claims --device gpu", (kept / "all.txt").read_text())
+        self.assertIn("--distil", (kept / "pages" / "ladders.json").read_text())
 
     def test_time_that_runs_out_ends_the_session(self):
         answer, calls = self.session("0")
