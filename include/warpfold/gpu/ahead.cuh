@@ -29,66 +29,6 @@
 
 namespace warpfold::detail {
 
-// Puts a value into a box whose last one nobody needs any more. `mark` is not 0.
-template <class A>
-__device__ void post_marked(mailbox<A>* box, const A& value, unsigned mark) {
-    unsigned held[mailbox<A>::words] = {};
-    std::memcpy(held, &value, sizeof(A));
-#pragma unroll
-    for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-        const unsigned long long marked = std::uint64_t{mark} << 32 | held[w];
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(&box->word[w])), "l"(marked)
-                     : "memory");
-    }
-}
-
-// A value on its way from a box.
-template <class A>
-struct marked_value {
-    unsigned long long word[mailbox<A>::words];
-
-    __device__ void load(const mailbox<A>* box) {
-#pragma unroll
-        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                         : "=l"(word[w])
-                         : "l"(__cvta_generic_to_global(&box->word[w]))
-                         : "memory");
-        }
-    }
-    [[nodiscard]] __device__ bool there(unsigned mark) const {
-        bool all = true;
-#pragma unroll
-        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-            all = all && static_cast<unsigned>(word[w] >> 32) == mark;
-        }
-        return all;
-    }
-    // Asks again until it is there.
-    __device__ A wait(const mailbox<A>* box, unsigned mark) {
-        while (!there(mark)) {
-            load(box);
-        }
-        unsigned held[mailbox<A>::words];
-#pragma unroll
-        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-            held[w] = static_cast<unsigned>(word[w]);
-        }
-        A value;
-        std::memcpy(&value, held, sizeof(A));
-        return value;
-    }
-};
-
-template <class A>
-__device__ void empty_marked(mailbox<A>* box) {
-#pragma unroll
-    for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(&box->word[w])), "l"(0ull)
-                     : "memory");
-    }
-}
-
 // In lane 0: op over the values of the first `count` lanes, in their order; count is not 0.
 template <class A, class Op>
 __device__ A fold_lanes(A value, unsigned count, const Op& op) {
@@ -127,7 +67,7 @@ struct tile_ring {
     [[nodiscard]] __device__ unsigned mark_of(unsigned tile) const { return 1 + tile / slots; }
     // By one thread: the tile's total, which somebody has to read; nobody reads the last one's.
     __device__ void post(unsigned tile, const A& total) const {
-        post_marked(box_of(tile), total, mark_of(tile));
+        detail::post(box_of(tile), total, mark_of(tile));
     }
 
     // By one thread of a block that has looked back for the last time: whether it is the last block.
@@ -135,10 +75,10 @@ struct tile_ring {
     // By all threads of the last block.
     __device__ void empty(unsigned tiles) const {
         for (unsigned k = threadIdx.x; k < min(tiles, slots); k += blockDim.x) {
-            empty_marked(&of_tile[k]);
+            detail::empty_box(&of_tile[k]);
         }
         for (unsigned k = threadIdx.x; k < min(tiles, slots) / group; k += blockDim.x) {
-            empty_marked(&through[k]);
+            detail::empty_box(&through[k]);
         }
         if (threadIdx.x < 2) {
             atomicExch(taken + threadIdx.x, 0u);
@@ -176,7 +116,7 @@ struct looking_back {
         if (!begun) {
             begun = true;
             if (own > gridDim.x / group + 1) { // not one of the first tiles of all blocks
-                marked_value<A> from{};
+                box_words<A> from{};
                 value = from.wait(&ring.through[(own - 1) % (ring.slots / group)], 1 + (own - 1) / (ring.slots / group));
                 from_group = own;
                 there = true;
@@ -234,7 +174,7 @@ struct looking_back {
             from_group = own + 1;
             if (threadIdx.x == 0) {
                 const unsigned groups = ring.slots / group;
-                post_marked(&ring.through[own % groups], value, 1 + own / groups);
+                detail::post(&ring.through[own % groups], value, 1 + own / groups);
                 told = true;
             }
         }
@@ -292,7 +232,7 @@ private:
     bool there = false;      // something stands before `from_group`
     bool begun = false;
     bool told = false;       // in thread 0: what stands before some group
-    marked_value<A> words[rows];
+    box_words<A> words[rows];
 };
 
 } // namespace warpfold::detail

@@ -66,64 +66,11 @@ __device__ partial<A, Segmented> joined(const partial<A, Segmented>& left, const
 
 template <class A, bool Segmented>
 __device__ void post_partial(mailbox<A>* box, const partial<A, Segmented>& total) {
-    unsigned held[mailbox<A>::words] = {};
-    std::memcpy(held, &total.value, sizeof(A));
-    const std::uint64_t mark = total.head != 0 ? 2 : 1;
-#pragma unroll
-    for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-        const unsigned long long marked = mark << 32 | held[w];
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(&box->word[w])), "l"(marked)
-                     : "memory");
-    }
+    detail::post(box, total.value, total.head != 0 ? 2 : 1);
 }
-
-template <class A>
-struct box_words {
-    unsigned long long word[mailbox<A>::words];
-
-    __device__ void load(const mailbox<A>* box) {
-#pragma unroll
-        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                         : "=l"(word[w])
-                         : "l"(__cvta_generic_to_global(&box->word[w]))
-                         : "memory");
-        }
-    }
-    [[nodiscard]] __device__ bool there() const {
-        bool all = true;
-#pragma unroll
-        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-            all = all && word[w] >> 32 != 0;
-        }
-        return all;
-    }
-    // Asks again until it is there.
-    __device__ void wait(const mailbox<A>* box) {
-        while (!there()) {
-            load(box);
-        }
-    }
-    template <bool Segmented>
-    [[nodiscard]] __device__ partial<A, Segmented> taken() const {
-        unsigned held[mailbox<A>::words];
-#pragma unroll
-        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-            held[w] = static_cast<unsigned>(word[w]);
-        }
-        A value;
-        std::memcpy(&value, held, sizeof(A));
-        return partial<A, Segmented>::of(value, word[0] >> 33 != 0);
-    }
-};
-
-template <class A>
-__device__ void empty_box(mailbox<A>* box) {
-#pragma unroll
-    for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(&box->word[w])), "l"(0ull)
-                     : "memory");
-    }
+template <bool Segmented, class A>
+__device__ partial<A, Segmented> taken(const box_words<A>& words) {
+    return partial<A, Segmented>::of(words.value(), words.word[0] >> 33 != 0);
 }
 
 // The memory of one scan: zero before it and after it.
@@ -183,7 +130,7 @@ struct lookback {
         }
         if (tile >= district) {
             district_words.wait(district_box);
-            const total_of districts = district_words.template taken<Segmented>();
+            const total_of districts = taken<Segmented>(district_words);
             sum = tile % district == 0 ? districts : joined(districts, sum, op);
         } else if constexpr (Has) {
             const total_of given = total_of::of(static_cast<A>(first), false);
@@ -211,7 +158,7 @@ struct lookback {
         const unsigned first = tile / group * group, count = min(group, tiles - first);
         if (earlier.in_group + 1 == count) {
             if (lane < count) {
-                empty_box(&of_tile[first + lane]);
+                detail::empty_box(&of_tile[first + lane]);
             }
             if (lane == 0) {
                 atomicExch(&group_counter[tile / group], 0u);
@@ -220,11 +167,11 @@ struct lookback {
         const unsigned start = tile / district * district, all = min(district, tiles - start);
         if (tiles > group && earlier.in_district + 1 == all) {
             if (lane < (all + group - 1) / group) {
-                empty_box(&of_group[start / group + lane]);
+                detail::empty_box(&of_group[start / group + lane]);
             }
             if (lane == 0) {
                 if (start != 0) {
-                    empty_box(&through_district[tile / district - 1]);
+                    detail::empty_box(&through_district[tile / district - 1]);
                 }
                 atomicExch(&district_counter[tile / district], 0u);
             }
@@ -247,7 +194,7 @@ private:
             words.wait(box);
         }
         __syncwarp();
-        total_of sum = words.template taken<Segmented>();
+        total_of sum = taken<Segmented>(words);
 #pragma unroll
         for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
             const total_of further = warp::shuffle_down(sum, distance);

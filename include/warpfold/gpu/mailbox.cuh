@@ -19,18 +19,78 @@ struct mailbox {
     unsigned long long word[words];
 };
 
-// Puts a value into an empty box.
+// Puts a value into a box that is empty, or whose last value nobody needs any more. `mark` is not 0.
 template <class A>
-__device__ void post(mailbox<A>* box, const A& value) {
+__device__ void post(mailbox<A>* box, const A& value, unsigned mark = 1) {
     unsigned held[mailbox<A>::words] = {};
     std::memcpy(held, &value, sizeof(A));
 #pragma unroll
     for (unsigned w = 0; w < mailbox<A>::words; ++w) {
-        const unsigned long long marked = std::uint64_t{1} << 32 | held[w];
+        const unsigned long long marked = std::uint64_t{mark} << 32 | held[w];
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(&box->word[w])), "l"(marked)
                      : "memory");
     }
 }
+
+template <class A>
+__device__ void empty_box(mailbox<A>* box) {
+#pragma unroll
+    for (unsigned w = 0; w < mailbox<A>::words; ++w) {
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(&box->word[w])), "l"(0ull)
+                     : "memory");
+    }
+}
+
+// A value on its way from a box, which keeps it.
+template <class A>
+struct box_words {
+    unsigned long long word[mailbox<A>::words];
+
+    __device__ void load(const mailbox<A>* box) {
+#pragma unroll
+        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                         : "=l"(word[w])
+                         : "l"(__cvta_generic_to_global(&box->word[w]))
+                         : "memory");
+        }
+    }
+    // With any mark.
+    [[nodiscard]] __device__ bool there() const {
+        bool all = true;
+#pragma unroll
+        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
+            all = all && word[w] >> 32 != 0;
+        }
+        return all;
+    }
+    [[nodiscard]] __device__ bool there(unsigned mark) const {
+        bool all = true;
+#pragma unroll
+        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
+            all = all && static_cast<unsigned>(word[w] >> 32) == mark;
+        }
+        return all;
+    }
+    [[nodiscard]] __device__ A value() const {
+        unsigned held[mailbox<A>::words];
+#pragma unroll
+        for (unsigned w = 0; w < mailbox<A>::words; ++w) {
+            held[w] = static_cast<unsigned>(word[w]);
+        }
+        A result;
+        std::memcpy(&result, held, sizeof(A));
+        return result;
+    }
+    // Asks again until it is there.
+    template <class... Mark>
+    __device__ A wait(const mailbox<A>* box, Mark... mark) {
+        while (!there(mark...)) {
+            load(box);
+        }
+        return value();
+    }
+};
 
 // Waits for the value of a box, takes it and leaves the box empty. The block that posts it must not wait for this one.
 template <class A>

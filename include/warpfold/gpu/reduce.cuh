@@ -128,20 +128,20 @@ __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_pe
     const unsigned last = gridDim.x - 1;
     if (blockIdx.x != last) {
         if (threadIdx.x == 0) {
-            post(&boxes[blockIdx.x], mine);
+            detail::post(&boxes[blockIdx.x], mine);
         }
         return;
     }
     if (last != 0) {
         // Blocks start in the order of their index: the others run by now, and none waits for anybody.
         if (threadIdx.x == 0) {
-            post(&boxes[last], mine);
+            detail::post(&boxes[last], mine);
         }
         const unsigned each = (gridDim.x + blockDim.x - 1) / blockDim.x;
         const unsigned end = min((threadIdx.x + 1) * each, gridDim.x);
         mine = Op::template identity<A>();
         for (unsigned k = threadIdx.x * each; k < end; ++k) {
-            mine = op(mine, collect(&boxes[k]));
+            mine = op(mine, detail::collect(&boxes[k]));
         }
         __syncthreads();
         mine = block::reduce(mine, op, storage);

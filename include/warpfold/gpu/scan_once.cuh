@@ -114,14 +114,14 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kerne
     unsigned left_before = 0;
     if (gridDim.x != 1) {
         if (warp == 0 && lane == warps - 1 && tile + 1 < gridDim.x) {
-            post_marked(&boxes[tile], warps_through, 1);
+            detail::post(&boxes[tile], warps_through, 1);
         }
         const unsigned groups = (tile + warp::lanes - 1) / warp::lanes;
         for (unsigned g = warp; g < groups; g += warps) {
             const unsigned count = min(warp::lanes, tile - g * warp::lanes);
             A total = through;
             if (lane < count) {
-                marked_value<A> words{};
+                box_words<A> words{};
                 total = words.wait(&boxes[g * warp::lanes + lane], 1);
             }
             __syncwarp();
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kerne
     }
     if (gridDim.x != 1 && warp == 0 && warp::shuffle(left_before, 0) + 1 == gridDim.x) {
         for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
-            empty_marked(&boxes[k]);
+            detail::empty_box(&boxes[k]);
         }
         if (lane == 0) {
             atomicExch(left, 0u);

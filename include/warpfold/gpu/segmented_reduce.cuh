@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads,
         // A block posts before it waits for those before it, which started earlier and wait for none behind them.
         const std::uint64_t block_end = block_begin + tile::warps * share;
         if (block_end < path.total) {
-            post(&boxes[blockIdx.x], open);
+            detail::post(&boxes[blockIdx.x], open);
         }
     }
     __syncthreads();
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads,
         const unsigned stop = min((threadIdx.x + 1) * each, count);
         A before = Op::template identity<A>();
         for (unsigned k = threadIdx.x * each; k < stop; ++k) {
-            before = op(before, collect(&boxes[first_block + k]));
+            before = op(before, detail::collect(&boxes[first_block + k]));
         }
         before = warpfold::block::reduce(before, op, shared.folding);
         if (threadIdx.x == 0 && whole.begun_before) {
