@@ -39,6 +39,25 @@ struct is_running_sum {
     }
 };
 
+// Of segments of `length` elements, a multiple of the period: the sum from the segment's first element to k, or, in
+// reversed order, from its last one.
+struct is_sum_of_segment {
+    template <class T>
+    __host__ __device__ bool operator()(const T& x, std::uint64_t k) const {
+        const std::uint64_t begin = k / length * length, end = begin + length < n ? begin + length : n;
+        const std::uint64_t sum = reverse ? sum_to(end - 1 - begin) - (k == begin ? 0 : sum_to(k - begin - 1))
+                                          : (k == begin && !inclusive ? 0 : sum_to(k - begin - (inclusive ? 0 : 1)));
+        return x == static_cast<T>(sum);
+    }
+    std::uint64_t n, length;
+    bool reverse, inclusive;
+};
+
+struct begins_every {
+    __host__ __device__ bool operator[](std::uint64_t k) const { return k % length == 0; }
+    std::uint64_t length;
+};
+
 struct is_zero {
     __host__ __device__ bool operator()(std::uint8_t x) const { return x == 0; }
 };
@@ -85,6 +104,40 @@ void bytes(std::uint64_t n) {
     }
 }
 
+// Scans in other orders than the plain one, of arrays that begin where they like.
+void scans(std::uint64_t n) {
+    const array<std::uint8_t> memory(n + 1), out_memory(n + 3);
+    std::uint8_t *const in = memory.data + 1, *const out = out_memory.data + 3;
+    fill<<<4096, 256>>>(in, n);
+    const gpu on;
+    inclusive_scan(on, in, n, out, sum{}, reversed);
+    CHECK(count_if(on, out, n, is_sum_of_segment{n, n + period - n % period, true, true}) == n);
+    const std::uint64_t length = period * 200'000'003ull;
+    std::vector<std::uint64_t> begins;
+    for (std::uint64_t k = 0; k < n; k += length) {
+        begins.push_back(k);
+    }
+    const array<std::uint64_t> there(begins.size());
+    CUDA(cudaMemcpy(there.data, begins.data(), begins.size() * 8, cudaMemcpyHostToDevice));
+    exclusive_scan(on, in, n, out, sum{}, offsets(there.data, begins.size()));
+    CHECK(count_if(on, out, n, is_sum_of_segment{n, length, false, false}) == n);
+    inclusive_scan(on, in, n, in, sum{}, heads(begins_every{length})); // in place
+    CHECK(count_if(on, in, n, is_sum_of_segment{n, length, false, true}) == n);
+    fill<<<4096, 256>>>(in, n);
+    inclusive_scan(on, in, n, in, sum{}, reversed, offsets(there.data, begins.size()));
+    CHECK(count_if(on, in, n, is_sum_of_segment{n, length, true, true}) == n);
+}
+
+void wider(std::uint64_t n) {
+    const array<std::int32_t> in(n);
+    const array<std::uint64_t> out(n);
+    fill<<<4096, 256>>>(in.data, n);
+    inclusive_scan(gpu{}, in.data, n, out.data);
+    CHECK(count_if(gpu{}, out.data, n, is_running_sum{}) == n);
+    inclusive_scan(gpu{}, in.data, n, in.data, sum{}, reversed); // in place
+    CHECK(count_if(gpu{}, in.data, n, is_sum_of_segment{n, n + period - n % period, true, true}) == n);
+}
+
 void floats(std::uint64_t n) {
     const array<float> in(n);
     fill<<<4096, 256>>>(in.data, n);
@@ -99,6 +152,10 @@ int main() {
         bytes(n);
         std::printf("%llu bytes: right\n", static_cast<unsigned long long>(n));
     }
+    scans((std::uint64_t{1} << 31) + 7);
+    std::printf("2^31 + 7 bytes in other orders: right\n");
+    wider((std::uint64_t{1} << 31) + 7);
+    std::printf("2^31 + 7 integers: right\n");
     floats((std::uint64_t{1} << 31) + 7);
     std::printf("2^31 + 7 floats: right\n");
 }
