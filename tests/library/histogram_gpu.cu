@@ -88,6 +88,9 @@ void every_way(workspace& memory) {
             plan.shared = one.way == detail::histogram_way::whole    ? block::histogram::words(plan.layout.part_codes, one.copies) * 4
                           : one.way == detail::histogram_way::packed ? (plan.layout.part_codes + 3) / 4 * 4
                                                                      : one.copies * 8;
+            if (plan.shared > detail::histogram_facts::of_device().shared_of_block) {
+                continue;
+            }
             on_device<std::uint64_t> counts(std::vector<std::uint64_t>(bins, 5));
             const gpu on{nullptr, &memory};
             detail::histogram_engine<gpu>::run(on, static_cast<const std::int32_t*>(there.data()), data.size(),

@@ -81,7 +81,7 @@ TEST_F(process_test, the_timeline_is_written_at_the_end) {
 TEST_F(process_test, an_unknown_card_is_an_error_of_the_first_call) {
     const outcome o = run("SOFTGPU_DEVICE=GTX580", "once");
     EXPECT_EQ(o.status, 1);
-    EXPECT_EQ(o.output, "softgpu: SOFTGPU_DEVICE=GTX580 names no card; there are H100, A100, T4, K40m\n"
+    EXPECT_EQ(o.output, "softgpu: SOFTGPU_DEVICE=GTX580 names no card; there are H100, A100, RTX4090, T4, K40m\n"
                         "cudaErrorInvalidDevice \n");
     EXPECT_EQ(run("SOFTGPU_DEVICE=GTX580", "nothing").output, "");
 }

@@ -182,7 +182,8 @@ struct histogram_engine<gpu> {
         if (bytes <= facts.shared_of_block && n / 2 >= of.bins) {
             plan.way = histogram_way::whole;
             plan.layout.part_codes = of.bins;
-            while (plan.layout.copies < 32 && bytes * plan.layout.copies * 2 <= histogram_tuning.copies_bytes) {
+            const unsigned room = std::min(facts.shared_of_block, histogram_tuning.copies_bytes);
+            while (plan.layout.copies < 32 && bytes * plan.layout.copies * 2 <= room) {
                 plan.layout.copies *= 2;
             }
             plan.shared = static_cast<unsigned>(bytes * plan.layout.copies);

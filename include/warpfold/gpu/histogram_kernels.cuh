@@ -219,7 +219,6 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     histogram_values_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
                             histogram_control* control) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
-    __shared__ unsigned totals[256];
     zero_counts(counts, layout, control);
     auto* const words = reinterpret_cast<unsigned*>(histogram_shared);
     for (unsigned k = threadIdx.x; k < 256 * value_copies; k += blockDim.x) {
@@ -239,14 +238,15 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
             total += __shfl_xor_sync(0xffffffffu, total, distance);
         }
         if (threadIdx.x % 32 == 0) {
-            totals[value] = total;
+            words[value * value_copies + value % 32] = total; // the copies have been read, and banks are different
         }
     }
     __syncthreads();
     for (unsigned value = threadIdx.x; value < 256; value += blockDim.x) {
-        const unsigned bin = totals[value] == 0 ? outside : code.bin(value);
+        const unsigned total = words[value * value_copies + value % 32];
+        const unsigned bin = total == 0 ? outside : code.bin(value);
         if (bin != outside) {
-            add_to_count(counts + bin, totals[value]);
+            add_to_count(counts + bin, total);
         }
     }
 }

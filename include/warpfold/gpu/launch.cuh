@@ -8,6 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -32,13 +33,21 @@ __device__ inline void allow_later() {
 // What has to be known of a kernel on the current device before it is launched, asked for once.
 struct kernel_facts {
     bool after = false;  // its code waits by itself for what stands before it
-    unsigned blocks = 0; // that fit on the device at the same time, with the threads and memory given
+    bool frugal = false; // a block of this card has no room for `shared` bytes: it gets `least`
+    unsigned blocks = 0; // that fit on the device at the same time
 };
 
-// `Kernel` with so much dynamic shared memory, which is allowed for it here. Threads, where not 0, ask for `blocks`.
+// How the blocks of a kernel are made, where that has to be known beforehand.
+struct block_shape {
+    unsigned threads = 0; // 0: nothing is asked but `after`
+    std::size_t shared = 0, least = 0; // bytes of dynamic shared memory: what is wanted, and what does where that is too much
+    unsigned of_multiprocessor = ~0u;  // blocks, at most
+};
+
+// Allows `Kernel` the dynamic shared memory that its blocks get.
 template <auto Kernel>
-kernel_facts facts_of(unsigned threads, std::size_t shared) {
-    static std::array<std::atomic<unsigned>, 64> known{}; // by device: blocks, times 4, plus 2 for `after`, plus 1
+kernel_facts facts_of(const block_shape& shape = {}) {
+    static std::array<std::atomic<unsigned>, 64> known{}; // by device: blocks, times 8, plus a bit each
     int device = 0;
     WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
     const bool kept = device >= 0 && device < 64;
@@ -47,23 +56,26 @@ kernel_facts facts_of(unsigned threads, std::size_t shared) {
         cudaFuncAttributes attributes{};
         WARPFOLD_CHECK_CUDA(cudaFuncGetAttributes(&attributes, Kernel));
         const bool after = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
+        bool frugal = false;
         unsigned blocks = 0;
-        if (threads != 0) {
-            if (shared > 0) {
-                WARPFOLD_CHECK_CUDA(cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                         static_cast<int>(shared)));
-            }
+        if (shape.threads != 0) {
+            const std::size_t room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+            frugal = attributes.sharedSizeBytes + shape.shared > room;
+            const std::size_t shared = frugal ? shape.least : shape.shared;
+            WARPFOLD_CHECK_CUDA(
+                cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
             int of_one = 0;
-            WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, Kernel,
-                                                                              static_cast<int>(threads), shared));
-            blocks = static_cast<unsigned>(of_one) * device_attribute(cudaDevAttrMultiProcessorCount);
+            WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                &of_one, Kernel, static_cast<int>(shape.threads), shared));
+            blocks = std::min(static_cast<unsigned>(of_one), shape.of_multiprocessor) *
+                     device_attribute(cudaDevAttrMultiProcessorCount);
         }
-        facts = blocks * 4 + (after ? 2 : 0) + 1;
+        facts = blocks * 8 + (frugal ? 4 : 0) + (after ? 2 : 0) + 1;
         if (kept) {
             known[static_cast<unsigned>(device)].store(facts, std::memory_order_relaxed);
         }
     }
-    return {(facts & 2) != 0, facts / 4};
+    return {(facts & 2) != 0, (facts & 4) != 0, facts / 8};
 }
 
 template <class... P>

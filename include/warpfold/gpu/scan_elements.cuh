@@ -15,6 +15,7 @@
 #include "warpfold/detail/scan_how.hpp"
 #include "warpfold/gpu/run.cuh"
 #include "warpfold/gpu/target.hpp"
+#include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
@@ -99,6 +100,52 @@ struct scan_elements {
                 items[j] = in[some_place(v + j)];
             }
         }
+    }
+
+    // Rows of runs, `row` elements apart, from position `first` on, of a tile that begins at `begin` and has an element
+    // there: as read() does, but nothing waits for a run before all are on their way.
+    template <unsigned Rows>
+    __device__ void read_rows(std::uint64_t begin, std::uint64_t first, unsigned row, bool inside,
+                              T (&items)[Rows][run]) const {
+        const std::uint64_t some = begin >> 63 == 0 ? begin : begin + run; // in place, other tiles' are written already
+        if constexpr (std::is_pointer_v<In>) {
+            if (in_runs && whole(some)) {
+#pragma unroll
+                for (unsigned r = 0; r < Rows; ++r) {
+                    const std::uint64_t v = first + r * row;
+                    read_whole(whole(v) ? v : some, items[r]);
+                }
+                if (!inside) {
+#pragma unroll
+                    for (unsigned r = 0; r < Rows; ++r) {
+                        const std::uint64_t v = first + r * row;
+                        if (!whole(v) && (v < n || v >> 63 != 0)) {
+#pragma unroll
+                            for (unsigned j = 0; j < run; ++j) {
+                                items[r][j] = in[some_place(v + j)];
+                            }
+                        }
+                    }
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (unsigned r = 0; r < Rows; ++r) {
+            read(first + r * row, inside, items[r]);
+        }
+    }
+
+    // Asks the L2 cache for the line in which the run at position v of the calling lane stands. Nothing depends on it, so
+    // that it may be asked before what stands before the kernel has ended.
+    __device__ void expect([[maybe_unused]] std::uint64_t v) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        if constexpr (std::is_pointer_v<In>) {
+            if (threadIdx.x % warp::lanes * (run * sizeof(T)) % 128 < run * sizeof(T)) { // a line's first
+                asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(in + some_place(v))));
+            }
+        }
+#endif
     }
 
     // Puts the run at position v into `slot` in shared memory, to be taken from there after await_runs().

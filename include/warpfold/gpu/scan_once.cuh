@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Scans of short arrays on a GPU: one tile a block, kept in registers. Where there are several tiles a block posts its
 // tile's total and reads those of all tiles before, a warp thirty-two of them, so that nothing waits twice.
+//
+// Who has read a box empties it. Up to `told_tiles` tiles a total is posted once for each tile behind, so that a box has
+// one reader, and nobody waits for anything at the end. More tiles read the same boxes, count themselves off, and the last
+// one empties them.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +24,19 @@ struct scan_once_work {
     using elements_type = Elements;
     static constexpr unsigned rows = Rows, most_warps = Warps;
     static constexpr unsigned row = Elements::run * warp::lanes;
+    static constexpr unsigned told_tiles = tuning::scan_once_default.told_tiles;
+    static_assert(told_tiles >= 1);
 
     Elements elements;
-    void* memory; // a counter and a box for each tile, zero
+    void* memory; // a counter and boxes, zero
 };
 
+// Where a tile has a box for each tile before it, so many boxes stand before its own.
+__host__ __device__ constexpr unsigned boxes_before(unsigned tile) { return tile * (tile - 1) / 2; }
+
 template <class Work>
-__global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kernel(const Work work) {
+__global__ void __launch_bounds__(Work::most_warps* warp::lanes, sizeof(typename Work::elements_type::A) <= 8 ? 2 : 1)
+    scan_once_kernel(const Work work) {
     using Elements = typename Work::elements_type;
     using T = typename Elements::T;
     using A = typename Elements::A;
@@ -40,7 +50,6 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kerne
     auto* const of_group = reinterpret_cast<A*>(of_group_storage);
 
     allow_later();
-    await_earlier();
     const Elements& elements = work.elements;
     const auto& op = elements.op;
     const unsigned tile = blockIdx.x, warps = blockDim.x / warp::lanes;
@@ -50,6 +59,11 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kerne
     const bool inside = (tile != 0 || elements.shift == 0) && begin + size <= elements.n;
     const std::uint64_t first = begin + warp * (Work::row * rows) + lane * run;
     const unsigned skip = tile == 0 && threadIdx.x == 0 ? elements.shift : 0; // so many are not there
+#pragma unroll
+    for (unsigned r = 0; r < rows; ++r) {
+        elements.expect(first + r * Work::row);
+    }
+    await_earlier();
 
     T items[rows][run];
     if (inside && elements.in_runs) {
@@ -58,10 +72,7 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kerne
             elements.read_whole(first + r * Work::row, items[r]);
         }
     } else {
-#pragma unroll
-        for (unsigned r = 0; r < rows; ++r) {
-            elements.read(first + r * Work::row, inside, items[r]);
-        }
+        elements.read_rows(begin, first, Work::row, inside, items);
     }
     const auto value = [&](unsigned r, unsigned j) { return elements.value(items[r][j], first + r * Work::row + j); };
 
@@ -111,27 +122,38 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kerne
 
     auto* const left = static_cast<unsigned*>(work.memory);
     auto* const boxes = reinterpret_cast<mailbox<A>*>(static_cast<unsigned char*>(work.memory) + 16);
+    const bool told = gridDim.x <= Work::told_tiles;
     unsigned left_before = 0;
     if (gridDim.x != 1) {
-        if (warp == 0 && lane == warps - 1 && tile + 1 < gridDim.x) {
-            detail::post(&boxes[tile], warps_through, 1);
+        const A total = warp::shuffle(warps_through, warps - 1);
+        if (told) {
+            for (unsigned reader = tile + 1 + threadIdx.x; reader < gridDim.x; reader += blockDim.x) {
+                detail::post(&boxes[boxes_before(reader) + tile], total);
+            }
+        } else if (threadIdx.x == 0 && tile + 1 < gridDim.x) {
+            detail::post(&boxes[tile], total);
         }
+        auto* const mine = told ? boxes + boxes_before(tile) : boxes;
         const unsigned groups = (tile + warp::lanes - 1) / warp::lanes;
         for (unsigned g = warp; g < groups; g += warps) {
             const unsigned count = min(warp::lanes, tile - g * warp::lanes);
-            A total = through;
+            auto* const box = &mine[g * warp::lanes + lane];
+            A of_tile = total;
             if (lane < count) {
                 box_words<A> words{};
-                total = words.wait(&boxes[g * warp::lanes + lane], 1);
+                of_tile = words.wait(box);
+                if (told) {
+                    detail::empty_box(box);
+                }
             }
             __syncwarp();
-            total = fold_lanes(total, count, op);
+            of_tile = fold_lanes(of_tile, count, op);
             if (lane == 0) {
-                of_group[g] = total;
+                of_group[g] = of_tile;
             }
         }
         __syncthreads();
-        if (threadIdx.x == 0) {
+        if (!told && threadIdx.x == 0) {
             left_before = atomicAdd(left, 1u);
         }
         if (tile != 0) {
@@ -183,7 +205,7 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes) scan_once_kerne
             elements.store(first + r * Work::row, inside, results);
         }
     }
-    if (gridDim.x != 1 && warp == 0 && warp::shuffle(left_before, 0) + 1 == gridDim.x) {
+    if (!told && warp == 0 && warp::shuffle(left_before, 0) + 1 == gridDim.x) {
         for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
             detail::empty_box(&boxes[k]);
         }
@@ -203,7 +225,7 @@ struct scan_once_shape {
         const std::uint64_t row = std::uint64_t{run} * warp::lanes, all = (n + row - 1) / row;
         const auto tiles_of = [&](unsigned warps_, unsigned rows) { return (all + warps_ * rows - 1) / (warps_ * rows); };
         std::uint64_t count = 1;
-        if (const std::uint64_t alone = tiles_of(1, how.rows); alone <= how.warps) {
+        if (const std::uint64_t alone = tiles_of(1, how.rows); alone <= how.alone) {
             warps = static_cast<unsigned>(alone);
         } else if (count = tiles_of(how.few_warps, how.rows); count <= how.few_tiles) {
             warps = how.few_warps;
@@ -218,11 +240,15 @@ struct scan_once_shape {
         }
         tiles = count <= how.many_tiles || !many ? static_cast<unsigned>(count) : 0;
     }
+    static std::size_t bytes_of(unsigned tiles, std::size_t box) {
+        return tiles == 1 ? 0 : 16 + (tiles <= how.told_tiles ? boxes_before(tiles) : tiles) * box;
+    }
     // The most bytes that a scan of up to n elements takes.
     static std::size_t bytes(std::uint64_t n, unsigned run, std::size_t box) {
-        const std::uint64_t row = std::uint64_t{run} * warp::lanes * how.rows * how.few_warps;
+        const std::uint64_t tile = std::uint64_t{run} * warp::lanes * how.rows * std::min(how.few_warps, how.warps);
         constexpr std::uint64_t most = std::max(std::max(how.few_tiles, how.tiles), how.many_tiles);
-        return 16 + std::min(most, n / row + 1) * box;
+        const auto tiles = static_cast<unsigned>(std::min(most, n / tile + 1));
+        return std::max(bytes_of(tiles, box), bytes_of(std::min(tiles, how.told_tiles), box));
     }
 
     unsigned warps = 0, tiles = 0;
@@ -232,18 +258,18 @@ struct scan_once_shape {
 template <class Elements>
 void launch_scan_once(const gpu& on, const Elements& elements, const scan_once_shape& shape, const char* call) {
     constexpr tuning::scan_once how = tuning::scan_once_default;
-    const std::size_t bytes = shape.tiles == 1 ? 0 : 16 + shape.tiles * sizeof(mailbox<typename Elements::A>);
+    const std::size_t bytes = scan_once_shape::bytes_of(shape.tiles, sizeof(mailbox<typename Elements::A>));
     const call_memory memory(on, bytes, 0, call);
     const auto launch = [&](auto work) {
         using Work = decltype(work);
         work.memory = memory.boxes();
-        launch_after(facts_of<&scan_once_kernel<Work>>(0, 0), &scan_once_kernel<Work>, shape.tiles,
+        launch_after(facts_of<&scan_once_kernel<Work>>(), &scan_once_kernel<Work>, shape.tiles,
                      shape.warps * warp::lanes, 0, on.stream, work);
     };
     if (shape.many) {
         launch(scan_once_work<Elements, how.many_rows, how.many_warps>{elements, nullptr});
     } else {
-        launch(scan_once_work<Elements, how.rows, std::max(how.warps, how.many_warps)>{elements, nullptr});
+        launch(scan_once_work<Elements, how.rows, std::max({how.alone, how.warps, how.few_warps, how.many_warps})>{elements, nullptr});
     }
 }
 

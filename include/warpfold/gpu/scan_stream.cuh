@@ -6,6 +6,10 @@
 // In a tile each thread has consecutive elements, `chunks` runs of 16 bytes, so that a warp's scan is paid once for all of
 // them. Memory is read and written in the other direction, a warp neighbouring runs at a time: they change places in
 // shared memory, where runs are put so that neither order meets the same banks.
+//
+// A card that has not so much shared memory for a block (compute capability 7.5) gets one tile a block instead of
+// `stages`, which is fetched, posted and finished before the next: other blocks use memory meanwhile. Tiles are the same,
+// and so are results.
 #pragma once
 
 #include <algorithm>
@@ -45,6 +49,7 @@ struct scan_stream_work {
     Elements elements;
     void* memory;
     unsigned tiles, slots;
+    bool frugal; // one tile in shared memory
 };
 
 // turn(0), turn(1), ... turn(Count - 1), the number as a type's value.
@@ -74,11 +79,11 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     auto* const stage_bytes = reinterpret_cast<unsigned char*>(stage_memory);
     auto* const of_warp = reinterpret_cast<A*>(storage); // of several tiles
 
-    await_earlier();
     const Elements& elements = work.elements;
     const auto& op = elements.op;
     const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
     const unsigned tiles = work.tiles;
+    const bool frugal = work.frugal;
     const tile_ring<A> ring(work.memory, work.slots);
     unsigned char* const region = stage_bytes + warp * Work::region;
 
@@ -88,6 +93,11 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     const auto is_inside = [&](unsigned tile) {
         return (tile != 0 || elements.shift == 0) && std::uint64_t{tile + 1} * Work::tile - elements.shift <= elements.n;
     };
+#pragma unroll
+    for (unsigned r = 0; r < chunks; ++r) { // it will be one of the first tiles, and some block takes each of them
+        elements.expect(begin_of(blockIdx.x) + (r * warp::lanes + lane) * run);
+    }
+    await_earlier();
     const auto run_of = [&](unsigned stage, unsigned c) { // the c-th of the warp's, as they stand in memory
         return reinterpret_cast<T*>(region + stage * Work::stage +
                                     Work::template place<Work::read_bytes>(c / chunks, c % chunks));
@@ -155,7 +165,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     fetch(0, tile);
     if (threadIdx.x == 0) {
         for (unsigned k = 1; k < stages; ++k) {
-            tile_of[k] = ring.take();
+            tile_of[k] = frugal ? tiles : ring.take();
         }
     }
     __syncthreads();
@@ -168,7 +178,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         constexpr unsigned k = decltype(turn)::value;
         await_runs_but<stages - 1 - k>();
         __syncwarp();
-        if (tile_of[k] < tiles) {
+        if (!frugal && tile_of[k] < tiles) {
             before[k] = fold(k, tile_of[k], k);
         }
     });
@@ -176,7 +186,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     if (warp == 0) {
 #pragma unroll
         for (unsigned k = 0; k < ahead; ++k) {
-            if (tile_of[k] < tiles) {
+            if (!frugal && tile_of[k] < tiles) {
                 post(tile_of[k], k);
             }
         }
@@ -192,16 +202,22 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
     }
     unsigned stage = 0, set = 0;
     while (tile < tiles) {
-        const unsigned next_stage = stage + 1 == stages ? 0 : stage + 1, next_set = set + 1 == sets ? 0 : set + 1;
-        const unsigned far_stage = stage + ahead < stages ? stage + ahead : stage + ahead - stages;
-        const unsigned far_set = set + ahead < sets ? set + ahead : set + ahead - sets;
-        const unsigned next_tile = tile_of[next_stage], far_tile = tile_of[far_stage];
+        const unsigned next_stage = frugal ? stages : (stage + 1 == stages ? 0 : stage + 1);
+        const unsigned next_set = set + 1 == sets ? 0 : set + 1;
+        const unsigned further = frugal ? 0 : ahead; // turns from here to the tile whose total is posted
+        const unsigned far_stage = stage + further < stages ? stage + further : stage + further - stages;
+        const unsigned far_set = set + further < sets ? set + further : set + further - sets;
+        const unsigned far_tile = frugal ? tile : tile_of[far_stage];
         unsigned fresh = 0;
         if (threadIdx.x == Work::threads - 1) {
             fresh = ring.take();
         }
         fronts.ask(ring, tile, tiles);
-        await_runs_but<stages - 1 - ahead>();
+        if (frugal) {
+            await_runs();
+        } else {
+            await_runs_but<stages - 1 - ahead>();
+        }
         __syncwarp();
         if (far_tile < tiles) {
             before[ahead] = fold(far_stage, far_tile, far_set);
@@ -219,6 +235,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         // What stands in front of the thread.
         bool has_front = How::has_first || tile != 0;
         A sum = fronts.done(ring, tile, tiles, shared_front, op);
+        const unsigned next_tile = tile_of[next_stage];
         if (next_tile >= tiles && threadIdx.x == 0) {
             is_last = fronts.leave(ring);
         }
@@ -237,7 +254,11 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
                 has_front = true;
             }
             if (lane != 0) {
-                sum = has_front ? static_cast<A>(op(sum, before[0])) : before[0];
+                A lanes_before = before[0];
+                if (frugal) {
+                    lanes_before = before[ahead];
+                }
+                sum = has_front ? static_cast<A>(op(sum, lanes_before)) : lanes_before;
                 has_front = true;
             }
         }
@@ -312,7 +333,7 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
             tile_of[stage] = fresh;
         }
         tile = next_tile;
-        stage = next_stage;
+        stage = frugal ? 0 : next_stage;
         set = next_set;
 #pragma unroll
         for (unsigned k = 0; k < ahead; ++k) {
@@ -348,12 +369,14 @@ void launch_scan_stream(const gpu& on, const Elements& elements, const char* cal
         throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has tiles for");
     }
     const auto tiles = static_cast<unsigned>(shape.tiles);
-    const kernel_facts facts = facts_of<&scan_stream_kernel<Work>>(Work::threads, Work::shared);
+    constexpr auto kernel = &scan_stream_kernel<Work>;
+    const kernel_facts facts =
+        facts_of<kernel>({Work::threads, Work::shared, Work::stage, Work::how.blocks_per_multiprocessor});
     const unsigned blocks = std::max(1u, std::min(facts.blocks, tiles));
     const unsigned slots = shape.slots(blocks);
     const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);
-    const Work work{elements, memory.boxes(), tiles, slots};
-    launch_after(facts, &scan_stream_kernel<Work>, blocks, Work::threads, Work::shared, on.stream, work);
+    const Work work{elements, memory.boxes(), tiles, slots, facts.frugal};
+    launch_after(facts, kernel, blocks, Work::threads, facts.frugal ? Work::stage : Work::shared, on.stream, work);
 }
 
 } // namespace warpfold::detail
