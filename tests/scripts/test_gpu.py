@@ -12,7 +12,7 @@ import unittest
 from support import ROOT
 
 TOOL = r"""#!/usr/bin/env python3
-import json, sys
+import json, pathlib, sys
 arguments = sys.argv[1:]
 print("tool", *arguments)
 if "--json" in arguments:
@@ -20,7 +20,17 @@ if "--json" in arguments:
              {"id": "5", "skipped": None, "on_device": True, "caution": "by luck"},
              {"id": "8", "skipped": "needs 64 threads", "on_device": True, "caution": None},
              {"id": "cpu", "skipped": None, "on_device": False, "caution": None}]
-    json.dump({"steps": steps}, open(arguments[arguments.index("--json") + 1], "w"))
+    document = {"steps": steps}
+    if arguments[1] == "all":
+        if pathlib.Path("crash").exists():
+            sys.exit("tool: unspecified launch failure")
+        of_scan = [{"id": "1", "skipped": None, "on_device": True, "ought_to_be": "right"},
+                   {"id": "3a", "skipped": None, "on_device": True, "ought_to_be": "right by luck"},
+                   {"id": "cub", "skipped": None, "on_device": True, "ought_to_be": "right", "peer": True}]
+        of_errors = [{"id": "shared", "skipped": None, "on_device": True, "ought_to_be": "right"},
+                     {"id": "crash", "skipped": None, "on_device": True, "ought_to_be": "right", "apart": True}]
+        document = [document, {"ladder": "scan", "steps": of_scan}, {"ladder": "errors", "steps": of_errors}]
+    json.dump(document, open(arguments[arguments.index("--json") + 1], "w"))
 if "1024" in arguments and "--block" in arguments:
     sys.exit("tool: no such block")
 """
@@ -44,8 +54,9 @@ class Session(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.place = pathlib.Path(folder.name)
         (self.place / "measure").mkdir()
-        for name in ["gpu.sh", "compare_ncu.py"]:
-            shutil.copy(ROOT / "measure" / name, self.place / "measure" / name)
+        (self.place / "ladder").mkdir()
+        for name in ["measure/gpu.sh", "measure/compare_ncu.py", "measure/sanitize_ladders.py", "ladder/catalogue.hpp"]:
+            shutil.copy(ROOT / name, self.place / name)
         self.program(self.place / "build/gpu/tool/warpfold", TOOL)
         for name, body in STAND_INS.items():
             self.program(self.place / "bin" / name, f"#!/bin/sh\n{body}\n")
@@ -93,17 +104,46 @@ class Session(unittest.TestCase):
         self.assertNotIn("ncu", calls)
         self.assertFalse((self.place / "out/ladder.tar.gz").exists())
 
-    def test_all_ladders_and_their_pages(self):
+    def pages(self):
         for name in ["ladders_page", "lectures_table", "plots"]:
             self.program(self.place / "measure" / f"{name}.py", f"import sys\nprint('{name}', *sys.argv[1:])\n")
+
+    def test_all_ladders_and_their_pages(self):
+        self.pages()
         answer, calls = self.session("1", "ladders")
         self.assertEqual(answer.returncode, 0, answer.stdout)
-        self.assertNotIn("sanitizer", calls)
+        # Steps that are there for their fault are looked at one by one, peers not at all.
+        for run in ["memcheck .* ladder scan .*--steps 1\n", "memcheck .* ladder scan .*--steps 3a\n",
+                    "racecheck .* ladder scan .*--steps 3a\n", "initcheck .* ladder scan .*--steps 1\n",
+                    "memcheck .*--report-api-errors no --target-processes all .* ladder errors .*--steps crash\n"]:
+            self.assertRegex(calls, "sanitizer --tool " + run)
+        self.assertNotIn("cub", calls)
+        self.assertIn("racecheck-scan-3a.log", self.names("sanitizer.tar.gz"))
         self.assertTrue((self.place / "out/ladders.json").exists())
         self.assertEqual(self.names("ladders.tar.gz"), {"ladder", "pages", "all.txt", "all.err", "ladders.md", "ladders.json"})
         kept = self.place.joinpath("build", "gpu", "work", "ladder")
         self.assertIn("ladder all --claims --device gpu", (kept / "all.txt").read_text())
         self.assertIn("--distil", (kept / "pages" / "ladders.json").read_text())
+
+    def test_findings_in_ladders(self):
+        self.pages()
+        self.program(self.place / "bin/compute-sanitizer", "#!/bin/sh\ncase \"$*\" in *scan*) exit 9 ;; esac\n")
+        answer, _ = self.session("1", "ladders")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("memcheck, scan, 1 steps: FOUND", answer.stdout)
+        self.assertIn("racecheck, scan, step 3a: found, as told", answer.stdout)
+        self.assertIn("memcheck, errors, step crash: nothing found, and its fault is of the kind", answer.stdout)
+        self.assertIn("4 of them with findings", answer.stdout)
+        self.assertIn("done, 1 of the commands failed", answer.stdout)
+
+    def test_a_ladder_that_takes_the_others_with_it(self):
+        self.pages()
+        (self.place / "crash").touch()
+        answer, _ = self.session("1", "ladders")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("unspecified launch failure", answer.stdout)
+        self.assertEqual(len(json.loads((self.place / "out/ladders.json").read_text())), 12)
+        self.assertIn("alone", self.names("ladders.tar.gz"))
 
     def test_time_that_runs_out_ends_the_session(self):
         answer, calls = self.session("0")
