@@ -151,6 +151,7 @@ std::vector<study_table> tables(const study_report& report, const frame::stopwat
         for (auto& table : sweep_tables(report.device)) {
             all.push_back(std::move(table));
         }
+        all.push_back(grid_table(report.device));
     }
     all.push_back(kernel_table());
     return all;
@@ -226,7 +227,8 @@ const frame::study_definition& laboratory() {
                                              .most = 1u << 28,
                                              .steps = {calculator(), arithmetic(), parallelism(), memory_chains(),
                                                        shared_chains(), reload(), atomics(), few_threads(),
-                                                       more_threads(), more_instructions(), more_data(), launches()},
+                                                       more_threads(), more_instructions(), more_data(), compute_bound(),
+                                                       launches(), barrier_of_the_grid(), best_grid()},
                                              .tables = tables};
     return all;
 }

@@ -33,5 +33,8 @@ frame::step_definition shared_chains();
 frame::step_definition reload();
 frame::step_definition atomics();
 frame::step_definition launches();
+frame::step_definition best_grid();
+frame::step_definition barrier_of_the_grid();
+frame::step_definition compute_bound();
 
 } // namespace warpfold::ladder::occupancy

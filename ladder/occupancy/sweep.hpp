@@ -22,6 +22,7 @@ struct sweep_point {
 
 [[nodiscard]] std::vector<study_table> sweep_tables(const device_description& device);
 [[nodiscard]] std::vector<study_table> latency_tables(const device_description& device);
+[[nodiscard]] study_table grid_table(const device_description& device);
 // Registers, shared memory, blocks and warps on a multiprocessor and what limits them, for every kernel of the ladders.
 [[nodiscard]] study_table kernel_table();
 
