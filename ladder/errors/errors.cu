@@ -118,6 +118,14 @@ verdict asked_by_name(const frame::evidence& e) {
     return seen(text == "out of memory", "CUDA error: " + text);
 }
 
+verdict most_threads(const frame::evidence& e) {
+    int device = 0;
+    int most = 0;
+    WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerBlock, device));
+    return seen(most == 1024 && e.step.correct, std::to_string(most) + " on this device; 2048 are refused");
+}
+
 constexpr const char* source = "ladder/errors/errors.cu";
 constexpr const char* handling = "Parallel patterns, Error Handling";
 
@@ -150,7 +158,9 @@ const frame::study_definition& laboratory() {
             step("configuration", "shapes that no device takes", "2048 threads, no thread, 70,000 blocks in y",
                  handling, refused, run_refused,
                  {{"the CUDA runtime will respond to questions, but won't talk without being asked", handling,
-                   answers("a launch returns nothing; cudaGetLastError answers, and then forgets")}}),
+                   answers("a launch returns nothing; cudaGetLastError answers, and then forgets")},
+                  {"one block in CUDA has at most 1024 threads", "759, Hillis & Steele: Kernel Function, Quick Remarks",
+                   most_threads}}),
             step("shared", "too much shared memory", "1 MiB at a launch", handling, too_much_shared,
                  run_too_much_shared,
                  {{"check for the error explicitly", handling, answers("asked after the launch")}}),
@@ -166,7 +176,7 @@ const frame::study_definition& laboratory() {
                  goes_on, run_goes_on,
                  {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
                    answers("two errors, and then a kernel that is right")}}),
-            crash(), sticky(), new_process(), failed_assertion(),
+            crash(), sticky(), new_process(), misaligned(), failed_assertion(),
         }};
     return all;
 }

@@ -16,6 +16,7 @@ namespace warpfold::ladder::errors {
 frame::step_definition crash();
 frame::step_definition sticky();
 frame::step_definition new_process();
+frame::step_definition misaligned();
 frame::step_definition failed_assertion();
 
 } // namespace warpfold::ladder::errors

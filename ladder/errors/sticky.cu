@@ -17,6 +17,8 @@ namespace {
 
 __global__ void foo(int* ptr) { *ptr = 7; }
 
+__global__ void read_two(int* out, const int2* in) { *out = in->x + in->y; }
+
 __global__ void expect_seven(const int* ptr) { assert(*ptr == 7); }
 
 std::int32_t code(cudaError_t error) { return static_cast<std::int32_t>(error); }
@@ -58,6 +60,19 @@ std::vector<std::int32_t> good_program() {
     return codes;
 }
 
+// Two words at once, from where two words begin, and from a word behind that.
+std::vector<std::int32_t> misaligned_program() {
+    int* words = nullptr;
+    std::vector<std::int32_t> codes{code(cudaMalloc(&words, 4 * sizeof(int)))};
+    (void)cudaMemset(words, 0, 4 * sizeof(int));
+    for (const int first : {0, 1}) {
+        read_two<<<1, 1>>>(words + 3, reinterpret_cast<const int2*>(words + first));
+        codes.push_back(code(cudaDeviceSynchronize()));
+    }
+    codes.push_back(code(cudaMalloc(&words, sizeof(int))));
+    return codes;
+}
+
 std::vector<std::int32_t> assertion_program() {
     int* ptr = nullptr;
     std::vector<std::int32_t> codes{code(cudaMalloc(&ptr, sizeof(int))), code(cudaMemset(ptr, 0, sizeof(int)))};
@@ -70,6 +85,7 @@ std::vector<std::int32_t> assertion_program() {
 
 constexpr std::int32_t address = cudaErrorIllegalAddress;
 constexpr std::int32_t assertion = cudaErrorAssert;
+constexpr std::int32_t alignment = cudaErrorMisalignedAddress;
 
 frame::sample of(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, frame::bytes_of(codes)}; }
 
@@ -79,6 +95,7 @@ frame::sample stuck(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
 }
 frame::sample well_again(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, address, address, 0, 0, 7}); }
 frame::sample asserted(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, 0, 0, assertion, assertion}); }
+frame::sample off_by_a_word(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, 0, alignment, alignment}); }
 
 std::string text_of(std::int32_t error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); }
 std::string named(std::int32_t error) {
@@ -123,6 +140,12 @@ verdict names_the_assertion(const frame::evidence& e) {
                     first_line(e.said.substr(std::min(e.said.find("sticky.cu"), e.said.size()))));
 }
 
+verdict word_boundaries(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(codes[1] == 0 && codes[2] == alignment, "8 bytes at a multiple of 8: " + named(codes[1]) +
+                                                            "; 4 bytes further on: " + named(codes[2]));
+}
+
 // What the software GPU itself writes, whether checks are on or not.
 verdict says_where(const frame::evidence& e) {
     const auto at = e.said.find("block (0,0,0)");
@@ -151,7 +174,8 @@ frame::step_definition step(const char* id, const char* title, const char* idea,
 
 std::vector<frame::apart_program> apart_programs() {
     return {
-        {"crash", crash_program}, {"sticky", sticky_program}, {"good", good_program}, {"assertion", assertion_program}};
+        {"crash", crash_program}, {"sticky", sticky_program}, {"good", good_program}, {"assertion", assertion_program},
+        {"misaligned", misaligned_program}};
 }
 
 frame::step_definition crash() {
@@ -175,6 +199,14 @@ frame::step_definition new_process() {
         "process", "a new process", "the crash, and then another process on the same device", well_again, "crash,good",
         "out of bounds",
         {{"print the error message and exit: the device is well, only the process was not", thumb, process_alone}});
+}
+
+frame::step_definition misaligned() {
+    auto s = step("misaligned", "an address that is not aligned", "a load of 8 bytes a word behind a multiple of 8",
+                  off_by_a_word, "misaligned", "misaligned",
+                  {{"addresses must be aligned on word-size boundary", "380, Access Via L1", word_boundaries}});
+    s.about.lecture = "380, Access Via L1";
+    return s;
 }
 
 frame::step_definition failed_assertion() {

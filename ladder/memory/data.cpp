@@ -49,7 +49,9 @@ const frame::study_definition& laboratory() {
                   local_memory(),
                   cache_operators(),
                   store_operators(),
-                  atomic_functions()}};
+                  atomic_functions(),
+                  state_spaces(),
+                  mapped_host_memory()}};
     return all;
 }
 

@@ -72,5 +72,8 @@ frame::step_definition word_sizes();
 frame::step_definition store_operators();
 frame::step_definition scattered_in_l2();
 frame::step_definition atomic_functions();
+frame::step_definition texture_queries();
+frame::step_definition state_spaces();
+frame::step_definition mapped_host_memory();
 
 } // namespace warpfold::ladder::memory

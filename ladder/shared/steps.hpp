@@ -34,5 +34,6 @@ frame::step_definition kept_in_registers();
 frame::step_definition volatile_accesses();
 frame::step_definition barrier_instead();
 frame::step_definition permutation();
+frame::step_definition preferences();
 
 } // namespace warpfold::ladder::shared

@@ -2,6 +2,8 @@
 // The reduction tree of the parallel-patterns lecture: each block takes 2 x blockDim elements, straightforward, and with
 // consecutive threads; and 380's, whose threads leave the loop once they are done. (Parallel patterns "First Step: Block
 // Design", "Step 2: Reduction", "Better Reduction Step"; 380 "A better implementation".)
+// The first two are 01_trees.cu's by modulo and by a shrinking stride once more, since the lecture has them so: two elements a
+// thread in shared memory, 1024 threads, and the barrier at the beginning of the loop, on which its claims are counted.
 // 380's slide begins at stride blockDim with blockDim elements and ends before stride 1: one too high at both ends.
 #include <algorithm>
 #include <vector>
@@ -74,6 +76,18 @@ __global__ void retiring_tree(const float* input, float* partial, std::uint64_t 
     }
 }
 
+// The sequential algorithm, on as many elements as a block takes.
+__global__ void one_thread(const float* input, float* partial, std::uint64_t n) {
+    const std::uint64_t begin = std::uint64_t{taken} * blockIdx.x;
+    const std::uint64_t end = begin + taken < n ? begin + taken : n;
+    float sum = 0;
+#pragma unroll 1
+    for (std::uint64_t i = begin; i < end; ++i) {
+        sum += input[i];
+    }
+    partial[blockIdx.x] = sum;
+}
+
 frame::sample sums_of_two_thousand(std::uint64_t n, std::uint64_t seed) {
     const auto in = frame::numbers<float>(n, seed);
     std::vector<float> sums;
@@ -135,6 +149,15 @@ verdict complex_operations(const frame::evidence& e) {
                               "an addition, a comparison and a branch");
 }
 
+verdict fewer_in_a_loop(const frame::evidence& e, const study_step& other) {
+    const auto additions = static_cast<double>(std::max<std::uint64_t>(e.n(), 2) - 1);
+    const double here = static_cast<double>(e.step.launches[0].total.thread_instructions) / additions;
+    const double there = static_cast<double>(other.launches[0].total.thread_instructions) / additions;
+    return seen(there > 2 * here, number(there, 1) + " instructions of the tree's threads for each addition, " +
+                                      number(here, 1) + " of the loop's: one thread that does both needs " +
+                                      number(there / here, 1) + "x for the tree");
+}
+
 verdict consecutive(const frame::evidence& e) {
     const auto here = active(e);
     return seen(std::vector<std::uint64_t>(here.begin(), here.begin() + 6) ==
@@ -189,6 +212,23 @@ frame::step_definition straightforward() {
                 {"each operation involves much more complex address calculation and intermediate result "
                  "manipulation",
                  "Parallel patterns, Be Careful!", frame::counted(complex_operations)}}};
+}
+
+frame::step_definition one_thread_each() {
+    return {.about = {"loop", "one thread adds what a block takes", source, "the sequential algorithm",
+                      "Parallel patterns, An efficient sequential reduction algorithm"},
+            .data = sums_of_two_thousand,
+            .run =
+                [](const frame::stage& on) {
+                    if (on.n != 0) {
+                        frame::launch(on, "one_thread", one_thread, static_cast<unsigned>(frame::divide_up(on.n, taken)),
+                                      1, 0, on.input<float>(), on.output<float>(), on.n);
+                    }
+                },
+            .least_bytes = least_bytes,
+            .claims = {{"on a single-thread hardware the parallel code would be significantly slower than the "
+                        "sequential algorithm",
+                        "Parallel patterns, Be Careful!", frame::compared("straightforward", fewer_in_a_loop)}}};
 }
 
 frame::step_definition better_step() {

@@ -28,7 +28,8 @@ const frame::study_definition& laboratory() {
         .n_counted = 1u << 14,
         .n_timed = 1u << 22,
         .most = 1u << 26,
-        .steps = {modulo(), packed(), sequential(), unrolled(), straightforward(), better_step(), retiring(),
+        .steps = {modulo(), packed(), sequential(), unrolled(), sixteen_values(), without_volatile(),
+                  straightforward(), one_thread_each(), better_step(), retiring(),
                   half_of_each_warp(), half_of_the_warps(), predicated(), branched(), unordered_exchange(),
                   ordered_exchange(), shuffle_variants(), warp_sums_by_memory(), warp_sums_by_shuffles(),
                   neighbour_by_neighbour(), lock_in_a_warp(), circle_of_waits()}};

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Little's law where a kernel computes: the more there is to do with each word, the fewer have to be under way. (Parallel
+// patterns "How about memory?": "But less if the kernel is compute bound!".)
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "ladder/frame/data.hpp"
+#include "ladder/occupancy/chains.cuh"
+#include "ladder/occupancy/steps.hpp"
+#include "measure/device.hpp"
+
+namespace warpfold::ladder::occupancy {
+
+namespace {
+
+// x / 2 + 1 so many times, on two chains; of whole numbers from even ones on the result is exact for a few.
+__device__ float work_on(float x, unsigned times) {
+    float y = x + 2;
+#pragma unroll 1
+    for (unsigned k = 0; k < times; ++k) {
+        x = float32_chain::once(x, 0, 1.0f);
+        y = float32_chain::once(y, 0, 1.0f);
+    }
+    return x + y;
+}
+
+__global__ void copy_and_compute(float* out, const float* in, std::uint64_t n, unsigned times) {
+    const std::uint64_t stride = std::uint64_t{blockDim.x} * gridDim.x;
+#pragma unroll 1
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+        out[i] = work_on(in[i], times);
+    }
+}
+
+constexpr unsigned times_of_the_step = 4;
+constexpr unsigned block = 256;
+
+frame::sample worked_on(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::numbers<float>(n, seed);
+    std::vector<float> right;
+    for (const float first : in) {
+        float x = first;
+        float y = first + 2;
+        for (unsigned k = 0; k < times_of_the_step; ++k) {
+            x = x / 2 + 1;
+            y = y / 2 + 1;
+        }
+        right.push_back(x + y);
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+}
+
+// How much more than one block on each multiprocessor eight bring.
+double gain_of_more_threads(unsigned multiprocessors, unsigned times) {
+    constexpr std::uint64_t n = std::uint64_t{1} << 23;
+    const measure::device_memory in(n * sizeof(float));
+    const measure::device_memory out(n * sizeof(float));
+    WARPFOLD_CUDA_CHECK(cudaMemset(in.data(), 0, in.bytes()));
+    const measure::stream on;
+    const measure::event begin;
+    const measure::event end;
+    const auto seconds = [&](unsigned blocks) {
+        double best = std::numeric_limits<double>::max();
+        for (int sample = 0; sample < 3; ++sample) {
+            begin.record(on.handle());
+            copy_and_compute<<<blocks, block, 0, on.handle()>>>(static_cast<float*>(out.data()),
+                                                                static_cast<const float*>(in.data()), n, times);
+            end.record(on.handle());
+            end.synchronize();
+            WARPFOLD_CUDA_CHECK(cudaGetLastError());
+            best = std::min(best, end.seconds_since(begin));
+        }
+        return best;
+    };
+    return seconds(multiprocessors) / seconds(8 * multiprocessors);
+}
+
+verdict less_is_needed(const frame::evidence& e) {
+    const auto multiprocessors = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
+    std::vector<double> gains;
+    for (const unsigned times : {0u, 16u, 64u, 256u, 1024u}) {
+        gains.push_back(gain_of_more_threads(multiprocessors, times));
+    }
+    return seen(gains.back() < 0.6 * gains.front(),
+                "eight times the threads are faster by, with 0, 32, 128, 512, 2048 multiply-adds for each word: " +
+                    list(gains, 2) + "x");
+}
+
+} // namespace
+
+frame::step_definition compute_bound() {
+    return {.about = {"compute", "a kernel that computes", "ladder/occupancy/09_compute.cu",
+                      "a word at a time, and multiply-adds between its load and its store",
+                      "Parallel patterns, How about memory?"},
+            .data = worked_on,
+            .run =
+                [](const frame::stage& on) {
+                    if (on.n != 0) {
+                        frame::launch(on, "copy_and_compute", copy_and_compute, on.multiprocessors, block, 0,
+                                      on.output<float>(), on.input<float>(), on.n, times_of_the_step);
+                    }
+                },
+            .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(float); },
+            .claims = {{"100 KB in flight, but less if the kernel is compute bound", "Parallel patterns, How about memory?",
+                        timed(less_is_needed)}}};
+}
+
+} // namespace warpfold::ladder::occupancy

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Scan, the lectures' example: eight values, iteration by iteration, and the exclusive scan of the same. (Parallel patterns "A
+// Parallel Inclusive Scan Algorithm", "Inclusive Scan", "Scan / Parallel Prefix Sum".)
+#include <array>
+#include <vector>
+
+#include "ladder/frame/claims.hpp"
+#include "ladder/frame/launch.hpp"
+#include "ladder/scan/steps.hpp"
+
+namespace warpfold::ladder::scan {
+
+namespace {
+
+constexpr unsigned values = 8;
+constexpr unsigned iterations = 3;
+
+// rows: what the buffers hold after each iteration; behind them the exclusive scan, by a shift of the input.
+__global__ void rows_of_a_scan(int* rows, const int* input) {
+    __shared__ int buffer[2][values];
+    const unsigned tid = threadIdx.x;
+    for (const bool exclusive : {false, true}) {
+        unsigned from = 0;
+        buffer[from][tid] = !exclusive ? input[tid] : tid == 0 ? 0 : input[tid - 1];
+        __syncthreads();
+        for (unsigned stride = 1; stride < values; stride *= 2) {
+            const unsigned to = 1 - from;
+            buffer[to][tid] = buffer[from][tid] + (tid >= stride ? buffer[from][tid - stride] : 0);
+            __syncthreads();
+            from = to;
+            if (!exclusive || 2 * stride >= values) {
+                rows[tid] = buffer[from][tid];
+                rows += values;
+            }
+        }
+        __syncthreads();
+    }
+}
+
+// As printed on the slides.
+constexpr std::array<std::int32_t, values> printed{3, 1, 7, 0, 4, 1, 6, 3};
+constexpr std::array<std::array<std::int32_t, values>, iterations + 1> printed_rows{{
+    {3, 4, 8, 7, 4, 5, 7, 9},
+    {3, 4, 11, 11, 12, 12, 11, 14},
+    {3, 4, 11, 11, 15, 16, 22, 25},
+    {0, 3, 4, 11, 11, 15, 16, 22},
+}};
+
+frame::sample of_the_slide(std::uint64_t n, std::uint64_t /*seed*/) {
+    std::vector<std::int32_t> right;
+    for (const auto& row : printed_rows) {
+        right.insert(right.end(), row.begin(), row.end());
+    }
+    return {n, {frame::bytes_of(std::vector<std::int32_t>(printed.begin(), printed.end()))}, frame::bytes_of(right)};
+}
+
+std::string row_in_words(const frame::evidence& e, unsigned row) {
+    const auto all = frame::view<std::int32_t>(e.result);
+    std::string words;
+    for (unsigned k = 0; k < values; ++k) {
+        words += (k == 0 ? "" : " ") + std::to_string(all[row * values + k]);
+    }
+    return words;
+}
+
+frame::check row_as_printed(unsigned first, unsigned last) {
+    return [first, last](const frame::evidence& e) {
+        std::string figure;
+        for (unsigned row = first; row <= last; ++row) {
+            figure += (row == first ? "" : "; ") + row_in_words(e, row);
+        }
+        return seen(e.step.correct, figure);
+    };
+}
+
+} // namespace
+
+frame::step_definition eight_values() {
+    return {.about = {"eight", "the lecture's eight values", "ladder/scan/02_example.cu",
+                      "Hillis and Steele, iteration by iteration", "Parallel patterns, A Parallel Scan Algorithm"},
+            .data = of_the_slide,
+            .run =
+                [](const frame::stage& on) {
+                    frame::launch(on, "rows_of_a_scan", rows_of_a_scan, 1, values, 0, on.output<int>(),
+                                  on.input<int>());
+                },
+            .size = [](std::uint64_t) { return std::uint64_t{values}; },
+            .claims = {{"3 1 7 0 4 1 6 3 becomes 3 4 11 11 15 16 22 25, by way of the buffers T1, T0 and T1",
+                        "Parallel patterns, A Parallel Scan Algorithm", row_as_printed(0, iterations - 1)},
+                       {"its exclusive scan is 0 3 4 11 11 15 16 22", "Parallel patterns, Scan / Parallel Prefix Sum",
+                        row_as_printed(iterations, iterations)}}};
+}
+
+} // namespace warpfold::ladder::scan
