@@ -105,6 +105,52 @@ verdict log_steps(const evidence& e) {
                 number(iterations, 0) + " iterations for " + std::to_string(e.block()) + " elements");
 }
 
+verdict more_steps_with_larger_blocks(const evidence& e) {
+    const double iterations = barriers_per_warp(e.first()) - 1;
+    return seen(iterations == log2_up(e.block()) && log2_up(2 * e.block()) == iterations + 1,
+                number(iterations, 0) + " iterations with " + std::to_string(e.block()) +
+                    " threads a block, one more with twice as many");
+}
+
+verdict one_operation_an_element(const evidence& e) {
+    const double loads = static_cast<double>(e.first().total.global_load_bytes) / static_cast<double>(e.element_bytes());
+    std::uint64_t additions = 0;
+    for (const auto threads : active_threads(e)) {
+        additions += threads;
+    }
+    const double operations = static_cast<double>(additions) * static_cast<double>(e.blocks()) / loads;
+    return seen(operations > 0.9 && operations <= 1, number(operations, 3) + " operations for each element loaded");
+}
+
+// On whole numbers that overflow nowhere, in every order of three of them.
+template <template <class> class Op>
+bool has_identity_and_any_order() {
+    constexpr Op<std::int64_t> op;
+    constexpr std::int64_t values[] = {-7, -1, 0, 1, 3, 12};
+    bool holds = true;
+    for (const auto a : values) {
+        holds = holds && op(a, op.identity()) == a && op(op.identity(), a) == a;
+        for (const auto b : values) {
+            holds = holds && op(a, b) == op(b, a);
+            for (const auto c : values) {
+                holds = holds && op(op(a, b), c) == op(a, op(b, c));
+            }
+        }
+    }
+    return holds;
+}
+
+verdict operations_as_asked_for(const evidence& /*e*/) {
+    const bool all = has_identity_and_any_order<sum>() && has_identity_and_any_order<product>() &&
+                     has_identity_and_any_order<minimum>() && has_identity_and_any_order<maximum>() &&
+                     has_identity_and_any_order<largest_magnitude>();
+    return seen(all, "sum " + std::to_string(sum<int>::identity()) + ", product " +
+                         std::to_string(product<int>::identity()) + ", min " +
+                         std::to_string(minimum<int>::identity()) + ", max " +
+                         std::to_string(maximum<int>::identity()) + ", a user's own (largest magnitude) " +
+                         std::to_string(largest_magnitude<int>::identity()));
+}
+
 verdict one_less_additions(const evidence& e) {
     std::uint64_t additions = 0;
     for (const auto threads : active_threads(e)) {
@@ -136,6 +182,13 @@ step_definition interleaved_modulo() {
              counted(whole_warps_disabled)},
             {"after the fifth iteration there is no divergence", "380, Some Observations",
              counted(no_divergence_later)},
+            {"for the same N, larger M lead to more reduction steps per block", "587, Experimental Results",
+             counted_power_of_two(1, more_steps_with_larger_blocks)},
+            {"very low arithmetic intensity: 1 flop per element loaded", "759, What is Our Optimization Goal?",
+             counted_power_of_two(32, one_operation_an_element)},
+            {"the operation is associative and commutative and has a well-defined identity value: 0 for sum, 1 for "
+             "product, the smallest possible value for max, the largest for min",
+             "parallel-patterns, What is it?", operations_as_asked_for},
             {"only log2(M) parallel steps for M elements", "587, Parallel Reduction", counted(log_steps)},
             {"N-1 operations, as many as a sequential algorithm", "parallel-patterns, reduction tree; 759, Complexity",
              counted(one_less_additions)},

@@ -56,18 +56,18 @@ frame::sample of_the_slide(std::uint64_t n, std::uint64_t /*seed*/) {
 
 std::string row_in_words(const frame::evidence& e, unsigned row) {
     const auto all = frame::view<std::int32_t>(e.result);
-    std::string words;
+    std::vector<double> row_values;
     for (unsigned k = 0; k < values; ++k) {
-        words += (k == 0 ? "" : " ") + std::to_string(all[row * values + k]);
+        row_values.push_back(all[row * values + k]);
     }
-    return words;
+    return list(row_values, 0);
 }
 
 frame::check row_as_printed(unsigned first, unsigned last) {
     return [first, last](const frame::evidence& e) {
-        std::string figure;
-        for (unsigned row = first; row <= last; ++row) {
-            figure += (row == first ? "" : "; ") + row_in_words(e, row);
+        std::string figure = row_in_words(e, first);
+        for (unsigned row = first + 1; row <= last; ++row) {
+            figure += "; " + row_in_words(e, row);
         }
         return seen(e.step.correct, figure);
     };

@@ -61,15 +61,11 @@ void run_rows(const frame::stage& on) {
 
 verdict as_printed(const frame::evidence& e) {
     const auto all = frame::view<std::int32_t>(e.result);
-    std::vector<std::int64_t> first;
+    std::vector<double> first;
     for (unsigned k = 0; k < steps; ++k) {
         first.push_back(all[k * values]);
     }
-    std::string figure = "the first value after each step: ";
-    for (unsigned k = 0; k < steps; ++k) {
-        figure += (k == 0 ? "" : ", ") + std::to_string(first[k]);
-    }
-    return seen(e.step.correct, figure);
+    return seen(e.step.correct, "the first value after each step: " + list(first, 0));
 }
 
 __device__ void warp_reduce(float* sdata, unsigned tid) { // no volatile, as Kharagpur has it
