@@ -176,7 +176,11 @@ const frame::study_definition& laboratory() {
                  goes_on, run_goes_on,
                  {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
                    answers("two errors, and then a kernel that is right")}}),
-            crash(), sticky(), new_process(), misaligned(), failed_assertion(),
+            crash(),
+            sticky(),
+            new_process(),
+            misaligned(),
+            failed_assertion(),
         }};
     return all;
 }

@@ -142,8 +142,8 @@ verdict names_the_assertion(const frame::evidence& e) {
 
 verdict word_boundaries(const frame::evidence& e) {
     const auto codes = frame::view<std::int32_t>(e.result);
-    return seen(codes[1] == 0 && codes[2] == alignment, "8 bytes at a multiple of 8: " + named(codes[1]) +
-                                                            "; 4 bytes further on: " + named(codes[2]));
+    return seen(codes[1] == 0 && codes[2] == alignment,
+                "8 bytes at a multiple of 8: " + named(codes[1]) + "; 4 bytes further on: " + named(codes[2]));
 }
 
 // What the software GPU itself writes, whether checks are on or not.
@@ -173,9 +173,11 @@ frame::step_definition step(const char* id, const char* title, const char* idea,
 } // namespace
 
 std::vector<frame::apart_program> apart_programs() {
-    return {
-        {"crash", crash_program}, {"sticky", sticky_program}, {"good", good_program}, {"assertion", assertion_program},
-        {"misaligned", misaligned_program}};
+    return {{"crash", crash_program},
+            {"sticky", sticky_program},
+            {"good", good_program},
+            {"assertion", assertion_program},
+            {"misaligned", misaligned_program}};
 }
 
 frame::step_definition crash() {

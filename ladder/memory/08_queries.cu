@@ -171,17 +171,17 @@ verdict eight_at_least(const frame::evidence& e) {
     const split one = split_of(pattern::consecutive, e.n());
     const split three = split_of(pattern::structures, e.n());
     const split any = split_of(pattern::scattered, e.n());
-    std::string figure = "queries a warp for consecutive words, 12-byte structures, scattered words: " +
-                         number(one.queries, 1) + ", " + number(three.queries, 1) + ", " + number(any.queries, 1) +
-                         counted_here;
+    std::string figure =
+        "queries a warp for consecutive words, 12-byte structures, scattered words: " + number(one.queries, 1) + ", " +
+        number(three.queries, 1) + ", " + number(any.queries, 1) + counted_here;
     const bool counted = std::min({one.queries, three.queries, any.queries}) >= 8;
     if (!e.step.cold) {
         return seen(counted, std::move(figure));
     }
     const double texture = cycles_a_fetch<true>();
-    return seen(counted && texture > 7, number(texture, 1) + " cycles a fetch of a warp, " +
-                                            number(32 / texture, 1) + " threads a cycle; by plain loads " +
-                                            number(cycles_a_fetch<false>(), 1) + "; " + figure);
+    return seen(counted && texture > 7, number(texture, 1) + " cycles a fetch of a warp, " + number(32 / texture, 1) +
+                                            " threads a cycle; by plain loads " + number(cycles_a_fetch<false>(), 1) +
+                                            "; " + figure);
 }
 
 verdict at_most_one_miss(const frame::evidence& e) {

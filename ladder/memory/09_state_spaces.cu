@@ -13,8 +13,8 @@ namespace warpfold::ladder::memory {
 namespace {
 
 constexpr unsigned words = 64;
-__device__ int global_words[words];      // no initialiser
-__constant__ int constant_words[words];  // none either
+__device__ int global_words[words];     // no initialiser
+__constant__ int constant_words[words]; // none either
 __device__ int global_given = 587;
 __constant__ int constant_given = 759;
 
@@ -129,8 +129,8 @@ verdict by_the_bus(const frame::evidence& e) {
     }
     const double here = static_cast<double>(e.n() * sizeof(int)) / e.step.cold->median * 1e-9;
     const double there = static_cast<double>(other->n * sizeof(int)) / other->cold->median * 1e-9;
-    return seen(here < there / 4, number(here, 1) + " GB/s read from the host's memory, " + number(there, 0) +
-                                      " GB/s in step aligned");
+    return seen(here < there / 4,
+                number(here, 1) + " GB/s read from the host's memory, " + number(there, 0) + " GB/s in step aligned");
 }
 
 constexpr const char* source = "ladder/memory/09_state_spaces.cu";

@@ -33,6 +33,7 @@ const frame::study_definition& laboratory() {
                   staged(),
                   read_only(),
                   through_texture(),
+                  texture_queries(),
                   padded_structures(),
                   restricted(),
                   by_ldg(),

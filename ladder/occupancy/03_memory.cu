@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "ladder/occupancy/cycles.hpp"
@@ -60,6 +61,33 @@ __global__ void chase(std::int32_t* out, const std::byte* chain, std::uint64_t s
 #pragma unroll
         for (unsigned u = 0; u < hops_at_once; ++u) {
             at = follow<Operator>(at);
+        }
+    }
+    const std::int64_t end = clock64();
+    *out = static_cast<std::int32_t>((at - chain) / static_cast<std::int64_t>(line_bytes));
+    if (cycles != nullptr) {
+        *cycles = end - begin;
+    }
+}
+
+// Through all lines of the chain, so that they are in the cache; the same addresses stored there again; and once more, timed.
+__global__ void chase_what_was_written(std::int32_t* out, std::byte* chain, std::uint64_t lines, unsigned rounds,
+                                       std::int64_t* cycles) {
+    const std::byte* at = chain;
+#pragma unroll 1
+    for (std::uint64_t k = 0; k < lines; ++k) {
+        at = follow<cache_operator::ca>(at);
+    }
+#pragma unroll 1
+    for (std::uint64_t k = 0; k < lines; ++k) {
+        *reinterpret_cast<const void* volatile*>(chain + k * line_bytes) = chain + next_line(k, lines) * line_bytes;
+    }
+    const std::int64_t begin = clock64();
+#pragma unroll 1
+    for (unsigned k = 0; k < rounds; ++k) {
+#pragma unroll
+        for (unsigned u = 0; u < hops_at_once; ++u) {
+            at = follow<cache_operator::ca>(at);
         }
     }
     const std::int64_t end = clock64();
@@ -142,6 +170,24 @@ memory_latencies measure_all(std::uint64_t l2_bytes) {
     }
     WARPFOLD_CUDA_CHECK(cudaFuncSetAttribute(chase<cache_operator::ca>, cudaFuncAttributePreferredSharedMemoryCarveout,
                                              cudaSharedmemCarveoutDefault));
+    WARPFOLD_CUDA_CHECK(
+        cudaFuncSetAttribute(chase<cache_operator::nc>, cudaFuncAttributePreferredSharedMemoryCarveout, 0));
+    all.large_read_only = chain_latency<cache_operator::nc>(watch, chain, 128 * 1024, true);
+    WARPFOLD_CUDA_CHECK(cudaFuncSetAttribute(chase<cache_operator::nc>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                             cudaSharedmemCarveoutDefault));
+    make_chain(watch.stream().handle(), chain, in_l1 / line_bytes);
+    // Each line once: what a load has brought back into the cache is not what is asked about.
+    all.written =
+        watch.each(in_l1 / line_bytes / hops_at_once, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
+            chase_what_was_written<<<1, 1, 0, on>>>(out, chain, in_l1 / line_bytes, in_l1 / line_bytes / hops_at_once,
+                                                    cycles);
+        });
+    void* host = nullptr;
+    void* mapped = nullptr;
+    WARPFOLD_CUDA_CHECK(cudaHostAlloc(&host, in_l1, cudaHostAllocMapped));
+    const std::unique_ptr<void, void (*)(void*)> owner(host, [](void* p) { (void)cudaFreeHost(p); });
+    WARPFOLD_CUDA_CHECK(cudaHostGetDevicePointer(&mapped, host, 0));
+    all.mapped = chain_latency<cache_operator::ca>(watch, static_cast<std::byte*>(mapped), in_l1, true, 16);
     return all;
 }
 
@@ -164,7 +210,7 @@ frame::sample ends_in_memory(std::uint64_t lines, std::uint64_t /*seed*/) {
     }
     return {lines,
             {},
-            frame::bytes_of(std::vector<std::int32_t>(cache_operator_names.size(), static_cast<std::int32_t>(at)))};
+            frame::bytes_of(std::vector<std::int32_t>(cache_operator_names.size() + 1, static_cast<std::int32_t>(at)))};
 }
 
 void run_memory(const frame::stage& on) {
@@ -183,6 +229,8 @@ void run_memory(const frame::stage& on) {
     one(chase<cache_operator::lu>, 3);
     one(chase<cache_operator::cv>, 4);
     one(chase<cache_operator::nc>, 5);
+    frame::launch(on, "chase_what_was_written", chase_what_was_written, 1, 1, 0, on.output<std::int32_t>() + 6, chain,
+                  on.n, hops_of_a_step / hops_at_once, nullptr);
 }
 
 const memory_latencies& here(const frame::evidence& e) { return measured_memory(e.report.device.l2_bytes); }
@@ -257,6 +305,27 @@ verdict read_only_latency(const frame::evidence& e) {
                 number(nc, 0) + " cycles through the read-only path, " + number(ca, 0) + " by an ordinary load");
 }
 
+verdict stores_leave_l1(const frame::evidence& e) {
+    const auto& t = here(e);
+    return seen(std::abs(t.written - t.l2) < std::abs(t.written - t.l1),
+                number(t.written, 0) + " cycles to read a line that was read and then written; L1 " + number(t.l1, 0) +
+                    ", L2 " + number(t.l2, 0));
+}
+
+verdict small_read_only_cache(const frame::evidence& e) {
+    const auto& t = here(e);
+    return seen(t.large_read_only > 1.5 * t.l1, number(t.large_read_only, 0) +
+                                                    " cycles a read by ld.nc of 128 KiB, again and again; L1 " +
+                                                    number(t.l1, 0) + ": the two are one cache");
+}
+
+verdict mapped_in_l1(const frame::evidence& e) {
+    const auto& t = here(e);
+    return seen(std::abs(t.mapped - t.l1) < std::abs(t.mapped - t.l2),
+                number(t.mapped, 0) + " cycles to read memory of the host again; L1 " + number(t.l1, 0) + ", L2 " +
+                    number(t.l2, 0));
+}
+
 constexpr const char* source = "ladder/occupancy/03_memory.cu";
 constexpr const char* slide = "Parallel patterns, Latency Vs Throughput";
 constexpr const char* operators = "380, PTX Cache Operators";
@@ -292,7 +361,11 @@ frame::step_definition reload() {
         {".cv: don't cache and fetch again", operators, kept_in(cache_operator::cv, false)},
         {"the read-only cache always attempts to hit", "380, Read-Only Cache Operation",
          kept_in(cache_operator::nc, true)},
-        {"and has a higher latency than L1 reads", "380, Read-Only Cache", timed(read_only_latency)}};
+        {"and has a higher latency than L1 reads", "380, Read-Only Cache", timed(read_only_latency)},
+        {"aggregate 48 KB per SM: 4 12-KB caches", "380, Read-Only Cache", timed(small_read_only_cache)},
+        {"stores are not cached in the SM: invalidate the line in L1, go to L2", "380, GMEM Writes",
+         timed(stores_leave_l1)},
+        {"mapped CPU memory takes the L1 path", "380, Access Path", timed(mapped_in_l1)}};
     return step;
 }
 

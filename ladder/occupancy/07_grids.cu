@@ -111,8 +111,8 @@ const std::vector<by_grid>& measured_grids(std::uint64_t l2_bytes) {
             for (int sample = 0; sample < 5; ++sample) {
                 flush.run(on);
                 begin.record(on.handle());
-                add_at_grid_stride<<<blocks, block, 0, on.handle()>>>(sums_of_blocks, static_cast<const int*>(in.data()),
-                                                                      measured_elements);
+                add_at_grid_stride<<<blocks, block, 0, on.handle()>>>(
+                    sums_of_blocks, static_cast<const int*>(in.data()), measured_elements);
                 add_at_grid_stride<<<1, block, 0, on.handle()>>>(sums_of_blocks + most_blocks, sums_of_blocks, blocks);
                 end.record(on.handle());
                 end.synchronize();
@@ -135,12 +135,12 @@ verdict few_blocks_are_best(const frame::evidence& e) {
     const auto of = [&](unsigned blocks) {
         return *std::find_if(all.begin(), all.end(), [&](const by_grid& one) { return one.blocks == blocks; });
     };
-    const by_grid best = *std::min_element(
-        all.begin(), all.end(), [](const by_grid& a, const by_grid& b) { return a.seconds < b.seconds; });
-    return seen(best.blocks >= 64 && best.blocks <= 256,
-                "2^25 ints, blocks of 128 threads: best " + in_words(best) + ", " +
-                    number(best.elements_a_thread(), 0) + " elements a thread; " + in_words(of(64)) + ", " +
-                    in_words(of(256)));
+    const by_grid best = *std::min_element(all.begin(), all.end(),
+                                           [](const by_grid& a, const by_grid& b) { return a.seconds < b.seconds; });
+    return seen(best.blocks >= 64 && best.blocks <= 256, "2^25 ints, blocks of 128 threads: best " + in_words(best) +
+                                                             ", " + number(best.elements_a_thread(), 0) +
+                                                             " elements a thread; " + in_words(of(64)) + ", " +
+                                                             in_words(of(256)));
 }
 
 verdict as_in_the_example(const frame::evidence& e) {
@@ -168,27 +168,28 @@ verdict cost_is_linear(const frame::evidence& e) {
     }
     return seen(cost(few, e.n()) < 2 && cost(many, e.n()) > std::bit_width(block),
                 "threads times steps of each: " + number(cost(few, e.n()), 1) + " n with " +
-                    std::to_string(std::uint64_t{few.grid[0]} * block) + " threads, " +
-                    number(cost(many, e.n()), 1) + " n with " + std::to_string(std::uint64_t{many.grid[0]} * block));
+                    std::to_string(std::uint64_t{few.grid[0]} * block) + " threads, " + number(cost(many, e.n()), 1) +
+                    " n with " + std::to_string(std::uint64_t{many.grid[0]} * block));
 }
 
 } // namespace
 
 frame::step_definition best_grid() {
-    return {.about = {"grids", "how many blocks", "ladder/occupancy/07_grids.cu",
-                      "a reduction whose threads add many elements each, in grids of 64 to 4096 blocks",
-                      "759, Algorithm Cascading"},
-            .data = sums,
-            .run = run_grids,
-            .size = frame::at_most(1u << 22),
-            .scratch_bytes = [](std::uint64_t) { return most_blocks * sizeof(int); },
-            .claims = {{"on G80, best performance with 64-256 blocks of 128 threads, 1024-4096 elements per thread",
-                        "759, Algorithm Cascading", timed(few_blocks_are_best)},
-                       {"1024 elements, 32 blocks of 4 threads: a thread has to add two numbers, then two numbers, then "
-                        "two numbers, then two more",
-                        "759, Kernel 7, Comments", frame::counted(as_in_the_example)},
-                       {"N threads cost O(N log N), which is not cost efficient; O(N / log N) threads cost O(N)",
-                        "759, What About Cost?", frame::counted(cost_is_linear)}}};
+    return {
+        .about = {"grids", "how many blocks", "ladder/occupancy/07_grids.cu",
+                  "a reduction whose threads add many elements each, in grids of 64 to 4096 blocks",
+                  "759, Algorithm Cascading"},
+        .data = sums,
+        .run = run_grids,
+        .size = frame::at_most(1u << 22),
+        .scratch_bytes = [](std::uint64_t) { return most_blocks * sizeof(int); },
+        .claims = {{"on G80, best performance with 64-256 blocks of 128 threads, 1024-4096 elements per thread",
+                    "759, Algorithm Cascading", timed(few_blocks_are_best)},
+                   {"1024 elements, 32 blocks of 4 threads: a thread has to add two numbers, then two numbers, then "
+                    "two numbers, then two more",
+                    "759, Kernel 7, Comments", frame::counted(as_in_the_example)},
+                   {"N threads cost O(N log N), which is not cost efficient; O(N / log N) threads cost O(N)",
+                    "759, What About Cost?", frame::counted(cost_is_linear)}}};
 }
 
 study_table grid_table(const device_description& device) {

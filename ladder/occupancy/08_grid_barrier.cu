@@ -33,8 +33,8 @@ __global__ void sum_in_one_launch(int* out, int* partial, const int* in, std::ui
         }
         return sums[0];
     };
-    const int mine = sum_of_block(in, n, std::uint64_t{blockIdx.x} * block + threadIdx.x,
-                                  std::uint64_t{gridDim.x} * block);
+    const int mine =
+        sum_of_block(in, n, std::uint64_t{blockIdx.x} * block + threadIdx.x, std::uint64_t{gridDim.x} * block);
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = mine;
     }
@@ -73,9 +73,8 @@ frame::sample sum_and_answer(std::uint64_t n, std::uint64_t seed) {
     for (const std::int32_t value : in) {
         sum += value;
     }
-    return {n,
-            {frame::bytes_of(in)},
-            frame::bytes_of(std::vector<std::int32_t>{sum, cudaErrorCooperativeLaunchTooLarge})};
+    return {
+        n, {frame::bytes_of(in)}, frame::bytes_of(std::vector<std::int32_t>{sum, cudaErrorCooperativeLaunchTooLarge})};
 }
 
 constexpr unsigned most_blocks = 1u << 16;
@@ -102,8 +101,7 @@ void run_cooperative(const frame::stage& on) {
 
 verdict has_none(const frame::evidence& e) {
     return seen(!(e.step.correct && e.step.launches.size() == 1),
-                std::to_string(e.step.launches.size()) + " launch of " +
-                    std::to_string(e.step.launches.at(0).grid[0]) +
+                std::to_string(e.step.launches.size()) + " launch of " + std::to_string(e.step.launches.at(0).grid[0]) +
                     " blocks with a barrier between them: a cooperative launch");
 }
 
@@ -115,22 +113,22 @@ verdict fewer_blocks(const frame::evidence& e) {
                     cudaGetErrorName(static_cast<cudaError_t>(codes[1])));
 }
 
-
 constexpr const char* section = "380, Problem: Global Synchronization";
 
 } // namespace
 
 frame::step_definition barrier_of_the_grid() {
-    return {.about = {"grid barrier", "a barrier of the grid in one launch", "ladder/occupancy/08_grid_barrier.cu",
-                      "a cooperative launch: all blocks are on the device at once", section},
-            .data = sum_and_answer,
-            .run = run_cooperative,
-            .scratch_bytes = [](std::uint64_t) { return most_blocks * sizeof(int); },
-            .least_bytes = [](std::uint64_t n) { return n * sizeof(int); },
-            .claims = {{"CUDA has no global synchronization", section, has_none},
-                       {"it would force the programmer to run fewer blocks (no more than # multiprocessors x # resident "
-                        "blocks / multiprocessor) to avoid deadlock",
-                        section, fewer_blocks}}};
+    return {
+        .about = {"grid barrier", "a barrier of the grid in one launch", "ladder/occupancy/08_grid_barrier.cu",
+                  "a cooperative launch: all blocks are on the device at once", section},
+        .data = sum_and_answer,
+        .run = run_cooperative,
+        .scratch_bytes = [](std::uint64_t) { return most_blocks * sizeof(int); },
+        .least_bytes = [](std::uint64_t n) { return n * sizeof(int); },
+        .claims = {{"CUDA has no global synchronization", section, has_none},
+                   {"it would force the programmer to run fewer blocks (no more than # multiprocessors x # resident "
+                    "blocks / multiprocessor) to avoid deadlock",
+                    section, fewer_blocks}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -102,8 +102,8 @@ frame::step_definition compute_bound() {
                     }
                 },
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(float); },
-            .claims = {{"100 KB in flight, but less if the kernel is compute bound", "Parallel patterns, How about memory?",
-                        timed(less_is_needed)}}};
+            .claims = {{"100 KB in flight, but less if the kernel is compute bound",
+                        "Parallel patterns, How about memory?", timed(less_is_needed)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -33,6 +33,9 @@ struct memory_latencies {
     std::array<double, cache_operator_names.size()> again{}; // by each operator, a line that was read before
     copied_latencies after_a_copy;
     double large_l1 = 0, small_l1 = 0; // 128 KiB, where L1 has the most and where shared memory has
+    double large_read_only = 0;        // 128 KiB by ld.nc, where L1 has the most
+    double written = 0;                // lines that were read, and then written, before they are read again
+    double mapped = 0;                 // of the host, read again
     struct point {
         std::size_t bytes;
         double cycles;

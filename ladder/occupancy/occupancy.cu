@@ -227,8 +227,8 @@ const frame::study_definition& laboratory() {
                                              .most = 1u << 28,
                                              .steps = {calculator(), arithmetic(), parallelism(), memory_chains(),
                                                        shared_chains(), reload(), atomics(), few_threads(),
-                                                       more_threads(), more_instructions(), more_data(), compute_bound(),
-                                                       launches(), barrier_of_the_grid(), best_grid()},
+                                                       more_threads(), more_instructions(), more_data(),
+                                                       compute_bound(), launches(), barrier_of_the_grid(), best_grid()},
                                              .tables = tables};
     return all;
 }

@@ -113,7 +113,8 @@ verdict more_steps_with_larger_blocks(const evidence& e) {
 }
 
 verdict one_operation_an_element(const evidence& e) {
-    const double loads = static_cast<double>(e.first().total.global_load_bytes) / static_cast<double>(e.element_bytes());
+    const double loads =
+        static_cast<double>(e.first().total.global_load_bytes) / static_cast<double>(e.element_bytes());
     std::uint64_t additions = 0;
     for (const auto threads : active_threads(e)) {
         additions += threads;

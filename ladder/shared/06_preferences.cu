@@ -102,9 +102,7 @@ double fastest(Launch launch) {
 }
 
 frame::check on_a_gpu(verdict (*inner)(const frame::evidence&)) {
-    return [inner](const frame::evidence& e) {
-        return e.step.cold ? inner(e) : unseen("needs the clock of a GPU");
-    };
+    return [inner](const frame::evidence& e) { return e.step.cold ? inner(e) : unseen("needs the clock of a GPU"); };
 }
 
 // One block of 1024 threads on each multiprocessor: 128 KiB of local memory there.
@@ -134,7 +132,8 @@ verdict large_l1_helps(const frame::evidence& e) {
 double seconds_of_eight_blocks(int multiprocessors) {
     constexpr std::int64_t cycles = 100'000;
     return fastest([&](cudaStream_t on) {
-        reverse_and_wait<<<static_cast<unsigned>(8 * multiprocessors), 32, 24 * 1024, on>>>(nullptr, nullptr, 0, cycles);
+        reverse_and_wait<<<static_cast<unsigned>(8 * multiprocessors), 32, 24 * 1024, on>>>(nullptr, nullptr, 0,
+                                                                                            cycles);
     });
 }
 
@@ -221,13 +220,12 @@ frame::step_definition preferences() {
                       "cudaFuncSetCacheConfig() before a kernel that spills, and one that needs shared memory", sizing},
             .data = spilled_and_copied,
             .run = run_preferences,
-            .claims = {{"default: 16 KB L1, 48 KB SMEM", sizing, default_of_kepler},
-                       {"large L1 can help when using lots of LMEM (spilling registers)", sizing,
-                        on_a_gpu(large_l1_helps)},
-                       {"large SMEM can help if occupancy is limited by shared memory", sizing,
-                        on_a_gpu(large_shared_helps)},
-                       {"third way: dynamically, via the driver API, cuFuncSetSharedSize()",
-                        "759, 3 Ways to Set Aside Shared Memory", third_way}}};
+            .claims = {
+                {"default: 16 KB L1, 48 KB SMEM", sizing, default_of_kepler},
+                {"large L1 can help when using lots of LMEM (spilling registers)", sizing, on_a_gpu(large_l1_helps)},
+                {"large SMEM can help if occupancy is limited by shared memory", sizing, on_a_gpu(large_shared_helps)},
+                {"third way: dynamically, via the driver API, cuFuncSetSharedSize()",
+                 "759, 3 Ways to Set Aside Shared Memory", third_way}}};
 }
 
 } // namespace warpfold::ladder::shared

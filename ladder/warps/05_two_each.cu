@@ -221,8 +221,9 @@ frame::step_definition one_thread_each() {
             .run =
                 [](const frame::stage& on) {
                     if (on.n != 0) {
-                        frame::launch(on, "one_thread", one_thread, static_cast<unsigned>(frame::divide_up(on.n, taken)),
-                                      1, 0, on.input<float>(), on.output<float>(), on.n);
+                        frame::launch(on, "one_thread", one_thread,
+                                      static_cast<unsigned>(frame::divide_up(on.n, taken)), 1, 0, on.input<float>(),
+                                      on.output<float>(), on.n);
                     }
                 },
             .least_bytes = least_bytes,

@@ -22,17 +22,33 @@ frame::sample partial_sums(std::uint64_t n, std::uint64_t seed) {
 }
 
 const frame::study_definition& laboratory() {
-    static const frame::study_definition all{
-        .name = "warps",
-        .data = "warps whose lanes do different things, in blocks of 128 threads",
-        .n_counted = 1u << 14,
-        .n_timed = 1u << 22,
-        .most = 1u << 26,
-        .steps = {modulo(), packed(), sequential(), unrolled(), sixteen_values(), without_volatile(),
-                  straightforward(), one_thread_each(), better_step(), retiring(),
-                  half_of_each_warp(), half_of_the_warps(), predicated(), branched(), unordered_exchange(),
-                  ordered_exchange(), shuffle_variants(), warp_sums_by_memory(), warp_sums_by_shuffles(),
-                  neighbour_by_neighbour(), lock_in_a_warp(), circle_of_waits()}};
+    static const frame::study_definition all{.name = "warps",
+                                             .data = "warps whose lanes do different things, in blocks of 128 threads",
+                                             .n_counted = 1u << 14,
+                                             .n_timed = 1u << 22,
+                                             .most = 1u << 26,
+                                             .steps = {modulo(),
+                                                       packed(),
+                                                       sequential(),
+                                                       unrolled(),
+                                                       sixteen_values(),
+                                                       without_volatile(),
+                                                       straightforward(),
+                                                       one_thread_each(),
+                                                       better_step(),
+                                                       retiring(),
+                                                       half_of_each_warp(),
+                                                       half_of_the_warps(),
+                                                       predicated(),
+                                                       branched(),
+                                                       unordered_exchange(),
+                                                       ordered_exchange(),
+                                                       shuffle_variants(),
+                                                       warp_sums_by_memory(),
+                                                       warp_sums_by_shuffles(),
+                                                       neighbour_by_neighbour(),
+                                                       lock_in_a_warp(),
+                                                       circle_of_waits()}};
     return all;
 }
 
