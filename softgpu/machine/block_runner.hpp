@@ -124,8 +124,9 @@ public:
             if (result.by_interval.size() <= k) {
                 result.by_interval.emplace_back();
             }
-            result.by_interval[k].add(self_.counts[k]);
             result.total.add(self_.counts[k]);
+            self_.counts[k].warp_instructions = 0; // those are counted by block, and mended where lanes meet inside of one
+            result.by_interval[k].add(self_.counts[k]);
         }
         add_executions(result, code_, executions_);
         for (const auto& [entry, f] : self_.functions) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/code.hpp"
+#include "softgpu/machine/handler_set.hpp"
 #include "softgpu/machine/inspect.hpp"
 #include "softgpu/machine/profile.hpp"
 
@@ -215,7 +217,31 @@ std::uint32_t join_at(warp* w, const instruction* meeting) {
     return fresh;
 }
 
+namespace {
+
+// Instructions are counted at the beginning of a basic block, all of it at once. Where lanes part or come together inside
+// of one, the warp executes what is left of it once more, or once less, than was counted. Lanes are the same, either way.
+std::uint64_t rest_of_block(const warp* w, const instruction* at) {
+    const handler_set& set = chosen_handlers();
+    const auto begins_block = [&](const instruction* i) { return i->run == set.enter || i->run == set.enter_meeting; };
+    if (!w->host->count || begins_block(at)) {
+        return 0; // nothing is counted, or it will be
+    }
+    const instruction* first = at;
+    while (!begins_block(first)) {
+        --first;
+    }
+    const std::uint64_t length = frame_of(w->frame)->code->block_instructions[first->more];
+    return length - (at->source - first->source);
+}
+
+// Of the worker, not of a barrier interval: a sum that may pass below zero for a while.
+std::uint64_t& warp_instructions(const warp* w) { return w->host->counts[0].warp_instructions; }
+
+} // namespace
+
 void part(warp* w, const instruction* at, lane_mask others) {
+    warp_instructions(w) += rest_of_block(w, at);
     park(w, {at, others, w->join_index, w->frame, waiting::no, 0, 0});
     w->mask &= ~others;
 }
@@ -315,6 +341,7 @@ void merge_lanes(warp* w, const instruction* at) {
     for (std::uint32_t k = w->parked; k-- > 0;) {
         const split& s = w->splits[k];
         if (s.why == waiting::no && s.pc == at && s.frame == w->frame && s.join == w->join_index) {
+            warp_instructions(w) -= rest_of_block(w, at);
             w->mask |= s.mask;
             unpark(w, k);
         }

@@ -264,6 +264,31 @@ TEST_F(Counters, LoopOfDifferentLengths) {
     EXPECT_EQ(c.divergent_branches, 31u);
 }
 
+// Half of the lanes wait in a loop for what the others store behind it: those go on alone, all of them come to a barrier apart,
+// and execute together what stands behind it in the same basic block.
+TEST_F(Counters, LanesThatComeTogetherInsideABlock) {
+    for (const char* barrier : {"bar.sync 0;", "bar.warp.sync -1;"}) {
+        const auto with_additions = [&](int many) {
+            std::string body =
+                ".shared .align 4 .b8 s[4]; mov.u32 %r3, %laneid; mov.u32 %r4, s; setp.lt.u32 %q1, %r3, 16; "
+                "st.shared.u32 [%r4], 0; bar.sync 0;\n"
+                "head: ld.volatile.shared.u32 %r5, [%r4]; setp.eq.and.u32 %q0, %r5, 0, %q1; @%q0 bra head;\n"
+                "st.volatile.shared.u32 [%r4], 1;";
+            body += barrier;
+            for (int k = 0; k < many; ++k) {
+                body += " add.u32 %r6, %r3, 1;";
+            }
+            return counted(body);
+        };
+        const counters few = with_additions(3);
+        const counters more = with_additions(13);
+        EXPECT_GT(few.divergent_branches, 0u);
+        EXPECT_EQ(few.barriers + few.warp_barriers, std::string(barrier) == "bar.sync 0;" ? 3u : 2u) << barrier;
+        EXPECT_EQ(more.warp_instructions - few.warp_instructions, 10u) << barrier;
+        EXPECT_EQ(more.thread_instructions - few.thread_instructions, 320u) << barrier;
+    }
+}
+
 TEST_F(Counters, BarriersAndWarpWide) {
     const counters c = counted("bar.sync 0; bar.sync 0; bar.warp.sync -1; shfl.sync.bfly.b32 %r3, %i, 1, 31, -1; "
                                "shfl.sync.bfly.b32 %r3, %r3, 2, 31, -1;\n"
