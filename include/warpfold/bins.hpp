@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/detail/device_lambda.hpp"
 #include "warpfold/detail/even_bins.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"
@@ -173,6 +174,7 @@ auto prepare(const edge_bins<T>& bins, const S&) {
 
 template <class F>
 struct by_function {
+    WARPFOLD_CALLS_ANY
     template <class S>
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
         const auto bin = f(x);

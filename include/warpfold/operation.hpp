@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "warpfold/detail/device_lambda.hpp"
 #include "warpfold/detail/floating.hpp"
 #include "warpfold/detail/limits.hpp"
 #include "warpfold/detail/portable.hpp"
@@ -139,6 +140,8 @@ template <class Op>
 inline constexpr bool is_commutative_v<Op> = Op::commutative;
 template <class Op>
 inline constexpr bool is_commutative_v<commutes<Op>> = true;
+template <class Op>
+inline constexpr bool is_device_lambda_v<commutes<Op>> = is_device_lambda_v<Op>;
 
 template <class Op, class A>
 concept has_identity = requires { { Op::template identity<A>() } -> std::convertible_to<A>; };
@@ -152,8 +155,8 @@ using accumulator_t = typename detail::accumulator_of<Op, std::remove_cvref_t<T>
 // Something that folds elements of type `T`.
 template <class Op, class T>
 concept operation = std::is_trivially_copyable_v<accumulator_t<Op, T>> &&
-                    requires(const Op& op, const accumulator_t<Op, T>& a) {
+                    (detail::is_device_lambda_v<Op> || requires(const Op& op, const accumulator_t<Op, T>& a) {
                         { op(a, a) } -> std::convertible_to<accumulator_t<Op, T>>;
-                    };
+                    });
 
 } // namespace warpfold

@@ -9,6 +9,9 @@
 // input, a pointer or iterator of the target's memory; on a GPU it returns at once, and *out is set in the order of the
 // stream.
 //
+// A map that is a lambda with __device__ alone has to say what it returns, [] __device__ (float x) -> double {...};
+// predicates and operations need not.
+//
 // Results are the same in every run on the same device, and on the host for any number of threads. Sums of
 // floating-point numbers may differ between targets, since their orders do; exact_sum does not.
 #pragma once
@@ -60,7 +63,9 @@ struct unchanged {
 
 template <class Op, class A>
 struct behind_initial {
+    WARPFOLD_CALLS_ANY
     WARPFOLD_HD constexpr A operator()(const A& total) const { return op(initial, total); }
+    WARPFOLD_CALLS_ANY
     WARPFOLD_HD constexpr A operator()(const possible<A>& total) const {
         return total.there ? static_cast<A>(op(initial, total.value)) : initial;
     }
@@ -88,6 +93,7 @@ constexpr void need_identity() {
 template <class On, class In, class Map, class Op = sum>
     requires(!detail::array_like<In> && detail::maps<Map, In>)
 [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op = {}) {
+    detail::need_result<detail::mapped_t<In, Map>>();
     using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
     detail::need_identity<Op, A>();
     return detail::reduce_engine<On>::template value<A>(on, in, n, map, op, detail::unchanged{}, "transform_reduce");
@@ -98,6 +104,7 @@ template <class On, class In, class Map, class Op>
     requires(!detail::array_like<In> && detail::maps<Map, In>)
 [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
                                     const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
+    detail::need_result<detail::mapped_t<In, Map>>();
     using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
     const detail::behind_initial<Op, A> result{op, initial};
     if constexpr (detail::has_identity<Op, A>) {
@@ -113,6 +120,7 @@ template <class On, class In, class Out, class Map, class Op = sum>
     requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
             detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>>
 void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op = {}) {
+    detail::need_result<detail::mapped_t<In, Map>>();
     using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
     detail::need_identity<Op, A>();
     detail::reduce_engine<On>::template into<A>(on, in, n, map, op, detail::unchanged{}, out, "transform_reduce");
@@ -122,6 +130,7 @@ template <class On, class In, class Out, class Map, class Op>
             detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>>
 void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
                       const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
+    detail::need_result<detail::mapped_t<In, Map>>();
     using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
     const detail::behind_initial<Op, A> result{op, initial};
     if constexpr (detail::has_identity<Op, A>) {
@@ -169,6 +178,7 @@ namespace detail {
 
 template <class Predicate>
 struct as_count {
+    WARPFOLD_CALLS_ANY
     template <class T>
     WARPFOLD_HD constexpr std::uint64_t operator()(const T& x, std::uint64_t index) const {
         return mapped(predicate, x, index) ? 1 : 0;

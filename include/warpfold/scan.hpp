@@ -111,6 +111,7 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     const auto place = place_of(out, n, call);
     using Place = std::remove_cv_t<decltype(place)>;
     using A = scan_value_t<Op, From, Map, Place>;
+    need_result<A>();
     static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<Op>,
                   "values and the operation have to be trivially copyable");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);

@@ -51,6 +51,8 @@ using sink_element_t = typename std::remove_cvref_t<decltype(as_sink(std::declva
 template <class A, class On, class Source, class Map, class Op>
 A stream_fold(const On& on, Source& source, const Map& map, const Op& op, const A* initial,
               const stream_options& options, const char* call) {
+    need_result<A>();
+    static_assert(!is_device_lambda_v<Op>, "the host joins chunks too: the operation has to be __host__ __device__");
     auto&& from = as_source(source);
     if constexpr (has_identity<Op, A>) {
         return stream_engine<On>::fold(on, from, plain_fold<A, Map, Op>{map, op, op, initial}, options, call);

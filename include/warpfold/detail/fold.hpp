@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/detail/device_lambda.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/operation.hpp"
 
@@ -24,6 +25,7 @@ struct as_it_is {
 };
 
 // map(x), or map(x, index) where it asks for the index.
+WARPFOLD_CALLS_ANY
 template <class Map, class T>
 WARPFOLD_HD constexpr decltype(auto) mapped(const Map& map, const T& x, std::uint64_t index) {
     if constexpr (std::is_invocable_v<const Map&, const T&, std::uint64_t>) {
@@ -34,12 +36,17 @@ WARPFOLD_HD constexpr decltype(auto) mapped(const Map& map, const T& x, std::uin
 }
 
 template <class Map, class In>
-concept maps = std::is_invocable_v<const Map&, const element_t<In>&> ||
-               std::is_invocable_v<const Map&, const element_t<In>&, std::uint64_t>;
+concept maps = requires { typename map_result<Map, element_t<In>>::type; };
 
 template <class In, class Map>
-using mapped_t = std::remove_cvref_t<decltype(mapped(std::declval<const Map&>(), std::declval<const element_t<In>&>(),
-                                                     std::uint64_t{}))>;
+using mapped_t = typename map_result<Map, element_t<In>>::type;
+
+template <class R>
+constexpr void need_result() {
+    static_assert(!std::is_same_v<R, unknown_result>,
+                  "the host cannot know what this __device__ lambda returns: write its type, [] __device__ (float x) -> "
+                  "double {...}");
+}
 
 // A value that may not be there.
 template <class A>
@@ -57,6 +64,7 @@ struct lifted {
     WARPFOLD_HD static constexpr P identity() {
         return P{};
     }
+    WARPFOLD_CALLS_ANY
     template <class A>
     WARPFOLD_HD constexpr possible<A> operator()(const possible<A>& a, const possible<A>& b) const {
         if (!a.there) {
@@ -71,6 +79,7 @@ struct lifted {
 // map, and then a possible value of it.
 template <class Map, class A>
 struct lifted_map {
+    WARPFOLD_CALLS_ANY
     template <class T>
     WARPFOLD_HD constexpr possible<A> operator()(const T& x, std::uint64_t index) const {
         return {static_cast<A>(mapped(map, x, index)), true};

@@ -102,9 +102,10 @@ private:
 // map, told the element's index in the whole stream instead of that in the chunk.
 template <class Map>
 struct index_from {
+    WARPFOLD_CALLS_ANY
     template <class T>
-    WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const
-        -> std::remove_cvref_t<decltype(mapped(std::declval<const Map&>(), x, index))> {
+    WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const ->
+        typename map_result<Map, T>::type {
         return mapped(map, x, first + index);
     }
 
@@ -113,7 +114,7 @@ struct index_from {
 };
 template <class Map, class T>
 auto map_from(const Map& map, std::uint64_t first) {
-    if constexpr (std::is_invocable_v<const Map&, const T&, std::uint64_t>) {
+    if constexpr (is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>) {
         return index_from<Map>{map, first};
     } else {
         return map;
