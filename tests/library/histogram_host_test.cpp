@@ -32,6 +32,7 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
     using T = TypeParam;
     using limits = std::numeric_limits<T>;
     std::mt19937_64 random(5);
+    unsigned with_quotients = 0;
     for (unsigned round = 0; round < 400; ++round) {
         T lower = static_cast<T>(random()), last = static_cast<T>(random());
         if (round % 4 == 0) {
@@ -42,7 +43,12 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
             std::swap(lower, last);
         }
         const std::uint64_t bins = round % 3 == 0 ? 1 + random() % 300 : 1 + (random() >> (33 + random() % 30));
+        if (round % 5 == 0) { // ranges that a product of doubles serves for, and some that are a little too wide
+            last = static_cast<T>(std::min<big>(lower + static_cast<big>(random() >> (30 + random() % 34)), limits::max()));
+        }
         const detail::even_integers<T, sizeof(T) == 8> even(lower, last, static_cast<std::uint32_t>(bins));
+        const bool has_quotients = even.has_quotients(static_cast<std::uint32_t>(bins));
+        with_quotients += has_quotients ? 1 : 0;
         const big width = static_cast<big>(last) - lower + 1;
         for (unsigned k = 0; k < 60; ++k) {
             const std::uint64_t bin = k < 4 ? k * bins / 3 : random() % bins;
@@ -55,9 +61,57 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
                 const std::uint32_t got = even(static_cast<T>(x));
                 ASSERT_EQ(got, expected < 0 ? detail::outside : static_cast<std::uint32_t>(expected))
                     << +lower << " to " << +last << ", bins " << bins << ", x " << +static_cast<T>(x);
+                if (has_quotients) {
+                    ASSERT_EQ(even.by_quotients()(static_cast<T>(x)), got)
+                        << +lower << " to " << +last << ", bins " << bins << ", x " << +static_cast<T>(x);
+                }
             }
         }
     }
+    EXPECT_GT(with_quotients, 30u);
+    EXPECT_LT(with_quotients, sizeof(T) < 4 ? 401u : 370u);
+}
+
+// Counters of 8 bits run over, in every number of the same samples; more often than a thread notes them.
+TEST(HistogramHost, ManySamplesInOneOfManyBins) {
+    constexpr std::uint64_t bins = 100000, n = (std::uint64_t{3} << 20) + 77;
+    std::vector<std::int32_t> data(n);
+    std::mt19937 random(3);
+    for (std::uint64_t k = 0; k < n; ++k) {
+        data[k] = k < n / 3 ? 4711 : (k < n / 2 ? -1 : static_cast<std::int32_t>(random() % 1000));
+    }
+    const auto expected = tests::counted(data, 0, 99999, bins);
+    for (const unsigned threads : {1u, 2u, 5u}) {
+        EXPECT_EQ(histogram(host{threads}, data, even_bins(0, 100000, bins)), expected);
+    }
+    // All counters run over within one pass over the bins, in every chunk of 256 of them.
+    std::vector<std::uint32_t> in_turns(257 * bins);
+    for (std::uint64_t k = 0; k < in_turns.size(); ++k) {
+        in_turns[k] = static_cast<std::uint32_t>(k % bins);
+    }
+    EXPECT_EQ(histogram(host{1}, in_turns, even_bins(0u, 100000u, bins)), std::vector<std::uint64_t>(bins, 257));
+    std::vector<std::uint32_t> counts(bins, 5);
+    histogram(host{2}, in_turns, counts, even_bins(0u, 100000u, bins), update::add);
+    EXPECT_EQ(counts, std::vector<std::uint32_t>(bins, 262));
+}
+
+// Enough bytes that pairs of them are counted where they are alike, first alike and then not, and the other way round.
+TEST(HistogramHost, BytesThatAreAlike) {
+    for (const std::uint64_t n : {(std::uint64_t{1} << 23), (std::uint64_t{1} << 23) + 65531}) {
+        for (const bool first : {false, true}) {
+            std::vector<std::uint8_t> data(n);
+            std::mt19937 random(4);
+            for (std::uint64_t k = 0; k < n; ++k) {
+                const auto x = static_cast<unsigned>(random());
+                data[k] = static_cast<std::uint8_t>((k < n / 2) == first ? 100 + x % 5 + x / 256 % 5 : x);
+            }
+            const auto expected = tests::counted(data, 0, 255, 256);
+            EXPECT_EQ(histogram(host{1}, data, even_bins(0, 256, 256)), expected);
+            EXPECT_EQ(histogram(host{2}, data, even_bins(0, 256, 256)), expected);
+        }
+    }
+    const std::vector<std::uint8_t> one((std::uint64_t{1} << 23) + 3, 9);
+    EXPECT_EQ(histogram(host{1}, one, even_bins(8, 10, 2)), (std::vector<std::uint64_t>{0, one.size()}));
 }
 
 TYPED_TEST(HistogramOfIntegers, EveryLengthFewBinsToMany) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -82,7 +83,45 @@ public:
         return from_first > span_ ? outside : bin; // found without a branch, and of samples beyond the bins not used
     }
 
+    // The same bins by one product of doubles, which processors have vectors for.
+    class quotients {
+    public:
+        std::uint32_t operator()(const S& x) const {
+            const natural from_first = static_cast<natural>(static_cast<natural>(static_cast<plain>(x)) - first_);
+            const std::uint32_t beyond = from_first > span_ ? outside : 0; // all bits, so that no branch is needed
+            const auto d = static_cast<std::int32_t>(static_cast<std::uint32_t>(from_first) & ~beyond) + offset_;
+            return static_cast<std::uint32_t>(static_cast<std::int32_t>(d * factor_)) | beyond;
+        }
+
+    private:
+        friend even_integers;
+        quotients(natural first, natural span, std::int32_t offset, double factor)
+            : first_(first), span_(span), offset_(offset), factor_(factor) {}
+
+        natural first_, span_;
+        std::int32_t offset_;
+        double factor_;
+    };
+    [[nodiscard]] quotients by_quotients() const {
+        return quotients(first_, span_, static_cast<std::int32_t>(offset_), factor());
+    }
+    // Whether there are such, of `bins` bins. The factor is between the true one and the true one times 1 + 2^-51 and
+    // 2^-64 more. So a product, rounded once, is never below a whole number that it should reach, and too large by less
+    // than bins / 2^50 + 2^-33, which has to be less than 1 / width.
+    [[nodiscard]] bool has_quotients(std::uint32_t bins) const {
+        constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+        return !wide_ && whole_ != outside && offset_ <= most && span_ <= most - offset_ &&
+               (bins / factor() + 1) * bins < 0x1p49 && bins / factor() < 0x1p31;
+    }
+
 private:
+    [[nodiscard]] double factor() const {
+        double rounded = static_cast<double>(whole_) + static_cast<double>(fraction_) * 0x1p-64;
+        for (unsigned k = 0; k < 2; ++k) {
+            rounded = std::nextafter(rounded, std::numeric_limits<double>::infinity());
+        }
+        return rounded;
+    }
     WARPFOLD_HD constexpr std::uint32_t wide_bin(std::uint64_t d) const {
         const std::uint64_t carried = high_product(d, fraction_low_);
         const std::uint64_t low = d * fraction_ + carried;

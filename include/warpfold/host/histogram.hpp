@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Histograms on the host's cores. Every thread counts in tables of its own, several of them where bins are few, so that
-// equal neighbours do not wait for each other; the bins of a run of samples are computed first, for the compiler to
-// vectorise, and counted then.
+// equal neighbours do not wait for each other. The bins of a few samples are computed, in a loop that compilers
+// vectorise, and counted then, so that a processor does both at the same time.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,8 @@
 namespace warpfold::detail {
 
 inline constexpr std::uint64_t histogram_chunk = std::uint64_t{1} << 16; // samples that a thread takes at once
-inline constexpr std::uint64_t histogram_run = 1024;                     // samples whose bins are computed at once
+inline constexpr std::uint64_t histogram_block = 64;                     // samples whose bins are computed at once
+inline constexpr std::uint32_t most_word_bins = 1u << 16;                // more have counters of 8 bits
 
 template <class In>
 inline constexpr bool is_bytes_v =
@@ -38,145 +39,290 @@ void add_wrapping(Counter& count, Number more) {
     }
 }
 
-// Counts of 32 bits by a thread alone: of 8-bit samples one of each value and channel, eight times; else one of each bin,
-// `copies` times, and one behind them that samples without a bin go to.
-template <class In, class Of>
-class host_tables {
+template <class Binner>
+concept with_quotients = requires(const Binner& bin) { bin.by_quotients(); };
+
+// How many of each value, of 8-bit samples. Where few pairs of neighbours are frequent it is pairs that are counted: the
+// processor writes one counter in a cycle, of whatever.
+class byte_counts {
 public:
-    using S = element_t<In>;
+    explicit byte_counts(bool many) : table_(256 * copies), many_(many) {}
 
-    explicit host_tables(const Of& of)
-        : of_(of), copies_(of.bins <= 2048 ? 4 : (of.bins <= 16384 ? 2 : 1)),
-          table_(is_bytes_v<In> ? std::size_t{256} * Of::channels * byte_copies : (of.bins + std::size_t{1}) * copies_) {}
-
-    // Counts in[begin .. end); `begin` is the first sample of a pixel.
-    void count(const In& in, std::uint64_t begin, std::uint64_t end) {
-        counted_ += end - begin;
-        if constexpr (is_bytes_v<In>) {
-            count_bytes(reinterpret_cast<const unsigned char*>(in), begin, end);
-        } else {
-            for (; begin < end; begin += histogram_run) {
-                count_run(in, begin, std::min(histogram_run, end - begin));
-            }
+    void count(const unsigned char* bytes, std::uint64_t n) {
+        if (many_ && n == histogram_chunk && chunks_++ % 16 == 0) { // what this one is like the next are, most likely
+            in_pairs_ = few_pairs(bytes);
+        }
+        if (in_pairs_) {
+            pairs_.resize(65536);
+            count_pairs(bytes, n & ~std::uint64_t{7});
+            bytes += n & ~std::uint64_t{7};
+            n &= 7;
+        }
+        std::uint32_t* const table = table_.data();
+        std::uint64_t k = 0;
+        for (; k + 8 <= n; k += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, bytes + k, 8);
+            ++table[eight & 0xff];
+            ++table[256 + (eight >> 8 & 0xff)];
+            ++table[512 + (eight >> 16 & 0xff)];
+            ++table[768 + (eight >> 24 & 0xff)];
+            ++table[1024 + (eight >> 32 & 0xff)];
+            ++table[1280 + (eight >> 40 & 0xff)];
+            ++table[1536 + (eight >> 48 & 0xff)];
+            ++table[1792 + (eight >> 56)];
+        }
+        for (; k < n; ++k) {
+            ++table[bytes[k]];
         }
     }
 
-    // Whether no further chunk may be counted before add_to().
-    [[nodiscard]] bool full() const noexcept { return counted_ > 0xffffffffu - histogram_chunk * Of::channels; }
-
-    // Adds to the counts what is in the tables, and empties them.
-    template <class Counter>
-    void add_to(Counter* counts) {
-        if constexpr (is_bytes_v<In>) {
-            for (unsigned value = 0; value < 256 * Of::channels; ++value) {
-                std::uint32_t all = 0;
-                for (unsigned copy = 0; copy < byte_copies; ++copy) {
-                    all += table_[copy * 256 * Of::channels + value];
-                }
-                const std::uint32_t bin = all == 0 ? outside : of_(static_cast<S>(value % 256), value / 256);
-                if (bin != outside) {
-                    add_wrapping(counts[bin], all);
-                }
+    // Calls take(value, number) for what was counted, and forgets it.
+    template <class Take>
+    void empty(const Take& take) {
+        for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+            table_[pair & 0xff] += pairs_[pair];
+            table_[pair >> 8] += pairs_[pair];
+        }
+        for (unsigned value = 0; value < 256; ++value) {
+            std::uint32_t all = 0;
+            for (unsigned copy = 0; copy < copies; ++copy) {
+                all += table_[copy * 256 + value];
             }
-        } else {
-            const std::size_t apart = std::size_t{of_.bins} + 1;
-            for (std::size_t bin = 0; bin < of_.bins; ++bin) {
-                std::uint32_t all = 0;
-                for (unsigned copy = 0; copy < copies_; ++copy) {
-                    all += table_[copy * apart + bin];
-                }
-                add_wrapping(counts[bin], all);
-            }
+            take(value, all);
         }
         std::fill(table_.begin(), table_.end(), 0u);
-        counted_ = 0;
+        std::fill(pairs_.begin(), pairs_.end(), 0u);
     }
 
 private:
-    static constexpr unsigned byte_copies = Of::channels == 1 ? 8 : 1;
+    static constexpr unsigned copies = 8;
 
-    void count_bytes(const unsigned char* bytes, std::uint64_t begin, std::uint64_t end) {
-        std::uint32_t* const table = table_.data();
-        std::uint64_t k = begin;
-        if constexpr (Of::channels == 1) {
-            for (; k + 8 <= end; k += 8) {
-                std::uint64_t eight;
-                std::memcpy(&eight, bytes + k, 8);
-                ++table[eight & 0xff];
-                ++table[256 + (eight >> 8 & 0xff)];
-                ++table[512 + (eight >> 16 & 0xff)];
-                ++table[768 + (eight >> 24 & 0xff)];
-                ++table[1024 + (eight >> 32 & 0xff)];
-                ++table[1280 + (eight >> 40 & 0xff)];
-                ++table[1536 + (eight >> 48 & 0xff)];
-                ++table[1792 + (eight >> 56)];
-            }
-        } else {
-            for (; k + Of::channels <= end; k += Of::channels) {
-                for (unsigned c = 0; c < Of::active; ++c) {
-                    ++table[256 * c + bytes[k + c]];
-                }
+    // Whether most pairs of a chunk are of so few kinds that their counters stay in the first cache, as some of them tell.
+    static bool few_pairs(const unsigned char* bytes) {
+        constexpr unsigned drawn = 512, apart = histogram_chunk / drawn;
+        std::uint64_t seen[1024] = {};
+        unsigned kinds = 0;
+        for (unsigned k = 0; k < drawn; ++k) {
+            const unsigned pair = bytes[k * apart] + 256u * bytes[k * apart + 1];
+            const std::uint64_t bit = std::uint64_t{1} << pair % 64;
+            kinds += (seen[pair / 64] & bit) == 0 ? 1 : 0;
+            seen[pair / 64] |= bit;
+        }
+        return kinds < 470; // of 3,300 kinds that are equally frequent
+    }
+    void count_pairs(const unsigned char* bytes, std::uint64_t n) {
+        std::uint32_t* const table = pairs_.data();
+        for (std::uint64_t k = 0; k < n; k += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, bytes + k, 8);
+            ++table[eight & 0xffff];
+            ++table[eight >> 16 & 0xffff];
+            ++table[eight >> 32 & 0xffff];
+            ++table[eight >> 48];
+        }
+    }
+
+    std::vector<std::uint32_t> table_;
+    std::vector<std::uint32_t> pairs_;
+    const bool many_;
+    bool in_pairs_ = false;
+    std::uint64_t chunks_ = 0;
+};
+
+// A thread's counts until it adds them to everybody's: of one channel of 8-bit samples by value; else of each bin, and one
+// behind them that samples without a bin go to. Counters have 32 bits, `copies` of them side by side where bins are few;
+// where they are many 8, so that more of them are in a cache, and bins whose counter has overflown are noted.
+template <class In, class Of, class Counter>
+class host_tables {
+public:
+    using S = element_t<In>;
+    static constexpr bool by_value = is_bytes_v<In> && Of::channels == 1;
+
+    host_tables(const Of& of, std::uint64_t n, Counter* counts, std::mutex& guard)
+        : of_(of), counts_(counts), guard_(guard), values_(n >= std::uint64_t{1} << 22),
+          copies_(of.bins <= 1024 ? 4 : (of.bins <= 2048 ? 2 : 1)) {
+        const std::size_t counters = of.bins + std::size_t{1};
+        if constexpr (!by_value) {
+            if (of.bins <= most_word_bins) {
+                words_.resize(counters * copies_);
+            } else {
+                bytes_.resize(counters);
+                full_.resize(most_full);
             }
         }
-        for (; k < end; ++k) {
-            ++table[256 * (k % Of::channels) + bytes[k]];
+    }
+
+    // Counts in[begin .. end), no more than a chunk.
+    void count(const In& in, std::uint64_t begin, std::uint64_t end) {
+        if (counted_ > 0xffffffffu - histogram_chunk * Of::channels) {
+            hand_over();
+        }
+        counted_ += end - begin;
+        if constexpr (by_value) {
+            values_.count(reinterpret_cast<const unsigned char*>(in) + begin, end - begin);
+        } else if constexpr (std::is_pointer_v<In> && Of::channels == 1) {
+            const S* const from = in + begin;
+            if constexpr (with_quotients<typename Of::binner>) {
+                if (of_.bin.has_quotients(of_.bins)) {
+                    const auto bin = of_.bin.by_quotients();
+                    in_wide_vectors([this, bin, from, n = end - begin] {
+                        count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
+                    });
+                    return;
+                }
+            }
+            in_wide_vectors([this, bin = of_.bin, from, n = end - begin] {
+                count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
+            });
+        } else {
+            const auto bin = [this, &in, begin](std::uint64_t k) {
+                return of_(in[begin + k], static_cast<unsigned>((begin + k) % Of::channels));
+            };
+            count_each(bin, end - begin);
+        }
+    }
+
+    // Adds what was counted to everybody's counts, and forgets it.
+    void hand_over() {
+        const std::lock_guard lock(guard_);
+        counted_ = 0;
+        if constexpr (by_value) {
+            values_.empty([this](unsigned value, std::uint32_t number) {
+                const std::uint32_t bin = number == 0 ? outside : of_(static_cast<S>(value), 0);
+                if (bin != outside) {
+                    add_wrapping(counts_[bin], number);
+                }
+            });
+        } else if (bytes_.empty()) {
+            const std::size_t apart = std::size_t{of_.bins} + 1;
+            for (unsigned copy = 0; copy < copies_; ++copy) {
+                add_all(words_.data() + copy * apart);
+            }
+            std::fill(words_.begin(), words_.end(), 0u);
+        } else {
+            hand_over_full();
+            add_all(bytes_.data());
+            std::fill(bytes_.begin(), bytes_.end(), std::uint8_t{0});
+        }
+    }
+
+private:
+    static constexpr std::uint64_t most_full = 8192; // noted bins
+
+    // bin_of(0), bin_of(1), ... bin_of(n - 1).
+    template <class Bin>
+    void count_each(const Bin& bin_of, std::uint64_t n) {
+        if (!bytes_.empty()) {
+            count_in_bytes(bin_of, n);
+        } else if (copies_ == 4) {
+            count_in_words<4>(bin_of, n);
+        } else if (copies_ == 2) {
+            count_in_words<2>(bin_of, n);
+        } else {
+            count_in_words<1>(bin_of, n);
         }
     }
 
     // In a form that compilers vectorise at -O2 too.
-    static void place_all(const Of of, const S* __restrict from, std::uint32_t* __restrict to) {
-        for (std::uint64_t k = 0; k < histogram_run; ++k) {
-            const std::uint32_t bin = of(from[k], 0);
-            to[k] = bin < of.bins ? bin : of.bins;
+    template <class Bin>
+    static void place_block(const Bin& bin_of, std::uint64_t first, std::uint32_t bins, std::uint32_t* __restrict at) {
+        for (std::uint64_t k = 0; k < histogram_block; ++k) {
+            const std::uint32_t bin = bin_of(first + k);
+            at[k] = bin < bins ? bin : bins;
         }
     }
 
-    void count_run(const In& in, std::uint64_t begin, std::uint64_t count) {
-        std::uint32_t at[histogram_run];
-        const Of of = of_; // one that nobody else may change
-        const auto place = [&](std::uint64_t k) {
-            return std::min(of(in[begin + k], static_cast<unsigned>((begin + k) % Of::channels)), of.bins);
-        };
-        if (count == histogram_run) {
-            if constexpr (std::is_pointer_v<In> && Of::channels == 1) {
-                const S* const from = in + begin;
-                in_wide_vectors([&of, from, &at] { place_all(of, from, at); });
-            } else {
-                for (std::uint64_t k = 0; k < histogram_run; ++k) {
-                    at[k] = place(k);
-                }
-            }
-        } else {
-            for (std::uint64_t k = 0; k < count; ++k) {
-                at[k] = place(k);
-            }
-        }
-        const std::size_t apart = std::size_t{of.bins} + 1;
-        std::uint32_t* const table = table_.data();
-        std::uint64_t k = 0;
-        if (copies_ == 4) {
-            std::uint32_t *const b = table + apart, *const c = b + apart, *const d = c + apart;
-            for (; k + 4 <= count; k += 4) {
-                ++table[at[k]];
+    template <unsigned Copies, class Bin>
+    void count_in_words(const Bin bin_of, std::uint64_t n) {
+        const std::uint32_t bins = of_.bins;
+        const std::size_t apart = std::size_t{bins} + 1;
+        std::uint32_t* const a = words_.data();
+        std::uint32_t *const b = a + (Copies > 1 ? apart : 0), *const c = a + (Copies > 2 ? 2 * apart : 0),
+                            *const d = a + (Copies > 2 ? 3 * apart : (Copies > 1 ? apart : 0));
+        std::uint32_t at[histogram_block];
+        std::uint64_t first = 0;
+        for (; first + histogram_block <= n; first += histogram_block) {
+            place_block(bin_of, first, bins, at);
+            for (std::uint64_t k = 0; k < histogram_block; k += 4) {
+                ++a[at[k]];
                 ++b[at[k + 1]];
                 ++c[at[k + 2]];
                 ++d[at[k + 3]];
             }
-        } else if (copies_ == 2) {
-            std::uint32_t* const b = table + apart;
-            for (; k + 2 <= count; k += 2) {
-                ++table[at[k]];
-                ++b[at[k + 1]];
-            }
         }
-        for (; k < count; ++k) {
-            ++table[at[k]];
+        for (; first < n; ++first) {
+            ++a[std::min(bin_of(first), bins)];
         }
     }
 
-    Of of_;
-    unsigned copies_;
-    std::vector<std::uint32_t> table_;
+    template <class Bin>
+    void count_in_bytes(const Bin bin_of, std::uint64_t n) {
+        const std::uint32_t bins = of_.bins;
+        std::uint8_t* const table = bytes_.data();
+        std::uint32_t* const full = full_.data();
+        std::uint32_t at[histogram_block];
+        std::uint64_t first = 0, noted = noted_;
+        for (; first + histogram_block <= n; first += histogram_block) {
+            place_block(bin_of, first, bins, at);
+            for (const std::uint32_t bin : at) {
+                if (++table[bin] == 0) {
+                    full[noted++] = bin;
+                }
+            }
+            if (noted > most_full - histogram_block) {
+                noted_ = noted;
+                lock_and_hand_over_full();
+                noted = 0;
+            }
+        }
+        noted_ = noted;
+        for (; first < n; ++first) {
+            const std::uint32_t bin = std::min(bin_of(first), bins);
+            if (++table[bin] == 0) {
+                full[noted_++] = bin;
+            }
+        }
+        if (noted_ > most_full - histogram_block) {
+            lock_and_hand_over_full();
+        }
+    }
+
+    void lock_and_hand_over_full() {
+        const std::lock_guard lock(guard_);
+        hand_over_full();
+    }
+    void hand_over_full() {
+        for (std::uint64_t k = 0; k < noted_; ++k) {
+            if (full_[k] < of_.bins) {
+                add_wrapping(counts_[full_[k]], 256u);
+            }
+        }
+        noted_ = 0;
+    }
+
+    template <class Word>
+    void add_all(const Word* table) {
+        std::uint32_t bin = 0;
+        for (; bin + histogram_block <= of_.bins; bin += histogram_block) {
+            for (std::uint64_t k = 0; k < histogram_block; ++k) {
+                add_wrapping(counts_[bin + k], table[bin + k]);
+            }
+        }
+        for (; bin < of_.bins; ++bin) {
+            add_wrapping(counts_[bin], table[bin]);
+        }
+    }
+
+    const Of of_;
+    Counter* const counts_;
+    std::mutex& guard_;
+    byte_counts values_;
+    const unsigned copies_;
+    std::vector<std::uint32_t> words_;
+    std::vector<std::uint8_t> bytes_;
+    std::vector<std::uint32_t> full_;
+    std::uint64_t noted_ = 0;
     std::uint64_t counted_ = 0;
 };
 
@@ -224,20 +370,16 @@ struct histogram_engine<host> {
         const std::uint64_t chunks = (n + each - 1) / each;
         const unsigned threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
         // Tables take no more than four times the room of the counts where there are many.
-        const std::uint64_t workers = std::min<std::uint64_t>({threads, chunks, of.bins > (1u << 18) ? 4u : threads});
+        const std::uint64_t workers =
+            std::min<std::uint64_t>({threads, chunks, of.bins > most_word_bins ? 15u : threads});
         std::atomic<std::uint64_t> next{0};
         std::mutex guard;
         share_out(host{static_cast<unsigned>(workers)}, workers, [&](std::uint64_t) {
-            host_tables<In, Of> tables(of);
+            host_tables<In, Of, Counter> tables(of, n / workers, counts, guard);
             for (std::uint64_t chunk = next++; chunk < chunks; chunk = next++) {
-                if (tables.full()) {
-                    const std::lock_guard lock(guard);
-                    tables.add_to(counts);
-                }
                 tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
             }
-            const std::lock_guard lock(guard);
-            tables.add_to(counts);
+            tables.hand_over();
         });
     }
 

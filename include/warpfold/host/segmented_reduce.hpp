@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Segmented reduction on the host's cores. Elements and ends of segments, in the order in which one passes them, are
 // cut into pieces of one size, whatever the segments' lengths; what a piece leaves open the next ones take on, in
-// order.
+// order. Short segments are folded side by side, each in its order, so that no addition waits for the one before.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/reduce.hpp"
+#include "warpfold/host/scan_vectors.hpp"
+#include "warpfold/host/stream.hpp"
 #include "warpfold/host/target.hpp"
 
 namespace warpfold::detail {
@@ -43,6 +48,141 @@ A fold_segment(const In& in, std::uint64_t begin, std::uint64_t end, const Map& 
                                         : fold_chunk<A>(in, begin, end, map, op);
 }
 
+// Where it most likely is if segments are of much the same lengths; a search otherwise.
+template <class Offsets>
+std::uint64_t ends_before_near(const Offsets& offsets, std::uint64_t d, std::uint64_t segments, std::uint64_t total) {
+    const auto base = static_cast<std::uint64_t>(offsets[0]);
+    const auto ends_before_d = [&](std::uint64_t s) {
+        return static_cast<std::uint64_t>(offsets[s + 1]) - base + s < d;
+    };
+    const auto guess = static_cast<std::uint64_t>(static_cast<double>(d) / static_cast<double>(total) *
+                                                  static_cast<double>(segments));
+    std::uint64_t least = 0, most = segments;
+    if (guess > host_chunk && guess - host_chunk < segments && ends_before_d(guess - host_chunk - 1)) {
+        least = guess - host_chunk;
+    }
+    if (guess + host_chunk < segments && !ends_before_d(guess + host_chunk)) {
+        most = guess + host_chunk;
+    }
+    return ends_before(offsets, d, least, most);
+}
+
+// Results on their way to out[first], out[first + 1], ... : plain ones are gathered, and go around the cache where they
+// are many.
+template <class Out, class R>
+class segment_results {
+    static constexpr bool gathers =
+        std::is_pointer_v<Out> && std::is_same_v<std::remove_pointer_t<Out>, R> && std::is_trivially_copyable_v<R> &&
+        std::is_trivially_default_constructible_v<R> && sizeof(R) <= 16;
+
+public:
+    segment_results(const Out& out, std::uint64_t first, bool around_cache)
+        : out_(out), next_(first), around_cache_(around_cache) {}
+
+    template <std::uint64_t Count>
+    void put(const R (&values)[Count]) {
+        if constexpr (gathers) {
+            static_assert(Count <= most);
+            if (held_ + Count > most) {
+                flush();
+            }
+            std::memcpy(held_values_ + held_, values, sizeof(values));
+            held_ += Count;
+        } else {
+            for (const R& value : values) {
+                out_[next_++] = value;
+            }
+        }
+    }
+    void flush() {
+        if constexpr (gathers) {
+            if (around_cache_) {
+                copy_around_cache(out_ + next_, held_values_, held_ * sizeof(R));
+            } else {
+                std::memcpy(out_ + next_, held_values_, held_ * sizeof(R));
+            }
+            next_ += held_;
+            held_ = 0;
+        }
+    }
+
+private:
+    static constexpr std::uint64_t most = gathers ? 1024 : 1;
+
+    const Out& out_;
+    std::uint64_t next_;
+    const bool around_cache_;
+    std::uint64_t held_ = 0;
+    R held_values_[most];
+};
+
+// Short segments side by side: total[j] = the elements from begin[j] up to begin[j + 1], folded in order; none has more
+// than `longest`. Here all of them have as many.
+template <class A, class In, class Map, class Op>
+struct segment_sums {
+    static constexpr std::uint64_t width = 4;
+    static constexpr std::uint64_t longest = 2 * host_lanes - 1;
+    static constexpr bool uneven = false;
+
+    static void fold(const In& in, const std::uint64_t* begin, std::uint64_t length, const Map& map, const Op& op,
+                     A* total) {
+        A sum[width] = {Op::template identity<A>(), Op::template identity<A>(), Op::template identity<A>(),
+                        Op::template identity<A>()};
+        for (std::uint64_t j = 0; j < length; ++j) {
+            for (std::uint64_t r = 0; r < width; ++r) {
+                const std::uint64_t k = begin[r] + j;
+                sum[r] = op(sum[r], static_cast<A>(mapped(map, in[k], k)));
+            }
+        }
+        std::copy_n(sum, width, total);
+    }
+};
+
+#if defined(WARPFOLD_HOST_VECTORS)
+
+// In vectors, whose lanes add zeros when their segments are through: that changes nothing, since a sum that begins with
+// +0 is never -0. Up to a vector behind the last segment's longest is read.
+template <class A, class In>
+    requires(std::is_floating_point_v<A> && sizeof(A) <= 8 &&
+             (std::is_same_v<In, const A*> || std::is_same_v<In, A*>))
+struct segment_sums<A, In, as_it_is, sum> {
+    static constexpr std::uint64_t width = 16 / sizeof(A);
+    static constexpr std::uint64_t longest = 2 * host_lanes - 1;
+    static constexpr bool uneven = true;
+
+    static void fold(const In& in, const std::uint64_t* begin, std::uint64_t most, const as_it_is&, const sum&,
+                     A* total) {
+        using vectors = run_sums<A>;
+        using vector = typename vectors::vector;
+        using integer = std::conditional_t<sizeof(A) == 4, std::int32_t, std::int64_t>;
+        typedef integer integers __attribute__((vector_size(16)));
+        integers left; // how many elements each lane has yet
+        for (std::uint64_t r = 0; r < width; ++r) {
+            left[r] = static_cast<integer>(begin[r + 1] - begin[r]);
+        }
+        vector sums = {};
+        for (std::uint64_t j = 0; j < most; j += width) {
+            vector rows[width];
+            for (std::uint64_t r = 0; r < width; ++r) {
+                rows[r] = vectors::load(in + begin[r] + j);
+            }
+            vectors::transpose(rows);
+            for (std::uint64_t r = 0; r < width; ++r) {
+                integers bits;
+                std::memcpy(&bits, &rows[r], 16);
+                bits &= left > 0;
+                left -= 1;
+                vector there;
+                std::memcpy(&there, &bits, 16);
+                sums += there;
+            }
+        }
+        std::memcpy(total, &sums, 16);
+    }
+};
+
+#endif
+
 template <>
 struct segmented_engine<host> {
     template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
@@ -64,11 +204,18 @@ struct segmented_engine<host> {
             std::uint64_t segment; // the first one
             std::uint64_t behind;  // the one that is left open
         };
+        using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
+        bool elsewhere = true;
+        if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
+            elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
+        }
+        const bool around_cache = elsewhere && segments * sizeof(R) >= least_around_cache;
         const std::unique_ptr<open_ends[]> of_piece(new open_ends[pieces]);
         share_out(on, pieces, [&](std::uint64_t piece) {
             const std::uint64_t begin = piece * host_chunk, end = std::min(total, begin + host_chunk);
-            const std::uint64_t first = ends_before(offsets, begin, 0, segments);
-            const std::uint64_t behind = end == total ? segments : ends_before(offsets, end, first, segments);
+            const std::uint64_t first = ends_before_near(offsets, begin, segments, total);
+            const std::uint64_t behind =
+                end == total ? segments : ends_before(offsets, end, first, std::min(segments, first + host_chunk));
             open_ends& mine = of_piece[piece];
             mine = {Op::template identity<A>(), Op::template identity<A>(), first, behind};
             std::uint64_t k = base + begin - first;
@@ -84,9 +231,17 @@ struct segmented_engine<host> {
             if (first < behind) {
                 mine.head = next(first);
             }
-            for (std::uint64_t s = first + 1; s < behind; ++s) {
-                out[s] = result(next(s));
+            segment_results<Out, R> results(out, first + 1, around_cache);
+            for (std::uint64_t s = first + 1; s < behind;) {
+                in_wide_vectors([&] { fold_short<A, R>(in, at, s, behind, k, limit, map, op, result, results); });
+                if (s < behind) {
+                    const R one[1] = {result(next(s))};
+                    results.put(one);
+                    ++s;
+                }
             }
+            results.flush();
+            settle_around_cache();
             const std::uint64_t stop = base + end - behind;
             if (stop < k) {
                 throw decreasing(call, behind);
@@ -106,6 +261,60 @@ struct segmented_engine<host> {
     }
 
 private:
+    // Segments from s on that end before `behind`, beginning at element k, while they are short: s and k go on to the
+    // first that is not done, or at which the offsets decrease.
+    template <class A, class R, class In, class At, class Map, class Op, class Result, class Results>
+    static void fold_short(const In& in, const At& at, std::uint64_t& s, std::uint64_t behind, std::uint64_t& k,
+                           std::uint64_t limit, const Map& map, const Op& op, const Result& result, Results& results) {
+        constexpr std::uint64_t ones = 64;
+        using sums = segment_sums<A, In, Map, Op>;
+        std::uint64_t here = s, from = k;
+        for (;;) {
+            if (here + ones <= behind && at(here + ones) - from == ones && from + ones <= limit) {
+                std::uint64_t different = 0;
+                for (std::uint64_t j = 0; j < ones; ++j) {
+                    different |= at(here + 1 + j) ^ (from + 1 + j);
+                }
+                if (different == 0) { // every segment is one element
+                    R one[ones];
+                    for (std::uint64_t j = 0; j < ones; ++j) {
+                        const auto x = static_cast<A>(mapped(map, in[from + j], from + j));
+                        one[j] = result(static_cast<A>(op(Op::template identity<A>(), x)));
+                    }
+                    results.put(one);
+                    here += ones;
+                    from += ones;
+                    continue;
+                }
+            }
+            if (here + sums::width > behind) {
+                break;
+            }
+            std::uint64_t begin[sums::width + 1] = {from};
+            std::uint64_t longest = 0, shortest = ~std::uint64_t{0};
+            for (std::uint64_t j = 0; j < sums::width; ++j) {
+                begin[j + 1] = at(here + 1 + j);
+                longest = std::max(longest, begin[j + 1] - begin[j]); // huge where the offsets decrease
+                shortest = std::min(shortest, begin[j + 1] - begin[j]);
+            }
+            if (longest > sums::longest || (!sums::uneven && shortest != longest) ||
+                begin[sums::width - 1] + (longest + sums::width) > limit) {
+                break;
+            }
+            A total[sums::width];
+            sums::fold(in, begin, longest, map, op, total);
+            R folded[sums::width];
+            for (std::uint64_t j = 0; j < sums::width; ++j) {
+                folded[j] = result(total[j]);
+            }
+            results.put(folded);
+            here += sums::width;
+            from = begin[sums::width];
+        }
+        s = here;
+        k = from;
+    }
+
     static invalid_argument decreasing(const char* call, std::uint64_t s) {
         return invalid_argument(std::string("warpfold: ") + call + ": the offsets decrease at " + std::to_string(s));
     }
