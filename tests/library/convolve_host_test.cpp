@@ -165,7 +165,7 @@ void set_is_right(std::int64_t kx, std::int64_t ky, const Block& block, const Se
                             [&](const detail::host_block& b) { block(task, b, mask.data(), streamed); });
         right(out, mask);
         detail::over_blocks(host{1}, task, 10, 70,
-                            [&](const detail::host_block& b) { separable(task, b, across.data(), down.data()); });
+                            [&](const detail::host_block& b) { separable(task, b, across.data(), down.data(), streamed); });
         right(out, product);
     }
 }
@@ -176,12 +176,14 @@ void set_is_right(std::int64_t kx, std::int64_t ky, const Block& block, const Se
         [](const auto& task, const auto& b, const T* m, bool s) {                                                      \
             detail::lanes::convolve_block(task, b, m, kx, ky, s);                                                      \
         },                                                                                                             \
-        [](const auto& task, const auto& b, const T* x, const T* y) {                                                  \
-            detail::lanes::convolve_block_separable(task, b, x, kx, y, ky);                                            \
+        [](const auto& task, const auto& b, const T* x, const T* y, bool s) {                                          \
+            detail::lanes::convolve_block_separable(task, b, x, kx, y, ky, s);                                         \
         })
 #define SETS_ARE_RIGHT(lanes)                                                                                          \
     SET_IS_RIGHT(float, lanes, 5, 1);                                                                                  \
     SET_IS_RIGHT(float, lanes, 3, 6);                                                                                  \
+    SET_IS_RIGHT(float, lanes, 3, 3);                                                                                  \
+    SET_IS_RIGHT(float, lanes, 5, 5);                                                                                  \
     SET_IS_RIGHT(double, lanes, 4, 2)
 
 TEST(ConvolveHost, EverySetOfVectorsIsRight) {
@@ -194,6 +196,31 @@ TEST(ConvolveHost, EverySetOfVectorsIsRight) {
         SETS_ARE_RIGHT(avx512_lanes);
     }
 #endif
+}
+
+// More results than a cache holds go around it, from any address on.
+TEST(ConvolveHost, ImagesAroundTheCache) {
+    constexpr std::uint64_t width = 2111, height = 2003;
+    const auto in = samples<float>(width * height, true, 5); // whole numbers: sums are exact
+    const auto across = samples<float>(5, true, 7), down = samples<float>(5, true, 8);
+    std::vector<float> product;
+    for (const float y : down) {
+        for (const float x : across) {
+            product.push_back(x * y);
+        }
+    }
+    std::vector<float> out(width * height + 3), again(width * height);
+    correlate(host{2}, image{in.data(), width, height}, image{product.data(), 5, 5}, image{out.data() + 3, width, height});
+    correlate_separable(host{2}, image{in.data(), width, height}, across.data(), 5, down.data(), 5,
+                        image{again.data(), width, height});
+    EXPECT_EQ(std::memcmp(out.data() + 3, again.data(), width * height * sizeof(float)), 0);
+    const layout at = dense(width, height);
+    const std::vector<double> mask(product.begin(), product.end());
+    for (std::uint64_t k = 0; k < width * height; k += 997) {
+        const exact_sum_of exact = expected(in, at, 0, mask, 5, 5, static_cast<std::int64_t>(k % width),
+                                            static_cast<std::int64_t>(k / width), {}, false);
+        ASSERT_EQ(static_cast<double>(again[k]), exact.value) << k;
+    }
 }
 
 TEST(ConvolveHost, TheLecturesSums) {

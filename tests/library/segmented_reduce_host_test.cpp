@@ -2,8 +2,11 @@
 // Segmented reductions on the host's cores.
 #include "warpfold/segmented_reduce.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -67,6 +70,50 @@ TEST(SegmentedOnHost, TheSameBitsForAnyNumberOfThreads) {
     }
 }
 
+// Short segments of whatever lengths, up to 63 elements, are folded in order, to the last bit, and see nothing of their
+// neighbours; also where they are so many that the results go around the cache.
+template <class T>
+void short_segments(unsigned most, std::uint64_t segments) {
+    std::mt19937 random(most);
+    std::vector<std::uint32_t> offsets{1};
+    for (std::uint64_t s = 0; s < segments; ++s) {
+        const bool alike = s / 1000 % 3 == 0; // for a while all of one length
+        offsets.push_back(offsets.back() + static_cast<std::uint32_t>(alike ? most / 2 : random() % (most + 1)));
+    }
+    std::vector<T> data(offsets.back()); // ends where the last segment does
+    std::uniform_real_distribution<T> any(-1, 1);
+    std::generate(data.begin(), data.end(), [&] { return any(random); });
+    for (std::uint64_t k = 0; k < data.size(); k += 1 + random() % 50) {
+        constexpr T special[] = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(), T(-0.0), T(0)};
+        data[k] = special[random() % 4];
+    }
+    std::vector<T> got(segments + 1), most_of(segments);
+    segmented_reduce(host{2}, data.data(), offsets.data(), segments, got.data() + 1);
+    segmented_reduce(host{2}, data.data(), offsets.data(), segments, most_of.data(), maximum{});
+    std::uint64_t in_parts = 0;
+    for (std::uint64_t s = 0; s < segments; ++s) {
+        T total = 0, largest = -std::numeric_limits<T>::infinity();
+        for (std::uint64_t k = offsets[s]; k < offsets[s + 1]; ++k) {
+            total += data[k];
+            largest = maximum{}(largest, data[k]);
+        }
+        const auto alike = [](T a, T b) { return tests::same_bits(a, b) || (a != a && b != b); }; // which NaN is not said
+        ASSERT_TRUE(alike(largest, most_of[s])) << s << ": " << most_of[s] << " for " << largest;
+        if (!alike(total, got[s + 1])) { // the sum of two pieces' parts
+            ASSERT_LE(std::abs(total - got[s + 1]), T(1e-5)) << s;
+            ++in_parts;
+        }
+    }
+    EXPECT_LE(in_parts, (offsets.back() + segments) / detail::host_chunk);
+}
+
+TEST(SegmentedOnHost, ShortFloats) {
+    short_segments<float>(2, (1u << 20) + 13);
+    short_segments<float>(24, 150001);
+    short_segments<float>(63, 40000);
+}
+TEST(SegmentedOnHost, ShortDoubles) { short_segments<double>(9, (1u << 19) + 7); }
+
 TEST(SegmentedOnHost, EqualSegments) {
     for (const std::uint64_t length : {0u, 1u, 5u, 64u, 1000u, 100000u}) {
         const std::uint64_t segments = length == 0 ? 70000 : 150000 / length;
@@ -88,6 +135,19 @@ TEST(SegmentedOnHost, BadOffsetsAndNone) {
     EXPECT_THROW(segmented_reduce(host{}, data.data(), decreasing.data(), 3, out.data()), invalid_argument);
     EXPECT_THROW(segmented_reduce(host{}, data.data(), behind.data(), 1, out.data()), invalid_argument);
     segmented_reduce(host{}, data.data(), decreasing.data(), 0, out.data());
+    // Among short segments, too.
+    const std::vector<float> ones(400, 1.0f);
+    std::vector<float> sums(200);
+    for (const unsigned at : {1u, 70u, 103u, 199u}) {
+        std::vector<std::uint32_t> offsets(201);
+        for (unsigned s = 0; s <= 200; ++s) {
+            offsets[s] = at % 2 == 0 ? s : 2 * s;
+        }
+        offsets[at] = offsets[at + 1] + 1;
+        EXPECT_THROW(segmented_reduce(host{}, ones.data(), offsets.data(), 200, sums.data()), invalid_argument) << at;
+        offsets[at] = ~0u;
+        EXPECT_THROW(segmented_reduce(host{}, ones.data(), offsets.data(), 200, sums.data()), invalid_argument) << at;
+    }
     const std::vector<int> fine{0, 7, 7, 10};
     segmented_reduce(host{}, data.data(), fine.data(), 3, out.data());
     EXPECT_EQ(out, (std::vector<std::int64_t>{7, 0, 3}));

@@ -104,7 +104,7 @@ struct convolve_engine<host> {
     static void direct(const host& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
                        const char* /*call*/) {
         const host_lanes_set set = widest_lanes();
-        const bool streamed = is_streamed(task) && ky == 1;
+        const bool streamed = is_streamed(task);
         const std::int64_t rows = task.out_height == 1 ? 1 : 64, columns = task.out_height == 1 ? 32768 : 1024;
         over_blocks(on, task, rows, columns, [&](const host_block& block) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
@@ -122,16 +122,17 @@ struct convolve_engine<host> {
     static void separable(const host& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
                           const A* down, std::int64_t ky, const char* /*call*/) {
         const host_lanes_set set = widest_lanes();
+        const bool streamed = is_streamed(task);
         over_blocks(on, task, 512, 512, [&](const host_block& block) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
             if (set == host_lanes_set::avx512) {
-                return avx512_lanes::convolve_block_separable(task, block, across, kx, down, ky);
+                return avx512_lanes::convolve_block_separable(task, block, across, kx, down, ky, streamed);
             }
             if (set == host_lanes_set::avx2) {
-                return avx2_lanes::convolve_block_separable(task, block, across, kx, down, ky);
+                return avx2_lanes::convolve_block_separable(task, block, across, kx, down, ky, streamed);
             }
 #endif
-            plain_lanes::convolve_block_separable(task, block, across, kx, down, ky);
+            plain_lanes::convolve_block_separable(task, block, across, kx, down, ky, streamed);
         });
     }
 };

@@ -35,6 +35,24 @@ WARPFOLD_LANES_TARGET void stream_lanes(A* to, const typename lanes_of<A>::type&
 #endif
 }
 
+// Writes n numbers past the caches.
+template <class A>
+WARPFOLD_LANES_TARGET void stream_row(A* to, const A* from, std::int64_t n) {
+    constexpr std::int64_t lanes = lanes_v<A>, line = 64 / sizeof(A);
+    const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % 64 / sizeof(A));
+    std::int64_t k = beyond == 0 ? 0 : (line - beyond < n ? line - beyond : n);
+    std::memcpy(to, from, static_cast<std::size_t>(k) * sizeof(A));
+    for (; k + line <= n; k += line) {
+        WARPFOLD_UNROLL
+        for (std::int64_t v = 0; v < line; v += lanes) {
+            typename lanes_of<A>::type values;
+            std::memcpy(&values, from + k + v, sizeof(values));
+            stream_lanes<A>(to + k + v, values);
+        }
+    }
+    std::memcpy(to + k, from + k, static_cast<std::size_t>(n - k) * sizeof(A));
+}
+
 // Adds what one row of samples gives to the sums of rows [From, To): a vector that is loaded serves them all. mask is
 // the row of the mask that row 0 would meet; row r meets the r-th before it.
 template <int From, int To, int R, int N, class A>
@@ -58,16 +76,47 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<
     }
 }
 
-// Sums of R rows and N vectors of columns, which stay in registers. Row r starts at out + r * out_pitch; rows[y] + i is
+// All rows from the Y-th on, of a mask whose size is known: without a loop.
+template <int Y, int Kx, int Ky, int R, int N, class A>
+WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>::type (&sum)[R][N],
+                                                           const A* const* rows, std::int64_t x, const A* mask) {
+    using vector = typename lanes_of<A>::type;
+    if constexpr (Y < Ky + R - 1) {
+        constexpr int from = Y < Ky ? 0 : Y - Ky + 1, to = Y < R ? Y + 1 : R;
+        const A* const row = rows[Y] + x;
+        WARPFOLD_UNROLL
+        for (int i = 0; i < Kx; ++i) {
+            vector sample[N];
+            WARPFOLD_UNROLL
+            for (int v = 0; v < N; ++v) {
+                std::memcpy(&sample[v], row + i + v * lanes_v<A>, sizeof(vector));
+            }
+            WARPFOLD_UNROLL
+            for (int r = from; r < to; ++r) {
+                const A value = mask[(Y - r) * Kx + i];
+                WARPFOLD_UNROLL
+                for (int v = 0; v < N; ++v) {
+                    sum[r][v] += value * sample[v];
+                }
+            }
+        }
+        add_rows<Y + 1, Kx, Ky>(sum, rows, x, mask);
+    }
+}
+
+// Sums of R rows and N vectors of columns, which stay in registers, of a mask of Kx times Ky if they are not 0. Row r starts at out + r * out_pitch; rows[y] + i is
 // the sample that value (i, 0) of the mask meets in row y.
-template <int R, int N, bool Streamed, class A>
+template <int R, int N, bool Streamed, int Kx, int Ky, class A>
 WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const A* const* rows, std::int64_t x,
                                            const A* mask, std::int64_t kx, std::int64_t ky) {
     static_assert(R == 1 || R == 4);
     using vector = typename lanes_of<A>::type;
     constexpr int lanes = lanes_v<A>;
     vector sum[R][N] = {};
-    for (std::int64_t y = 0; y < ky + R - 1; ++y) {
+    if constexpr (Kx != 0) {
+        add_rows<0, Kx, Ky>(sum, rows, x, mask);
+    }
+    for (std::int64_t y = 0; Kx == 0 && y < ky + R - 1; ++y) {
         const A* const row = rows[y] + x;
         const A* const values = mask + y * kx;
         if constexpr (R == 1) {
@@ -103,14 +152,14 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
 }
 
 // R rows of `columns` sums from x = 0 on.
-template <int R, int N, bool Streamed = false, class A, class O>
+template <int R, int N, bool Streamed = false, int Kx = 0, int Ky = 0, class A, class O>
 WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::int64_t columns, const A* const* rows,
                                           const A* mask, std::int64_t kx, std::int64_t ky) {
     constexpr std::int64_t width = N * lanes_v<A>;
     std::int64_t x = 0;
     const auto partly = [&](std::int64_t wanted) {
         A sum[R * width];
-        correlate_lanes<R, N, false>(sum, width, rows, x, mask, kx, ky);
+        correlate_lanes<R, N, false, 0, 0>(sum, width, rows, x, mask, kx, ky);
         for (std::int64_t r = 0; r < R; ++r) {
             for (std::int64_t c = 0; c < wanted; ++c) {
                 out[r * out_pitch + x + c] = sample_of<O>(sum[r * width + c]);
@@ -128,7 +177,7 @@ WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::i
     }
     if constexpr (std::is_same_v<O, A>) {
         for (; x + width <= columns; x += width) {
-            correlate_lanes<R, N, Streamed>(out + x, out_pitch, rows, x, mask, kx, ky);
+            correlate_lanes<R, N, Streamed, Kx, Ky>(out + x, out_pitch, rows, x, mask, kx, ky);
         }
     }
     while (x < columns) {
@@ -153,6 +202,12 @@ WARPFOLD_LANES_TARGET void read_row(A* into, const T* row, const convolve_task<T
         into[c] = at < 0 ? A(0) : number_of<A>(row[at]);
     }
     const std::int64_t inside = task.width - x < columns ? task.width - x : columns;
+    if constexpr (std::is_same_v<T, A>) {
+        if (c < inside) {
+            std::memcpy(into + c, row + x + c, static_cast<std::size_t>(inside - c) * sizeof(A));
+            c = inside;
+        }
+    }
     for (; c < inside; ++c) {
         into[c] = number_of<A>(row[x + c]);
     }
@@ -208,6 +263,24 @@ private:
     std::unique_ptr<A[]> copy_;
 };
 
+// Four rows; common small masks have loops of their own.
+template <class A, class O>
+WARPFOLD_LANES_TARGET void correlate_four(O* out, std::int64_t out_pitch, std::int64_t columns, const A* const* rows,
+                                          const A* mask, std::int64_t kx, std::int64_t ky) {
+    if constexpr (std::is_same_v<A, float> && std::is_same_v<O, float>) {
+        if (kx == 3 && ky == 3) {
+            return correlate_rows<4, 3, false, 3, 3>(out, out_pitch, columns, rows, mask, kx, ky);
+        }
+        if (kx == 5 && ky == 5) {
+            return correlate_rows<4, 3, false, 5, 5>(out, out_pitch, columns, rows, mask, kx, ky);
+        }
+        if (kx == 1 && ky == 5) {
+            return correlate_rows<4, 3, false, 1, 5>(out, out_pitch, columns, rows, mask, kx, ky);
+        }
+    }
+    correlate_rows<4, 3>(out, out_pitch, columns, rows, mask, kx, ky);
+}
+
 template <class A, class O>
 WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::int64_t columns, std::int64_t count,
                                            const A* const* rows, const A* mask, std::int64_t kx, std::int64_t ky,
@@ -220,8 +293,20 @@ WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::
             correlate_rows<1, 8, true>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
         }
     }
+    if constexpr (std::is_same_v<O, A>) {
+        constexpr std::int64_t most = 1024, pitch = most + 64 / sizeof(A);
+        if (streamed && ky > 1 && columns <= most && count >= 4) { // likewise, by way of rows that stay in the cache
+            alignas(64) A four[4 * pitch];
+            for (; r + 4 <= count; r += 4) {
+                correlate_four(four, pitch, columns, rows + r, mask, kx, ky);
+                for (std::int64_t k = 0; k < 4; ++k) {
+                    stream_row(out + (r + k) * out_pitch, four + k * pitch, columns);
+                }
+            }
+        }
+    }
     for (; ky > 1 && r + 4 <= count; r += 4) {
-        correlate_rows<4, 3>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
+        correlate_four(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
     }
     for (; r < count; ++r) {
         correlate_rows<1, 8>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
@@ -242,7 +327,8 @@ WARPFOLD_LANES_TARGET void convolve_block(const convolve_task<T, O>& task, const
 // Four rows of results at a time, and of the rows' sums no more than they need, which stay in the cache.
 template <class A, class T, class O>
 WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& task, const host_block& block,
-                                                    const A* across, std::int64_t kx, const A* down, std::int64_t ky) {
+                                                    const A* across, std::int64_t kx, const A* down, std::int64_t ky,
+                                                    bool streamed) {
     const T* const image = task.in + block.image * task.distance;
     O* const out = task.out + block.image * task.out_distance + block.y * task.out_pitch + block.x;
     const std::int64_t count = block.rows + ky - 1, columns = most_columns<A>(block.columns), kept = ky + 3;
@@ -258,7 +344,7 @@ WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& t
             correlate_block(to, columns, block.columns, 1, rows.from(done), across, kx, 1, false);
         }
         correlate_block(out + r * task.out_pitch, task.out_pitch, block.columns, now, row.data() + r, down, 1, ky,
-                        false);
+                        streamed);
     }
 }
 

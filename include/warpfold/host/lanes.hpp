@@ -2,13 +2,25 @@
 // Folding in independent lanes on the host, which the compiler makes vectors of.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "warpfold/detail/fold.hpp"
 
 namespace warpfold::detail {
 
 inline constexpr std::uint64_t host_lanes = 32;
+
+// work(0), work(1), ... work(Runs - 1), as so many statements: sums of runs stay in registers.
+template <class Work, std::size_t... Run>
+inline void each_run(const Work& work, std::index_sequence<Run...>) {
+    (work(Run), ...);
+}
+template <std::uint64_t Runs, class Work>
+inline void each_run(const Work& work) {
+    each_run(work, std::make_index_sequence<Runs>{});
+}
 
 template <class A, class Op>
 A joined_lanes(A (&lane)[host_lanes], const Op& op) {

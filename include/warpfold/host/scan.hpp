@@ -17,6 +17,7 @@
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_how.hpp"
+#include "warpfold/host/lanes.hpp"
 #include "warpfold/host/scan_vectors.hpp"
 #include "warpfold/host/stream.hpp"
 #include "warpfold/host/target.hpp"
@@ -27,16 +28,6 @@ inline constexpr std::uint64_t scan_chunk = std::uint64_t{1} << 15; // elements
 inline constexpr std::uint64_t scan_run = 64;                       // elements that are folded one after the other,
 template <class A>
 inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // so many of these side by side
-
-// work(0), work(1), ... work(Runs - 1), as so many statements: sums of runs stay in registers.
-template <class Work, std::size_t... Run>
-inline void each_run(const Work& work, std::index_sequence<Run...>) {
-    (work(Run), ...);
-}
-template <std::uint64_t Runs, class Work>
-inline void each_run(const Work& work) {
-    each_run(work, std::make_index_sequence<Runs>{});
-}
 
 // What stands before each chunk, handed from the thread that knows to the one that waits.
 template <class A>

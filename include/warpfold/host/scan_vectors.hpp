@@ -39,6 +39,14 @@ struct run_sums {
     using lane = typename lane_of<A>::type;
     typedef lane vector __attribute__((vector_size(16)));
 
+    // work(0), work(1), ... with constants.
+    template <std::size_t Count, class Work>
+    static void each(const Work& work) {
+        [&]<std::size_t... K>(std::index_sequence<K...>) {
+            (work(std::integral_constant<std::size_t, K>{}), ...);
+        }(std::make_index_sequence<Count>{});
+    }
+
     static vector load(const A* from) {
         vector loaded;
         std::memcpy(&loaded, from, 16);
@@ -101,13 +109,6 @@ struct run_sums {
     }
 
 private:
-    // work(0), work(1), ... with constants.
-    template <std::size_t Count, class Work>
-    static void each(const Work& work) {
-        [&]<std::size_t... K>(std::index_sequence<K...>) {
-            (work(std::integral_constant<std::size_t, K>{}), ...);
-        }(std::make_index_sequence<Count>{});
-    }
     template <bool Second, std::size_t... K>
     static vector interleaved(const vector& x, const vector& y, std::index_sequence<K...>) {
         return __builtin_shufflevector(x, y, ((Second ? width / 2 : 0) + K / 2 + (K % 2 != 0 ? width : 0))...);

@@ -129,10 +129,10 @@ struct segment_sums {
         A sum[width] = {Op::template identity<A>(), Op::template identity<A>(), Op::template identity<A>(),
                         Op::template identity<A>()};
         for (std::uint64_t j = 0; j < length; ++j) {
-            for (std::uint64_t r = 0; r < width; ++r) {
+            each_run<width>([&](std::uint64_t r) {
                 const std::uint64_t k = begin[r] + j;
                 sum[r] = op(sum[r], static_cast<A>(mapped(map, in[k], k)));
-            }
+            });
         }
         std::copy_n(sum, width, total);
     }
@@ -156,18 +156,17 @@ struct segment_sums<A, In, as_it_is, sum> {
         using vector = typename vectors::vector;
         using integer = std::conditional_t<sizeof(A) == 4, std::int32_t, std::int64_t>;
         typedef integer integers __attribute__((vector_size(16)));
+        integer lengths[width];
+        vectors::template each<width>(
+            [&](auto r) { lengths[r] = static_cast<integer>(begin[r + 1] - begin[r]); });
         integers left; // how many elements each lane has yet
-        for (std::uint64_t r = 0; r < width; ++r) {
-            left[r] = static_cast<integer>(begin[r + 1] - begin[r]);
-        }
+        std::memcpy(&left, lengths, 16);
         vector sums = {};
         for (std::uint64_t j = 0; j < most; j += width) {
             vector rows[width];
-            for (std::uint64_t r = 0; r < width; ++r) {
-                rows[r] = vectors::load(in + begin[r] + j);
-            }
+            vectors::template each<width>([&](auto r) { rows[r] = vectors::load(in + begin[r] + j); });
             vectors::transpose(rows);
-            for (std::uint64_t r = 0; r < width; ++r) {
+            vectors::template each<width>([&](auto r) {
                 integers bits;
                 std::memcpy(&bits, &rows[r], 16);
                 bits &= left > 0;
@@ -175,7 +174,7 @@ struct segment_sums<A, In, as_it_is, sum> {
                 vector there;
                 std::memcpy(&there, &bits, 16);
                 sums += there;
-            }
+            });
         }
         std::memcpy(total, &sums, 16);
     }
@@ -292,11 +291,11 @@ private:
             }
             std::uint64_t begin[sums::width + 1] = {from};
             std::uint64_t longest = 0, shortest = ~std::uint64_t{0};
-            for (std::uint64_t j = 0; j < sums::width; ++j) {
+            each_run<sums::width>([&](std::uint64_t j) {
                 begin[j + 1] = at(here + 1 + j);
                 longest = std::max(longest, begin[j + 1] - begin[j]); // huge where the offsets decrease
                 shortest = std::min(shortest, begin[j + 1] - begin[j]);
-            }
+            });
             if (longest > sums::longest || (!sums::uneven && shortest != longest) ||
                 begin[sums::width - 1] + (longest + sums::width) > limit) {
                 break;
@@ -304,9 +303,7 @@ private:
             A total[sums::width];
             sums::fold(in, begin, longest, map, op, total);
             R folded[sums::width];
-            for (std::uint64_t j = 0; j < sums::width; ++j) {
-                folded[j] = result(total[j]);
-            }
+            each_run<sums::width>([&](std::uint64_t j) { folded[j] = result(total[j]); });
             results.put(folded);
             here += sums::width;
             from = begin[sums::width];
