@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scans of long arrays on a GPU, with tiles so small that blocks go through many of them, in all their cases: exits with 1
 // where a result differs from the definition.
-#define WARPFOLD_TUNING_SCAN_ONCE 1, 1, 1, 1, 0, 0, 1, 1, 0, 1
+#define WARPFOLD_TUNING_SCAN_ONCE 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1
 #define WARPFOLD_TUNING_SCAN_STREAM 64, 2, 3, 1, 1
 #include "warpfold/scan.cuh"
 

@@ -2,7 +2,7 @@
 // Scans of long arrays on a GPU in tiles as large as they are, even where arrays are short: several tiles a block on a
 // card that has few multiprocessors, and one of them in shared memory where there is no room for more. Exits with 1 where
 // a result differs from the definition.
-#define WARPFOLD_TUNING_SCAN_ONCE 1, 1, 1, 1, 0, 0, 1, 1, 0, 1
+#define WARPFOLD_TUNING_SCAN_ONCE 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1
 #include "warpfold/scan.cuh"
 
 #include <cstdint>

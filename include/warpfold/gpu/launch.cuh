@@ -39,9 +39,10 @@ struct kernel_facts {
 
 // How the blocks of a kernel are made, where that has to be known beforehand.
 struct block_shape {
-    unsigned threads = 0; // 0: nothing is asked but `after`
-    std::size_t shared = 0, least = 0; // bytes of dynamic shared memory: what is wanted, and what does where that is too much
-    unsigned of_multiprocessor = ~0u;  // blocks, at most
+    unsigned threads = 0;             // 0: nothing is asked but `after`
+    std::size_t shared = 0;           // bytes, dynamic
+    std::size_t least = 0;            // bytes that do where those are too many
+    unsigned of_multiprocessor = ~0u; // blocks, at most
 };
 
 // Allows `Kernel` the dynamic shared memory that its blocks get.
@@ -65,8 +66,8 @@ kernel_facts facts_of(const block_shape& shape = {}) {
             WARPFOLD_CHECK_CUDA(
                 cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
             int of_one = 0;
-            WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                &of_one, Kernel, static_cast<int>(shape.threads), shared));
+            WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, Kernel,
+                                                                              static_cast<int>(shape.threads), shared));
             blocks = std::min(static_cast<unsigned>(of_one), shape.of_multiprocessor) *
                      device_attribute(cudaDevAttrMultiProcessorCount);
         }

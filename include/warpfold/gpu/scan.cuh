@@ -27,7 +27,9 @@ struct scan_engine<gpu> {
         using Elements = scan_elements<In, Out, Map, Op, How>;
         const Elements elements(in, out, map, op, how, n);
         if constexpr (scan_streams_v<Elements>) {
-            const scan_once_shape once(n + elements.shift, Elements::run);
+            // Where less is read than written a tile in registers has less under way, and pays only up to fewer tiles.
+            constexpr unsigned most = tuning::scan_once_default.many_tiles * sizeof(typename Elements::T) / Elements::bytes;
+            const scan_once_shape once(n + elements.shift, Elements::run, most);
             if (once.tiles != 0) {
                 launch_scan_once(on, elements, once, call);
             } else {

@@ -107,8 +107,9 @@ struct scan_elements {
     template <unsigned Rows>
     __device__ void read_rows(std::uint64_t begin, std::uint64_t first, unsigned row, bool inside,
                               T (&items)[Rows][run]) const {
-        const std::uint64_t some = begin >> 63 == 0 ? begin : begin + run; // in place, other tiles' are written already
-        if constexpr (std::is_pointer_v<In>) {
+        if constexpr (std::is_pointer_v<In> && Rows <= 4) { // of more rows it takes more registers than it is worth
+            // In place, other tiles' elements may be results already.
+            const std::uint64_t some = begin >> 63 == 0 ? begin : begin + run;
             if (in_runs && whole(some)) {
 #pragma unroll
                 for (unsigned r = 0; r < Rows; ++r) {
@@ -218,6 +219,40 @@ struct scan_elements {
             load_run(in + run_place(v), items);
             if constexpr (How::reverse) {
                 reverse_run(items);
+            }
+        }
+    }
+
+    // What an element at the beginning of a segment is folded to.
+    [[nodiscard]] __device__ A opening(const A& x) const {
+        if constexpr (How::has_first) {
+            return static_cast<A>(op(how.first, x));
+        } else {
+            return x;
+        }
+    }
+
+    // The results of one run, whose values are value(0), value(1), ... `sum` stands before it and goes on; where it is
+    // `fresh` nothing stands there. The first `skip` elements are not there. `opens`: whether a segment begins at the j-th.
+    template <class Value, class Opens>
+    __device__ void scan_run(A& sum, bool fresh, unsigned skip, const Value& value, const Opens& opens,
+                             U (&results)[run]) const {
+#pragma unroll
+        for (unsigned j = 0; j < run; ++j) {
+            const A x = value(j);
+            const bool begins = How::segmented && opens(j);
+            if constexpr (!How::inclusive) {
+                results[j] = static_cast<U>(begins ? static_cast<A>(how.first) : sum);
+            }
+            if (begins) {
+                sum = opening(x);
+            } else if (j <= skip && (fresh || j < skip)) {
+                sum = fresh ? x : sum;
+            } else {
+                sum = op(sum, x);
+            }
+            if constexpr (How::inclusive) {
+                results[j] = static_cast<U>(sum);
             }
         }
     }

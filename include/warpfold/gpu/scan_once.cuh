@@ -25,6 +25,8 @@ struct scan_once_work {
     static constexpr unsigned rows = Rows, most_warps = Warps;
     static constexpr unsigned row = Elements::run * warp::lanes;
     static constexpr unsigned told_tiles = tuning::scan_once_default.told_tiles;
+    // Of a multiprocessor, to find registers for; elements of 2 bytes need more of them than two blocks leave.
+    static constexpr unsigned least_blocks = sizeof(typename Elements::A) <= 8 && Elements::bytes != 2 ? 2 : 1;
     static_assert(told_tiles >= 1);
 
     Elements elements;
@@ -35,8 +37,7 @@ struct scan_once_work {
 __host__ __device__ constexpr unsigned boxes_before(unsigned tile) { return tile * (tile - 1) / 2; }
 
 template <class Work>
-__global__ void __launch_bounds__(Work::most_warps* warp::lanes, sizeof(typename Work::elements_type::A) <= 8 ? 2 : 1)
-    scan_once_kernel(const Work work) {
+__global__ void __launch_bounds__(Work::most_warps* warp::lanes, Work::least_blocks) scan_once_kernel(const Work work) {
     using Elements = typename Work::elements_type;
     using T = typename Elements::T;
     using A = typename Elements::A;
@@ -174,6 +175,7 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes, sizeof(typename
     }
 
     const bool fast = inside && elements.out_runs;
+    const auto no_heads = [](unsigned) { return false; };
 #pragma unroll
     for (unsigned r = 0; r < rows; ++r) {
         A sum = front;
@@ -184,21 +186,8 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes, sizeof(typename
             fresh = !has_front;
         }
         U results[run];
-#pragma unroll
-        for (unsigned j = 0; j < run; ++j) {
-            const A x = value(r, j);
-            if constexpr (!How::inclusive) {
-                results[j] = static_cast<U>(sum);
-            }
-            if (r == 0 && j <= skip && (fresh || j < skip)) {
-                sum = fresh ? x : sum;
-            } else {
-                sum = op(sum, x);
-            }
-            if constexpr (How::inclusive) {
-                results[j] = static_cast<U>(sum);
-            }
-        }
+        elements.scan_run(
+            sum, fresh, r == 0 ? skip : 0, [&](unsigned j) { return value(r, j); }, no_heads, results);
         if (fast) {
             elements.store_whole(first + r * Work::row, results);
         } else {
@@ -219,11 +208,14 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes, sizeof(typename
 struct scan_once_shape {
     static constexpr tuning::scan_once how = tuning::scan_once_default;
     static constexpr unsigned readable = warp::lanes * warp::lanes + 1; // tiles
-    static_assert(how.few_tiles <= readable && how.tiles <= readable && how.many_tiles <= readable);
+    static_assert(std::max({how.few_tiles, how.tiles, how.wide_tiles, how.many_tiles}) <= readable);
 
-    scan_once_shape(std::uint64_t n, unsigned run) {
+    // `most`: tiles of many.
+    scan_once_shape(std::uint64_t n, unsigned run, unsigned most = how.many_tiles) {
         const std::uint64_t row = std::uint64_t{run} * warp::lanes, all = (n + row - 1) / row;
-        const auto tiles_of = [&](unsigned warps_, unsigned rows) { return (all + warps_ * rows - 1) / (warps_ * rows); };
+        const auto tiles_of = [&](unsigned warps_, unsigned rows) {
+            return (all + warps_ * rows - 1) / (warps_ * rows);
+        };
         std::uint64_t count = 1;
         if (const std::uint64_t alone = tiles_of(1, how.rows); alone <= how.alone) {
             warps = static_cast<unsigned>(alone);
@@ -231,14 +223,14 @@ struct scan_once_shape {
             warps = how.few_warps;
         } else if (count = tiles_of(how.warps, how.rows); count <= how.tiles) {
             warps = how.warps;
-        } else if (count = tiles_of(how.many_warps, how.rows); count <= how.tiles) {
+        } else if (count = tiles_of(how.many_warps, how.rows); count <= how.wide_tiles) {
             warps = how.many_warps;
         } else {
             count = tiles_of(how.many_warps, how.many_rows);
             warps = how.many_warps;
             many = true;
         }
-        tiles = count <= how.many_tiles || !many ? static_cast<unsigned>(count) : 0;
+        tiles = count <= most || !many ? static_cast<unsigned>(count) : 0;
     }
     static std::size_t bytes_of(unsigned tiles, std::size_t box) {
         return tiles == 1 ? 0 : 16 + (tiles <= how.told_tiles ? boxes_before(tiles) : tiles) * box;
@@ -246,7 +238,7 @@ struct scan_once_shape {
     // The most bytes that a scan of up to n elements takes.
     static std::size_t bytes(std::uint64_t n, unsigned run, std::size_t box) {
         const std::uint64_t tile = std::uint64_t{run} * warp::lanes * how.rows * std::min(how.few_warps, how.warps);
-        constexpr std::uint64_t most = std::max(std::max(how.few_tiles, how.tiles), how.many_tiles);
+        constexpr std::uint64_t most = std::max({how.few_tiles, how.tiles, how.wide_tiles, how.many_tiles});
         const auto tiles = static_cast<unsigned>(std::min(most, n / tile + 1));
         return std::max(bytes_of(tiles, box), bytes_of(std::min(tiles, how.told_tiles), box));
     }
@@ -269,7 +261,8 @@ void launch_scan_once(const gpu& on, const Elements& elements, const scan_once_s
     if (shape.many) {
         launch(scan_once_work<Elements, how.many_rows, how.many_warps>{elements, nullptr});
     } else {
-        launch(scan_once_work<Elements, how.rows, std::max({how.alone, how.warps, how.few_warps, how.many_warps})>{elements, nullptr});
+        launch(scan_once_work<Elements, how.rows, std::max({how.alone, how.warps, how.few_warps, how.many_warps})>{
+            elements, nullptr});
     }
 }
 

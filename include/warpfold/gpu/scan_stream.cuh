@@ -32,7 +32,8 @@ struct scan_stream_work {
     static constexpr unsigned warps = threads / warp::lanes;
     static constexpr unsigned of_warp = warp::lanes * chunks * run; // elements
     static constexpr unsigned tile = of_warp * warps;               // elements
-    static constexpr unsigned read_bytes = run * sizeof(typename Elements::T), write_bytes = run * sizeof(typename Elements::U);
+    static constexpr unsigned read_bytes = run * sizeof(typename Elements::T);
+    static constexpr unsigned write_bytes = run * sizeof(typename Elements::U);
     static constexpr unsigned region = warp::lanes * chunks * (read_bytes > write_bytes ? read_bytes : write_bytes);
     static constexpr unsigned stage = region * warps; // bytes
     static constexpr std::size_t shared = std::size_t{stage} * stages;
@@ -91,7 +92,8 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         return std::uint64_t{tile} * Work::tile - elements.shift + warp * Work::of_warp;
     };
     const auto is_inside = [&](unsigned tile) {
-        return (tile != 0 || elements.shift == 0) && std::uint64_t{tile + 1} * Work::tile - elements.shift <= elements.n;
+        return (tile != 0 || elements.shift == 0) &&
+               std::uint64_t{tile + 1} * Work::tile - elements.shift <= elements.n;
     };
 #pragma unroll
     for (unsigned r = 0; r < chunks; ++r) { // it will be one of the first tiles, and some block takes each of them
@@ -267,21 +269,11 @@ __global__ void __launch_bounds__(Work::threads, Work::how.blocks_per_multiproce
         unsigned char* const here = region + stage * Work::stage;
         const auto scan = [&](unsigned c, const T(&items)[run]) {
             U results[run];
-#pragma unroll
-            for (unsigned j = 0; j < run; ++j) {
-                const A x = elements.value(items[j], begin + (lane * chunks + c) * run + j);
-                if constexpr (!How::inclusive) {
-                    results[j] = static_cast<U>(sum);
-                }
-                if (c == 0 && j <= skip && (!has_front || j < skip)) {
-                    sum = has_front ? sum : x;
-                } else {
-                    sum = op(sum, x);
-                }
-                if constexpr (How::inclusive) {
-                    results[j] = static_cast<U>(sum);
-                }
-            }
+            const auto value = [&](unsigned j) {
+                return elements.value(items[j], begin + (lane * chunks + c) * run + j);
+            };
+            elements.scan_run(
+                sum, c == 0 && !has_front, c == 0 ? skip : 0, value, [](unsigned) { return false; }, results);
             store_run(reinterpret_cast<U*>(here + Work::template place<Work::write_bytes>(lane, c)), results);
         };
         if constexpr (Work::read_bytes == Work::write_bytes) {

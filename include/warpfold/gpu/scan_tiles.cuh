@@ -129,15 +129,6 @@ __global__ void __launch_bounds__(scan_tuning.threads,
 
     T items[run];
     const auto value = [&](unsigned r, unsigned j) { return work.value(items[j], first + r * layout::row + j); };
-    // An element, where it begins a segment with what stands in front of the segment.
-    const auto opening = [&](const A& x) {
-        if constexpr (How::has_first) {
-            return static_cast<A>(op(work.how.first, x));
-        } else {
-            return x;
-        }
-    };
-
     // before[r]: op over the warp's elements in front of the run; nothing of it is there in the first run.
     total before[rows], through{};
 #pragma unroll
@@ -149,7 +140,7 @@ __global__ void __launch_bounds__(scan_tuning.threads,
         A sum = value(r, 0);
         bool head = heads.at(r, 0);
         if (How::segmented && head) {
-            sum = opening(sum);
+            sum = work.opening(sum);
         }
 #pragma unroll
         for (unsigned j = 1; j < run; ++j) {
@@ -157,7 +148,7 @@ __global__ void __launch_bounds__(scan_tuning.threads,
             const bool opens = heads.at(r, j);
             head = head || opens;
             if (How::segmented && opens) {
-                sum = opening(x);
+                sum = work.opening(x);
             } else {
                 sum = r == 0 && j <= skip ? x : static_cast<A>(op(sum, x));
             }
@@ -234,28 +225,9 @@ __global__ void __launch_bounds__(scan_tuning.threads,
             fresh = !has_front;
         }
         U results[run];
-#pragma unroll
-        for (unsigned j = 0; j < run; ++j) {
-            const A x = value(r, j);
-            if (How::segmented && heads.at(r, j)) {
-                if constexpr (!How::inclusive) {
-                    results[j] = static_cast<U>(work.how.first);
-                }
-                sum = opening(x);
-            } else {
-                if constexpr (!How::inclusive) {
-                    results[j] = static_cast<U>(sum);
-                }
-                if (r == 0 && j <= skip && (fresh || j < skip)) {
-                    sum = fresh ? x : sum;
-                } else {
-                    sum = op(sum, x);
-                }
-            }
-            if constexpr (How::inclusive) {
-                results[j] = static_cast<U>(sum);
-            }
-        }
+        work.scan_run(
+            sum, fresh, r == 0 ? skip : 0, [&](unsigned j) { return value(r, j); },
+            [&](unsigned j) { return heads.at(r, j); }, results);
         work.store(first + r * layout::row, inside, results);
     }
     if (gridDim.x != 1 && warp == 0) {

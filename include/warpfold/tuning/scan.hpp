@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a scan is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To try others define
-// WARPFOLD_TUNING_SCAN as "128, 256, 6, 32, 4", WARPFOLD_TUNING_SCAN_ONCE as "4, 8, 8, 4, 48, 300, 8, 16, 1025, 128" and
+// WARPFOLD_TUNING_SCAN as "128, 256, 6, 32, 4", WARPFOLD_TUNING_SCAN_ONCE as "4, 8, 8, 4, 64, 128, 300, 8, 16, 1025, 128" and
 // WARPFOLD_TUNING_SCAN_STREAM as "256, 8, 3, 2, 1", in the order of the fields.
 #pragma once
 
@@ -8,7 +8,7 @@
 #define WARPFOLD_TUNING_SCAN 128, 256, 6, 32, 4
 #endif
 #ifndef WARPFOLD_TUNING_SCAN_ONCE
-#define WARPFOLD_TUNING_SCAN_ONCE 4, 8, 8, 4, 48, 300, 8, 16, 1025, 128
+#define WARPFOLD_TUNING_SCAN_ONCE 4, 8, 8, 4, 64, 128, 300, 8, 16, 1025, 128
 #endif
 #ifndef WARPFOLD_TUNING_SCAN_STREAM
 #define WARPFOLD_TUNING_SCAN_STREAM 256, 8, 3, 2, 1
@@ -32,7 +32,8 @@ struct scan_once {
     unsigned warps;      // and of a block among others
     unsigned few_warps;  // of a block among few: up to
     unsigned few_tiles;  // so many
-    unsigned tiles;      // at most; with more of them blocks are of many_warps, and if that leaves more still, warps have
+    unsigned tiles;      // at most; with more of them blocks are of many_warps,
+    unsigned wide_tiles; // up to so many tiles; and if that leaves more still, warps have
     unsigned many_rows;  // and
     unsigned many_warps; // are in a block, up to
     unsigned many_tiles; // and longer arrays are left to the following
