@@ -31,9 +31,12 @@ FOUND = 9  # exit status of compute-sanitizer where it has found something
 FAULTS = {
     ("reduce", "5"): "racecheck", ("reduce", "6"): "racecheck", ("reduce", "7"): "racecheck",
     ("reduce", "sum_warp"): "racecheck", ("scan", "3a"): "racecheck", ("scan", "3b"): "synccheck",
-    ("matmul", "2s"): "racecheck", ("warps", "lockstep"): "racecheck", ("errors", "crash"): "memcheck",
-    ("errors", "sticky"): "memcheck", ("errors", "process"): "memcheck",
+    ("matmul", "2s"): "racecheck", ("warps", "lockstep"): "racecheck",
+    ("warps", "not volatile"): "racecheck", ("errors", "crash"): "memcheck", ("errors", "sticky"): "memcheck",
+    ("errors", "process"): "memcheck", ("errors", "misaligned"): "memcheck", ("errors", "assert"): "memcheck",
 }
+# Ladders with steps that ask the runtime for what it has to refuse: memcheck takes its answers for errors.
+ASK_TOO_MUCH = ["errors", "occupancy"]
 
 
 class BadInput(Exception):
@@ -52,9 +55,10 @@ class Run:
         return f"{self.check}-{self.ladder}{step}"
 
     def command(self, tool, log):
-        shape = ["--n", "65536", "--block", "128"] if self.ladder == "reduce" else ["--n", "16384", "--no-claims"]
+        n = "16384" if self.check == "memcheck" else "2048"
+        shape = ["--n", "65536", "--block", "128"] if self.ladder == "reduce" else ["--n", n, "--no-claims"]
         only = ["--steps", ",".join(self.steps)] if self.steps else []
-        answers = ["--report-api-errors", "no"] if self.check == "memcheck" and self.ladder == "errors" else []
+        answers = ["--report-api-errors", "no"] if self.check == "memcheck" and self.ladder in ASK_TOO_MUCH else []
         return ["compute-sanitizer", "--tool", self.check, "--error-exitcode", str(FOUND), "--log-file", str(log), *answers,
                 "--target-processes", "all" if self.apart else "application-only",
                 str(tool), "ladder", self.ladder, "--device", "gpu", "--samples", "1", *shape, *only]

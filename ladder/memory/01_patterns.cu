@@ -171,6 +171,13 @@ verdict four_times_lines(const frame::evidence& e) {
                 number(lines_of / segments_of, 2) + "x the bytes with lines of 128 bytes");
 }
 
+verdict scattered_lines(const frame::evidence& e) {
+    const double n = pieces<anywhere>(e.n(), 128);
+    return seen(n > 4, "N = " + number(n, 2) + " lines of 128 bytes, so " + number(n - 1, 2) +
+                           " replays: " + percent(32 * 4 / (n * 128)) +
+                           " (addresses counted on the host: today's GPUs move 32 bytes and replay nothing)");
+}
+
 verdict slower(const frame::evidence& e) {
     const study_step* const other = e.other("aligned");
     if (!e.step.cold || other == nullptr || !other->cold) {
@@ -271,6 +278,7 @@ frame::step_definition scattered() {
             .run = run<anywhere>,
             .least_bytes = each_once,
             .claims = {{"N segments, bus utilization 128 / (N x 32)", patterns, full_warps(scattered_share)},
+                       {"N cache-lines, (N-1) replays, bus utilization 32 x 4B / (N x 128B)", caching, scattered_lines},
                        {"4x higher than caching loads", "380, Non-caching Load", full_warps(four_times_lines)},
                        {"random array access: slower", "380, Global Memory Access Patterns", slower}}};
 }

@@ -117,6 +117,52 @@ void run_mapped(const frame::stage& on) {
     }
 }
 
+struct managed_memory {
+    explicit managed_memory(std::size_t bytes) { WARPFOLD_CUDA_CHECK(cudaMallocManaged(&both, bytes)); }
+    managed_memory(const managed_memory&) = delete;
+    managed_memory& operator=(const managed_memory&) = delete;
+    ~managed_memory() { (void)cudaFree(both); }
+    void* both = nullptr;
+};
+
+__global__ void add_one(int* values, std::uint64_t n) {
+    const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
+    if (i < n) {
+        values[i] += 1;
+    }
+}
+
+std::shared_ptr<void> make_managed(const frame::stage& on) {
+    return std::make_shared<managed_memory>(std::max<std::size_t>(on.n * sizeof(int), sizeof(int)));
+}
+
+// The host writes, the device adds 1, the host reads, by the same pointer.
+void run_managed(const frame::stage& on) {
+    if (on.n != 0) {
+        int* const values = static_cast<int*>(static_cast<managed_memory*>(on.kept)->both);
+        WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream)); // an earlier run may be at it
+        std::memcpy(values, on.data->in[0].data(), on.n * sizeof(int));
+        frame::launch(on, "add_one", add_one, blocks_for(on.n), threads, 0, values, on.n);
+    }
+}
+
+frame::bytes read_managed(const frame::stage& on) {
+    frame::bytes out(on.n * sizeof(int));
+    if (on.n != 0) {
+        std::memcpy(out.data(), static_cast<managed_memory*>(on.kept)->both, out.size());
+    }
+    return out;
+}
+
+frame::sample one_more(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::numbers(n, seed);
+    std::vector<std::int32_t> right;
+    for (const std::int32_t x : in) {
+        right.push_back(x + 1);
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+}
+
 verdict as_global(const frame::evidence& e) {
     const double here = sectors_a_load(e.step.launches[0].total);
     return seen(here == 4, number(here, 0) + " segments a load, as from global memory");
@@ -148,6 +194,21 @@ frame::step_definition state_spaces() {
                         begin_as_zero},
                        {"a parameter whose address is taken is in the .local state space", section,
                         frame::counted(in_local_memory)}}};
+}
+
+frame::step_definition managed_memory_shared() {
+    return {.about = {"managed", "unified memory", source, "host and device use one pointer",
+                      "380, Memory and Cache Types"},
+            .data = one_more,
+            .run = run_managed,
+            .prepare = make_managed,
+            .collect = read_managed,
+            .size = frame::at_most(1u << 20),
+            .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
+            .claims = {{"unified memory programming: device/host memory sharing", "380, Memory and Cache Types",
+                        [](const frame::evidence& e) {
+                            return seen(e.step.correct, "the host wrote, the device added, the host read: no copy");
+                        }}}};
 }
 
 frame::step_definition mapped_host_memory() {

@@ -52,7 +52,8 @@ const frame::study_definition& laboratory() {
                   store_operators(),
                   atomic_functions(),
                   state_spaces(),
-                  mapped_host_memory()}};
+                  mapped_host_memory(),
+                  managed_memory_shared()}};
     return all;
 }
 

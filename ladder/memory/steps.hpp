@@ -75,5 +75,6 @@ frame::step_definition atomic_functions();
 frame::step_definition texture_queries();
 frame::step_definition state_spaces();
 frame::step_definition mapped_host_memory();
+frame::step_definition managed_memory_shared();
 
 } // namespace warpfold::ladder::memory

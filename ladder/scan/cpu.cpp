@@ -23,6 +23,16 @@ verdict leads_to_speedup(const frame::evidence& e) {
                 number(speedup, 1) + "x by step 9 for " + std::to_string(e.n()) + " elements here; " + told);
 }
 
+// Step 8 makes 2n - 2 additions, this loop n - 1.
+verdict overcomes_twice_the_work(const frame::evidence& e) {
+    const study_step* const other = e.other("8");
+    if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
+        return unseen("needs times, so a GPU");
+    }
+    const double speedup = e.step.cold->median / other->cold->median;
+    return seen(speedup > 1, number(speedup, 1) + "x by step 8, which makes twice the additions");
+}
+
 } // namespace
 
 frame::step_definition peer_cpu() {
@@ -37,7 +47,9 @@ frame::step_definition peer_cpu() {
                 },
             .least_bytes = read_and_written,
             .claims = {{"even if it doesn't fit like a glove, a GPU leads to good speedup",
-                        "759, Concluding Remarks, Parallel Scan", leads_to_speedup}}};
+                        "759, Concluding Remarks, Parallel Scan", leads_to_speedup},
+                       {"the benefit of parallelism can easily overcome the 2X work when there is sufficient hardware",
+                        "Parallel patterns, Work Analysis", overcomes_twice_the_work}}};
 }
 
 } // namespace warpfold::ladder::scan

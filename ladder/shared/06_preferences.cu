@@ -25,9 +25,8 @@ __host__ __device__ int through_memory(int x, unsigned hops) {
     }
     unsigned at = static_cast<unsigned>(x) % words;
     int sum = 0;
-    for (unsigned k = 0; k < hops; ++k) {
+    for (unsigned k = 0; k < hops; ++k) { // reads only: what is stored goes through to L2 in any case
         sum += memory[at];
-        memory[at] = sum;
         at = (5 * at + 1 + (static_cast<unsigned>(sum) & 2)) % words;
     }
     return sum;

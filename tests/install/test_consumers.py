@@ -83,6 +83,33 @@ add_subdirectory({EXAMPLE} example)
         self.assertIn("[  SKIPPED ] 3 tests", self.run_well(program, LD_LIBRARY_PATH=str(nvidias)))
         self.assertIn("[  PASSED  ] 3 tests", self.run_well(prefix / "bin/warpfold", "run", "--", program))
 
+    def test_explain(self):
+        """The command shows sources and counters from the installed tree alone, in whatever folder it is called."""
+        prefix = self.place / "prefix"
+        self.run_well(CMAKE, "--install", os.environ["WARPFOLD_BUILD"], "--prefix", prefix)
+        moved = self.place / "moved"
+        prefix.rename(moved)
+        tool = moved / "bin/warpfold"
+        if not list(moved.rglob("libwarpfold_ladder.so")):
+            self.skipTest("the ladder is not installed")
+
+        def explain(*arguments):
+            return subprocess.run([str(tool), "explain", *arguments], capture_output=True, text=True, check=False,
+                                  cwd=self.place)
+
+        for step, source, line in [("transpose/2", "ladder/transpose/transpose.cu", "__shared__"),
+                                   ("reduce/3", "ladder/reduce/03_sequential_addressing.cu", "__syncthreads();")]:
+            document = json.loads(explain(step, "--json", "-").stdout)
+            lines = next(f for f in document["files"] if f["path"] == source)["lines"]
+            self.assertTrue(any(line in one["text"] for one in lines), step)
+            self.assertTrue(any((one["counters"] or {}).get("warp_instructions") for one in lines), step)
+            self.assertIn(source, explain(step).stdout)
+        for name, nearest in [("transpos/2", "nearest: transpose"), ("transpose/copi", "nearest: copy"),
+                              ("warps/packt", "nearest: packed")]:
+            answer = explain(name)
+            self.assertEqual((answer.returncode, answer.stdout, answer.stderr.count("\n")), (2, "", 1), answer.stderr)
+            self.assertIn(nearest, answer.stderr)
+
 
 class Subdirectory(Consumer):
     def test_add_subdirectory(self):

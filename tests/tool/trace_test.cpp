@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Files for ui.perfetto.dev, as the command writes them: `ladder streams --trace` and `run --timeline`, with the real ladder
+// on the software GPU.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tool/command.hpp"
+
+namespace {
+
+using namespace warpfold::test;
+using nlohmann::json;
+
+class trace_files : public with_folder {
+protected:
+    void SetUp() override {
+#ifndef WITH_REAL_LADDER
+        GTEST_SKIP() << "the ladder is not built here";
+#endif
+        with_folder::SetUp();
+    }
+
+    static outcome run(const std::vector<std::string>& arguments) { return run_command(arguments, {}, true); }
+};
+
+// The Trace Event Format: complete events with a beginning, a length, and a named process and thread. Returns how many.
+std::size_t expect_a_trace(const json& document) {
+    std::set<std::pair<int, int>> named;
+    std::set<int> processes;
+    std::size_t complete = 0;
+    for (const json& event : document.at("traceEvents")) {
+        const std::string kind = event.at("ph");
+        const int process = event.at("pid");
+        const int thread = event.at("tid");
+        EXPECT_FALSE(event.at("name").get<std::string>().empty());
+        if (kind == "M") {
+            EXPECT_TRUE(event.at("args").is_object());
+            if (event["name"] == "process_name") {
+                processes.insert(process);
+            } else if (event["name"] == "thread_name") {
+                named.insert({process, thread});
+            }
+        } else {
+            ++complete;
+            EXPECT_EQ(kind, "X");
+            EXPECT_GE(event.at("ts").get<double>(), 0);
+            EXPECT_GE(event.at("dur").get<double>(), 0);
+            EXPECT_TRUE(processes.count(process) == 1 && named.count({process, thread}) == 1) << event;
+        }
+    }
+    return complete;
+}
+
+#ifdef WITH_REAL_LADDER
+
+TEST_F(trace_files, of_streams) {
+    const outcome seen = run(
+        {"ladder", "streams", "--device", "softgpu", "--steps", "one,two", "--no-claims", "--trace", path("t.json")});
+    ASSERT_EQ(seen.status, 0) << seen.error;
+    const json document = json::parse(content(path("t.json")));
+    // A copy, a kernel and a copy back; then two of each. Every operation stands with its engine and with its stream.
+    EXPECT_EQ(expect_a_trace(document), 2u * (3 + 6));
+    std::set<std::string> processes;
+    for (const json& event : document["traceEvents"]) {
+        if (event["name"] == "process_name") {
+            processes.insert(event["args"]["name"]);
+        }
+    }
+    EXPECT_EQ(processes, (std::set<std::string>{"one: engines (model)", "one: streams (model)", "two: engines (model)",
+                                                "two: streams (model)"}));
+}
+
+TEST_F(trace_files, of_a_program) {
+    const outcome seen = run({"run", "--timeline", path("t.json"), "--", APART_PROGRAM, SOFTWARE_RUNTIME,
+                              LADDER_LIBRARY, "good", path("left"), ""});
+    ASSERT_EQ(seen.status, 0) << seen.error;
+    const json document = json::parse(content(path("t.json")));
+    EXPECT_EQ(expect_a_trace(document), 2u * 2); // a kernel and a copy back
+    EXPECT_EQ(content(path("left")), "code\t0\ncode\t0\ncode\t7\n");
+}
+
+TEST_F(trace_files, bad_paths_get_one_line) {
+    const std::vector<std::string> streams{"ladder", "streams", "--device", "softgpu", "--steps", "one", "--trace"};
+    const auto with = [&](const std::string& file) {
+        std::vector<std::string> all = streams;
+        all.push_back(file);
+        return run(all);
+    };
+    expect_complaint(with(path("none/t.json")), 1, {"cannot write", "none/t.json"});
+    expect_complaint(with(folder_), 1, {"cannot write", "directory"});
+    expect_complaint(with("-"), 2, {"--trace", "file"});
+    expect_complaint(run({"ladder", "scan", "--device", "softgpu", "--steps", "1", "--trace", path("u.json")}), 2,
+                     {"--trace", "scan have no timelines"});
+    expect_complaint(run({"run", "--timeline", path("none/t.json"), "--", "/bin/true"}), 1, {"cannot write"});
+    EXPECT_EQ(entries(), 0u);
+}
+
+#endif
+
+} // namespace
