@@ -113,13 +113,19 @@ verdict one_launch(const frame::evidence& e) {
                       : seen(e.step.launches.size() == 1, std::to_string(e.step.launches.size()) + " launch");
 }
 
+// The tile is loaded between the first barrier and the second. How often a word of another tile is looked at behind that
+// depends on when its block was done.
 verdict once_over_memory(const frame::evidence& e) {
     if (e.n() < 16 * tile_elements) {
         return unseen("needs many tiles");
     }
-    const auto c = frame::total(e.step.launches);
-    const double passes = static_cast<double>(c.global_bytes_moved()) / static_cast<double>(8 * e.n());
-    return seen(passes < 1.1, number(passes, 3) + "x the bytes that have to be read and written");
+    const auto& launch = e.step.launches[0];
+    const auto sectors = [](const frame::counters& c) { return c.global_load_sectors; };
+    const std::uint64_t loaded = frame::by_interval(launch, 1, 1, sectors)[0];
+    const double passes =
+        32 * static_cast<double>(loaded + launch.total.global_store_sectors) / static_cast<double>(8 * e.n());
+    return seen(passes < 1.1, number(passes, 3) + "x the bytes that have to be read and written; looking back takes " +
+                                  std::to_string(launch.total.global_load_sectors - loaded) + " segments more");
 }
 
 } // namespace
