@@ -24,17 +24,15 @@ bool bit(const std::uint8_t* valid, std::uint64_t k) {
     return (__atomic_load_n(valid + k / 8, __ATOMIC_RELAXED) >> (k & 7) & 1) != 0;
 }
 
-// `begin`: the lane's first byte in `valid`.
-void look_at_init(const instruction* i, warp* w, access_space space, std::uint8_t* valid, std::uint64_t begin,
-                  std::uint64_t at, unsigned lane) {
-    const access_site& site = *i->access;
-    if (site.verb == access_verb::store) {
-        for (unsigned k = 0; k < site.bytes; ++k) {
-            __atomic_fetch_or(valid + (begin + k) / 8, static_cast<std::uint8_t>(1u << ((begin + k) & 7)),
-                              __ATOMIC_RELAXED);
-        }
-        return;
+void set_bits(std::uint8_t* valid, std::uint64_t begin, unsigned bytes) {
+    for (std::uint64_t k = begin; k < begin + bytes; ++k) {
+        __atomic_fetch_or(valid + k / 8, static_cast<std::uint8_t>(1u << (k & 7)), __ATOMIC_RELAXED);
     }
+}
+
+// `begin`: the lane's first byte in `valid`.
+void look_at_read(const access_site& site, warp* w, access_space space, const std::uint8_t* valid, std::uint64_t begin,
+                  std::uint64_t at, unsigned lane) {
     // An element is at fault where none of its bytes was written: padding of structures is copied along.
     for (unsigned e = 0; e < site.elements; ++e) {
         bool any = (site.used >> e & 1) == 0;
@@ -55,6 +53,16 @@ void look_at_init(const instruction* i, warp* w, access_space space, std::uint8_
         }
         report_unwritten(site, w, lane, space, here);
         return;
+    }
+}
+
+void look_at_init(const access_site& site, warp* w, access_space space, std::uint8_t* valid, std::uint64_t begin,
+                  std::uint64_t at, unsigned lane) {
+    if (site.verb != access_verb::store) {
+        look_at_read(site, w, space, valid, begin, at, lane);
+    }
+    if (site.verb != access_verb::load) {
+        set_bits(valid, begin, site.bytes);
     }
 }
 
@@ -96,7 +104,7 @@ void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::
         if (valid != nullptr) {
             const std::uint64_t first =
                 space == access_space::local ? (std::uint64_t{w->index} * lanes + lane) * size + begin : begin;
-            look_at_init(i, w, space, valid, first, at[lane], lane);
+            look_at_init(site, w, space, valid, first, at[lane], lane);
         }
         if (writes == nullptr) {
             return;

@@ -164,7 +164,8 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
         }
         site.acquires = site.strength != check::strength::plain;
     } else {
-        site.used = ~0u;
+        // An exchange whose old value nobody wants is a store to what has not been written.
+        site.used = fm.has(suffix::exch) && (i.op == opcode::red || !is_used(i.operands.at(0))) ? 0 : ~0u;
         site.acquires = i.op == opcode::atom && (is_used(i.operands.at(0)) || fm.has(suffix::acquire) ||
                                                  fm.has(suffix::acq_rel));
         site.value = decoded.b;

@@ -81,7 +81,9 @@ public:
             !follows_read(read)) {
             race(read, false);
         }
-        if (writes) {
+        if (writes && hides(written)) {
+            __atomic_store_n(&written_now, written | byte_mask, __ATOMIC_RELAXED);
+        } else if (writes) {
             __atomic_store_n(&written_now, lost ? mine | lost_write : mine, __ATOMIC_RELAXED);
         } else {
             note_read(read, mine);
@@ -103,6 +105,18 @@ private:
         }
         const bool both_volatile = site_.strength == strength::volatile_ && other == strength::volatile_;
         return !both_volatile || !is_of_warp(s);
+    }
+
+    // An atomic behind a plain write of its own thread, which has not synchronised since: for the others' atomics it is
+    // the plain one that counts.
+    [[nodiscard]] bool hides(stamp s) const {
+        if (site_.verb != access_verb::update || s == 0 || check::strength_of(s) != strength::plain || !is_of_warp(s) ||
+            (!in_global_ && (s & lost_write) == lost_write)) {
+            return false;
+        }
+        const std::uint64_t time = check::time_of(s) - (in_global_ ? clock_.view.global_offset : 0);
+        return (check::lane_of(s) == lane_ || (s & check::several_lanes) != 0) && time >= clock_.view.base &&
+               time >= clock_.view.warps[w_->index].base;
     }
 
     // Is the stamp of an operation that is not in order with this launch?

@@ -2,88 +2,14 @@
 // The checks on kernels of a few lines: what is planted is found, with both accesses, and its corrected twin is silent.
 #include <gtest/gtest.h>
 
-#include <optional>
-
-#include "softgpu/check/session.hpp"
-#include "tests/machine/kernel_harness.hpp"
+#include "tests/check/check_fixture.hpp"
 
 namespace softgpu::test {
 namespace {
 
-using check::finding;
-
-class Check : public testing::Test {
-protected:
-    void SetUp() override {
-        if (on_hardware()) {
-            GTEST_SKIP() << "the software GPU's own checks";
-        }
-    }
-
-    std::uint64_t unwritten(std::uint64_t bytes) { return memory_.allocate(bytes, memory::allocation_kind::device); }
-    std::uint64_t zeros(std::uint64_t bytes) {
-        const std::uint64_t at = unwritten(bytes);
-        std::memset(reinterpret_cast<void*>(at), 0, bytes);
-        session_.written(at, bytes);
-        return at;
-    }
-
-    std::vector<finding> run(const std::string& body, launch_options how, std::vector<std::uint64_t> arguments = {},
-                             const std::string& declarations = {}) {
-        module_.emplace(kernel(body + "\nret;", declarations), memory_);
-        arguments.resize(8);
-        machine::launch_request request;
-        request.grid = how.grid;
-        request.block = how.block;
-        request.dynamic_shared_bytes = how.dynamic_shared_bytes;
-        request.parameters = reinterpret_cast<const std::byte*>(arguments.data());
-        request.cooperative = how.cooperative;
-        request.workers = how.workers;
-        request.resident_blocks = how.resident_blocks;
-        request.checks = &session_;
-        const machine::kernel* const k = module_->find_kernel("k");
-        fault_ = machine::launch(*module_, *k, request).error;
-        return sink_.take();
-    }
-    static std::string text(const std::vector<finding>& list) {
-        std::string all;
-        for (const finding& f : list) {
-            all += check::to_text(f);
-        }
-        return all;
-    }
-    void expect_none(const std::string& body, const launch_options& how, std::vector<std::uint64_t> arguments = {},
-                     const std::string& declarations = {}) {
-        const auto found = run(body, how, std::move(arguments), declarations);
-        EXPECT_TRUE(found.empty()) << body << "\n" << text(found);
-        EXPECT_EQ(fault_.message, "");
-    }
-    // Exactly one, of this kind; returns it.
-    finding expect_one(const std::string& kind, const std::string& body, const launch_options& how,
-                       std::vector<std::uint64_t> arguments = {}, const std::string& declarations = {}) {
-        const auto found = run(body, how, std::move(arguments), declarations);
-        EXPECT_EQ(found.size(), 1u) << body << "\n" << text(found);
-        if (found.empty()) {
-            return {};
-        }
-        EXPECT_EQ(found[0].kind, kind) << text(found);
-        return found[0];
-    }
-
-    memory::device_memory memory_{1ull << 30};
-    check::findings sink_;
-    check::session session_{check::all, sink_, memory_};
-    std::optional<machine::module> module_;
-    machine::fault fault_;
-};
-
-const std::string shared_array = ".shared .align 16 .b8 s[8192];";
 // %r4: the thread's own word in s, %r5: that of the thread %r3 away.
 const std::string own_and_other = "mov.u32 %r6, %tid.x; shl.b32 %r4, %r6, 2; mov.u32 %r7, s; add.u32 %r4, %r4, %r7;\n"
                                   "xor.b32 %r5, %r6, %r3; shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r7;\n";
-const std::string shared_race = "race in shared memory";
-const std::string global_race = "race in global memory";
-
 std::string exchange(unsigned distance, const std::string& order) {
     return "mov.u32 %r3, " + std::to_string(distance) + ";\n" + own_and_other + "st.shared.u32 [%r4], %i;\n" + order +
            "\nld.shared.u32 %r8, [%r5]; mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; st.global.u32 [%rd0], %r8;";

@@ -67,9 +67,17 @@ SOFTGPU_INLINE bool is_atomic(stamp s) {
     return (s >> check::strength_shift & 3) >= static_cast<stamp>(check::strength::strong);
 }
 
+// An atomic behind a plain write of its own thread passes here only where others know of that write: else its stamp
+// would hide the write from their atomics.
+SOFTGPU_INLINE bool may_hide_write(stamp s, stamp mine, const race_view& v) {
+    const bool by_warp = ((s ^ mine) & check::warp_bits) == 0;
+    const bool plain = (s >> check::strength_shift & 3) == static_cast<stamp>(check::strength::plain);
+    return s < v.floor || !plain || (s >= v.low && (s < v.base || (by_warp && s < v.warp)));
+}
+
 template <access_verb Verb>
 SOFTGPU_INLINE bool may_follow_write(stamp s, stamp mine, const race_view& v) {
-    return is_after_write(s, mine, v) || 
+    return (is_after_write(s, mine, v) && (Verb != access_verb::update || may_hide_write(s, mine, v))) ||
            (Verb == access_verb::update && is_atomic(s) && is_of_launch(s, mine, v));
 }
 template <access_verb Verb>
