@@ -52,6 +52,7 @@ struct number_parts {
     unsigned place;
     bool negative;
     bool special;
+    bool nan;
 };
 
 template <class T>
@@ -62,7 +63,7 @@ WARPFOLD_HD constexpr number_parts<T> parts_of(T x) {
     const std::uint64_t fraction = bits & ((std::uint64_t{1} << format::fraction) - 1);
     const std::uint64_t leading = exponent != 0 ? std::uint64_t{1} << format::fraction : 0;
     return {fraction | leading, exponent != 0 ? exponent - 1 : 0, bits >> (sizeof(T) * 8 - 1) != 0,
-            exponent == format::special};
+            exponent == format::special, exponent == format::special && fraction != 0};
 }
 
 // Adds v * 2^place: add(limb, what) gets three parts, 0 <= what < 2^32 for the lower two and |what| < 2^32 for the
@@ -88,7 +89,7 @@ template <class T, class Add>
 WARPFOLD_HD constexpr void add_term(T x, const Add& add, unsigned& met) {
     const number_parts<T> p = parts_of(x);
     if (p.special) {
-        met |= x != x ? met_nan : (p.negative ? met_minus_infinity : met_infinity);
+        met |= p.nan ? met_nan : (p.negative ? met_minus_infinity : met_infinity);
         return;
     }
     const auto mantissa = static_cast<std::int64_t>(p.mantissa);
@@ -101,7 +102,7 @@ WARPFOLD_HD constexpr void add_term(T a, T b, const Add& add, unsigned& met) {
     const number_parts<T> p = parts_of(a), q = parts_of(b);
     const bool negative = p.negative != q.negative;
     if (p.special || q.special) {
-        const bool product_is_nan = a != a || b != b || a == T(0) || b == T(0);
+        const bool product_is_nan = p.nan || q.nan || p.mantissa == 0 || q.mantissa == 0;
         met |= product_is_nan ? met_nan : (negative ? met_minus_infinity : met_infinity);
         return;
     }

@@ -7,8 +7,8 @@
 // After S. Rump, T. Ogita, S. Oishi: Accurate floating-point summation I, SIAM J. Sci. Comput. 31(1), 2008, and J.
 // Demmel, H. D. Nguyen: Parallel reproducible summation, IEEE Trans. Comput. 64(7), 2015.
 //
-// Needs the arithmetic of IEEE 754 as it is by default: rounding to nearest, subnormals kept. Under -ffast-math all is
-// left to integers.
+// Needs the arithmetic of IEEE 754 as it is by default: rounding to nearest, subnormals kept, sums not regrouped by the
+// compiler. Elsewhere (-ffast-math and its parts, _MM_SET_FLUSH_ZERO_MODE, fesetround) all is left to integers.
 #pragma once
 
 #include <algorithm>
@@ -252,16 +252,28 @@ template <class T, class Accumulator>
     }
 }
 
+// Whether this thread rounds to nearest, and keeps subnormal numbers that it reads and that it writes.
+inline bool has_default_arithmetic() {
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+    return false;
+#else
+    using limits = std::numeric_limits<double>;
+    const volatile double one = 1, step = limits::epsilon(), least = limits::min(), least_of_all = limits::denorm_min();
+    const double above = one + step * 0.75, near = one + step * 0.25, near_minus = -one - step * 0.25;
+    return above == one + step && near == one && near_minus == -one && least_of_all > 0 && least * 0.5 > 0;
+#endif
+}
+
 // The same in the widest vectors that there are.
 template <class T, class Accumulator, class... More>
 void add_terms(Accumulator& to, unsigned n, const T* x, const More*... more) {
-#ifdef __FAST_MATH__
+    if (has_default_arithmetic()) {
+        in_wide_vectors([&] { add_terms_here(to, n, x, more...); });
+        return;
+    }
     for (unsigned k = 0; k < n; ++k) {
         to.term(x[k], more[k]...);
     }
-#else
-    in_wide_vectors([&] { add_terms_here(to, n, x, more...); });
-#endif
 }
 
 } // namespace warpfold::detail
