@@ -30,6 +30,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,6 +180,11 @@ public:
         while (have < most * sizeof(T)) {
             const ssize_t got = ::read(descriptor_, place + have, most * sizeof(T) - have);
             if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) { // it does not wait by itself
+                pollfd readable{descriptor_, POLLIN, 0};
+                (void)::poll(&readable, 1, -1);
                 continue;
             }
             if (got < 0) {

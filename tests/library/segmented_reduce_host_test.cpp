@@ -135,6 +135,17 @@ TEST(SegmentedOnHost, BadOffsetsAndNone) {
     EXPECT_THROW(segmented_reduce(host{}, data.data(), decreasing.data(), 3, out.data()), invalid_argument);
     EXPECT_THROW(segmented_reduce(host{}, data.data(), behind.data(), 1, out.data()), invalid_argument);
     segmented_reduce(host{}, data.data(), decreasing.data(), 0, out.data());
+    // Searches in them end anywhere: nothing outside the arrays may be read.
+    for (const std::int64_t far : {300000, 5, 400000}) {
+        std::vector<std::int64_t> many(400001, far), of_many(400000);
+        many.front() = 0;
+        many.back() = 4;
+        for (const unsigned threads : {1u, 4u}) {
+            EXPECT_THROW(segmented_reduce(host{threads}, data.data(), many.data(), 400000, of_many.data()),
+                         invalid_argument)
+                << far;
+        }
+    }
     // Among short segments, too.
     const std::vector<float> ones(400, 1.0f);
     std::vector<float> sums(200);

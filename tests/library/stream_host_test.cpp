@@ -3,7 +3,9 @@
 #include "warpfold/stream.hpp"
 
 #include <thread>
+#include <utility>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -48,12 +50,13 @@ TEST(stream, chunks_of_the_hosts_own_multiple_give_the_sum_of_the_whole_array) {
 
 TEST(stream, a_pipe_is_read_to_its_end) {
     const auto data = tests::any_numbers<double>(50001, 3);
-    for (const std::size_t missing : {0u, 3u}) {
+    for (const auto& [missing, mode] : {std::pair{0u, 0}, std::pair{3u, 0}, std::pair{0u, O_NONBLOCK}}) {
         int ends[2];
         ASSERT_EQ(::pipe(ends), 0);
-        std::jthread writer([&] {
+        ASSERT_EQ(::fcntl(ends[0], F_SETFL, mode), 0);
+        std::jthread writer([&, absent = missing] {
             const auto* from = reinterpret_cast<const char*>(data.data());
-            std::size_t left = data.size() * sizeof(double) - missing;
+            std::size_t left = data.size() * sizeof(double) - absent;
             while (left != 0) {
                 const ssize_t done = ::write(ends[1], from, std::min<std::size_t>(left, 9973));
                 ASSERT_GT(done, 0);

@@ -82,14 +82,10 @@ struct host_scan {
     std::uint64_t ahead; // how many elements further on the thread's next chunk begins, most likely
 
     // Plain sums of numbers go in vectors.
-#if defined(WARPFOLD_HOST_VECTORS)
     static constexpr bool vectors = std::is_same_v<Op, sum> && std::is_same_v<Map, as_it_is> && !How::reverse &&
                                     std::is_same_v<In, const A*> && std::is_same_v<Out, A*> &&
                                     std::is_arithmetic_v<A> && !std::is_same_v<A, bool> && 16 % sizeof(A) == 0 &&
                                     sizeof(A) <= 8;
-#else
-    static constexpr bool vectors = false;
-#endif
 
     [[nodiscard]] std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
     [[nodiscard]] A value(std::uint64_t v) const {
@@ -104,7 +100,9 @@ struct host_scan {
                 std::reverse(results, results + count);
             }
             U* const to = out + (How::reverse ? n - v - count : v);
-            if (around_cache) {
+            if constexpr (!std::is_trivially_copyable_v<U>) {
+                std::copy_n(results, count, to);
+            } else if (around_cache) {
                 copy_around_cache(to, results, count * sizeof(U));
             } else {
                 std::memcpy(to, results, count * sizeof(U));
@@ -122,12 +120,10 @@ struct host_scan {
     // Of each run of [begin, end), a multiple of block long, op over its elements.
     void fold_runs(std::uint64_t begin, std::uint64_t end, A* totals) const {
         for (std::uint64_t v = begin; v < end; v += block, totals += runs) {
-#if defined(WARPFOLD_HOST_VECTORS)
             if constexpr (vectors) {
                 run_sums<A>::template sum<runs, scan_run>(in + v, totals);
                 continue;
             }
-#endif
             A sum[runs];
             each_run<runs>([&](std::uint64_t r) { sum[r] = value(v + r * scan_run); });
             for (std::uint64_t j = 1; j < scan_run; ++j) {
@@ -140,7 +136,6 @@ struct host_scan {
     // The results of a block, before[r] standing before its r-th run.
     void write_block(std::uint64_t v, const A* before) const {
         U results[block];
-#if defined(WARPFOLD_HOST_VECTORS)
         if constexpr (vectors) {
             if (around_cache) { // in one piece: the processor gathers whole lines
                 run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, results, next(v));
@@ -150,7 +145,6 @@ struct host_scan {
             }
             return;
         }
-#endif
         A sum[runs];
         std::copy_n(before, runs, sum);
         for (std::uint64_t j = 0; j < scan_run; ++j) {

@@ -9,14 +9,13 @@
 #include <type_traits>
 #include <utility>
 
-// g++ 12 and clang have what this needs; where it is missing, runs are added up one element at a time.
+// g++ 12 and clang have what this needs. nvcc has not: there the same is done in the same order with single numbers, so
+// that a scan has the same bits in a .cu file and in a .cpp file.
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
 #define WARPFOLD_HOST_VECTORS 1
 #endif
 #endif
-
-#if defined(WARPFOLD_HOST_VECTORS)
 
 namespace warpfold::detail {
 
@@ -32,6 +31,8 @@ template <>
 struct lane_of<double> {
     using type = double;
 };
+
+#if defined(WARPFOLD_HOST_VECTORS)
 
 template <class A>
 struct run_sums {
@@ -124,6 +125,48 @@ private:
     }
 };
 
-} // namespace warpfold::detail
+#else
+
+template <class A>
+struct run_sums {
+    static constexpr std::size_t width = 16 / sizeof(A);
+    using lane = typename lane_of<A>::type;
+
+    template <std::size_t Runs, std::size_t Length>
+    static void sum(const A* from, A* totals) {
+        for (std::size_t r = 0; r < Runs; ++r, from += Length) {
+            lane sums[width];
+            for (std::size_t l = 0; l < width; ++l) {
+                sums[l] = static_cast<lane>(from[l]);
+            }
+            for (std::size_t j = width; j < Length; j += width) {
+                for (std::size_t l = 0; l < width; ++l) {
+                    sums[l] = static_cast<lane>(sums[l] + static_cast<lane>(from[j + l]));
+                }
+            }
+            for (std::size_t l = 1; l < width; ++l) {
+                sums[0] = static_cast<lane>(sums[0] + sums[l]);
+            }
+            totals[r] = static_cast<A>(sums[0]);
+        }
+    }
+
+    template <bool Inclusive, std::size_t Runs, std::size_t Length>
+    static void scan(const A* from, const A* before, A* to, const A*) {
+        lane sums[Runs];
+        for (std::size_t r = 0; r < Runs; ++r) {
+            sums[r] = static_cast<lane>(before[r]);
+        }
+        for (std::size_t j = 0; j < Length; ++j) {
+            for (std::size_t r = 0; r < Runs; ++r) {
+                const auto through = static_cast<lane>(sums[r] + static_cast<lane>(from[r * Length + j]));
+                to[r * Length + j] = static_cast<A>(Inclusive ? through : sums[r]);
+                sums[r] = through;
+            }
+        }
+    }
+};
 
 #endif
+
+} // namespace warpfold::detail

@@ -219,6 +219,9 @@ struct segmented_engine<host> {
             mine = {Op::template identity<A>(), Op::template identity<A>(), first, behind};
             std::uint64_t k = base + begin - first;
             const std::uint64_t limit = base + (total - segments);
+            if (begin < first || k > limit) { // a search in offsets that decrease ends anywhere
+                throw decreasing(call, first);
+            }
             const auto next = [&](std::uint64_t s) {
                 const std::uint64_t from = k;
                 k = at(s + 1);
@@ -242,7 +245,7 @@ struct segmented_engine<host> {
             results.flush();
             settle_around_cache();
             const std::uint64_t stop = base + end - behind;
-            if (stop < k) {
+            if (stop < k || stop > limit) {
                 throw decreasing(call, behind);
             }
             mine.open = fold_segment<A>(in, k, stop, map, op);
