@@ -27,7 +27,7 @@ struct widened {
     using type = T;
 };
 template <class T>
-    requires std::integral<T>
+    requires(std::integral<T> && sizeof(T) <= 8)
 struct widened<T> {
     using type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
 };
@@ -152,9 +152,10 @@ concept has_identity = requires { { Op::template identity<A>() } -> std::convert
 template <class Op, class T>
 using accumulator_t = typename detail::accumulator_of<Op, std::remove_cvref_t<T>>::type;
 
-// Something that folds elements of type `T`.
+// Something that folds elements of type `T`. What it folds them in is trivially copyable and can be made of nothing.
 template <class Op, class T>
 concept operation = std::is_trivially_copyable_v<accumulator_t<Op, T>> &&
+                    std::default_initializable<accumulator_t<Op, T>> &&
                     (detail::is_device_lambda_v<Op> || requires(const Op& op, const accumulator_t<Op, T>& a) {
                         { op(a, a) } -> std::convertible_to<accumulator_t<Op, T>>;
                     });

@@ -2,17 +2,20 @@
 // Reductions on a GPU and on the host's cores: for nvcc. The calls are described in reduce.hpp.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "warpfold/gpu/reduce.cuh"
 #include "warpfold/reduce.hpp"
 
 namespace warpfold {
 
 // Bytes of a workspace that serves every reduction on the current device whose values have up to `bytes` bytes, in
-// either form. An operation without an identity, arg_min and arg_max carry up to 16 bytes more, and these are counted in.
+// either form. What an operation without an identity, arg_min and arg_max carry besides is counted in.
 [[nodiscard]] inline std::size_t reduce_workspace(std::size_t bytes) {
     const std::size_t blocks = std::size_t{detail::device_attribute(cudaDevAttrMultiProcessorCount)} *
                                detail::reduce_tuning.blocks_per_multiprocessor;
-    return (blocks + 1) * ((bytes + 16 + 3) / 4 * 8);
+    return (blocks + 1) * ((bytes + std::max<std::size_t>(bytes, 16) + 3) / 4 * 8);
 }
 
 } // namespace warpfold

@@ -2,6 +2,9 @@
 // Segmented reductions on a GPU and on the host's cores: for nvcc. The call is described in segmented_reduce.hpp.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "warpfold/gpu/segmented_reduce.cuh"
 #include "warpfold/segmented_reduce.hpp"
 
@@ -15,7 +18,7 @@ namespace warpfold {
     // Of small values there may be smaller blocks than of others, and more of them.
     constexpr std::size_t smallest = 128;
     const std::size_t more = bytes <= 16 ? (detail::segmented_tuning.threads + smallest - 1) / smallest : 1;
-    return blocks * more * ((bytes + 16 + 3) / 4 * 8) + 16;
+    return blocks * more * ((bytes + std::max<std::size_t>(bytes, 16) + 3) / 4 * 8) + 16;
 }
 
 } // namespace warpfold

@@ -27,6 +27,16 @@ struct add_pairs {
     }
 };
 
+// Aligned to more than 16 bytes, and folded without an identity.
+struct alignas(32) four {
+    double of[4];
+};
+struct add_fours {
+    __host__ __device__ four operator()(const four& x, const four& y) const {
+        return {{x.of[0] + y.of[0], x.of[1] + y.of[1], x.of[2] + y.of[2], x.of[3] + y.of[3]}};
+    }
+};
+
 std::vector<std::uint64_t> sizes() {
     std::vector<std::uint64_t> all{0, 1, 3, 1000003};
     for (unsigned e = 4; e <= 40; ++e) {
@@ -115,6 +125,18 @@ void enough() {
     }
 }
 
+void enough_for_large_alignments() {
+    const std::uint64_t n = 100000;
+    const tests::on_device<four> in(std::vector<four>(n, four{{1, 2, 3, 4}})), out(2);
+    workspace memory(reduce_workspace(sizeof(four)));
+    const four total = reduce(gpu{nullptr, &memory}, in.data(), n, add_fours{}, four{{1, 1, 1, 1}});
+    CHECK(total.of[0] == n + 1.0 && total.of[3] == 4.0 * n + 1);
+    workspace of_segments(segmented_reduce_workspace(sizeof(four)));
+    segmented_reduce(gpu{nullptr, &of_segments}, in.data(), equal_segments{n / 2}, 2, out.data(), add_fours{},
+                     four{{1, 1, 1, 1}});
+    CHECK(out.read()[1].of[2] == 1.5 * n + 1);
+}
+
 } // namespace
 
 int main() {
@@ -127,6 +149,7 @@ int main() {
     scans<pair, pair, add_pairs>("inclusive_scan, 16 bytes");
     histograms();
     enough();
+    enough_for_large_alignments();
     std::vector<pair> pairs(3, {1, 2});
     inclusive_scan(host{1}, pairs.data(), pairs.size(), pairs.data(), add_pairs{});
     CHECK(pairs.back().a == 3 && pairs.back().b == 6);

@@ -130,6 +130,7 @@ struct lookback {
         }
         if (tile >= district) {
             district_words.wait(district_box);
+            __syncwarp();
             const total_of districts = taken<Segmented>(district_words);
             sum = tile % district == 0 ? districts : joined(districts, sum, op);
         } else if constexpr (Has) {

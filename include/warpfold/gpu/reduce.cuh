@@ -218,7 +218,8 @@ private:
         constexpr bool has_place = std::is_same_v<Map, as_word<true>> || std::is_same_v<Map, as_word<false>>;
         const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n, has_place ? 2 : 1);
         constexpr bool waits = !std::is_null_pointer_v<Got>;
-        const call_memory memory(on, shape.bytes, waits ? sizeof(*std::declval<Out>()) : 0, call);
+        using R = std::remove_reference_t<decltype(*std::declval<Out>())>;
+        const call_memory memory(on, shape.bytes, waits ? sizeof(R) : 0, call, std::max<std::size_t>(alignof(R), 16));
         Out place = out;
         if constexpr (waits) {
             place = static_cast<Out>(memory.data());

@@ -368,7 +368,11 @@ void launch_scan_stream(const gpu& on, const Elements& elements, const char* cal
     const unsigned slots = shape.slots(blocks);
     const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);
     const Work work{elements, memory.boxes(), tiles, slots, facts.frugal};
-    launch_after(facts, kernel, blocks, Work::threads, facts.frugal ? Work::stage : Work::shared, on.stream, work);
+    const std::size_t shared = facts.frugal ? Work::stage : Work::shared;
+    // Again for each launch: cudaDeviceReset() takes it back.
+    WARPFOLD_CHECK_CUDA(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+    launch_after(facts, kernel, blocks, Work::threads, shared, on.stream, work);
 }
 
 } // namespace warpfold::detail

@@ -14,6 +14,7 @@
 
 #include "warpfold/detail/stream.hpp"
 #include "warpfold/gpu/stream_buffers.hpp"
+#include "warpfold/gpu/stream_memory.hpp"
 #include "warpfold/gpu/target.hpp"
 #include "warpfold/host/read_ahead.hpp"
 #include "warpfold/host/write_behind.hpp"
@@ -54,22 +55,6 @@ public:
 
 private:
     cudaEvent_t event_ = nullptr;
-};
-
-// Device memory for one call on a stream, taken and given back in the order of `stream`.
-class stream_memory {
-public:
-    stream_memory(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
-        WARPFOLD_CHECK_CUDA(cudaMallocAsync(&memory_, std::max<std::size_t>(bytes, 1), stream));
-    }
-    stream_memory(const stream_memory&) = delete;
-    stream_memory& operator=(const stream_memory&) = delete;
-    ~stream_memory() { (void)cudaFreeAsync(memory_, stream_); }
-    [[nodiscard]] void* data() const noexcept { return memory_; }
-
-private:
-    cudaStream_t stream_;
-    void* memory_ = nullptr;
 };
 
 // Waits, whatever happens, until a stream has done what it was told.

@@ -19,6 +19,7 @@ class workspace {
 public:
     // Takes `bytes` of the current device and waits until they are ready. Throws out_of_memory, cuda_error.
     explicit workspace(std::size_t bytes) : bytes_((bytes + 255) / 256 * 256) {
+        WARPFOLD_CHECK_CUDA(cudaGetDevice(&device_));
         WARPFOLD_CHECK_CUDA(cudaMalloc(&memory_, bytes_ == 0 ? 256 : bytes_));
         cudaError_t code = cudaMemset(memory_, 0, bytes_);
         if (code == cudaSuccess) {
@@ -30,10 +31,12 @@ public:
         WARPFOLD_CHECK_CUDA(code);
     }
     workspace(workspace&& other) noexcept
-        : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+        : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+          device_(other.device_) {}
     workspace& operator=(workspace&& other) noexcept {
         std::swap(memory_, other.memory_);
         std::swap(bytes_, other.bytes_);
+        std::swap(device_, other.device_);
         return *this;
     }
     ~workspace() {
@@ -43,6 +46,8 @@ public:
     }
 
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    // The device that was the current one when the workspace was made: calls with it are for that one.
+    [[nodiscard]] int device() const noexcept { return device_; }
 
     // All of it is zero between calls: what a call writes it takes back before it ends.
     [[nodiscard]] void* memory() const noexcept { return memory_; }
@@ -50,6 +55,7 @@ public:
 private:
     void* memory_ = nullptr;
     std::size_t bytes_ = 0;
+    int device_ = 0;
 };
 
 } // namespace warpfold
