@@ -102,41 +102,6 @@ struct scan_elements {
         }
     }
 
-    // Rows of runs, `row` elements apart, from position `first` on, of a tile that begins at `begin` and has an element
-    // there: as read() does, but nothing waits for a run before all are on their way.
-    template <unsigned Rows>
-    __device__ void read_rows(std::uint64_t begin, std::uint64_t first, unsigned row, bool inside,
-                              T (&items)[Rows][run]) const {
-        if constexpr (std::is_pointer_v<In> && Rows <= 4) { // of more rows it takes more registers than it is worth
-            // In place, other tiles' elements may be results already.
-            const std::uint64_t some = begin >> 63 == 0 ? begin : begin + run;
-            if (in_runs && whole(some)) {
-#pragma unroll
-                for (unsigned r = 0; r < Rows; ++r) {
-                    const std::uint64_t v = first + r * row;
-                    read_whole(whole(v) ? v : some, items[r]);
-                }
-                if (!inside) {
-#pragma unroll
-                    for (unsigned r = 0; r < Rows; ++r) {
-                        const std::uint64_t v = first + r * row;
-                        if (!whole(v) && (v < n || v >> 63 != 0)) {
-#pragma unroll
-                            for (unsigned j = 0; j < run; ++j) {
-                                items[r][j] = in[some_place(v + j)];
-                            }
-                        }
-                    }
-                }
-                return;
-            }
-        }
-#pragma unroll
-        for (unsigned r = 0; r < Rows; ++r) {
-            read(first + r * row, inside, items[r]);
-        }
-    }
-
     // Asks the L2 cache for the line in which the run at position v of the calling lane stands. Nothing depends on it, so
     // that it may be asked before what stands before the kernel has ended.
     __device__ void expect([[maybe_unused]] std::uint64_t v) const {

@@ -18,16 +18,24 @@
 
 namespace warpfold::detail {
 
-// A tile has `rows` rows in each warp; a row is a run in each lane.
-template <class Elements, unsigned Rows, unsigned Warps>
+// A tile has `rows` rows in each warp; a row is a run in each lane. `Many`: tiles as there are of longer arrays.
+template <class Elements, bool Many>
 struct scan_once_work {
     using elements_type = Elements;
-    static constexpr unsigned rows = Rows, most_warps = Warps;
+    static constexpr tuning::scan_once how = tuning::scan_once_default;
+    static constexpr bool many = Many;
+    static constexpr unsigned rows = many ? how.many_rows : how.rows;
+    static constexpr unsigned most_warps =
+        many ? how.many_warps : std::max({how.alone, how.warps, how.few_warps, how.many_warps});
     static constexpr unsigned row = Elements::run * warp::lanes;
-    static constexpr unsigned told_tiles = tuning::scan_once_default.told_tiles;
     // Of a multiprocessor, to find registers for; elements of 2 bytes need more of them than two blocks leave.
-    static constexpr unsigned least_blocks = sizeof(typename Elements::A) <= 8 && Elements::bytes != 2 ? 2 : 1;
-    static_assert(told_tiles >= 1);
+    static constexpr unsigned least_blocks = many && sizeof(typename Elements::A) <= 8 && Elements::bytes != 2 ? 2 : 1;
+
+    // Whether each tile is told every total in a box of its own. What is never told has registers for something else.
+    __host__ __device__ static constexpr bool tells(unsigned tiles) { return !many && tiles <= how.told_tiles; }
+    // Whether tiles ask for what they will read before they may: not where they are all there at once and fill the device,
+    // since asking takes its share of the L2 cache's time.
+    __host__ __device__ static constexpr bool expects(unsigned tiles) { return !many || tiles > how.wide_tiles; }
 
     Elements elements;
     void* memory; // a counter and boxes, zero
@@ -60,9 +68,11 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes, Work::least_blo
     const bool inside = (tile != 0 || elements.shift == 0) && begin + size <= elements.n;
     const std::uint64_t first = begin + warp * (Work::row * rows) + lane * run;
     const unsigned skip = tile == 0 && threadIdx.x == 0 ? elements.shift : 0; // so many are not there
+    if (Work::expects(gridDim.x)) {
 #pragma unroll
-    for (unsigned r = 0; r < rows; ++r) {
-        elements.expect(first + r * Work::row);
+        for (unsigned r = 0; r < rows; ++r) {
+            elements.expect(first + r * Work::row);
+        }
     }
     await_earlier();
 
@@ -73,7 +83,10 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes, Work::least_blo
             elements.read_whole(first + r * Work::row, items[r]);
         }
     } else {
-        elements.read_rows(begin, first, Work::row, inside, items);
+#pragma unroll
+        for (unsigned r = 0; r < rows; ++r) {
+            elements.read(first + r * Work::row, inside, items[r]);
+        }
     }
     const auto value = [&](unsigned r, unsigned j) { return elements.value(items[r][j], first + r * Work::row + j); };
 
@@ -123,7 +136,7 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes, Work::least_blo
 
     auto* const left = static_cast<unsigned*>(work.memory);
     auto* const boxes = reinterpret_cast<mailbox<A>*>(static_cast<unsigned char*>(work.memory) + 16);
-    const bool told = gridDim.x <= Work::told_tiles;
+    const bool told = Work::tells(gridDim.x);
     unsigned left_before = 0;
     if (gridDim.x != 1) {
         const A total = warp::shuffle(warps_through, warps - 1);
@@ -194,7 +207,7 @@ __global__ void __launch_bounds__(Work::most_warps* warp::lanes, Work::least_blo
             elements.store(first + r * Work::row, inside, results);
         }
     }
-    if (!told && warp == 0 && warp::shuffle(left_before, 0) + 1 == gridDim.x) {
+    if (gridDim.x != 1 && !told && warp == 0 && warp::shuffle(left_before, 0) + 1 == gridDim.x) {
         for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
             detail::empty_box(&boxes[k]);
         }
@@ -232,15 +245,16 @@ struct scan_once_shape {
         }
         tiles = count <= most || !many ? static_cast<unsigned>(count) : 0;
     }
-    static std::size_t bytes_of(unsigned tiles, std::size_t box) {
-        return tiles == 1 ? 0 : 16 + (tiles <= how.told_tiles ? boxes_before(tiles) : tiles) * box;
+    // Of memory for tiles that are told every total, or not.
+    static std::size_t bytes_of(unsigned tiles, bool told, std::size_t box) {
+        return tiles == 1 ? 0 : 16 + (told ? boxes_before(tiles) : tiles) * box;
     }
     // The most bytes that a scan of up to n elements takes.
     static std::size_t bytes(std::uint64_t n, unsigned run, std::size_t box) {
         const std::uint64_t tile = std::uint64_t{run} * warp::lanes * how.rows * std::min(how.few_warps, how.warps);
         constexpr std::uint64_t most = std::max({how.few_tiles, how.tiles, how.wide_tiles, how.many_tiles});
         const auto tiles = static_cast<unsigned>(std::min(most, n / tile + 1));
-        return std::max(bytes_of(tiles, box), bytes_of(std::min(tiles, how.told_tiles), box));
+        return std::max(bytes_of(tiles, false, box), bytes_of(std::min(tiles, how.told_tiles), true, box));
     }
 
     unsigned warps = 0, tiles = 0;
@@ -249,20 +263,19 @@ struct scan_once_shape {
 
 template <class Elements>
 void launch_scan_once(const gpu& on, const Elements& elements, const scan_once_shape& shape, const char* call) {
-    constexpr tuning::scan_once how = tuning::scan_once_default;
-    const std::size_t bytes = scan_once_shape::bytes_of(shape.tiles, sizeof(mailbox<typename Elements::A>));
-    const call_memory memory(on, bytes, 0, call);
     const auto launch = [&](auto work) {
         using Work = decltype(work);
+        const bool told = Work::tells(shape.tiles);
+        const call_memory memory(
+            on, scan_once_shape::bytes_of(shape.tiles, told, sizeof(mailbox<typename Elements::A>)), 0, call);
         work.memory = memory.boxes();
         launch_after(facts_of<&scan_once_kernel<Work>>(), &scan_once_kernel<Work>, shape.tiles,
                      shape.warps * warp::lanes, 0, on.stream, work);
     };
     if (shape.many) {
-        launch(scan_once_work<Elements, how.many_rows, how.many_warps>{elements, nullptr});
+        launch(scan_once_work<Elements, true>{elements, nullptr});
     } else {
-        launch(scan_once_work<Elements, how.rows, std::max({how.alone, how.warps, how.few_warps, how.many_warps})>{
-            elements, nullptr});
+        launch(scan_once_work<Elements, false>{elements, nullptr});
     }
 }
 
