@@ -206,14 +206,19 @@ void count_if(const On& on, const In& in, std::uint64_t n, const Out& out, const
 
 namespace detail {
 
-// What a candidate of (key, index) stands for: the element itself is read again.
+// What a candidate of (key, index) stands for. Only a NaN is read again.
 template <class In>
 struct read_again {
     using T = element_t<In>;
 
     template <class Key>
     WARPFOLD_HD constexpr located<T> operator()(const candidate<Key>& best) const {
-        return {in[best.index], best.index};
+        if constexpr (std::is_floating_point_v<T>) {
+            const T value = number_of_key<T>(best.key);
+            return {value != value ? in[best.index] : value, best.index};
+        } else {
+            return {best.key, best.index};
+        }
     }
     template <class C>
     WARPFOLD_HD constexpr located<T> operator()(const possible<C>& best) const {

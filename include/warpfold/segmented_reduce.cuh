@@ -13,8 +13,9 @@ namespace warpfold {
 // Bytes of a workspace that a segmented reduction needs on the current device whose values have `bytes` bytes. What an
 // operation without an identity takes more is counted in.
 [[nodiscard]] inline std::size_t segmented_reduce_workspace(std::size_t bytes) {
-    const std::size_t blocks = std::size_t{detail::device_attribute(cudaDevAttrMultiProcessorCount)} *
-                               detail::segmented_tuning.blocks_per_multiprocessor;
+    const std::size_t multiprocessors = detail::device_attribute(cudaDevAttrMultiProcessorCount);
+    const std::size_t blocks = multiprocessors * std::max(detail::segmented_tuning.blocks_per_multiprocessor,
+                                                          detail::segmented_tuning.few_blocks);
     // Of small values there may be smaller blocks than of others, and more of them.
     constexpr std::size_t smallest = 128;
     const std::size_t more = bytes <= 16 ? (detail::segmented_tuning.threads + smallest - 1) / smallest : 1;

@@ -29,6 +29,14 @@ WARPFOLD_HD constexpr auto key_of(const T& x) {
     }
 }
 
+// The floating-point number of a key; a NaN, though not always the same one, of a NaN's.
+template <class T>
+WARPFOLD_HD constexpr T number_of_key(std::make_signed_t<bits_of<T>> key) {
+    constexpr int sign = sizeof(T) * 8 - 1;
+    const auto half = static_cast<decltype(key)>(static_cast<bits_of<T>>(key >> sign) >> 1);
+    return __builtin_bit_cast(T, static_cast<decltype(key)>(key ^ half));
+}
+
 template <class Key>
 struct candidate {
     Key key;

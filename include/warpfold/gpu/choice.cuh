@@ -30,10 +30,15 @@ struct as_word {
     }
 };
 
-// `result` of the candidate in a word; its key is not read.
-template <class Result, class C>
+// `result` of the candidate in a word.
+template <bool Smallest, class Result, class C>
 struct of_word {
-    WARPFOLD_HD constexpr auto operator()(std::uint64_t word) const { return result(C{{}, word & 0xffffffffu}); }
+    WARPFOLD_HD constexpr auto operator()(std::uint64_t word) const {
+        using key = decltype(C::key);
+        const auto upper = static_cast<std::uint32_t>(word >> 32);
+        const std::uint32_t flip = std::is_signed_v<key> ? 0x80000000u : 0u;
+        return result(C{static_cast<key>((Smallest ? upper : ~upper) ^ flip), word & 0xffffffffu});
+    }
 
     Result result;
 };

@@ -16,17 +16,27 @@ namespace warpfold::detail {
 // The number of elements before the end of a segment that is not there: behind everything.
 inline constexpr std::uint64_t never = std::uint64_t{1} << 62;
 
-// What a block has read of the offsets when its kernel begins, in shared memory: the positions where every step-th
-// segment ends, which is each where they are no more than there is room for.
+// How segments are cut into ranges, consecutive ones, whose numbers of segments differ by one at most: by the host,
+// so that no thread has to divide.
+struct segment_cut {
+    segment_cut(std::uint64_t segments, unsigned most)
+        : ranges(segments < most ? static_cast<unsigned>(segments) : most), more(static_cast<unsigned>(segments % ranges)),
+          each(segments / ranges) {}
+
+    // The first segment of range k, and, for k == ranges, the number of segments.
+    __host__ __device__ std::uint64_t begin(unsigned k) const { return k * each + (k < more ? k : more); }
+    __host__ __device__ std::uint64_t count(unsigned k) const { return each + (k < more ? 1 : 0); }
+
+    unsigned ranges;
+    unsigned more; // so many have each + 1
+    std::uint64_t each;
+};
+
+// What a block has read of the offsets when its kernel begins, in shared memory: how many elements stand before each of
+// the ranges, and before the end of everything.
+template <unsigned Ranges>
 struct segment_signposts {
-    static constexpr unsigned most = 1024;
-
-    std::uint64_t end[most];
-
-    // So many are read; of many segments fewer, since each is read from a place of its own.
-    __host__ __device__ static constexpr unsigned count(std::uint64_t segments) {
-        return segments <= most ? most : most / 2;
-    }
+    std::uint64_t before[Ranges + 1];
 };
 
 // All threads of a block construct it together.
@@ -35,25 +45,23 @@ struct segment_path {
     Offsets offsets;
     std::uint64_t base; // offsets[0]
     std::uint64_t segments;
+    segment_cut cut;
     std::uint64_t elements;
     std::uint64_t total; // elements and ends
-    unsigned posts;
-    std::uint64_t step; // from signpost to signpost
 
-    __device__ segment_path(const Offsets& offsets_, std::uint64_t segments_, segment_signposts& signposts)
-        : offsets(offsets_),
-          segments(segments_),
-          posts(segment_signposts::count(segments_)),
-          step((segments_ + posts - 1) / posts) {
+    // A barrier has to come before anybody looks at the signposts.
+    template <class Signposts>
+    __device__ segment_path(const Offsets& offsets_, std::uint64_t segments_, const segment_cut& cut_,
+                            Signposts& signposts)
+        : offsets(offsets_), segments(segments_), cut(cut_) {
         // Nothing here waits for anything else.
         base = static_cast<std::uint64_t>(offsets[0]);
         const auto behind = static_cast<std::uint64_t>(offsets[segments]);
-        for (unsigned k = threadIdx.x; k < posts; k += blockDim.x) {
-            signposts.end[k] = elements_before_end(k * step) + k * step;
+        for (unsigned k = threadIdx.x; k <= cut.ranges; k += blockDim.x) {
+            signposts.before[k] = static_cast<std::uint64_t>(offsets[cut.begin(k)]) - base;
         }
         elements = behind < base ? 0 : behind - base;
         total = elements + segments;
-        __syncthreads();
     }
 
     // The number of elements before the end of segment s, `never` where there is no segment s.
@@ -66,36 +74,24 @@ struct segment_path {
     __device__ mark mark_of_end(std::uint64_t s) const { return offsets[s < segments ? s + 1 : segments]; }
     __device__ std::uint64_t elements_before(mark of_end) const { return static_cast<std::uint64_t>(of_end) - base; }
     // The position where segment s begins, s < segments.
-    __device__ std::uint64_t begin_of(std::uint64_t s) const {
-        return static_cast<std::uint64_t>(offsets[s]) - base + s;
+    __device__ std::uint64_t begin_of(std::uint64_t s, unsigned weight = 1) const {
+        return static_cast<std::uint64_t>(offsets[s]) - base + s * weight;
     }
 
-    // The number of elements before the beginning of segment s and its end, if there is a signpost for each segment.
-    __device__ bool knows_all() const { return step == 1; }
-    __device__ std::uint64_t known_begin(std::uint64_t s, const segment_signposts& signposts) const {
-        return s == 0 ? 0 : signposts.end[s - 1] - (s - 1);
-    }
-    __device__ std::uint64_t known_end(std::uint64_t s, const segment_signposts& signposts) const {
-        return signposts.end[s] - s;
-    }
-    // Whether all segments are known and none has more elements than these. The whole block asks together.
-    __device__ bool all_within(std::uint64_t most, const segment_signposts& signposts) const {
-        bool longer = !knows_all();
-        for (unsigned s = threadIdx.x; knows_all() && s < segments; s += blockDim.x) {
-            longer = longer || known_end(s, signposts) - known_begin(s, signposts) > most;
-        }
-        return __syncthreads_or(longer ? 1 : 0) == 0;
-    }
-
-    // How many segments end before position d. A whole warp asks together.
-    __device__ std::uint64_t ends_before(std::uint64_t d, const segment_signposts& signposts) const {
+    // How many segments end before position d, where an end counts as much as `weight` elements. A whole warp asks
+    // together.
+    template <class Signposts>
+    __device__ std::uint64_t ends_before(std::uint64_t d, const Signposts& signposts, unsigned weight = 1) const {
         const unsigned lane = threadIdx.x % warp::lanes;
-        const unsigned each = posts / warp::lanes; // no more than lanes
-        unsigned passed = each * count_of(signposts.end[lane * each + each - 1] < d);
-        passed += passed == posts ? 0 : count_of(lane < each && signposts.end[passed + lane] < d);
-        // The answer is behind the last signpost that is passed, and not behind the next.
-        std::uint64_t least = passed == 0 ? 0 : (passed - 1) * step + 1;
-        std::uint64_t most = min(passed * step, segments);
+        // The last segment of range k ends `weight` before the next range begins.
+        const auto ends = [&](unsigned k) {
+            return k < cut.ranges && signposts.before[k + 1] + (cut.begin(k + 1) - 1) * weight < d;
+        };
+        const unsigned each = (cut.ranges + warp::lanes - 1) / warp::lanes; // no more than lanes
+        unsigned passed = each * count_of(ends(lane * each + each - 1));
+        passed += count_of(lane < each && ends(passed + lane));
+        std::uint64_t least = cut.begin(passed);
+        std::uint64_t most = passed == cut.ranges ? segments : cut.begin(passed + 1) - 1;
         while (least < most) {
             constexpr unsigned probes = 4;
             const std::uint64_t apart = (most - least + probes * warp::lanes - 1) / (probes * warp::lanes);
@@ -103,7 +99,7 @@ struct segment_path {
 #pragma unroll
             for (unsigned j = 0; j < probes; ++j) {
                 const std::uint64_t s = least + (j * warp::lanes + lane) * apart;
-                below[j] = s < most && elements_before_end(s) + s < d;
+                below[j] = s < most && elements_before_end(s) + s * weight < d;
             }
             unsigned count = 0;
 #pragma unroll
@@ -129,14 +125,17 @@ private:
 // Of one length: nothing is read, nothing is searched.
 template <>
 struct segment_path<equal_segments> {
+    equal_segments offsets;
     std::uint64_t length;
     static constexpr std::uint64_t base = 0;
     std::uint64_t segments;
     std::uint64_t elements;
     std::uint64_t total;
 
-    __device__ segment_path(const equal_segments& offsets, std::uint64_t segments_, segment_signposts&)
-        : length(offsets.length), segments(segments_), elements(segments_ * length), total(elements + segments_) {}
+    template <class Signposts>
+    __device__ segment_path(const equal_segments& offsets_, std::uint64_t segments_, const segment_cut&, Signposts&)
+        : offsets(offsets_), length(offsets.length), segments(segments_), elements(segments_ * length),
+          total(elements + segments_) {}
 
     __device__ std::uint64_t elements_before_end(std::uint64_t s) const {
         return s < segments ? (s + 1) * length : never;
@@ -144,12 +143,11 @@ struct segment_path<equal_segments> {
     using mark = std::uint64_t;
     __device__ mark mark_of_end(std::uint64_t s) const { return (s < segments ? s + 1 : segments) * length; }
     __device__ std::uint64_t elements_before(mark of_end) const { return of_end; }
-    __device__ std::uint64_t begin_of(std::uint64_t s) const { return s * (length + 1); }
-    __device__ std::uint64_t known_begin(std::uint64_t s, const segment_signposts&) const { return s * length; }
-    __device__ std::uint64_t known_end(std::uint64_t s, const segment_signposts&) const { return (s + 1) * length; }
-    __device__ bool all_within(std::uint64_t most, const segment_signposts&) const { return length <= most; }
-    __device__ std::uint64_t ends_before(std::uint64_t d, const segment_signposts&) const {
-        return min(d / (length + 1), segments);
+    __device__ std::uint64_t begin_of(std::uint64_t s, unsigned weight = 1) const { return s * (length + weight); }
+    template <class Signposts>
+    __device__ std::uint64_t ends_before(std::uint64_t d, const Signposts&, unsigned weight = 1) const {
+        // Segment s ends at s * (length + weight) + length.
+        return d <= length ? 0 : min((d - length - 1) / (length + weight) + 1, segments);
     }
 };
 

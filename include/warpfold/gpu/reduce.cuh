@@ -13,6 +13,7 @@
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/choice.cuh"
+#include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/mailbox.cuh"
 #include "warpfold/gpu/target.hpp"
@@ -118,6 +119,8 @@ __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_pe
                   bool once) {
     __shared__ block::reduce_storage<A> storage;
 
+    allow_later();
+    await_earlier();
     A mine;
     if constexpr (is_commutative_v<Op>) {
         mine = fold_strided<A>(in, n, map, op, once);
@@ -177,6 +180,10 @@ reduce_shape shape_of_reduce(std::uint64_t n, unsigned weight) {
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
     shape.bytes = shape.blocks * sizeof(mailbox<A>);
     shape.once = n * sizeof(T) > device_attribute(cudaDevAttrL2CacheSize);
+    if (n * sizeof(T) >= reduce_tuning.turns_from) {
+        shape.blocks *= reduce_tuning.turns;
+        shape.bytes *= reduce_tuning.turns;
+    }
     return shape;
 }
 
@@ -204,7 +211,7 @@ private:
         check_array(in, call);
         if constexpr (fits_word_v<Op, A>) {
             if (n <= most_in_words) {
-                launch<std::uint64_t>(on, in, n, as_word<Op::smallest>{}, minimum{}, of_word<Result, A>{result}, out,
+                launch<std::uint64_t>(on, in, n, as_word<Op::smallest>{}, minimum{}, of_word<Op::smallest, Result, A>{result}, out,
                                       got, call);
                 return;
             }
@@ -224,9 +231,9 @@ private:
         if constexpr (waits) {
             place = static_cast<Out>(memory.data());
         }
-        reduce_kernel<A><<<shape.blocks, shape.threads, 0, on.stream>>>(
-            in, n, map, op, result, place, static_cast<mailbox<A>*>(memory.boxes()), shape.once);
-        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        launch_after(facts_of<&reduce_kernel<A, In, Map, Op, Result, Out>>(),
+                     &reduce_kernel<A, In, Map, Op, Result, Out>, shape.blocks, shape.threads, 0, on.stream, in, n, map,
+                     op, result, place, static_cast<mailbox<A>*>(memory.boxes()), shape.once);
         if constexpr (waits) {
             WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(got, place, sizeof(*got), cudaMemcpyDeviceToHost, on.stream));
             WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/segmented_tile.cuh"
 
@@ -37,6 +38,8 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
     constexpr unsigned warps = shape::threads / warp::lanes;
     __shared__ alignas(16) staged<T> all[warps][shape::places];
 
+    allow_later();
+    await_earlier();
     staged<T>* const shared = all[threadIdx.x / warp::lanes];
     const unsigned lane = threadIdx.x % warp::lanes;
     const unsigned rounds = shape::items / length;

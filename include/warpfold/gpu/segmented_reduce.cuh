@@ -10,109 +10,72 @@
 #include <type_traits>
 
 #include "warpfold/block/reduce.cuh"
+#include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/mailbox.cuh"
+#include "warpfold/gpu/segmented_ends.cuh"
 #include "warpfold/gpu/segmented_equal.cuh"
+#include "warpfold/gpu/segmented_few.cuh"
+#include "warpfold/gpu/segmented_pieces.cuh"
+#include "warpfold/gpu/segmented_team.cuh"
 #include "warpfold/gpu/segmented_warp.cuh"
 #include "warpfold/gpu/target.hpp"
 #include "warpfold/host/segmented_reduce.hpp"
 
 namespace warpfold::detail {
 
-// What a warp has of the segments at both ends of its part.
-template <class A>
-struct segment_ends {
-    A head;                // of the first one that ends here, if it began before
-    A open;                // of the one that does not end here
-    std::uint64_t segment; // the one with the head
-    bool some;             // whether the warp has anything
-    bool ended;            // whether a segment ended
-    bool begun_before;
-};
-
 template <class T, class A>
 struct segmented_storage {
     static constexpr unsigned warps = segmented_tile<T, A>::warps;
 
-    segmented_warp_storage<T, A> of_warp[warps];
+    union {
+        segmented_warp_storage<T, A> of_warp[warps];
+        std::conditional_t<sizeof(A) <= 32, segment_pieces_storage<A>, unsigned char> pieces;
+    };
     alignas(segment_ends<A>) unsigned char ends[warps * sizeof(segment_ends<A>)];
     block::reduce_storage<A> folding;
     alignas(segment_ends<A>) unsigned char whole[sizeof(segment_ends<A>)]; // the block's
 };
 
-// What one of `team` threads has of `count` elements from `first` on, every so many vectors.
-template <class A, class In, class Map, class Op>
-__device__ A fold_by_team(const In& in, std::uint64_t first, std::uint64_t count, const Map& map, const Op& op,
-                          unsigned thread, unsigned team) {
-    using T = element_t<In>;
-    A mine = Op::template identity<A>();
-    const auto take = [&](const T& x, std::uint64_t k) {
-        mine = op(mine, static_cast<A>(mapped(map, x, first + k)));
-    };
-    if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
-        const vector_view<T> view(in + first, count);
-        constexpr unsigned width = vector_view<T>::width;
-        constexpr unsigned loads = 4;
-        for (std::uint64_t k = thread; k < view.vectors; k += loads * team) {
-            uint4 loaded[loads];
-#pragma unroll
-            for (unsigned i = 0; i < loads; ++i) {
-                if (k + i * team < view.vectors) {
-                    loaded[i] = __ldcs(view.data + k + i * team);
-                }
-            }
-#pragma unroll
-            for (unsigned i = 0; i < loads; ++i) {
-                if (k + i * team < view.vectors) {
-#pragma unroll
-                    for (unsigned j = 0; j < width; ++j) {
-                        take(element_of<T>(loaded[i], j), view.head + (k + i * team) * width + j);
-                    }
-                }
-            }
-        }
-        for (std::uint64_t k = thread; k < view.head; k += team) {
-            take(in[first + k], k);
-        }
-        for (std::uint64_t k = view.tail + thread; k < count; k += team) {
-            take(in[first + k], k);
-        }
-    } else {
-#pragma unroll 4
-        for (std::uint64_t k = thread; k < count; k += team) {
-            take(in[first + k], k);
-        }
-    }
-    return mine;
+inline constexpr unsigned signposts_of_many = 512;
+
+// Blocks a multiprocessor. Fewer have more registers each, which is faster where values are larger than elements, and
+// where nothing waits for offsets.
+template <class In, class A, class Offsets>
+inline constexpr unsigned blocks_of_many =
+    segmented_tile<element_t<In>, A>::blocks_per_multiprocessor == 3 &&
+            (sizeof(A) > sizeof(element_t<In>) || std::is_same_v<Offsets, equal_segments>)
+        ? 2
+        : segmented_tile<element_t<In>, A>::blocks_per_multiprocessor;
+
+// In a function of its own, which gets and keeps nothing of the kernel's registers.
+template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
+__device__ __noinline__ void fold_pieces_apart(In in, Offsets offsets, std::uint64_t segments, segment_cut cut, Map map,
+                                               Op op, Result result, Out out, mailbox<A>* boxes, Signposts& signposts,
+                                               segment_pieces_storage<A>& shared, segment_ends<A>& whole,
+                                               block::reduce_storage<A>& folding) {
+    const segment_path<Offsets> path(offsets, segments, cut, signposts);
+    __syncthreads();
+    fold_pieces<A>(in, path, signposts, map, op, result, out, boxes, shared, whole, folding);
 }
 
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads,
-                                  segmented_tile<element_t<In>, A>::blocks_per_multiprocessor)
+__global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blocks_of_many<In, A, Offsets>)
     segmented_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
-                     mailbox<A>* boxes) {
-    using tile = segmented_tile<element_t<In>, A>;
-    __shared__ segmented_storage<element_t<In>, A> shared;
-    __shared__ segment_signposts signposts;
+                     segment_cut cut, mailbox<A>* boxes) {
+    using T = element_t<In>;
+    using tile = segmented_tile<T, A>;
+    __shared__ segmented_storage<T, A> shared;
+    __shared__ segment_signposts<signposts_of_many> signposts;
 
-    const segment_path<Offsets> path(offsets, segments, signposts);
-    if constexpr (is_commutative_v<Op>) {
-        // Where that leaves none with much, a segment is a warp's or a block's and nobody waits for anybody.
-        constexpr std::uint64_t of_warp = segmented_tuning.bytes_of_warp / sizeof(element_t<In>);
-        constexpr std::uint64_t of_block = segmented_tuning.bytes_of_block / sizeof(element_t<In>);
-        const bool by_blocks = segments <= gridDim.x;
-        if (segments <= std::uint64_t{gridDim.x} * tile::warps &&
-            path.all_within(by_blocks ? of_block : of_warp, signposts)) {
-            const unsigned team = by_blocks ? tile::threads : warp::lanes;
-            const std::uint64_t s = blockIdx.x + std::uint64_t{threadIdx.x / team} * gridDim.x;
-            if (s < segments) {
-                const std::uint64_t begin = path.known_begin(s, signposts);
-                A mine = fold_by_team<A>(in, path.base + begin, path.known_end(s, signposts) - begin, map, op,
-                                         threadIdx.x % team, team);
-                mine = by_blocks ? warpfold::block::reduce(mine, op, shared.folding) : warp::reduce(mine, op);
-                if (threadIdx.x % team == 0) {
-                    out[s] = result(mine);
-                }
-            }
+    allow_later();
+    await_earlier();
+    auto& whole = *reinterpret_cast<segment_ends<A>*>(shared.whole);
+    const segment_path<Offsets> path(offsets, segments, cut, signposts);
+    __syncthreads();
+    if constexpr (in_pieces_v<Op, A>) {
+        if (path.elements / (segmented_tuning.bytes_of_long / sizeof(T) + 1) >= segments) {
+            fold_pieces_apart<A>(in, offsets, segments, cut, map, op, result, out, boxes, signposts, shared.pieces, whole,
+                                 shared.folding);
             return;
         }
     }
@@ -145,7 +108,6 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads,
 
     // The warps' ends together: what the block has of the first segment that ends in it, if that began before the
     // block, and of the one that it leaves open.
-    auto& whole = *reinterpret_cast<segment_ends<A>*>(shared.whole);
     if (threadIdx.x == 0) {
         A open = Op::template identity<A>();
         whole.ended = false;
@@ -169,30 +131,13 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads,
             }
             open = one.open;
         }
-        // A block posts before it waits for those before it, which started earlier and wait for none behind them.
-        const std::uint64_t block_end = block_begin + tile::warps * share;
-        if (block_end < path.total) {
-            detail::post(&boxes[blockIdx.x], open);
-        }
+        whole.open = open;
     }
     __syncthreads();
-    // A block takes the boxes from the one where the segment before its first one ended up to its own: so each box is
-    // emptied once.
-    if (blockIdx.x != 0 && whole.ended) {
-        const std::uint64_t begun = path.begin_of(whole.segment);
-        const auto first_block = static_cast<unsigned>(begun == 0 ? 0 : (begun - 1) / (tile::warps * share));
-        const unsigned count = first_block < blockIdx.x ? blockIdx.x - first_block : 0; // 0 if the offsets decrease
-        const unsigned each = (count + tile::threads - 1) / tile::threads;
-        const unsigned stop = min((threadIdx.x + 1) * each, count);
-        A before = Op::template identity<A>();
-        for (unsigned k = threadIdx.x * each; k < stop; ++k) {
-            before = op(before, detail::collect(&boxes[first_block + k]));
-        }
-        before = warpfold::block::reduce(before, op, shared.folding);
-        if (threadIdx.x == 0 && whole.begun_before) {
-            out[whole.segment] = result(static_cast<A>(op(before, whole.head)));
-        }
-    }
+    const std::uint64_t begun = whole.ended ? path.begin_of(whole.segment) : 0;
+    const auto first_block = static_cast<unsigned>(begun == 0 ? 0 : (begun - 1) / (tile::warps * share));
+    join_blocks(boxes, block_begin + tile::warps * share < path.total, whole.open, first_block, op, result, out, whole,
+                shared.folding);
 }
 
 template <>
@@ -205,25 +150,87 @@ struct segmented_engine<gpu> {
         if (segments == 0) {
             return;
         }
-        if constexpr (std::is_same_v<Offsets, equal_segments> && short_segments<In>::possible) {
-            using shape = short_segments<In>;
-            if (offsets.length != 0 && offsets.length <= shape::longest) {
-                const std::uint64_t most = device_attribute(cudaDevAttrMultiProcessorCount) *
-                                           std::uint64_t{shape::blocks_per_multiprocessor};
-                const std::uint64_t of_block = shape::items / offsets.length * shape::threads; // segments
-                const auto blocks = static_cast<unsigned>(std::min(most, (segments + of_block - 1) / of_block));
-                short_segments_kernel<A><<<blocks, shape::threads, 0, on.stream>>>(
-                    in, static_cast<unsigned>(offsets.length), segments, map, op, result, out);
-                WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        const unsigned multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+        if constexpr (std::is_same_v<Offsets, equal_segments>) {
+            if constexpr (short_segments<In>::possible) {
+                if (offsets.length != 0 && offsets.length <= short_segments<In>::longest &&
+                    offsets.length * segments * sizeof(element_t<In>) > segmented_tuning.bytes_of_short) {
+                    return launch_short<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
+                }
+            }
+            if (offsets.length == 0 ||
+                (is_commutative_v<Op> && teams_suit<element_t<In>>(offsets.length, segments, multiprocessors))) {
+                return launch_teams<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
+            }
+        }
+        if constexpr (in_pieces_v<Op, A>) {
+            const unsigned blocks = multiprocessors * few_segments::blocks_per_multiprocessor;
+            const unsigned ranges = std::min(blocks, few_segments::ranges);
+            if (segments <= std::min<std::uint64_t>(few_segments::most, ranges * few_segments::of_range)) {
+                const segment_cut cut(segments, ranges);
+                const call_memory memory(on, blocks * sizeof(mailbox<A>), 0, call);
+                launch_after(facts_of<&few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
+                             &few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, few_segments::threads, 0,
+                             on.stream, in, offsets, segments, map, op, result, out, cut,
+                             static_cast<mailbox<A>*>(memory.boxes()));
                 return;
             }
         }
         using tile = segmented_tile<element_t<In>, A>;
-        const unsigned blocks = device_attribute(cudaDevAttrMultiProcessorCount) * tile::blocks_per_multiprocessor;
+        const unsigned blocks = multiprocessors * blocks_of_many<In, A, Offsets>;
+        const segment_cut cut(segments, signposts_of_many);
         const call_memory memory(on, blocks * sizeof(mailbox<A>), 0, call);
-        segmented_kernel<A><<<blocks, tile::threads, 0, on.stream>>>(
-            in, offsets, segments, map, op, result, out, static_cast<mailbox<A>*>(memory.boxes()));
-        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        launch_after(facts_of<&segmented_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
+                     &segmented_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, tile::threads, 0, on.stream, in,
+                     offsets, segments, map, op, result, out, cut, static_cast<mailbox<A>*>(memory.boxes()));
+    }
+
+private:
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void launch_short(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
+                             unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
+                             const Out& out) {
+        using shape = short_segments<In>;
+        const std::uint64_t most = multiprocessors * std::uint64_t{shape::blocks_per_multiprocessor};
+        const std::uint64_t of_block = shape::items / length * shape::threads; // segments
+        const auto blocks = static_cast<unsigned>(std::min(most, (segments + of_block - 1) / of_block));
+        launch_after(facts_of<&short_segments_kernel<A, In, Map, Op, Result, Out>>(),
+                     &short_segments_kernel<A, In, Map, Op, Result, Out>, blocks, shape::threads, 0, on.stream, in,
+                     static_cast<unsigned>(length), segments, map, op, result, out);
+    }
+    // Whether segments of one length are each a team's: where there are enough for all, or none is long.
+    template <class T>
+    static bool teams_suit(std::uint64_t length, std::uint64_t segments, unsigned multiprocessors) {
+        if (length > ~0u) {
+            return false;
+        }
+        const std::uint64_t bytes = length * sizeof(T);
+        if (bytes * segments <= segmented_tuning.bytes_by_teams) {
+            return bytes <= segmented_tuning.bytes_of_range / 4 || segments >= 4ull * multiprocessors;
+        }
+        return bytes >= segmented_tuning.bytes_of_team && segments >= 16ull * multiprocessors;
+    }
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void launch_teams(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
+                             unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
+                             const Out& out) {
+        const std::uint64_t vectors = (length * sizeof(element_t<In>) + 15) / 16;
+        const std::uint64_t many = std::uint64_t{multiprocessors} * 1024; // threads
+        unsigned log_team = 0;
+        while (log_team < segment_teams::log_warp &&
+               (vectors > std::uint64_t{segmented_tuning.team_loads} << log_team ||
+                (vectors > 1u << log_team && segments << log_team < many))) {
+            ++log_team;
+        }
+        if (vectors > 256 && (segments * warp::lanes < many || vectors > 4096)) {
+            log_team = segment_teams::log_threads;
+        }
+        const std::uint64_t of_block = segment_teams::threads >> log_team;
+        const auto blocks = static_cast<unsigned>(
+            std::min<std::uint64_t>((segments + of_block - 1) / of_block, std::uint64_t{multiprocessors} * 1024));
+        launch_after(facts_of<&segment_teams_kernel<A, In, Map, Op, Result, Out>>(),
+                     &segment_teams_kernel<A, In, Map, Op, Result, Out>, blocks, segment_teams::threads, 0,
+                     on.stream, in, static_cast<unsigned>(length), segments, log_team, map, op, result, out);
     }
 };
 

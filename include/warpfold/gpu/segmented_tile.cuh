@@ -10,12 +10,11 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/run.cuh"
+#include "warpfold/gpu/segmented_team.cuh"
 #include "warpfold/tuning/segmented_reduce.hpp"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
-
-inline constexpr tuning::segmented_reduce segmented_tuning = tuning::segmented_reduce_default;
 
 // An element in registers, of any type.
 template <class T>

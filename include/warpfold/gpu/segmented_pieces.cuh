@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Long segments: blocks have equal shares of the elements, and fold the piece of each segment that lies in theirs, all
+// threads together, one piece behind the other.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/gpu/merge_path.cuh"
+#include "warpfold/gpu/segmented_ends.cuh"
+#include "warpfold/gpu/segmented_team.cuh"
+
+namespace warpfold::detail {
+
+// Whether blocks may share out elements: any order will do, and there is shared memory for the values.
+template <class Op, class A>
+inline constexpr bool in_pieces_v = is_commutative_v<Op> && sizeof(A) <= 32;
+
+// Of a block.
+template <class A>
+struct segment_pieces_storage {
+    static constexpr unsigned batch = warp::lanes; // pieces
+
+    std::uint64_t before[batch + 1]; // elements before each of their segments
+    alignas(A) unsigned char of_warp[batch * warp::lanes * sizeof(A)];
+    alignas(A) unsigned char open[sizeof(A)];
+};
+
+// An end of a segment counts as much as so many elements: about what a block reads while it begins with another piece.
+inline constexpr unsigned piece_weight = 512;
+
+template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
+__device__ void fold_pieces(const In& in, const segment_path<Offsets>& path, const Signposts& signposts,
+                            const Map& map, const Op& op, const Result& result, const Out& out, mailbox<A>* boxes,
+                            segment_pieces_storage<A>& shared, segment_ends<A>& whole,
+                            block::reduce_storage<A>& folding) {
+    constexpr unsigned batch = segment_pieces_storage<A>::batch;
+    // Behind the elements of each segment but the last there is room for what its end counts.
+    const std::uint64_t total = path.elements + (path.segments - 1) * piece_weight + 1;
+    const std::uint64_t share = ((total + gridDim.x - 1) / gridDim.x + 1023) / 1024 * 1024;
+    const std::uint64_t block_begin = blockIdx.x * share;
+    if (block_begin >= total) {
+        return;
+    }
+    const std::uint64_t block_end = block_begin + share < total ? block_begin + share : total;
+    const std::uint64_t first = path.ends_before(block_begin, signposts, piece_weight);
+    const unsigned lane = threadIdx.x % warp::lanes, warp = threadIdx.x / warp::lanes, warps = blockDim.x / warp::lanes;
+    auto* const of_warp = reinterpret_cast<A*>(shared.of_warp);
+    A& open = *reinterpret_cast<A*>(shared.open);
+    if (threadIdx.x == 0) {
+        whole.ended = false;
+        whole.begun_before = false;
+        whole.segment = first;
+        open = Op::template identity<A>();
+    }
+    bool more = true;
+    for (std::uint64_t begin = first; more; begin += batch) {
+        __syncthreads();
+        if (threadIdx.x <= batch) {
+            shared.before[threadIdx.x] = path.elements_before(path.mark_of_end(begin + threadIdx.x - 1));
+        }
+        if (blockDim.x == batch && threadIdx.x == 0) {
+            shared.before[batch] = path.elements_before(path.mark_of_end(begin + batch - 1));
+        }
+        if (begin == 0 && threadIdx.x == 0) {
+            shared.before[0] = 0;
+        }
+        __syncthreads();
+        // Where in the block's share piece j of the batch lies; nowhere behind the last one.
+        unsigned pieces = 0;
+        for (; pieces < batch; ++pieces) {
+            const std::uint64_t s = begin + pieces;
+            // No more than there are, should the offsets decrease.
+            const std::uint64_t behind = min(shared.before[pieces + 1], path.elements);
+            const std::uint64_t before = min(shared.before[pieces], behind);
+            const std::uint64_t at = before + s * piece_weight;
+            if (s >= path.segments || at >= block_end) {
+                more = false;
+                break;
+            }
+            const std::uint64_t from = before + (block_begin > at ? min(block_begin - at, behind - before) : 0);
+            const std::uint64_t to = before + min(block_end - at, behind - before);
+            A mine = Op::template identity<A>();
+            if (from < to) {
+                mine = fold_by_team<A>(in, path.base + from, to - from, map, op, threadIdx.x, blockDim.x);
+            }
+            mine = warp::reduce(mine, op);
+            if (lane == 0) {
+                of_warp[pieces * warp::lanes + warp] = mine;
+            }
+        }
+        __syncthreads();
+        if (threadIdx.x < pieces) {
+            A value = of_warp[lane * warp::lanes];
+            for (unsigned w = 1; w < warps; ++w) {
+                value = op(value, of_warp[lane * warp::lanes + w]);
+            }
+            const std::uint64_t s = begin + lane;
+            const std::uint64_t behind = min(shared.before[lane + 1], path.elements);
+            const std::uint64_t before = min(shared.before[lane], behind);
+            if (lane + 1 == pieces && behind + s * piece_weight >= block_end) {
+                open = value;
+            } else if (s != first) {
+                out[s] = result(value);
+            } else {
+                whole.ended = true;
+                whole.begun_before = before + s * piece_weight < block_begin;
+                whole.head = value;
+                if (!whole.begun_before) {
+                    out[s] = result(value);
+                }
+            }
+        }
+    }
+    __syncthreads();
+    // The segment before the first one ended in this block, which posted what it had of the next.
+    const auto first_block = first == 0 ? 0u : static_cast<unsigned>((path.begin_of(first, piece_weight) - piece_weight) / share);
+    join_blocks(boxes, block_end < total, open, first_block, op, result, out, whole, folding);
+}
+
+} // namespace warpfold::detail
