@@ -20,11 +20,29 @@ using json = nlohmann::json;
 using softgpu::observe::point_counts;
 using softgpu::observe::profile_point;
 
+constexpr std::uint64_t most_lines = 1u << 30;
+
+// get<>() makes something of negative numbers and of fractions.
+std::uint64_t number_in(const json& j) {
+    if (!j.is_number_unsigned()) {
+        throw failure("a number is missing, negative or no integer");
+    }
+    return j.get<std::uint64_t>();
+}
+
+std::uint32_t line_in(const json& j) {
+    const std::uint64_t line = number_in(j);
+    if (line > most_lines) {
+        throw failure(fmt::format("{} is no number of a line", line));
+    }
+    return static_cast<std::uint32_t>(line);
+}
+
 point_counts counts_of(const json& j) {
     point_counts c;
-    c.guarded_off = j.at("guarded_off").get<std::uint64_t>();
+    c.guarded_off = number_in(j.at("guarded_off"));
     const json& counters = j.at("counters");
-#define SOFTGPU_COUNTER(name, combine, meaning) c.counts.name = counters.value(#name, std::uint64_t{0});
+#define SOFTGPU_COUNTER(name, combine, meaning) c.counts.name = number_in(counters.value(#name, json(0u)));
 #include "softgpu/observe/counters.def"
 #undef SOFTGPU_COUNTER
     return c;
@@ -34,10 +52,9 @@ profile_point point_of(const json& j) {
     profile_point p;
     p.function = j.at("function").get<std::string>();
     p.ptx = j.at("ptx").get<std::string>();
-    p.ptx_line = j.at("ptx_line").get<std::uint32_t>();
+    p.ptx_line = line_in(j.at("ptx_line"));
     for (const json& at : j.at("at")) {
-        p.at.push_back({at.at(0).get<std::string>(), at.at(1).get<std::uint32_t>(), at.at(2).get<std::uint32_t>(),
-                        at.at(3).get<std::string>()});
+        p.at.push_back({at.at(0).get<std::string>(), line_in(at.at(1)), line_in(at.at(2)), at.at(3).get<std::string>()});
     }
     return p;
 }
@@ -49,14 +66,18 @@ profile_file profile_of(const json& j) {
         auto& known = file.sources[path];
         for (const auto& [number, text] : lines.items()) {
             std::uint32_t line = 0;
-            std::from_chars(number.data(), number.data() + number.size(), line);
+            const char* const end = number.data() + number.size();
+            if (const auto [at, wrong] = std::from_chars(number.data(), end, line);
+                at != end || wrong != std::errc{} || line > most_lines) {
+                throw failure(fmt::format("'{}' is no number of a line", number));
+            }
             known[line] = text.get<std::string>();
         }
     }
     for (const json& k : j.at("kernels")) {
         profile_kernel& kernel = file.kernels.emplace_back();
         kernel.name = k.at("kernel").get<std::string>();
-        kernel.launches = k.at("launches").get<std::uint64_t>();
+        kernel.launches = number_in(k.at("launches"));
         for (const json& i : k.at("instructions")) {
             kernel.points.push_back(point_of(i));
             kernel.counts.push_back(counts_of(i));
@@ -88,6 +109,8 @@ profile_file read_profile(const std::string& path) {
     try {
         return profile_of(j);
     } catch (const json::exception& wrong) {
+        throw failure(fmt::format("{} is a damaged profile: {}", name, report::printable(wrong.what())));
+    } catch (const failure& wrong) {
         throw failure(fmt::format("{} is a damaged profile: {}", name, report::printable(wrong.what())));
     }
 }

@@ -118,7 +118,12 @@ verdict says_who_waits(const frame::evidence& e) {
     if (at == std::string::npos) {
         return seen(false, "it came to its end");
     }
-    return seen(true, e.said.substr(at, e.said.find('\n', at) - at));
+    std::string said = e.said.substr(at, e.said.find('\n', at) - at);
+    for (std::size_t slash = said.rfind('/'); slash != std::string::npos; slash = said.rfind('/')) { // files without folders
+        const std::size_t space = said.rfind(' ', slash);
+        said.erase(space + 1, slash - space);
+    }
+    return seen(true, said);
 }
 
 std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }

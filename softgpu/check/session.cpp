@@ -86,14 +86,14 @@ void session::host_finding(std::string kind, std::string message, std::uint64_t 
     sink_.add(std::move(f));
 }
 
-void session::find_leaks(std::uint64_t after) {
+void session::find_leaks(std::uint64_t after, const std::set<memory::address>& idle) {
     if (!has(leak)) {
         return;
     }
     for (const memory::allocation& a : memory_.list()) {
         const bool managed = a.kind == memory::allocation_kind::managed;
         const bool array = a.kind == memory::allocation_kind::array;
-        if (a.serial <= after ||
+        if (a.serial <= after || idle.contains(a.base) ||
             (!array && ((a.kind != memory::allocation_kind::device && !managed) || !a.name.empty()))) {
             continue;
         }

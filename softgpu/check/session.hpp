@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -47,8 +48,9 @@ public:
     void host_finding(std::string kind, std::string message, std::uint64_t at);
     // All that is allocated was so before the checks began: somebody may have written it.
     void take_over();
-    // Says what is left, of the allocations after this one, for the end of the program or of a part of it.
-    void find_leaks(std::uint64_t after = 0);
+    // Says what is left, of the allocations after this one, for the end of the program or of a part of it. `idle`: places
+    // that graphs keep for memory which they have freed.
+    void find_leaks(std::uint64_t after = 0, const std::set<memory::address>& idle = {});
 
     // "384 bytes at 0x... (allocation 3)", or the variable's name; what is near where there is none.
     [[nodiscard]] std::string describe(std::uint64_t at) const;

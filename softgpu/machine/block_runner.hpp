@@ -22,6 +22,7 @@
 #include "softgpu/machine/module.hpp"
 #include "softgpu/machine/operation_trace.hpp"
 #include "softgpu/machine/pool.hpp"
+#include "softgpu/machine/shared_layout.hpp"
 #include "softgpu/machine/splits.hpp"
 #include "softgpu/machine/uniform_values.hpp"
 #include "softgpu/machine/waits.hpp"
@@ -278,6 +279,10 @@ private:
             f->top.fill(code_.local_bytes);
         }
         self_.entered = nullptr;
+        if (kernel_.uses_reserved_shared) {
+            const shared_layout l = shared_layout_of(kernel_, *launch_.request);
+            std::memset(b.shared + l.reserved_at, 0, l.reserved);
+        }
         if (launch_.checks != nullptr) {
             b.launch = &launch_;
             start_checks(b);
@@ -374,7 +379,7 @@ private:
         const std::lock_guard lock(launch_.fault_mutex);
         if (!launch_.first_fault) {
             launch_.first_fault = {fault_kind::deadlock,
-                                   "kernel " + launch_.kernel_name + ", block (" + std::to_string(b.id.x) + "," +
+                                   "kernel " + demangled(launch_.kernel_name) + ", block (" + std::to_string(b.id.x) + "," +
                                        std::to_string(b.id.y) + "," + std::to_string(b.id.z) +
                                        "): deadlock: " + described_waits(b)};
         }

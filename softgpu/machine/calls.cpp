@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/link.hpp"
 #include "softgpu/machine/module.hpp"
 #include "softgpu/machine/splits.hpp"
@@ -102,7 +103,7 @@ call_frame* new_call(const instruction* i, std::byte* frame, warp* w, const func
     try {
         f = &prepared(w, entry);
     } catch (const ptx::error& e) {
-        raise_text(w, i, fault_kind::invalid_ptx, "function " + entry.name + ": PTX " + e.what(),
+        raise_text(w, i, fault_kind::invalid_ptx, "function " + demangled(entry.name) + ": PTX " + e.what(),
                    static_cast<unsigned>(std::countr_zero(w->mask)));
         return nullptr;
     }
@@ -110,7 +111,7 @@ call_frame* new_call(const instruction* i, std::byte* frame, warp* w, const func
     const auto first = static_cast<unsigned>(std::countr_zero(w->mask));
     if (site.arguments.size() != code.arguments.size() || site.results.size() > code.results.size()) {
         raise_text(w, i, fault_kind::trap,
-                   "function " + entry.name + " takes " + std::to_string(code.arguments.size()) +
+                   "function " + demangled(entry.name) + " takes " + std::to_string(code.arguments.size()) +
                        " arguments, and is called with " + std::to_string(site.arguments.size()),
                    first);
         return nullptr;
@@ -123,7 +124,7 @@ call_frame* new_call(const instruction* i, std::byte* frame, warp* w, const func
         raise_text(w, i, fault_kind::stack_overflow,
                    "stack overflow: the thread's " + std::to_string(w->host->launch->local_bytes) +
                        " bytes do not hold call number " + std::to_string(caller->depth + 1) + " in a row, of " +
-                       entry.name,
+                       demangled(entry.name),
                    first);
         return nullptr;
     }

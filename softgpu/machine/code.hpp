@@ -24,6 +24,8 @@ enum class uniform : std::uint8_t {
     nctaid_x, nctaid_y, nctaid_z,
     ctaid_x, ctaid_y, ctaid_z,
     nwarpid, smid, nsmid, gridid, dynamic_shared_bytes, total_shared_bytes,
+    aggregate_shared_bytes,                  // with what the system has reserved
+    reserved_shared_begin, reserved_shared_groups, reserved_shared_end, // offsets
     grid_workspace_high, grid_workspace_low, // %envreg1 and 2: where cooperative groups keep the grid's barrier
 };
 

@@ -6,6 +6,7 @@
 #include "softgpu/machine/code.hpp"
 #include "softgpu/machine/describe.hpp"
 #include "softgpu/machine/inspect_report.hpp"
+#include "softgpu/machine/shared_layout.hpp"
 
 namespace softgpu::machine {
 
@@ -122,7 +123,7 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
                             hexadecimal(freed->base)
                       : ": out of bounds" + beside(l, at);
     } else if (std::string_view(space) == "shared") {
-        text += ": out of bounds; the block has " + std::to_string(l.shared_bytes) + " bytes";
+        text += ": out of bounds; the block has " + std::to_string(shared_layout_of(*l.of, *l.request).own) + " bytes";
     } else {
         text += ": out of bounds; the thread has " + std::to_string(l.local_bytes) + " bytes";
     }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t most_stack = memory::device_memory::window_bytes;
 
 fault not_runnable(fault_kind kind, const std::string& kernel, const std::string& why) {
-    return {kind, "kernel " + kernel + ": " + why};
+    return {kind, "kernel " + demangled(kernel) + ": " + why};
 }
 
 void run_blocks(launch_state& state, const program_code& code, const kernel& k, bool profiled, launch_result& result) {
@@ -72,8 +72,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     launch_state state;
     state.request = &request;
     state.memory = inside.memory;
-    const auto dynamic_at = static_cast<std::uint32_t>(round_up(k.shared_bytes, std::max(16u, k.shared_alignment)));
-    state.shared_bytes = request.dynamic_shared_bytes == 0 ? k.shared_bytes : dynamic_at + request.dynamic_shared_bytes;
+    state.shared_bytes = shared_layout_of(k, request).end;
     state.local_bytes = k.stack_bytes;
     if (k.needs_stack) {
         const std::uint64_t stack = std::max<std::uint64_t>({least_stack, k.stack_bytes, request.stack_bytes});

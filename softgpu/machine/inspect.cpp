@@ -7,6 +7,7 @@
 
 #include "softgpu/machine/inspect_report.hpp"
 #include "softgpu/machine/module.hpp"
+#include "softgpu/machine/shared_layout.hpp"
 #include "softgpu/machine/word_access.hpp"
 
 namespace softgpu::machine {
@@ -150,6 +151,12 @@ void start_checks(block& b) {
         }
     }
     std::fill(b.checks->valid.begin(), b.checks->valid.end(), std::uint8_t{0});
+    if (l.check_init && l.of->uses_reserved_shared) {
+        for (std::uint32_t at = shared_layout_of(*l.of, *l.request).reserved_at; at < l.shared_bytes; ++at) {
+            // The system has written it.
+            b.view->shared_valid[at / 8] |= static_cast<std::uint8_t>(1u << (at & 7));
+        }
+    }
     b.view->shared_stored = 0;
     b.view->has_lost = false;
     b.view->shared_written_from = 0;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "softgpu/machine/call_walk.hpp"
+#include "softgpu/machine/constant_address.hpp"
 #include "softgpu/machine/link.hpp"
 
 namespace softgpu::machine {
@@ -139,6 +140,8 @@ void module::implementation::place_shared(kernel& k, const ptx::function& f, std
     }
     for (const ptx::instruction& i : f.instructions) {
         for (const ptx::operand& o : i.operands) {
+            k.uses_reserved_shared = k.uses_reserved_shared || (o.kind == ptx::operand_kind::special &&
+                                                                o.name.starts_with("%reserved_smem"));
             visit_names(o, [&](const std::string& name, bool) {
                 if (const ptx::variable* const v = shared_variable(f, name)) {
                     take(*v);
@@ -214,6 +217,23 @@ void module::implementation::prepare(kernel& k) {
     // The compiler's own temporaries and addresses come on top of what is alive.
     k.facts.registers = std::clamp(k.places.live_words + 8, 16u, 255u);
     k.prepared = true;
+}
+
+std::uint64_t whole_constant_address(const launch_state& l, std::uint32_t bits) {
+    const auto in = [bits](const module::implementation& unit) -> std::uint64_t {
+        for (const auto& [name, v] : unit.variables) {
+            const std::uint32_t from_base = bits - static_cast<std::uint32_t>(v.address);
+            if (v.constant && from_base < v.bytes) {
+                return v.address + from_base;
+            }
+        }
+        return 0;
+    };
+    std::uint64_t found = in(*l.home);
+    for (const module::implementation* const unit : l.home->linked->units) {
+        found = found == 0 ? in(*unit) : found;
+    }
+    return found == 0 ? bits : found;
 }
 
 const program_code& module::implementation::code_of(kernel& k, code_variant how) {

@@ -51,6 +51,7 @@ public:
     std::uint32_t local_bytes = 0;                            // its own, of a thread
     std::uint32_t shared_bytes = 0;                           // static
     std::uint32_t shared_alignment = 1;                       // of dynamic shared memory
+    bool uses_reserved_shared = false;                        // names the registers that say where it lies
     bool uses_parameter_address = false;
     program::control_flow flow;
     program::register_places places;

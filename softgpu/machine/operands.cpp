@@ -97,6 +97,9 @@ place operand_layout::address_of(const operand& o, unsigned bytes, std::int64_t 
     case symbol_value::kind::local:
         return constants_.immediate(s.value + static_cast<std::uint64_t>(offset), bytes);
     case symbol_value::kind::parameter:
+        if (bytes != 8) {
+            throw ptx::error(o.where, "the address of '" + o.name + "' takes 64 bits");
+        }
         return constants_.parameter_address(s.value + static_cast<std::uint64_t>(offset));
     default: unknown(o);
     }
@@ -134,8 +137,7 @@ place operand_layout::special_place(const operand& o, unsigned bytes) {
         if (o.name.starts_with("%cluster_n")) {
             return constants_.immediate(1, bytes);
         }
-        for (const char* const zero : {"%cluster_cta", "%is_explicit_cluster", "%envreg", "%pm", "%reserved_smem",
-                                       "%current_graph_exec"}) {
+        for (const char* const zero : {"%cluster_cta", "%is_explicit_cluster", "%envreg", "%pm", "%current_graph_exec"}) {
             if (o.name.starts_with(zero)) {
                 return constants_.immediate(0, bytes);
             }

@@ -26,12 +26,12 @@ public:
                 return true;
             }
             format.remove_prefix(percent);
-            if (format.size() > 1 && format[1] == '%') {
+            const std::size_t length = conversion_length(format);
+            if (length != 0 && format[length - 1] == '%') { // flags, width and precision mean nothing there
                 out_ += '%';
-                format.remove_prefix(2);
+                format.remove_prefix(length);
                 continue;
             }
-            const std::size_t length = conversion_length(format);
             if (length == 0) { // not one that CUDA knows
                 out_ += '%';
                 format.remove_prefix(1);
@@ -65,7 +65,7 @@ private:
             skip("*0123456789");
         }
         skip("hlLqjzt");
-        return k < f.size() && one_of(f[k], "diouxXpcsfFeEgGaA") ? k + 1 : 0;
+        return k < f.size() && one_of(f[k], "diouxXpcsfFeEgGaA%") ? k + 1 : 0;
     }
 
     template <class T>

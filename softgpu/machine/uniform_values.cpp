@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/shared_layout.hpp"
+
 namespace softgpu::machine {
 
 namespace {
@@ -30,6 +32,7 @@ void fill_uniform(std::byte* at, std::uint64_t value, unsigned bytes) {
 
 std::uint64_t launch_value(const launch_state& launch, uniform what) {
     const launch_request& r = *launch.request;
+    const shared_layout shared = shared_layout_of(*launch.of, r);
     switch (what) {
     case uniform::ntid_x: return r.block.x;
     case uniform::ntid_y: return r.block.y;
@@ -40,7 +43,11 @@ std::uint64_t launch_value(const launch_state& launch, uniform what) {
     case uniform::nwarpid: return 64;
     case uniform::nsmid: return r.multiprocessors;
     case uniform::dynamic_shared_bytes: return r.dynamic_shared_bytes;
-    case uniform::total_shared_bytes: return launch.shared_bytes;
+    case uniform::total_shared_bytes: return shared.given;
+    case uniform::aggregate_shared_bytes: return shared.given + shared.reserved;
+    case uniform::reserved_shared_begin: return shared.reserved_at;
+    case uniform::reserved_shared_groups: return shared.reserved_at + reserved_for_system;
+    case uniform::reserved_shared_end: return shared.reserved_at + shared.reserved;
     case uniform::grid_workspace_high: return launch.grid_workspace >> 32;
     case uniform::grid_workspace_low: return launch.grid_workspace & 0xFFFFFFFFu;
     default: return 0;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "softgpu/machine/describe.hpp"
 #include "softgpu/machine/splits.hpp"
 
 namespace softgpu::machine {
@@ -115,19 +116,19 @@ std::string threads_of(const block& b, const warp& w, lane_mask mask) {
     return text;
 }
 
-std::string line_of(const program_code& code, std::uint32_t source) {
+std::string line_of(const warp& w, const program_code& code, std::uint32_t source) {
     if (source >= code.source->instructions.size()) {
         return {};
     }
-    std::string line;
-    for (const ptx::statement& s : code.source->statements) {
-        if (s.kind == ptx::statement_kind::location) {
-            line = ", line " + std::to_string(s.line) + " of file " + std::to_string(s.file);
-        } else if (s.kind == ptx::statement_kind::instruction && s.index == source) {
-            break;
+    const check::source_place at = source_place_of(*w.host->launch, {code.source, source});
+    std::string text = " at '" + at.instruction + "'";
+    if (!at.file.empty()) {
+        text += ", " + at.file + ":" + std::to_string(at.line);
+        for (const auto& [file, line] : at.called_from) {
+            text += ", called at " + file + ":" + std::to_string(line);
         }
     }
-    return " at '" + ptx::print(*code.source, code.source->instructions[source]) + "'" + line;
+    return text;
 }
 
 // The pseudo-instruction of the loop that `pc` is in; nullptr where that is no loop which waits.
@@ -146,10 +147,10 @@ std::string described_poll(const warp& w, const split& s) {
     const program_code& code = *frame_of(s.frame)->code;
     const instruction* const i = poll_of(code, s.pc);
     if (i == nullptr) {
-        return "run" + line_of(code, s.pc->source);
+        return "run" + line_of(w, code, s.pc->source);
     }
     if (reads_of(code, i).empty()) {
-        return "are in a loop that does nothing" + line_of(code, s.pc->source);
+        return "are in a loop that does nothing" + line_of(w, code, s.pc->source);
     }
     const std::uint32_t source = reads_of(code, i).front();
     std::string text = "wait for a change of ";
@@ -168,7 +169,7 @@ std::string described_poll(const warp& w, const split& s) {
     } else {
         text += "memory";
     }
-    return text + line_of(code, source);
+    return text + line_of(w, code, source);
 }
 
 std::string described_split(const warp& w, const split& s) {
@@ -177,12 +178,12 @@ std::string described_split(const warp& w, const split& s) {
     case waiting::barrier: {
         // It goes on behind the barrier.
         const std::uint32_t source = s.pc == code.code.data() ? 0 : (s.pc - 1)->source;
-        return "wait at barrier " + std::to_string(s.barrier) + line_of(code, source);
+        return "wait at barrier " + std::to_string(s.barrier) + line_of(w, code, source);
     }
     case waiting::others: {
         char members[48];
         std::snprintf(members, sizeof(members), "wait for lanes 0x%08x of their warp", s.members & w.live & ~s.mask);
-        return members + line_of(code, s.pc->source);
+        return members + line_of(w, code, s.pc->source);
     }
     case waiting::no: break;
     }

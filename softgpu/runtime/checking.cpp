@@ -9,9 +9,11 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <unistd.h>
 
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/graph.hpp"
 #include "softgpu/runtime/order_checking.hpp"
 #include "softgpu/runtime/registry.hpp"
 
@@ -132,10 +134,22 @@ void launched(const settings& options, bool fault) noexcept {
     }
 }
 
+void find_leaks(check::session& s, std::uint64_t after) {
+    std::set<memory::address> idle;
+    if (context* const gpu = context::existing()) {
+        for (const auto& [base, a] : gpu->state().graphs.allocations) {
+            if (!a->live) {
+                idle.insert(base);
+            }
+        }
+    }
+    s.find_leaks(after, idle);
+}
+
 void memory_ends(bool poisoned) noexcept {
     try {
         if (check::session* const s = poisoned ? nullptr : current()) {
-            s->find_leaks();
+            find_leaks(*s);
         }
     } catch (const std::exception& e) {
         report(std::string("the checks' report: ") + e.what());

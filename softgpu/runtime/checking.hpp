@@ -48,6 +48,8 @@ void launched(const settings& options, bool fault) noexcept;
 // The device memory, or the process, comes to its end: what is left in it? After a kernel's fault nothing could be freed
 // any more.
 void memory_ends(bool poisoned) noexcept;
+// Says what is left of the allocations after this one; see session::find_leaks.
+void find_leaks(check::session& s, std::uint64_t after = 0);
 // Prints what has not been printed yet and writes the file.
 void report_all(const settings& options) noexcept;
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <pthread.h>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -22,6 +23,15 @@ namespace softgpu::runtime {
 namespace {
 
 std::atomic<context*> the_context{nullptr};
+std::atomic<bool> in_forked_child{false}; // of a process that had the context
+
+[[noreturn]] void fail_in_child() {
+    static std::atomic<bool> said{false};
+    fail(error::initialization_error,
+         said.exchange(true) ? ""
+                             : "this process was forked from one that had used CUDA already: it has no device; fork before "
+                               "the first call");
+}
 
 std::string_view environment(const char* name) {
     const char* value = std::getenv(name);
@@ -124,12 +134,16 @@ settings read_settings() {
 
 context& context::current() {
     if (context* made = the_context.load(std::memory_order_acquire)) {
+        if (in_forked_child.load(std::memory_order_relaxed)) {
+            fail_in_child();
+        }
         return *made;
     }
     static std::mutex& making = *new std::mutex;
     const std::lock_guard lock(making);
     if (the_context.load(std::memory_order_relaxed) == nullptr) {
         the_context.store(new context(read_settings()), std::memory_order_release);
+        pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
     }
     return *the_context.load(std::memory_order_relaxed);
 }

@@ -2,10 +2,14 @@
 // The table of pinned and registered host memory, and the calls that fill it.
 #include "softgpu/runtime/host_memory.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
+#include <limits>
 #include <new>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"
@@ -14,7 +18,32 @@
 namespace softgpu::runtime {
 namespace {
 
-constexpr std::align_val_t page{4096};
+// Whole pages of zeros, which take no memory until they are touched.
+void* map_pages(std::uint64_t bytes) {
+    const auto all = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    void* const base = bytes > all ? MAP_FAILED
+                                   : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) {
+        throw std::bad_alloc();
+    }
+    return base;
+}
+
+// Whether each page of the range belongs to the program.
+bool is_mapped(std::uintptr_t begin, std::uint64_t bytes) {
+    if (bytes > std::numeric_limits<std::uintptr_t>::max() - begin) {
+        return false;
+    }
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    unsigned char there[1024];
+    for (std::uintptr_t at = begin / page * page; at < begin + bytes; at += sizeof(there) * page) {
+        const std::uint64_t length = std::min<std::uint64_t>(begin + bytes - at, sizeof(there) * page);
+        if (mincore(reinterpret_cast<void*>(at), length, there) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
 
 } // namespace
 
@@ -22,14 +51,13 @@ host_allocations::~host_allocations() {
     for (auto& [at, range] : ranges_) {
         memory_.disown(range.base);
         if (!range.registered) {
-            ::operator delete(range.base, page);
+            munmap(range.base, range.bytes);
         }
     }
 }
 
 void* host_allocations::allocate(std::uint64_t bytes, unsigned flags) {
-    void* base = ::operator new(bytes, page);
-    std::memset(base, 0, bytes);
+    void* base = map_pages(bytes);
     memory_.adopt(base, bytes, memory::allocation_kind::host_mapped);
     ranges_[reinterpret_cast<std::uintptr_t>(base)] = {.base = base, .bytes = bytes, .flags = flags};
     return base;
@@ -41,7 +69,7 @@ bool host_allocations::release(void* base) {
         return false;
     }
     memory_.disown(base);
-    ::operator delete(base, page);
+    munmap(base, at->second.bytes);
     ranges_.erase(at);
     return true;
 }
@@ -119,6 +147,7 @@ error cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
         require_safe(gpu);
         const auto known = gpu.state().pinned.find(pointer);
         require(!gpu.memory().find(reinterpret_cast<memory::address>(pointer)) || (known && known->registered));
+        require(is_mapped(reinterpret_cast<std::uintptr_t>(pointer), bytes));
         require(gpu.state().pinned.enroll(pointer, bytes, flags), error::host_memory_already_registered);
     });
 }

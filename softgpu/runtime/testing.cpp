@@ -121,7 +121,7 @@ void end(softgpu_recording& recording) {
     locked lock(gpu.mutex());
     gpu.come_to_rest(lock);
     if (recording.checks && gpu.state().checks != nullptr && !gpu.poisoned()) {
-        gpu.state().checks->find_leaks(recording.first_serial);
+        checking::find_leaks(*gpu.state().checks, recording.first_serial);
     }
     journal::instance().end_list(recording.by_order);
     std::erase(all_open().list, &recording);

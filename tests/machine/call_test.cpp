@@ -265,6 +265,14 @@ TEST_F(CallFault, EndlessRecursion) {
            fault_kind::stack_overflow, {"kernel k", "thread (0,0,0)", "stack overflow", "again, called by again"});
 }
 
+TEST_F(CallFault, FunctionsHaveTheirNamesInTheSource) {
+    expect("mov.u32 %r8, %i;" + call("_Z5againi"),
+           ".func (.param .b32 r) _Z5againi(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a];\n"
+           "{ .param .b32 b; .param .b32 s; st.param.b32 [b], %x; call (s), _Z5againi, (b); ld.param.b32 %x, [s]; }\n"
+           "st.param.b32 [r], %x; ret; }\n",
+           fault_kind::stack_overflow, {"in a row, of again(int)"});
+}
+
 TEST_F(CallFault, PointersToNothing) {
     for (const std::string at : {"0", "16", "%p0"}) {
         expect("mov.u64 %rd3, " + at + "; p: .callprototype ()_ (); call %rd3, (), p;", increment,

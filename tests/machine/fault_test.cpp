@@ -46,6 +46,13 @@ protected:
 
 const std::string only_thread_37 = "setp.ne.u32 %q0, %i, 37; @%q0 exit;\n";
 
+// Also of a constant whose address was narrow.
+TEST_F(Fault, BehindConstantsOfNarrowAddress) {
+    expect(run("mov.u32 %r3, c; mad.lo.u32 %r3, %i, 4, %r3; ld.const.u32 %r4, [%r3];", 0,
+               ".const .align 4 .u32 c[4] = {1, 2, 3, 4};"),
+           fault_kind::illegal_address, {"thread (4,0,0)", "read 4 bytes"});
+}
+
 TEST_F(Fault, OneByteBehindAndBefore) {
     for (const char* op :
          {"ld.global.u8 %r3, [%rd1]", "st.global.u8 [%rd1], %r3", "ld.u8 %r3, [%rd1]", "st.u8 [%rd1], %r3"}) {

@@ -57,6 +57,12 @@ TEST_F(Builtin, PrintsEveryConversion) {
     EXPECT_EQ(r.words[0], 19u); // 16 conversions with an argument, of which two take another for a star
 }
 
+TEST_F(Builtin, PrintsAPercentSignWhateverItsWidth) {
+    const auto r = run_threads(".local .align 8 .b8 room[16]; st.local.u32 [room], 7;" + print, {.block = {1}}, 1,
+                               printf_declaration + text_variable("format", "%5%|%-5.2%|%%|%d|%5"));
+    EXPECT_EQ(r.how.printed, "%|%|%|7|%5");
+}
+
 TEST_F(Builtin, PrintsNoMoreThan32Arguments) {
     std::string stores;
     std::string format;

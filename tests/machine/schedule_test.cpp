@@ -87,6 +87,25 @@ TEST_F(Schedule, AFlagThatNobodySets) {
     }
 }
 
+TEST_F(Schedule, ReportsNameKernelAndLineAsOthersDo) {
+    std::string ptx = kernel(".loc 1 12 3\nagain: ld.volatile.global.u32 %r3, [%p0];\n"
+                             ".loc 1 13 3\nsetp.eq.u32 %q0, %r3, 0; @%q0 bra again; ret;",
+                             ".file 1 \"spin.cu\"\n");
+    const std::string written = ".entry k(";
+    const std::size_t at = ptx.find(written);
+    ASSERT_NE(at, std::string::npos);
+    ptx.replace(at, written.size(), ".entry _Z4spinPVi(");
+    const auto on = make_software_device(ptx);
+    const std::uint64_t flag = on->allocate(4);
+    const std::uint32_t zero = 0;
+    on->write(flag, &zero, 4);
+    const auto r = on->launch("_Z4spinPVi", {.block = {40}}, {flag, 0, 0, 0, 0, 0, 0, 0});
+    EXPECT_EQ(r.error.kind, fault_kind::deadlock);
+    for (const std::string part : {"kernel spin(int volatile*), block (0,0,0): deadlock: ", "[%p0];', spin.cu:12"}) {
+        EXPECT_NE(r.error.message.find(part), std::string::npos) << "no \"" << part << "\" in: " << r.error.message;
+    }
+}
+
 TEST_F(Schedule, ALoopOfNothing) { expect_deadlock("for_ever: bra for_ever;", {}, {"does nothing"}); }
 
 TEST_F(Schedule, BarriersThatAreNotReached) {

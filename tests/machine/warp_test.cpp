@@ -337,6 +337,55 @@ TEST(SpecialRegisters, ClusterOfOneBlock) {
     }
 }
 
+// Memory that the system and cooperative groups have in every block, apart from the program's: zeros at first, also where
+// a block before has written there.
+TEST(SpecialRegisters, ReservedSharedMemory) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "where it lies is the driver's affair, and so is what stands there";
+    }
+    for (const std::uint32_t dynamic : {0u, 1000u}) {
+        program p(kernel("mul.lo.u32 %r2, %i, 32; cvt.u64.u32 %rd0, %r2; add.u64 %rd0, %rd0, %p0; mov.u32 %r20, %tid.x;\n"
+                         "mov.u32 %r3, %reserved_smem_offset_begin; mov.u32 %r4, %reserved_smem_offset_1;\n"
+                         "mov.u32 %r5, %reserved_smem_offset_end; mov.u32 %r6, %reserved_smem_offset_0;\n"
+                         "mov.u32 %r7, %total_smem_size; mov.u32 %r8, %aggr_smem_size;\n"
+                         "mad.lo.u32 %r9, %r20, 4, %r4; ld.shared.u32 %r10, [%r9];\n"
+                         "mad.lo.u32 %r12, %r20, -4, %r5; ld.shared.u32 %r11, [%r12+-4]; add.u32 %r11, %r11, %r10;\n"
+                         "st.shared.u32 [%r9], 7; st.shared.u32 [%r12+-4], 7;\n"
+                         "mov.u32 %r13, s; mad.lo.u32 %r13, %r20, 4, %r13; st.shared.u32 [%r13], %r20;\n"
+                         "bar.sync 0; ld.shared.u32 %r14, [%r13];\n"
+                         "st.global.v4.u32 [%rd0], {%r3, %r4, %r5, %r6};\n"
+                         "st.global.v4.u32 [%rd0+16], {%r7, %r8, %r11, %r14}; ret;",
+                         ".shared .align 4 .b8 s[292];"));
+        constexpr std::size_t threads = 72; // of which each takes one word of the 288 bytes
+        const std::uint64_t out = p.buffer<std::uint32_t>(8 * 3 * threads);
+        p.run({.grid = {3}, .block = {threads}, .dynamic_shared_bytes = dynamic}, {out});
+        const auto d = p.contents<std::uint32_t>(out, 8 * 3 * threads);
+        const std::uint32_t total = dynamic == 0 ? 384 : 1408; // whole units of 128 bytes
+        for (std::size_t k = 0; k < 3 * threads; ++k) {
+            const std::uint32_t* const w = d.data() + 8 * k;
+            EXPECT_GE(w[0], 292 + dynamic);
+            EXPECT_GE(w[1], w[0]);
+            EXPECT_EQ(w[2] - w[0], 1024u);
+            EXPECT_EQ(w[3], w[0]);
+            EXPECT_EQ(w[4], total);
+            EXPECT_EQ(w[5], total + 1024);
+            EXPECT_EQ(w[6], 0u) << "thread " << k;
+            EXPECT_EQ(w[7], k % threads);
+        }
+    }
+}
+
+// What a kernel does not ask for it does not get: behind its own memory is nothing.
+TEST(SpecialRegisters, NoReservedSharedMemoryUnasked) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "a fault there ends the context";
+    }
+    program p(kernel("ld.shared.u32 %r3, [s+100]; ret;", ".shared .align 4 .b8 s[100];"));
+    const auto r = p.attempt({.block = {1}}, {});
+    EXPECT_EQ(r.error.kind, machine::fault_kind::illegal_address);
+    EXPECT_NE(r.error.message.find("the block has 100 bytes"), std::string::npos) << r.error.message;
+}
+
 TEST(SpecialRegisters, IndicesInThreeDimensions) {
     launch_options how{.grid = {3, 2, 4}, .block = {5, 3, 4}, .workers = 2};
     program p(kernel("mov.u32 %r3, %tid.x; mov.u32 %r4, %tid.y; mov.u32 %r5, %tid.z; mov.u32 %r6, %ctaid.x; mov.u32 "

@@ -9,6 +9,7 @@
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/abi/device_properties.hpp"
 #include "softgpu/runtime/abi/error.hpp"
+#include "softgpu/runtime/abi/graph.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 
@@ -80,6 +81,10 @@ error cudaStreamWaitEvent(stream* s, event* e, unsigned flags);
 error cudaLaunchHostFunc(stream* s, void (*run)(void*), void* user);
 error cudaLaunchHostFunc_ptsz(stream* s, void (*run)(void*), void* user);
 error cudaStreamAddCallback(stream* s, void (*run)(stream*, error, void*), void* user, unsigned flags);
+error cudaStreamBeginCapture(stream* s, capture_mode mode);
+error cudaStreamEndCapture(stream* s, graph** out);
+error cudaGraphInstantiate(executable_graph** out, graph* from, unsigned long long flags);
+error cudaGraphLaunch(executable_graph* e, stream* on);
 error cudaEventCreate(event** out);
 error cudaEventCreateWithFlags(event** out, unsigned flags);
 error cudaEventDestroy(event* e);

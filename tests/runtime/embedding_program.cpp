@@ -97,6 +97,23 @@ int main(int argc, char** argv) {
         (void)cudaDeviceSynchronize();
         std::abort();
     }
+    if (how == "child") {
+        const pid_t child = ::fork();
+        void* p = nullptr;
+        int count = 0;
+        if (child == 0) {
+            std::printf("%s %s %s", cudaGetErrorName(cudaMalloc(&p, 16)), cudaGetErrorName(cudaGetDeviceCount(&count)),
+                        cudaGetErrorName(cudaDeviceSynchronize()));
+            std::printf(" %s %s\n", cudaGetErrorName(fill(1)), cudaGetErrorName(cudaGetLastError()));
+            std::exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        e = WIFEXITED(status) && WEXITSTATUS(status) == 0 ? fill(3) : error::unknown;
+        if (e == error::success) {
+            e = cudaDeviceSynchronize();
+        }
+    }
     if (how == "fork") {
         const pid_t child = ::fork();
         if (child == 0) {

@@ -6,6 +6,9 @@
 #include <numeric>
 #include <vector>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "tests/runtime/api.hpp"
@@ -133,6 +136,39 @@ TEST_F(memory_test, pinned_memory_is_the_hosts_and_the_devices) {
     EXPECT_EQ(cudaFreeHost(p), error::success);
     ASSERT_EQ(cudaPointerGetAttributes(&a, p), error::success);
     EXPECT_EQ(a.type, memory_type::unregistered);
+}
+
+TEST_F(memory_test, no_more_pinned_memory_than_the_host_has) {
+    void* p = nullptr;
+    constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+    for (const std::size_t bytes : {all, all - 1, all - 4095, all - 4096, all / 2 + 1, std::size_t{1} << 50}) {
+        EXPECT_EQ(cudaHostAlloc(&p, bytes, 0), error::memory_allocation) << bytes;
+        EXPECT_EQ(cudaMallocHost(&p, bytes), error::memory_allocation) << bytes;
+    }
+    ASSERT_EQ(cudaMallocHost(&p, 5000), error::success) << "the error is not one that stays";
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % 4096, 0u);
+    EXPECT_EQ(std::vector<char>(static_cast<char*>(p), static_cast<char*>(p) + 5000), std::vector<char>(5000));
+    EXPECT_EQ(cudaFreeHost(p), error::success);
+}
+
+TEST_F(memory_test, registered_memory_has_to_be_there) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    char* const at = static_cast<char*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(at, MAP_FAILED);
+    ASSERT_EQ(munmap(at + page, page), 0);
+    EXPECT_EQ(cudaHostRegister(at, page, 0), error::success) << "pages that nobody has touched";
+    EXPECT_EQ(cudaHostUnregister(at), error::success);
+    EXPECT_EQ(cudaHostRegister(at + page - 1, 1, 0), error::success);
+    EXPECT_EQ(cudaHostUnregister(at + page - 1), error::success);
+    EXPECT_EQ(cudaHostRegister(at, page + 1, 0), error::invalid_value);
+    EXPECT_EQ(cudaHostRegister(at + page, 16, 0), error::invalid_value);
+    EXPECT_EQ(cudaHostRegister(at, 3 * page, 0), error::invalid_value);
+    EXPECT_EQ(cudaHostRegister(at + 2 * page - 1, 2, 0), error::invalid_value);
+    EXPECT_EQ(cudaHostRegister(at, std::numeric_limits<std::size_t>::max(), 0), error::invalid_value);
+    EXPECT_EQ(cudaHostRegister(at, std::numeric_limits<std::size_t>::max() - reinterpret_cast<std::size_t>(at) + 2, 0),
+              error::invalid_value);
+    EXPECT_EQ(munmap(at, page), 0);
+    EXPECT_EQ(munmap(at + 2 * page, page), 0);
 }
 
 TEST_F(memory_test, registered_ranges_must_not_overlap) {

@@ -137,6 +137,17 @@ TEST_F(process_test, counters_survive_a_fault) {
 
 TEST_F(process_test, a_forked_child_leaves_the_file_alone) { EXPECT_EQ(counters("fork", 0)["launches"].size(), 3u); }
 
+TEST_F(process_test, a_child_forked_after_the_first_call_has_no_device) {
+    const outcome o = run("", "child");
+    EXPECT_EQ(o.status, 0) << o.output;
+    const std::string no = "cudaErrorInitializationError";
+    EXPECT_NE(o.output.find(no + " " + no + " " + no + " " + no + " " + no + "\n"), std::string::npos) << o.output;
+    EXPECT_NE(o.output.find("cudaSuccess NVIDIA H100"), std::string::npos) << "the parent goes on: " << o.output;
+    const std::string line = "softgpu: this process was forked";
+    EXPECT_NE(o.output.find(line), std::string::npos);
+    EXPECT_EQ(o.output.find(line, o.output.find(line) + 1), std::string::npos) << "said once: " << o.output;
+}
+
 TEST_F(process_test, an_adversarial_schedule_is_one_of_many_and_the_same_again) {
     std::set<std::string> seen;
     for (int seed = 1; seed <= 8; ++seed) {

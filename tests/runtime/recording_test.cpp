@@ -256,6 +256,37 @@ TEST_F(recording_test, unwritten_memory_and_leaks_are_those_of_its_own_time) {
     EXPECT_NE(found.findings()[1].message.find("1024 bytes of device memory"), std::string::npos);
 }
 
+// A graph keeps the place of its memory for the next launch: that is no leak where it has freed it itself.
+TEST_F(recording_test, memory_that_graphs_free_themselves_is_no_leak) {
+    for (const bool freed : {true, false}) {
+        const auto found = record(
+            [&] {
+                stream* s = nullptr;
+                graph* g = nullptr;
+                executable_graph* ready = nullptr;
+                void* p = nullptr;
+                ASSERT_EQ(cudaStreamCreate(&s), error::success);
+                ASSERT_EQ(cudaStreamBeginCapture(s, capture_mode::global), error::success);
+                ASSERT_EQ(cudaMallocAsync(&p, 400, s), error::success);
+                ASSERT_EQ(cudaMemsetAsync(p, 0, 400, s), error::success);
+                if (freed) {
+                    ASSERT_EQ(cudaFreeAsync(p, s), error::success);
+                }
+                ASSERT_EQ(cudaStreamEndCapture(s, &g), error::success);
+                ASSERT_EQ(cudaGraphInstantiate(&ready, g, 0), error::success);
+                for (int round = 0; round < (freed ? 2 : 1); ++round) {
+                    ASSERT_EQ(cudaGraphLaunch(ready, s), error::success);
+                }
+                ASSERT_EQ(cudaStreamDestroy(s), error::success);
+            },
+            options().check("leak"));
+        ASSERT_EQ(found.findings().size(), freed ? 0u : 1u) << testing::PrintToString(found.findings());
+        if (!freed) {
+            EXPECT_NE(found.findings()[0].message.find("400 bytes"), std::string::npos);
+        }
+    }
+}
+
 TEST_F(recording_test, what_was_allocated_before_the_checks_began_is_given_back_whole) {
     std::array<void*, 8> before{};
     for (void*& p : before) {

@@ -159,6 +159,22 @@ TEST_F(annotate, refuses_what_is_no_profile) {
     wrong = made_profile();
     wrong["kernels"][0]["instructions"][0]["at"][0] = json::array({"/src/scale.cu"});
     expect_complaint(start({}, wrong), 1, {"damaged profile"});
+    for (const json& line : {json(-2), json(4294967295u), json(1e30), json(1.5), json(nullptr)}) {
+        wrong = made_profile();
+        wrong["kernels"][0]["instructions"][0]["at"][0][1] = line;
+        expect_complaint(start({}, wrong), 1, {"damaged profile"});
+        wrong = made_profile();
+        wrong["kernels"][0]["instructions"][0]["ptx_line"] = line;
+        expect_complaint(start({}, wrong), 1, {"damaged profile"});
+    }
+    for (const char* line : {"-2", "4294967296", "4294967295", "", "3x"}) {
+        wrong = made_profile();
+        wrong["sources"].front()[line] = "text";
+        expect_complaint(start({}, wrong), 1, {"damaged profile"});
+    }
+    wrong = made_profile();
+    wrong["kernels"][0]["instructions"][0]["counters"]["branches"] = -1;
+    expect_complaint(start({}, wrong), 1, {"damaged profile", "negative"});
     expect_complaint(start({"--kernel", "nobody"}, made_profile()), 1, {"no kernel's name contains 'nobody'", "scale"});
     json empty = made_profile();
     empty["kernels"] = json::array();

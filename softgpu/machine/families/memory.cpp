@@ -2,6 +2,7 @@
 // Loads and stores in every space. First the lanes are located: bounds, alignment, counters, and where each lane's bytes
 // are. Then they are moved. 4- and 8-byte elements that match their registers have handlers of their own
 // (memory_global.cpp, memory_shared.cpp); everything else goes through one general mover here.
+#include "softgpu/machine/constant_address.hpp"
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/families/locate.hpp"
 #include "softgpu/machine/families/memory.hpp"
@@ -180,6 +181,11 @@ template <bool Counted>
 const instruction* any_constant(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
     addresses(at, i, frame, w);
+    if (i->width[1] != 8) { // PTX's addresses of constants are offsets, and fit into 32 bits
+        each_lane(w->mask, [&](unsigned l) {
+            at[l] = whole_constant_address(*w->host->launch, static_cast<std::uint32_t>(at[l]));
+        });
+    }
     located where;
     if (!locate_global<verb::load>(i, w, w->mask, at, access_bytes(i), false, where)) {
         return nullptr;
