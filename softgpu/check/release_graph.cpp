@@ -9,15 +9,23 @@ namespace {
 
 using release = release_graph::release;
 
-// Whether the release of this lane covers an event of the same block.
-bool covers(const release& r, unsigned lane, const event& e) {
+// Whether the release by these lanes covers an event of the same block.
+bool covers(const release& r, lane_mask by, const event& e) {
     return e.time < r.block_base || (r.lenient && e.time < r.time) ||
-           (e.warp == r.warp && (e.time < r.warp_base || (e.lane == lane && e.time < r.time)));
+           (e.warp == r.warp && (e.time < r.warp_base || ((by >> e.lane & 1u) != 0 && e.time < r.time)));
 }
 
 constexpr std::uint64_t most_steps = 1u << 20;
 
 } // namespace
+
+void release_graph::block_record::note_fence(std::uint32_t which, lane_mask by) {
+    std::erase_if(fences, [&](fence& f) {
+        f.by &= releases[f.release].warp == releases[which].warp ? ~by : ~lane_mask{0};
+        return f.by == 0;
+    });
+    fences.push_back({which, by});
+}
 
 release_graph::block_record& release_graph::record_of(std::uint64_t block) {
     auto& kept = records_[block];
@@ -56,7 +64,7 @@ std::uint32_t release_graph::add_release(block_record& record, const block_clock
     return static_cast<std::uint32_t>(record.releases.size() - 1);
 }
 
-void release_graph::attach(const word& at, const block_record& record, std::uint32_t which, unsigned lane,
+void release_graph::attach(const word& at, const block_record& record, std::uint32_t which, lane_mask by,
                            bool replaces) {
     if (is_full()) {
         return;
@@ -69,12 +77,12 @@ void release_graph::attach(const word& at, const block_record& record, std::uint
     auto& mine = kept->of_block[&record];
     for (std::size_t k = mine.size(); k-- > 0 && k + 8 > mine.size();) {
         const entry& e = kept->entries[mine[k]];
-        if (e.release == which && e.lane == lane) {
+        if (e.release == which && e.by == by) {
             return;
         }
     }
     mine.push_back(static_cast<std::uint32_t>(kept->entries.size()));
-    kept->entries.push_back({&record, which, lane});
+    kept->entries.push_back({&record, which, by});
     ++size_;
 }
 
@@ -119,7 +127,7 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                 if (*k < a.upto && *k >= done) {
                     const entry& e = a.from->entries[*k];
                     const release& r = wanted->releases[e.release];
-                    if ((same_block || !r.within_block) && covers(r, e.lane, before)) {
+                    if ((same_block || !r.within_block) && covers(r, e.by, before)) {
                         return true;
                     }
                 }
@@ -139,7 +147,7 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                     return true;
                 }
                 const auto known = seen.find(earlier.from.get());
-                if ((known == seen.end() || known->second < earlier.upto) && covers(r, e.lane, earlier.by)) {
+                if ((known == seen.end() || known->second < earlier.upto) && covers(r, e.by, earlier.by)) {
                     front.push_back(&earlier);
                 }
             }

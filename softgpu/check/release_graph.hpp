@@ -36,17 +36,26 @@ public:
         std::shared_ptr<history> from;
         std::uint32_t upto = 0; // entries of the history
     };
+    // The last fence.sc of these lanes of a warp, an index into releases.
+    struct fence {
+        std::uint32_t release = 0;
+        lane_mask by = 0;
+    };
     struct block_record {
+        void note_fence(std::uint32_t which, lane_mask by);
+
         std::uint64_t block = 0;
         std::vector<release> releases;
         std::vector<acquisition> acquisitions;
         std::vector<std::uint32_t> fence_of; // by thread: its last fence, an index into releases, + 1
+        std::vector<fence> fences;           // fence.sc of wider scope than the block's
+        std::vector<fence> block_fences;     // those before the last barrier of the whole block
         std::unordered_map<std::uint64_t, std::uint32_t> last; // what a thread has acquired last of a history
     };
     struct entry {
         const block_record* block = nullptr;
         std::uint32_t release = 0;
-        unsigned lane = 0;
+        lane_mask by = 0;
     };
     struct history {
         std::uint64_t number = 0;
@@ -67,8 +76,8 @@ public:
     [[nodiscard]] block_record* find_record(std::uint64_t block) noexcept;
     // A release, as of now: the block's time has just been closed for this warp.
     std::uint32_t add_release(block_record& record, const block_clock& clock, unsigned warp, bool within_block);
-    // A write of the word by this lane carries the release. `replaces`: a store, not a read-modify-write.
-    void attach(const word& at, const block_record& record, std::uint32_t which, unsigned lane, bool replaces);
+    // A write of the word carries the release by these lanes. `replaces`: a store, not a read-modify-write.
+    void attach(const word& at, const block_record& record, std::uint32_t which, lane_mask by, bool replaces);
     // A read of the word by this thread at this time.
     void acquire(const word& at, block_record& record, const event& by);
     [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_relaxed) == 0; } // needs no mutex

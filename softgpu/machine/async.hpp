@@ -11,6 +11,10 @@
 
 namespace softgpu::machine {
 
+// `more` of a copy, beside its bytes: its source's address has 8 bytes; the predicate that says that nothing is copied is
+// negated.
+enum : std::uint32_t { copies_from_wide_address = 1024, copies_where_not_set = 2048 };
+
 // Notes a copy of the lane, from global memory to its block's shared memory: `filled` bytes are copied, the rest of
 // `bytes` becomes zero. All addresses have been checked.
 void start_copy(warp* w, unsigned lane, std::uint64_t from, std::uint32_t to, unsigned bytes, unsigned filled);

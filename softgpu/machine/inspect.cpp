@@ -37,8 +37,8 @@ void look_at_read(const access_site& site, warp* w, access_space space, const st
     // An element is at fault where none of its bytes was written: padding of structures is copied along.
     for (unsigned e = 0; e < site.elements; ++e) {
         bool any = (site.used >> e & 1) == 0;
-        for (unsigned k = 0; k < site.element_bytes; ++k) {
-            any = any || bit(valid, begin + e * site.element_bytes + k);
+        for (unsigned k = e * site.element_bytes; k < (e + 1u) * site.element_bytes; ++k) {
+            any = any || ((site.used_bytes >> k & 1) != 0 && bit(valid, begin + k));
         }
         if (any) {
             continue;
@@ -102,7 +102,10 @@ void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::
             }
             return; // the access itself will say what is wrong
         }
-        if (valid != nullptr) {
+        // What is under way is found below; what a copy brings is written when it is there.
+        const bool under_way = writes != nullptr && space == access_space::shared &&
+                               check::is_under_way(writes[begin / 4], b.checks->started);
+        if (valid != nullptr && !under_way && site.from == nullptr) {
             const std::uint64_t first =
                 space == access_space::local ? (std::uint64_t{w->index} * lanes + lane) * size + begin : begin;
             look_at_init(site, w, space, valid, first, at[lane], lane);
@@ -159,6 +162,7 @@ void start_checks(block& b) {
     }
     b.view->shared_stored = 0;
     b.view->has_lost = false;
+    b.checks->copies_under_way = 0;
     b.view->shared_written_from = 0;
     b.view->shared_written_upto = 0;
     for (auto& held : b.checks->unwritten) {
@@ -174,6 +178,7 @@ void start_checks(block& b) {
     b.checks->met = nullptr;
     b.checks->clock.start(b.warps, l.checks->serial_of(b.linear), l.checks->floor_serial(),
                           l.check_races && l.checks->stamps_global());
+    b.checks->started = b.view->time;
     const auto first_of = [](std::uint64_t serial) {
         return static_cast<check::stamp>(serial << (check::serial_time_bits + check::time_shift));
     };

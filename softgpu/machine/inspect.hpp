@@ -52,6 +52,7 @@ private:
     site_table& table_;
     check::check_set looks_;
     std::vector<bool> read_;
+    std::unordered_map<std::uint32_t, std::uint32_t> used_bytes_; // of loads that say so, by index of the instruction
     value_flows flows_;
 };
 
@@ -85,6 +86,8 @@ struct block_checks {
     std::size_t shared_valid_bytes = 0;
     std::uint64_t acquired_at[32][32];
     std::array<std::vector<barrier_arrival>, 16> arrivals; // by barrier
+    std::uint64_t started = 0;          // the block's time when it began
+    std::uint64_t copies_under_way = 0; // of cp.async, a lane's each
     site_table* sites = nullptr;
     // What was found last for a serial of another launch, copy or fill: nullptr where it is in order.
     std::uint64_t met_serial = 0;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Which instructions are looked at, and what is noted of them when the body is decoded.
+#include <cstdlib>
+#include <string_view>
+
 #include "softgpu/machine/code.hpp"
 #include "softgpu/machine/inspect.hpp"
+#include "softgpu/machine/inspect_copies.hpp"
 #include "softgpu/machine/meetings.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
@@ -46,6 +50,17 @@ inspector::inspector(const ptx::function& f, program_code& code, site_table& tab
             }
         });
     }
+    // .pragma "used_bytes_mask 241" is about the next load.
+    const std::string_view pragma = "used_bytes_mask ";
+    std::uint32_t mask = 0;
+    for (const ptx::statement& s : f.statements) {
+        if (s.kind == ptx::statement_kind::pragma && s.text.starts_with(pragma)) {
+            mask = static_cast<std::uint32_t>(std::strtoul(s.text.c_str() + pragma.size(), nullptr, 0));
+        } else if (s.kind == ptx::statement_kind::instruction && mask != 0) {
+            used_bytes_[s.index] = mask;
+            mask = 0;
+        }
+    }
 }
 
 bool inspector::is_used(const ptx::operand& o) const { return o.kind == ptx::operand_kind::reg && read_[o.reg]; }
@@ -71,7 +86,11 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
     case opcode::atom:
     case opcode::red: break;
     case opcode::cp:
-        if (fm.has(suffix::commit_group) || fm.has(suffix::wait_group) || fm.has(suffix::wait_all)) {
+        if (fm.has(suffix::commit_group)) {
+            return look;
+        }
+        if (fm.has(suffix::wait_group) || fm.has(suffix::wait_all)) {
+            look.run = inspect_copy_wait;
             return look;
         }
         break;
@@ -114,7 +133,8 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
         return look;
     case opcode::membar:
     case opcode::fence:
-        look.more = fm.has(suffix::cta) ? 1 : 0;
+        look.more = (fm.has(suffix::cta) ? fence_within_block : 0u) |
+                    (i.op == opcode::membar || fm.has(suffix::sc) ? fence_of_all : 0u);
         look.run = inspect_fence;
         return look;
     default: return look;
@@ -157,10 +177,29 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
         site.bytes = static_cast<std::uint8_t>(i.operands.at(2).bits);
         site.element_bytes = site.bytes;
         site.elements = 1;
+        site.source_places = decoded.places;
+        site.source_flags = decoded.more;
+        access_site from = site;
+        from.id = table_.used < check::most_sites ? ++table_.used : std::uint16_t{0};
+        from.verb = access_verb::load;
+        from.space = access_space::global;
+        from.used = 1;
+        code_.sites.push_back(from);
+        site.from = &code_.sites.back();
+        if (from.id != 0) {
+            table_.by_id[from.id].store(site.from, std::memory_order_release);
+        }
     } else if (site.verb == access_verb::load) {
         const ptx::operand& to = i.operands.at(0);
         for (unsigned k = 0; k < fm.vector; ++k) {
             site.used |= (is_used(fm.vector > 1 ? to.elements.at(k) : to) ? 1u : 0u) << k;
+        }
+        if (const auto found = used_bytes_.find(source); found != used_bytes_.end()) {
+            site.used_bytes = found->second;
+            const std::uint64_t element = (1ull << site.element_bytes) - 1;
+            for (unsigned k = 0; k < fm.vector; ++k) {
+                site.used &= (site.used_bytes >> (k * site.element_bytes) & element) != 0 ? ~0u : ~(1u << k);
+            }
         }
         site.acquires = site.strength != check::strength::plain;
     } else {
@@ -197,7 +236,7 @@ instruction inspector::flow(std::uint32_t source, const program::register_places
 instruction inspector::after(const instruction& before) const {
     instruction look = before;
     const bool access = before.run != inspect_meeting && before.run != inspect_barrier && before.run != inspect_fence;
-    look.run = access && before.access->acquires ? inspect_acquisition : nullptr;
+    look.run = access && before.access != nullptr && before.access->acquires ? inspect_acquisition : nullptr;
     return look;
 }
 

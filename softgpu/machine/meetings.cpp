@@ -299,6 +299,9 @@ void barrier_completed(block& b, unsigned id, bool everybody) {
     check::block_clock& clock = b.checks->clock;
     clock.complete(id, everybody);
     look_at_arrivals(b, id);
+    if (b.view->has_fenced && b.checks->record != nullptr && clock.view.base == clock.view.time) {
+        b.checks->record->block_fences = b.checks->record->fences;
+    }
     if (everybody && clock.view.base == clock.view.time && clock.wants_renewal() && b.launch->checks->stamps_global()) {
         if (const std::uint64_t serial = b.launch->checks->further_serial(b.linear); serial != 0) {
             clock.renew(serial);
@@ -330,7 +333,10 @@ const instruction* inspect_fence(const instruction* i, std::byte* /*frame*/, war
     auto& record = record_of(b);
     b.view->has_fenced = true;
     b.checks->clock.close(w->index);
-    const std::uint32_t made = graph.add_release(record, b.checks->clock, w->index, i->more != 0);
+    const std::uint32_t made = graph.add_release(record, b.checks->clock, w->index, (i->more & fence_within_block) != 0);
+    if (i->more == fence_of_all) {
+        record.note_fence(made, w->mask);
+    }
     each(w->mask, [&](unsigned lane) { record.fence_of[w->index * lanes + lane] = made + 1; });
     return i + 1;
 }
@@ -366,8 +372,32 @@ void inspect_release(const instruction* i, warp* w, const std::uint64_t* at, acc
     }
     each(w->mask, [&](unsigned lane) {
         const std::uint32_t release = made != 0 ? made : record.fence_of[w->index * lanes + lane];
+        const check::release_graph::word to = word_at(w, at[lane], space);
+        bool replaces = site.verb == access_verb::store;
+        const auto carry = [&](std::uint32_t which, lane_mask by) {
+            graph.attach(to, record, which, by, replaces);
+            replaces = false;
+        };
         if (release != 0) {
-            graph.attach(word_at(w, at[lane], space), record, release - 1, lane, site.verb == access_verb::store);
+            carry(release - 1, 1u << lane);
+        }
+        // fence.sc of others, which this thread knows of by a barrier or __syncwarp(): they come before the fence of who
+        // reads what is written here. What the thread's own release has behind it needs no other.
+        const check::release_graph::release own = release != 0 ? record.releases[release - 1]
+                                                               : check::release_graph::release{};
+        const check::block_view& v = *b.view;
+        const std::uint64_t warp_base = v.warps[w->index].base + v.global_offset;
+        if (own.block_base < v.base + v.global_offset) {
+            for (const auto& f : record.block_fences) {
+                carry(f.release, f.by);
+            }
+        }
+        if (own.warp_base < warp_base) {
+            for (const auto& f : record.fences) {
+                if (record.releases[f.release].warp == w->index && record.releases[f.release].time <= warp_base) {
+                    carry(f.release, f.by);
+                }
+            }
         }
     });
 }

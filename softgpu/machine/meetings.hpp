@@ -18,10 +18,12 @@ enum : std::uint32_t {
 };
 // `more` of inspect_barrier. a: the barrier's number, b: how many threads, or nowhere.
 enum : std::uint32_t { barrier_waits = 1, barrier_aligned = 2 };
+// `more` of inspect_fence. fence_of_all: fence.sc, and membar, which is the same.
+enum : std::uint32_t { fence_within_block = 1, fence_of_all = 2 };
 
 const instruction* inspect_meeting(const instruction* i, std::byte* frame, warp* w);
 const instruction* inspect_barrier(const instruction* i, std::byte* frame, warp* w);
-const instruction* inspect_fence(const instruction* i, std::byte* frame, warp* w); // more: 1 within the block
+const instruction* inspect_fence(const instruction* i, std::byte* frame, warp* w);
 const instruction* inspect_acquisition(const instruction* i, std::byte* frame, warp* w);
 
 } // namespace softgpu::machine

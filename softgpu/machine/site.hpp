@@ -30,6 +30,11 @@ struct access_site {
     std::uint8_t value_width = 0;   // bytes of a lane of the register that is written from
     place value = nowhere;          // of a store or an update
     const place* values = nullptr;  // ... of a vector
+    unsigned used_bytes = ~0u;      // of a load, by byte: those that somebody looks at
+    // Of cp.async: the load from global memory that belongs to it, and where its operands are (families/async_copy.cpp).
+    const access_site* from = nullptr;
+    const place* source_places = nullptr;
+    std::uint32_t source_flags = 0;
 };
 
 // Everything about one access that the short way does not settle: `at` are offsets in shared or local memory, or

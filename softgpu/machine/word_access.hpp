@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "softgpu/check/under_way.hpp"
 #include "softgpu/machine/describe.hpp"
 #include "softgpu/machine/inspect.hpp"
 #include "softgpu/machine/inspect_report.hpp"
@@ -29,6 +30,8 @@ inline constexpr std::uint64_t most_searched = 1000; // findings of one pair of 
 inline constexpr const char* shared_race = "race in shared memory";
 inline constexpr const char* global_race = "race in global memory";
 inline constexpr const char* different_values = "lanes of one instruction write different values to one word: which one stays?";
+inline constexpr const char* not_waited_for =
+    "a copy by cp.async to this word is under way: its thread has not waited for it";
 inline constexpr const char* without_syncwarp = "two lanes of a warp use one word without __syncwarp() between them";
 
 // One lane's access to one word, and what is asked about it.
@@ -49,7 +52,7 @@ public:
     // `at`: the word's own address; `offset`: where it begins in the lane's access. Threads of other blocks may look at the
     // same stamps: what one of them notes meanwhile may be lost, as it would be had it come just before.
     void look(stamp& written_now, stamp& read_now, std::uint64_t at, unsigned lane, unsigned offset, unsigned byte_mask) {
-        const stamp written = __atomic_load_n(&written_now, __ATOMIC_RELAXED);
+        stamp written = __atomic_load_n(&written_now, __ATOMIC_RELAXED);
         stamp read = __atomic_load_n(&read_now, __ATOMIC_RELAXED);
         lane_ = lane;
         at_ = at;
@@ -61,6 +64,12 @@ public:
             if (writes) {
                 look_at_operations(read, false, byte_mask);
             }
+        }
+        if (!in_global_ && check::may_be_under_way(written)) {
+            if (check::is_under_way(written, b_.checks->started)) {
+                report_under_way(written);
+            }
+            written = 0;
         }
         bool lost = false;
         if (!in_global_ && (written & lost_write) == lost_write) {
@@ -384,6 +393,24 @@ private:
     [[nodiscard]] bool is_same_instruction(stamp s) const {
         return is_of_warp(s) && (mine_ ^ s) >> check::time_shift == 0 && check::site_of(s) == site_.id &&
                site_.verb == access_verb::store;
+    }
+
+    // A copy of cp.async will write the word, or has done so, and its thread has not waited for it.
+    void report_under_way(stamp s) {
+        if (count_again(l_, check::race, shared_race, false, own_place(), place_before(s))) {
+            return;
+        }
+        seen what;
+        what.check = check::race;
+        what.kind = shared_race;
+        what.message = not_waited_for;
+        what.address = "shared memory + " + std::to_string(at_);
+        what.allocation = shared_variable(l_, at_);
+        const access_site* const copy = site_before(s);
+        const seen_access now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
+        const seen_access before{copy != nullptr ? "copy of " + std::to_string(copy->bytes) + " bytes" : "a copy",
+                                 place_before(s), b_.linear, check::warp_of(s) * lanes + check::lane_of(s), {}};
+        report(l_, std::move(what), now, &before);
     }
 
     void race(stamp s, bool of_write) {

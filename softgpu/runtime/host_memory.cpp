@@ -14,6 +14,7 @@
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
+#include "softgpu/runtime/checking.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -134,7 +135,12 @@ error cudaFreeHost(void* pointer) {
     return call([&](context& gpu, locked& lock) {
         require_safe(gpu);
         gpu.synchronize(lock);
-        require(pointer == nullptr || gpu.state().pinned.release(pointer));
+        const bool sound = pointer == nullptr || gpu.state().pinned.release(pointer);
+        if (check::session* const s = sound ? nullptr : checking::current()) {
+            s->host_finding("invalid free", "cudaFreeHost of what is no pinned memory, or no longer",
+                            reinterpret_cast<memory::address>(pointer));
+        }
+        require(sound);
     });
 }
 

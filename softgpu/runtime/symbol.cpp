@@ -2,7 +2,10 @@
 // Variables of the program in device memory, found by the host's shadow of them.
 #include "softgpu/runtime/symbol.hpp"
 
+#include <string>
+
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/registry.hpp"
 #include "softgpu/runtime/transfer.hpp"
 
@@ -23,7 +26,14 @@ char* place_of(context& gpu, const void* symbol) {
 
 char* place_in_symbol(context& gpu, const void* symbol, std::size_t bytes, std::size_t offset) {
     const std::uint64_t size = variable_of(symbol).bytes;
-    require(offset <= size && bytes <= size - offset);
+    const bool sound = offset <= size && bytes <= size - offset;
+    if (check::session* const s = sound ? nullptr : checking::current()) {
+        s->host_finding("copy or fill out of bounds",
+                        "a call copies " + std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
+                            " on of a variable of " + std::to_string(size),
+                        reinterpret_cast<memory::address>(place_of(gpu, symbol)));
+    }
+    require(sound);
     return place_of(gpu, symbol) + offset;
 }
 

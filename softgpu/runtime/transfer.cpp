@@ -239,6 +239,13 @@ void copy_bytes(context& gpu, locked& lock, void* destination, const void* sourc
         }
         return;
     }
+    const auto to = reinterpret_cast<memory::address>(destination);
+    const auto from = reinterpret_cast<memory::address>(source);
+    const bool overlaps = to != from && (to > from ? to - from : from - to) < bytes && gpu.memory().find(to).has_value();
+    if (check::session* const s = overlaps ? checking::current() : nullptr) {
+        s->host_finding("overlapping copy", "a call copies " + std::to_string(bytes) + " bytes to memory that overlaps their own",
+                        to);
+    }
     copy_box(gpu, lock, linear_copy(destination, source, bytes, kind), on, order);
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -51,8 +52,11 @@ struct outcome {
 
 std::vector<expectation> all_expectations() {
     std::vector<expectation> all = read_expectations();
-    const std::vector<expectation> more = read_expectations(PLANTED_ORDER, PLANTED_ORDER_SOURCE);
-    all.insert(all.end(), more.begin(), more.end());
+    for (const auto& [program, source] : {std::pair(PLANTED_ORDER, PLANTED_ORDER_SOURCE),
+                                          std::pair(PLANTED_COPIES, PLANTED_COPIES_SOURCE)}) {
+        const std::vector<expectation> more = read_expectations(program, source);
+        all.insert(all.end(), more.begin(), more.end());
+    }
     return all;
 }
 

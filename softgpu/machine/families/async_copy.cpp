@@ -14,7 +14,7 @@ using ptx::opcode;
 using ptx::suffix;
 
 // Bits of `more`, set by the decoder. The lowest eight are the bytes of a copy.
-enum : std::uint32_t { size_bits = 255, generic_address = 256, drops = 512, wide_source = 1024, not_ignored = 2048 };
+enum : std::uint32_t { size_bits = 255, generic_address = 256, drops = 512 };
 
 SOFTGPU_INLINE std::uint64_t value_at(const warp* w, std::byte* frame, place p, unsigned width, unsigned lane) {
     return width == 8 ? read<std::uint64_t>(frame, w, p)[lane] : read<std::uint32_t>(frame, w, p)[lane];
@@ -65,12 +65,12 @@ const instruction* each_object(const instruction* i, std::byte* frame, warp* w, 
 // nowhere).
 const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
     const unsigned bytes = i->more & size_bits;
-    const unsigned width = (i->more & wide_source) != 0 ? 8 : 4;
+    const unsigned width = (i->more & copies_from_wide_address) != 0 ? 8 : 4;
     const instruction* next = i + 1;
     lane_mask ignored = 0;
     if (i->places[3] != nowhere) {
         const lane_mask p = read_mask(frame, w, i->places[3]);
-        ignored = (i->more & not_ignored) != 0 ? ~p : p;
+        ignored = (i->more & copies_where_not_set) != 0 ? ~p : p;
     }
     each_lane(w->mask, [&](unsigned l) {
         if (next == nullptr) {

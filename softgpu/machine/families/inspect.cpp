@@ -3,9 +3,11 @@
 // Here the cases in which all is well are passed quickly: lanes side by side, lanes apart, words that only this thread,
 // this warp since its last synchronisation, or the block before its last barrier has touched. The rest goes to
 // inspect_access().
+#include "softgpu/machine/async.hpp"
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/families/inspect_pattern.hpp"
 #include "softgpu/machine/families/locate.hpp"
+#include "softgpu/machine/inspect_copies.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -37,7 +39,7 @@ SOFTGPU_INLINE bool pass_access(const instruction* i, warp* w, const std::uint64
         if (valid != nullptr && !pass_valid<Verb>(valid, begin, length)) {
             return false;
         }
-        if (!Global && Verb == access_verb::store) {
+        if (!Global && Verb == access_verb::store && valid != nullptr) {
             extend_written(view, begin, length);
         }
         if (writes == nullptr) {
@@ -194,6 +196,54 @@ const instruction* inspect(const instruction* i, std::byte* frame, warp* w) {
     return inspect_any<Space, Verb>(i, frame, w);
 }
 
+// cp.async: reads its source and begins to write its destination.
+const instruction* inspect_copy(const instruction* i, std::byte* frame, warp* w) {
+    const access_site& site = *i->access;
+    const unsigned bytes = site.bytes;
+    const place* const places = site.source_places;
+    const bool wide = (site.source_flags & copies_from_wide_address) != 0;
+    lane_mask ignored = 0;
+    if (places[3] != nowhere) {
+        const lane_mask p = read_mask(frame, w, places[3]);
+        ignored = (site.source_flags & copies_where_not_set) != 0 ? ~p : p;
+    }
+    std::uint64_t from[lanes];
+    lane_mask whole = 0;
+    each_lane(w->mask, [&](unsigned l) {
+        from[l] = (wide ? read<std::uint64_t>(frame, w, places[0])[l] : read<std::uint32_t>(frame, w, places[0])[l]) +
+                  read<std::uint64_t>(frame, w, places[1])[l];
+        const std::uint32_t there = places[2] != nowhere ? read<std::uint32_t>(frame, w, places[2])[l] : bytes;
+        const std::uint32_t filled = (ignored >> l & 1u) != 0 ? 0 : there;
+        whole |= (filled == bytes ? 1u : 0u) << l;
+        if (filled != 0 && filled < bytes) {
+            inspect_short_source(i, frame, w, from, l, filled);
+        }
+    });
+    if (whole != 0) {
+        instruction read = *i;
+        read.access = site.from;
+        inspect_global<access_verb::load>(&read, frame, w, from, whole);
+    }
+    alignas(64) std::uint64_t to[lanes];
+    addresses(to, i, frame, w);
+    check::block_view& v = *w->owner->view;
+    v.shared_stored = v.time;
+    if (v.shared_writes != nullptr &&
+        !pass_access<access_verb::store, false>(i, w, to, w->mask, w->host->launch->shared_bytes, v.shared_writes,
+                                                v.shared_reads, nullptr)) {
+        inspect_access(i, frame, w, to, w->mask, access_space::shared);
+    }
+    begin_copies(i, w, to, w->mask);
+    return i + 1;
+}
+
+// cp.async.mbarrier.arrive: who waits at the barrier finds the thread's copies there.
+template <access_space Space>
+const instruction* inspect_copy_arrival(const instruction* i, std::byte* frame, warp* w) {
+    land_copies(frame, w, w->mask);
+    return inspect_any<Space, access_verb::update>(i, frame, w);
+}
+
 template <access_verb Verb>
 handler by_space(const form& f) {
     switch (f.space) {
@@ -215,8 +265,11 @@ handler choose_inspection(const form& f) {
     case opcode::st: return by_space<access_verb::store>(f);
     case opcode::atom:
     case opcode::red: return by_space<access_verb::update>(f);
-    // Of the shared side: the copy as a store when it is begun, a barrier object as something that is synchronised on.
-    case opcode::cp: return f.has(suffix::mbarrier) ? by_space<access_verb::update>(f) : by_space<access_verb::store>(f);
+    // A barrier object is something that is synchronised on.
+    case opcode::cp:
+        return !f.has(suffix::mbarrier)   ? inspect_copy
+               : f.space == suffix::none ? inspect_copy_arrival<access_space::generic>
+                                          : inspect_copy_arrival<access_space::shared>;
     case opcode::mbarrier:
         return f.has(suffix::init) ? by_space<access_verb::store>(f) : by_space<access_verb::update>(f);
     default: return nullptr;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The stamp of a word of shared memory that a copy of cp.async will write, and that its thread has not waited for:
+// several lanes, and in the place of the time the highest bit and when the block started. Those that an earlier block has
+// left behind mean nothing.
+#pragma once
+
+#include "softgpu/check/stamp.hpp"
+
+namespace softgpu::check {
+
+inline constexpr std::uint64_t under_way_bit = 1ull << 34;
+
+constexpr stamp under_way(std::uint64_t started) noexcept {
+    return static_cast<stamp>((under_way_bit | started) << time_shift) | several_lanes;
+}
+constexpr bool may_be_under_way(stamp s) noexcept {
+    constexpr std::uint64_t ones = 2 * under_way_bit - 1; // that has another meaning, see machine/word_access.hpp
+    const std::uint64_t time = static_cast<std::uint64_t>(s) >> time_shift;
+    return time >= under_way_bit && time != ones;
+}
+constexpr bool is_under_way(stamp s, std::uint64_t started) noexcept {
+    return static_cast<std::uint64_t>(s) >> time_shift == (under_way_bit | started);
+}
+
+} // namespace softgpu::check

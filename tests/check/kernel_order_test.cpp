@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Fences of many threads before one signal, and the padding of structures.
+#include "tests/check/check_fixture.hpp"
+
+namespace softgpu::test {
+namespace {
+
+// The threads of block 0 write and fence; after `meet` thread 0 sets the flag. Those of block 1 wait for it and read.
+std::string signal(const std::string& fence, const std::string& meet, const std::string& set, const std::string& look) {
+    return "mov.u32 %r3, %tid.x; mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; setp.eq.u32 %q0, %r3, 0; mul.wide.u32 %rd0, %r3, 4;\n"
+           "add.u64 %rd0, %rd0, %p0; setp.ne.u32 %q1, %r4, 0; @%q1 bra READ;\nst.global.u32 [%rd0], %r3;\n" +
+           fence + meet + "@%q0 " + set + "ret;\nREAD: @!%q0 bra THERE;\nWAIT: " + look +
+           "setp.eq.u32 %q2, %r6, 0; @%q2 bra WAIT;\nTHERE: bar.sync 0;\n" + fence +
+           "sub.u32 %r7, %r5, %r3; sub.u32 %r7, %r7, 1; mul.wide.u32 %rd1, %r7, 4; add.u64 %rd1, %rd1, %p0;\n"
+           "ld.global.u32 %r8, [%rd1]; add.u32 %r8, %r8, 1;";
+}
+
+const std::string store = "st.volatile.global.u32 [%p1], 1;\n";
+const std::string load = "ld.volatile.global.u32 %r6, [%p1];\n";
+
+TEST_F(Check, FencesOfAllBeforeOneSignal) {
+    const std::string barrier = "bar.sync 0;\n";
+    for (const unsigned workers : {1u, 2u}) {
+        const launch_options how{.grid = {2}, .block = {128}, .workers = workers};
+        const auto all = [&](const std::string& text) { return run(text, how, {zeros(512), zeros(4)}); };
+        for (const char* fence : {"membar.gl;\n", "fence.sc.gpu;\n", "membar.sys;\n"}) {
+            expect_none(signal(fence, barrier, store, load), how, {zeros(512), zeros(4)});
+            expect_none(signal(fence, barrier, "atom.global.add.u32 %r7, [%p1], 1;\n", "ld.acquire.gpu.global.u32 %r6, [%p1];\n"),
+                        how, {zeros(512), zeros(4)});
+            // The barrier is missing: what warps do that the signal knows nothing of.
+            EXPECT_FALSE(all(signal(fence, "", store, load)).empty()) << fence;
+        }
+        EXPECT_FALSE(all(signal("", barrier, store, load)).empty());
+        EXPECT_FALSE(all(signal("membar.cta;\n", barrier, store, load)).empty());
+        // Written behind the fence.
+        EXPECT_FALSE(all(signal("membar.gl;\n", "st.global.u32 [%rd0], 1;\n" + barrier, store, load)).empty());
+        // A fence behind the barrier by who signals is enough.
+        expect_none(signal("membar.gl;\n", barrier + "membar.gl;\n", store, load), how, {zeros(512), zeros(4)});
+    }
+    const launch_options warps{.grid = {2}, .block = {32}, .workers = 1};
+    expect_none(signal("membar.gl;\n", "bar.warp.sync -1;\n", store, load), warps, {zeros(512), zeros(4)});
+    EXPECT_FALSE(run(signal("membar.gl;\n", "", store, load), warps, {zeros(512), zeros(4)}).empty());
+}
+
+// struct { char; int; } by assignment: nvcc reads eight bytes and says which of them it wants.
+TEST_F(Check, UsedBytesOfLoads) {
+    const std::string kind = "read of unwritten memory";
+    const auto body = [](const std::string& pragma, const std::string& first, const std::string& second) {
+        return "mov.u32 %r7, s;\n" + first + second + pragma +
+               "ld.shared.v2.u32 {%r3, %r4}, [%r7]; st.global.v2.u32 [%p0], {%r3, %r4};";
+    };
+    const std::string character = "st.shared.u8 [%r7], 1;\n";
+    const std::string number = "st.shared.u32 [%r7+4], 1;\n";
+    const std::string middle = "st.shared.u8 [%r7+2], 1;\n";
+    const launch_options one{.block = {1}};
+    expect_none(body(".pragma \"used_bytes_mask 241\";\n", character, number), one, {zeros(8)}, shared_array);
+    expect_none(body(".pragma \"used_bytes_mask 3\";\n", character, ""), one, {zeros(8)}, shared_array);
+    expect_none(body(".pragma \"used_bytes_mask 0xF0\";\n", "", number), one, {zeros(8)}, shared_array);
+    expect_one(kind, body("", character, ""), one, {zeros(8)}, shared_array);
+    expect_one(kind, body(".pragma \"used_bytes_mask 241\";\n", character, ""), one, {zeros(8)}, shared_array);
+    expect_one(kind, body(".pragma \"used_bytes_mask 241\";\n", middle, number), one, {zeros(8)}, shared_array);
+    // It is about one load only.
+    expect_one(kind, body(".pragma \"used_bytes_mask 3\";\n", character, "") + "ld.shared.v2.u32 {%r3, %r4}, [%r7]; "
+                     "st.global.v2.u32 [%p0], {%r3, %r4};", one, {zeros(8)}, shared_array);
+}
+
+} // namespace
+} // namespace softgpu::test
