@@ -140,6 +140,36 @@ void edge_row(room& in, unsigned exponent, unsigned bins) {
         });
 }
 
+// More bins than CUB counts without an illegal access; the peer is a kernel that adds to global memory.
+__global__ void count_plainly(const std::int32_t* data, std::uint64_t n, std::uint32_t bins, int* counts) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::uint64_t{gridDim.x} * blockDim.x) {
+        const auto bin = static_cast<std::uint32_t>(data[k]);
+        if (bin < bins) {
+            atomicAdd(counts + bin, 1);
+        }
+    }
+}
+void wide_row(room& in, unsigned exponent, unsigned bins, shape which) {
+    const std::uint64_t n = std::uint64_t{1} << exponent;
+    fill<std::int32_t>(in, bins, which);
+    compared<std::int32_t>(
+        in, std::to_string(bins) + " bins " + bench::shape_names[static_cast<int>(which)] + " (peer: atomics)", "i32", n,
+        bins, n,
+        [&](const gpu& on, const std::int32_t* data, unsigned* out) {
+            histogram(on, data, n, out, even_bins<int>(0, static_cast<int>(bins), bins));
+        },
+        [&](void* room, std::size_t& bytes, const std::int32_t* data, int* out, cudaStream_t s) {
+            if (room == nullptr) {
+                bytes = 16;
+                return cudaSuccess;
+            }
+            const cudaError_t code = cudaMemsetAsync(out, 0, std::size_t{bins} * sizeof(int), s);
+            count_plainly<<<132 * 8, 256, 0, s>>>(data, n, bins, out);
+            return code == cudaSuccess ? cudaGetLastError() : code;
+        });
+}
+
 // Three of four channels of 8 bits.
 void channel_row(room& in, unsigned exponent) {
     const std::uint64_t n = std::uint64_t{1} << exponent, pixels = n / 4;
@@ -185,7 +215,9 @@ int main() {
                 row<float>(in, "f32", 28, bins, 1.0f, which);
             }
         }
-        // No row of 2^24 bins: the peer ends in an illegal access there.
+        for (const shape which : {shape::uniform, shape::skewed}) {
+            wide_row(in, 28, 1u << 24, which);
+        }
     } catch (const std::exception& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

@@ -65,8 +65,10 @@ WARPFOLD_HD constexpr O sample_of(A sum) {
     }
 }
 
-// The index of the sample that is read for index i of n > 0 samples; -1 where that is 0 instead.
-WARPFOLD_HD constexpr std::int64_t source_index(std::int64_t i, std::int64_t n, border outside) {
+// The index of the sample that is read for index i of n > 0 samples; -1 where that is 0 instead. 2 n is a number of the
+// type.
+template <class I>
+WARPFOLD_HD constexpr I source_index(I i, std::type_identity_t<I> n, border outside) {
     if (i >= 0 && i < n) {
         return i;
     }
@@ -76,11 +78,11 @@ WARPFOLD_HD constexpr std::int64_t source_index(std::int64_t i, std::int64_t n, 
     if (outside == border::clamp) {
         return i < 0 ? 0 : n - 1;
     }
-    const std::int64_t period = outside == border::wrap ? n : (outside == border::reflect ? 2 * n : 2 * n - 2);
+    const I period = outside == border::wrap ? n : (outside == border::reflect ? 2 * n : 2 * n - 2);
     if (period == 0) {
         return 0;
     }
-    std::int64_t at = i % period;
+    I at = i % period;
     at = at < 0 ? at + period : at;
     return at < n ? at : (outside == border::reflect ? period - 1 : period) - at;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/gpu/convolve_few.cuh"
 #include "warpfold/gpu/convolve_slide.cuh"
 #include "warpfold/gpu/convolve_tile.cuh"
 #include "warpfold/gpu/target.hpp"
@@ -25,7 +26,8 @@ using lines = line_shape<A, convolve_tuning.line_threads, Run>;
 // Sizes of masks that kernels are compiled for; all others go through tiles.
 using run_sizes = std::integer_sequence<int, 3, 5, 7, 9, 17>;
 using square_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 13, 15>;
-using wide_sizes = std::integer_sequence<int, 31>;
+using wide_sizes = std::integer_sequence<int, 21, 31>;
+using few_sizes = std::integer_sequence<int, 3, 5, 7>;
 using separable_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 13, 15, 17, 21, 25, 31>;
 
 template <class Call, int... K>
@@ -33,23 +35,39 @@ bool with_size(std::integer_sequence<int, K...>, std::int64_t k, const Call& cal
     return ((k == K && (call(std::integral_constant<int, K>{}), true)) || ...);
 }
 
-template <class T>
-constexpr std::size_t four_alignment = alignof(four<T>);
-
-// How many results in front of the first one a thread's first group of four begins, so that samples are read aligned.
-template <class T, class O>
+// How many results in front of the first one a thread's first group begins, so that samples are read aligned.
+template <int Cols = 4, class T, class O>
 int slide_shift(const convolve_task<T, O>& task, int k) {
-    const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(task.in) / sizeof(T) % 4);
-    return static_cast<int>(((beyond - task.lead_x + k / 2) % 4 + 4) % 4);
+    const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(task.in) / sizeof(T) % Cols);
+    return static_cast<int>(((beyond - task.lead_x + k / 2) % Cols + Cols) % Cols);
 }
 
+template <int Cols, class T, class O>
+results_lie lie_of(const convolve_task<T, O>& task, int shift) {
+    const auto fit = [&](std::size_t bytes) {
+        const auto fits = [&](std::int64_t n) { return static_cast<std::size_t>(n) * sizeof(O) % bytes == 0; };
+        return (reinterpret_cast<std::uintptr_t>(task.out) - shift * sizeof(O)) % bytes == 0 &&
+               (task.out_height == 1 || fits(task.out_pitch)) && (task.count == 1 || fits(task.out_distance));
+    };
+    return fit(alignof(group_of<O, Cols>)) ? results_lie::in_groups
+           : fit(alignof(four<O>))         ? results_lie::in_fours
+                                           : results_lie::anyhow;
+}
 template <class T, class O>
 bool aligned_results(const convolve_task<T, O>& task, int shift) {
-    const auto address = reinterpret_cast<std::uintptr_t>(task.out) - shift * sizeof(O);
-    const auto fits = [](std::int64_t n) { return n * static_cast<std::int64_t>(sizeof(O)) % four_alignment<O> == 0; };
-    return address % four_alignment<O> == 0 && (task.out_height == 1 || fits(task.out_pitch)) &&
-           (task.count == 1 || fits(task.out_distance));
+    return lie_of<4>(task, shift) != results_lie::anyhow;
 }
+
+// How many results side by side a thread has: of small samples more, which share what is done for each of them.
+template <class T, class O, class A>
+inline constexpr int run_results =
+    sizeof(A) == 4 && sizeof(T) <= 2 ? static_cast<int>(16 / std::max(sizeof(T), sizeof(O))) : 4;
+template <class T, class A, int K, sliding How>
+inline constexpr int slide_columns =
+    sizeof(A) == 4 && sizeof(T) <= 2 && How != sliding::part &&
+            K <= (How == sliding::separable ? convolve_tuning.slide_eight_separable : convolve_tuning.slide_eight)
+        ? 8
+        : 4;
 
 // Whether rows and images are apart such that all are aligned as the first one is.
 template <class T, class O>
@@ -76,11 +94,20 @@ template <class A, class T, class O, int K>
 void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, const char* call) {
     mask_parameter<A, K> values;
     std::copy(mask, mask + K, values.value);
-    const int shift = slide_shift(task, K);
-    const std::int64_t each = 4 * convolve_tuning.run_threads * convolve_tuning.run_vectors;
-    const unsigned blocks = checked_blocks((task.out_width + shift + each - 1) / each, call);
-    convolve_run<T, O, A, K>
-        <<<blocks, convolve_tuning.run_threads, 0, on.stream>>>(task, values, shift, aligned_results(task, shift));
+    if constexpr (run_results<T, O, A> != 4) {
+        constexpr int per = run_results<T, O, A>;
+        const int begin = slide_shift<per>(task, K);
+        const std::int64_t all = per * convolve_tuning.run_threads;
+        convolve_run_small<T, O, A, K, per>
+            <<<checked_blocks((task.out_width + begin + all - 1) / all, call), convolve_tuning.run_threads, 0,
+               on.stream>>>(task, values, begin, lie_of<per>(task, begin));
+    } else {
+        const int shift = slide_shift(task, K);
+        const std::int64_t each = 4 * convolve_tuning.run_threads * convolve_tuning.run_vectors;
+        const unsigned blocks = checked_blocks((task.out_width + shift + each - 1) / each, call);
+        convolve_run<T, O, A, K>
+            <<<blocks, convolve_tuning.run_threads, 0, on.stream>>>(task, values, shift, aligned_results(task, shift));
+    }
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
@@ -102,21 +129,23 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
                   bool adds = false) {
     mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> values;
     std::copy(mask, mask + (How == sliding::separable ? KX + KY : KX * mask_rows), values.value);
-    const auto kernel = convolve_slide<T, O, A, KX, KY, How>;
+    constexpr int cols = slide_columns<T, A, KX, How>;
+    const auto kernel = convolve_slide<T, O, A, KX, KY, How, cols>;
     static const int resident = resident_blocks(kernel, convolve_tuning.slide_threads, 0);
     slide_shape shape;
     shape.mask_rows = mask_rows;
     shape.adds = adds;
-    shape.shift = slide_shift(task, KX);
-    shape.aligned = aligned_results(task, shape.shift);
-    const std::int64_t groups = (task.out_width + shape.shift + 3) / 4;
+    shape.shift = slide_shift<cols>(task, KX);
+    shape.how = lie_of<cols>(task, shape.shift);
+    shape.halves = (task.height != 1 && task.pitch % cols != 0) || (task.count != 1 && task.distance % cols != 0);
+    const std::int64_t groups = (task.out_width + shape.shift + cols - 1) / cols;
     const auto threads =
         static_cast<unsigned>(std::min<std::int64_t>((groups + 31) / 32 * 32, convolve_tuning.slide_threads));
     const std::int64_t across = (groups + threads - 1) / threads;
     const std::int64_t wanted = std::int64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * resident *
                                 convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
-    std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, 2);
+    std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, convolve_tuning.slide_least_rows);
     rows = std::min<std::int64_t>(rows, most_rows(KX, How, sizeof(T)));
     shape.rows = static_cast<int>(std::max(rows, (task.out_height + 65534) / 65535));
     const dim3 grid(static_cast<unsigned>(across),
@@ -136,6 +165,28 @@ void launch_parts(const gpu& on, const convolve_task<T, O>& task, const A* mask,
         launch_slide<A, T, O, K, 8, sliding::part>(on, part, mask + j * K, static_cast<int>(std::min(each, ky - j)),
                                                    j != 0);
     }
+}
+
+// `values` values of a mask kx wide and ky high.
+template <class T, class O>
+bool few_results(const convolve_task<T, O>& task, std::int64_t values, std::int64_t kx, std::int64_t ky) {
+    const std::int64_t most = convolve_tuning.few_results;
+    return task.width < (1 << 30) && task.height < (1 << 30) && task.out_width <= most && task.out_height <= most / task.out_width &&
+           task.count <= most / (task.out_width * task.out_height) && values <= few_shape::most_values &&
+           kx <= few_shape::most_side && ky <= few_shape::most_side && task.out_height > 1;
+}
+
+template <bool Separable, int K, class A, class T, class O>
+void launch_few(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky) {
+    mask_parameter<A, few_shape::values_of(K)> values;
+    std::copy(mask, mask + (Separable ? kx + ky : kx * ky), values.value);
+    const auto tiles = [](std::int64_t results, int each) { return static_cast<unsigned>((results + each - 1) / each); };
+    const few_shape shape{static_cast<int>(kx), static_cast<int>(ky), tiles(task.out_width, few_shape::width),
+                          tiles(task.out_height, few_shape::height)};
+    const unsigned blocks = shape.tiles_x * shape.tiles_y * static_cast<unsigned>(task.count);
+    convolve_few<T, O, A, Separable, K>
+        <<<blocks, few_shape::threads, shape.bytes<A>(Separable), on.stream>>>(task, values, shape);
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
 // `values`: the mask in the device's memory, nullptr where it fits a kernel's parameters.
@@ -225,6 +276,12 @@ struct convolve_engine<gpu> {
         if (line && with_size(run_sizes{}, kx, [&](auto k) { launch_run<A, T, O, k>(on, task, mask, call); })) {
             return;
         }
+        if (few_results(task, kx * ky, kx, ky)) {
+            if (kx != ky || !with_size(few_sizes{}, kx, [&](auto k) { launch_few<false, k>(on, task, mask, k, k); })) {
+                launch_few<false, 0>(on, task, mask, kx, ky);
+            }
+            return;
+        }
         if (kx == ky && may_slide(task, kx) && with_size(square_sizes{}, kx, [&](auto k) {
                 launch_slide<A, T, O, k, k, sliding::whole>(on, task, mask);
             })) {
@@ -255,6 +312,13 @@ struct convolve_engine<gpu> {
     template <class A, class T, class O>
     static void separable(const gpu& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
                           const A* down, std::int64_t ky, const char* call) {
+        if (few_results(task, kx + ky, kx, ky)) {
+            A both[few_shape::most_values];
+            std::copy(across, across + kx, both);
+            std::copy(down, down + ky, both + kx);
+            launch_few<true, 0>(on, task, both, kx, ky);
+            return;
+        }
         if (kx == ky && may_slide(task, kx) && with_size(separable_sizes{}, kx, [&](auto k) {
                 A both[2 * k];
                 std::copy(across, across + k, both);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Samples read and results written four at a time.
+// Samples read and results written several at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,101 @@ struct mask_parameter {
     A value[N];
 };
 
-// Four samples that lie side by side; an address of them is a multiple of their size, or of 16 bytes.
-template <class T>
-struct alignas(sizeof(T) >= 4 ? 16 : 4 * sizeof(T)) four {
-    T value[4];
-};
+// The largest power of two that divides it, 16 at most.
+constexpr std::size_t alignment_of(std::size_t bytes) {
+    return (bytes & (~bytes + 1)) < 16 ? bytes & (~bytes + 1) : 16;
+}
 
+// Samples that lie side by side; four, or more, are read and written together where their address allows it.
+template <class T, int N>
+struct alignas(alignment_of(N * sizeof(T))) group_of {
+    T value[N];
+};
+template <class T>
+using four = group_of<T, 4>;
+
+// A word of 4, 8 or 16 bytes.
+template <std::size_t Bytes>
+using word_of = std::conditional_t<Bytes == 4, unsigned, std::conditional_t<Bytes == 8, uint2, uint4>>;
+
+template <int N, class T>
+__device__ group_of<T, N> load_group(const T* from) {
+    group_of<T, N> got;
+    constexpr std::size_t bytes = sizeof(got) < 16 ? sizeof(got) : 16;
+    using word = word_of<bytes>;
+    word loaded[sizeof(got) / bytes];
+#pragma unroll
+    for (int k = 0; k < static_cast<int>(sizeof(got) / bytes); ++k) {
+        loaded[k] = __ldg(reinterpret_cast<const word*>(from) + k);
+    }
+    std::memcpy(&got, loaded, sizeof(got));
+    return got;
+}
 template <class T>
 __device__ four<T> load_four(const T* from) {
-    four<T> got;
-    if constexpr (sizeof(T) == 8) {
-        const uint4* const p = reinterpret_cast<const uint4*>(from);
-        const uint4 halves[2] = {__ldg(p), __ldg(p + 1)};
-        std::memcpy(&got, halves, 32);
+    return load_group<4>(from);
+}
+
+// Integers as floats without conversions, of which a multiprocessor does few at a time: put behind the leading bits of
+// 2^23, of which the number is the last places. Of signed ones the sign is turned, and half of their range taken away.
+template <class T>
+inline constexpr float integer_origin_v = 8388608.0f + (std::is_signed_v<T> ? float(1 << (8 * sizeof(T) - 1)) : 0.0f);
+template <class T>
+inline constexpr unsigned sign_bits_v = std::is_signed_v<T> ? (sizeof(T) == 1 ? 0x80808080u : 0x80008000u) : 0u;
+
+// The samples of a group from `First` on, as numbers.
+template <int First, class A, int Count, class T, int N>
+__device__ void numbers_of(A (&number)[Count], const group_of<T, N>& from) {
+    static_assert(First >= 0 && First + Count <= N);
+    if constexpr (std::is_integral_v<T> && sizeof(A) == 4 && N * sizeof(T) % 4 == 0) {
+        unsigned word[N * sizeof(T) / 4];
+        std::memcpy(word, &from, sizeof(word));
+#pragma unroll
+        for (int k = 0; k < Count; ++k) {
+            constexpr int each = 4 / static_cast<int>(sizeof(T));
+            const int at = First + k;
+            const unsigned which = each == 4 ? 0x7440u | static_cast<unsigned>(at % 4) : (at % 2 == 0 ? 0x7410u : 0x7432u);
+            number[k] = __uint_as_float(__byte_perm(word[at / each] ^ sign_bits_v<T>, 0x4b000000u, which)) - integer_origin_v<T>;
+        }
     } else {
-        using word = std::conditional_t<sizeof(T) == 4, uint4, std::conditional_t<sizeof(T) == 2, uint2, unsigned>>;
-        const word loaded = __ldg(reinterpret_cast<const word*>(from));
-        std::memcpy(&got, &loaded, sizeof(word));
+#pragma unroll
+        for (int k = 0; k < Count; ++k) {
+            number[k] = number_of<A>(from.value[First + k]);
+        }
     }
-    return got;
+}
+
+// Sums as results, rounded as sample_of does; integers by an addition that leaves them in the last places.
+template <class O, int N, class A>
+__device__ group_of<O, N> results_of(const A (&sum)[N]) {
+    group_of<O, N> results;
+    if constexpr (std::is_integral_v<O> && sizeof(A) == 4) {
+        constexpr float least = std::is_signed_v<O> ? -float(1 << (8 * sizeof(O) - 1)) : 0.0f;
+        constexpr float most = float((1 << (8 * sizeof(O) - (std::is_signed_v<O> ? 1 : 0))) - 1);
+        unsigned bits[N], word[N * sizeof(O) / 4];
+#pragma unroll
+        for (int c = 0; c < N; ++c) {
+            const float x = !std::is_signed_v<O> || sum[c] == sum[c] ? sum[c] : 0.0f;
+            bits[c] = __float_as_uint(fminf(fmaxf(x, least), most) + integer_origin_v<O>); // fmaxf(NaN, 0) is 0
+        }
+#pragma unroll
+        for (int w = 0; w < static_cast<int>(N * sizeof(O) / 4); ++w) {
+            if constexpr (sizeof(O) == 1) {
+                const unsigned low = __byte_perm(bits[4 * w], bits[4 * w + 1], 0x0040);
+                word[w] = __byte_perm(low, __byte_perm(bits[4 * w + 2], bits[4 * w + 3], 0x0040), 0x5410);
+            } else {
+                word[w] = __byte_perm(bits[2 * w], bits[2 * w + 1], 0x5410);
+            }
+            word[w] ^= sign_bits_v<O>;
+        }
+        std::memcpy(&results, word, sizeof(results));
+    } else {
+#pragma unroll
+        for (int c = 0; c < N; ++c) {
+            results.value[c] = sample_of<O>(sum[c]);
+        }
+    }
+    return results;
 }
 
 template <class T>
@@ -86,34 +162,41 @@ __device__ T no_sample() {
     return zero;
 }
 
+// How results may be written: one by one, four at a time, or all of a thread's groups at a time.
+enum class results_lie { anyhow, in_fours, in_groups };
+
 // Writes results to `out`, of which those from index `begin` up to `end` are wanted.
-template <class O, class A>
-__device__ void store_four(O* out, const A (&sum)[4], std::int64_t begin, std::int64_t end, bool aligned) {
-    four<O> results;
+template <class O, int N, class A>
+__device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std::int64_t end, results_lie how) {
+    const group_of<O, N> results = results_of<O>(sum);
+    if (how != results_lie::anyhow && begin <= 0 && end >= N) {
+        const auto store = [&](auto bytes_each) {
+            constexpr std::size_t bytes = decltype(bytes_each)::value;
+            word_of<bytes> word[sizeof(results) / bytes];
+            std::memcpy(word, &results, sizeof(results));
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
-        results.value[c] = sample_of<O>(sum[c]);
-    }
-    if (aligned && begin <= 0 && end >= 4) {
-        if constexpr (sizeof(O) == 8) {
-            uint4 halves[2];
-            std::memcpy(halves, &results, 32);
-            reinterpret_cast<uint4*>(out)[0] = halves[0];
-            reinterpret_cast<uint4*>(out)[1] = halves[1];
+            for (int k = 0; k < static_cast<int>(sizeof(results) / bytes); ++k) {
+                reinterpret_cast<word_of<bytes>*>(out)[k] = word[k];
+            }
+        };
+        constexpr std::size_t of_group = alignof(group_of<O, N>), of_four = alignof(four<O>);
+        if (of_group == of_four || how == results_lie::in_groups) {
+            store(std::integral_constant<std::size_t, of_group>{});
         } else {
-            using word = std::conditional_t<sizeof(O) == 4, uint4, std::conditional_t<sizeof(O) == 2, uint2, unsigned>>;
-            word stored;
-            std::memcpy(&stored, &results, sizeof(word));
-            *reinterpret_cast<word*>(out) = stored;
+            store(std::integral_constant<std::size_t, of_four>{});
         }
         return;
     }
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
+    for (int c = 0; c < N; ++c) {
         if (c >= begin && c < end) {
             out[c] = results.value[c];
         }
     }
+}
+template <class O, class A>
+__device__ void store_four(O* out, const A (&sum)[4], std::int64_t begin, std::int64_t end, bool aligned) {
+    store_results(out, sum, begin, end, aligned ? results_lie::in_fours : results_lie::anyhow);
 }
 
 // Reads what store_four has written, by the same thread or in an earlier launch.
@@ -142,13 +225,13 @@ __device__ A fused(A a, A b, A c) {
     }
 }
 
-// What a thread with four results reads for each row of a mask of K values: groups of four samples, the first of which
-// starts at an aligned address, `before` samples before the first that it needs.
-template <int K>
+// What a thread with `Cols` results reads for each row of a mask of K values: groups of as many samples, the first of
+// which starts at an aligned address, `before` samples before the first that it needs.
+template <int K, int Cols = 4>
 struct window {
-    static constexpr int before = (4 - K / 2 % 4) % 4;
-    static constexpr int length = 3 + K;
-    static constexpr int groups = (before + length + 3) / 4;
+    static constexpr int before = (Cols - K / 2 % Cols) % Cols;
+    static constexpr int length = Cols - 1 + K;
+    static constexpr int groups = (before + length + Cols - 1) / Cols;
 };
 
 } // namespace warpfold::detail

@@ -36,14 +36,18 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     using kind = exact_kind<T, 1>;
     constexpr unsigned levels = kind::levels;
     __shared__ exact_block<T, 1> outliers;
-    __shared__ block::reduce_storage<long_integers<levels>> storage;
+    __shared__ sum_storage<levels> storage;
 
     outliers.clear();
     __syncthreads();
     exact_thread<T, 1> thread(&outliers);
     add_share(thread, &outliers, n, in);
-    const long_integers<levels> mine = block::reduce(thread.finish(), add_integers{}, storage);
+    long_integers<levels> mine = thread.held();
+    sum_threads(mine, storage);
     __syncthreads();
+    if (outliers.counted != 0) {
+        collect_digits(outliers);
+    }
     const global_limbs add{to->limb};
     if (threadIdx.x == 0) {
         constexpr int lowest_place = kind::highest - exact_window<levels>::depth - exact_layout<T, 1>::lowest;
@@ -56,8 +60,6 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
         }
     }
     if (outliers.touched != 0) {
-        outliers.merge();
-        __syncthreads();
         for (unsigned k = threadIdx.x; k < exact_limbs<T>::count; k += blockDim.x) {
             add(k, outliers.evened(k));
         }

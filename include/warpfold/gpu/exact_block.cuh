@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A block's part of an exact sum: each thread adds up in its window, and what no window takes goes to a long
-// accumulator in shared memory.
+// A block's part of an exact sum: each thread adds up in its window, and what no window takes is counted digit by digit
+// in shared memory. What few inputs need stands in functions of its own, which are called: instructions have to be
+// fetched, and a short sum takes no longer than its instructions.
 #pragma once
 
 #include <cstdint>
 
 #include "warpfold/gpu/exact_window.cuh"
-#include "warpfold/operation.hpp"
-#include "warpfold/warp/reduce.cuh"
+#include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
@@ -15,71 +15,87 @@ template <unsigned Count>
 struct long_integers {
     long long of[Count];
 };
-struct add_integers {
-    template <class A>
-    __device__ static A identity() {
-        return {};
-    }
-    template <class A>
-    __device__ A operator()(const A& a, const A& b) const {
-        A both;
-#pragma unroll
-        for (unsigned j = 0; j < sizeof(A) / sizeof(long long); ++j) {
-            both.of[j] = a.of[j] + b.of[j];
-        }
-        return both;
-    }
-};
 
-// In shared memory.
+// The sum over the lanes of a warp, in lane 0.
+template <unsigned Count>
+__device__ void sum_lanes(long_integers<Count>& all) {
+#pragma unroll 1
+    for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
+#pragma unroll
+        for (unsigned j = 0; j < Count; ++j) {
+            all.of[j] += __shfl_down_sync(warp::all_lanes, all.of[j], distance);
+        }
+    }
+}
+
+// The sum over the threads of a block, in thread 0. One barrier, where there is more than one warp, and one before the
+// storage is used again.
+template <unsigned Count>
+struct sum_storage {
+    long_integers<Count> of_warp[32];
+};
+template <unsigned Count>
+__device__ void sum_threads(long_integers<Count>& all, sum_storage<Count>& storage) {
+    const unsigned warps = blockDim.x / warp::lanes;
+    sum_lanes(all);
+    if (warps == 1) {
+        return;
+    }
+    if (threadIdx.x % warp::lanes == 0) {
+        storage.of_warp[threadIdx.x / warp::lanes] = all;
+    }
+    __syncthreads();
+    if (threadIdx.x < warp::lanes) {
+        all = threadIdx.x < warps ? storage.of_warp[threadIdx.x] : long_integers<Count>{};
+        sum_lanes(all);
+    }
+}
+
+// In shared memory: limbs as in detail/exact.hpp, and before them digits of 16 bits in words of 32, of which each lane
+// has its own, so that lanes do not wait for each other. Every thread's additions of 2^11 terms fit in a block of 512.
 template <class T, unsigned Factors>
 struct exact_block {
     static constexpr unsigned limbs = exact_layout<T, Factors>::limbs;
-    // Lanes add to one of several accumulators, where there are threads enough, so that they meet less often; of floats
-    // hardly anything comes here.
-    static constexpr unsigned most_copies = sizeof(T) == 8 ? 4 : 1;
+    static constexpr unsigned digits = 2 * limbs - 2;
+    static constexpr unsigned most_terms = 1u << 11;
 
-    unsigned long long limb[most_copies * limbs];
+    alignas(16) unsigned digit[digits * 32];
+    unsigned long long limb[limbs];
     unsigned met;     // see detail/exact.hpp
-    unsigned touched; // whether anything was put here
+    unsigned touched; // whether anything was put into the limbs,
+    unsigned counted; // or the digits
 
     __device__ void clear() {
-        for (unsigned k = threadIdx.x; k < copies() * limbs; k += blockDim.x) {
+        for (unsigned k = threadIdx.x; k < digits * 8; k += blockDim.x) {
+            reinterpret_cast<uint4*>(digit)[k] = uint4{};
+        }
+        for (unsigned k = threadIdx.x; k < limbs; k += blockDim.x) {
             limb[k] = 0;
         }
         if (threadIdx.x == 0) {
             met = 0;
             touched = 0;
+            counted = 0;
         }
     }
+    // A limb as two words: additions of 64 bits in shared memory would be tried again and again.
     struct shared_limbs {
         __device__ void operator()(unsigned k, std::int64_t what) const {
-            if (what != 0) {
-                atomicAdd(&limb[k], static_cast<unsigned long long>(what));
+            auto* const word = reinterpret_cast<unsigned*>(limb + k);
+            const auto low = static_cast<unsigned>(what);
+            auto high = static_cast<unsigned>(what >> 32);
+            if (low != 0) {
+                high += atomicAdd(word, low) + low < low ? 1 : 0;
+            }
+            if (high != 0) {
+                atomicAdd(word + 1, high);
             }
         }
 
         unsigned long long* limb;
     };
-    __device__ static unsigned copies() { return blockDim.x >= 256 ? most_copies : 1; }
-    __device__ shared_limbs adder() { return {limb + threadIdx.x % copies() * limbs}; }
-    // All in one; the whole block does it together, and meets before and after.
-    __device__ void merge() {
-        for (unsigned k = threadIdx.x; k < limbs; k += blockDim.x) {
-            for (unsigned copy = 1; copy < copies(); ++copy) {
-                limb[k] += limb[copy * limbs + k];
-            }
-        }
-    }
-    template <class... Xs>
-    __device__ void add_outlier(Xs... xs) {
-        unsigned what = 0;
-        add_term(xs..., adder(), what);
-        if (what != 0) {
-            atomicOr(&met, what);
-        }
-        atomicOr(&touched, 1u);
-    }
+    __device__ shared_limbs adder() { return {limb}; }
+
     // The k-th limb, and what the one below has beyond 32 bits in place of what it has beyond them itself.
     __device__ long long evened(unsigned k) const {
         const auto own = static_cast<long long>(limb[k]);
@@ -88,24 +104,46 @@ struct exact_block {
     }
 };
 
-// The sums of a warp's windows, which all stand at the same place, are added to the block's accumulator.
+// The sums of a warp's windows, which all stand at the same place, are added to the block's limbs.
 template <class T, unsigned Factors, unsigned Levels>
-__device__ void pour_out(const exact_window<Levels>& window, exact_block<T, Factors>& into) {
+__device__ __noinline__ void pour_out(exact_window<Levels> window, exact_block<T, Factors>* into) {
     long_integers<Levels> all;
 #pragma unroll
     for (unsigned j = 0; j < Levels; ++j) {
         all.of[j] = window.integer(j);
     }
-    all = warp::reduce(all, add_integers{});
+    sum_lanes(all);
     if (threadIdx.x % warp::lanes == 0) {
-#pragma unroll
+#pragma unroll 1
         for (unsigned j = 0; j < Levels; ++j) {
-            if (all.of[j] != 0) {
-                add_integer(all.of[j], static_cast<unsigned>(window.lowest_bit(j) - exact_layout<T, Factors>::lowest),
-                            into.adder());
+            long long own = all.of[0];
+#pragma unroll
+            for (unsigned k = 1; k < Levels; ++k) {
+                own = k == j ? all.of[k] : own;
+            }
+            if (own != 0) {
+                add_integer(own, static_cast<unsigned>(window.lowest_bit(j) - exact_layout<T, Factors>::lowest),
+                            into->adder());
             }
         }
-        atomicOr(&into.touched, 1u);
+        atomicOr(&into->touched, 1u);
+    }
+    __syncwarp();
+}
+
+// The digits of a warp's lanes are added to the block's limbs and are zero then; others may count meanwhile.
+template <class T, unsigned Factors>
+__device__ __noinline__ void pour_out_digits(exact_block<T, Factors>* from) {
+#pragma unroll 1
+    for (unsigned k = 0; k < exact_block<T, Factors>::digits; ++k) {
+        long_integers<1> sum{static_cast<int>(atomicExch(&from->digit[k * 32 + threadIdx.x % 32], 0u))};
+        sum_lanes(sum);
+        if (threadIdx.x % 32 == 0 && sum.of[0] != 0) {
+            add_integer(sum.of[0], 16 * k, from->adder());
+        }
+    }
+    if (threadIdx.x % 32 == 0) {
+        atomicOr(&from->touched, 1u);
     }
     __syncwarp();
 }
@@ -120,66 +158,95 @@ public:
     __device__ explicit exact_thread(exact_block<T, Factors>* block) : block_(block) { place(kind::highest); }
 
     // Adds groups * Width terms, with Factors * Groups * Width numbers in `x`, and one more where there is `extra`;
-    // absent ones are zero. again(f, j) reads the j-th number of factor f once more. False where nothing has been added
-    // because windows for any number should: what a window does not take goes to the block's accumulator only where
-    // there are none.
-    template <unsigned Groups, unsigned Width, class Again>
-    __device__ bool add(const T (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra, const Again& again) {
+    // absent ones are zero. False where nothing has been added: the window is full, or has no place for all of them.
+    template <unsigned Groups, unsigned Width>
+    __device__ bool add(const T (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra) {
         constexpr unsigned count = Groups * Width + 1;
-        for (;;) {
-            double before[kind::levels];
-            keep(before);
-            magnitude most{};
-            bool missing = false;
+        double before[kind::levels];
 #pragma unroll
-            for (unsigned g = 0; g < Groups; ++g) {
-                if (g < groups) {
+        for (unsigned j = 0; j < kind::levels; ++j) {
+            before[j] = window_.sum[j];
+        }
+        magnitude most{};
+        bool missing = terms_ > exact_window_terms - count * kind::terms;
 #pragma unroll
-                    for (unsigned j = g * Width; j < (g + 1) * Width; ++j) {
-                        missing |= add_one(most, x[0][j], x[Factors - 1][j]);
-                    }
+        for (unsigned g = 0; g < Groups; ++g) {
+            if (g < groups) {
+#pragma unroll
+                for (unsigned j = g * Width; j < (g + 1) * Width; ++j) {
+                    missing |= add_one(most, x[0][j], x[Factors - 1][j]);
                 }
             }
-            if (extra) {
-                missing |= add_one(most, x[0][count - 1], x[Factors - 1][count - 1]);
+        }
+        if (extra) {
+            missing |= add_one(most, x[0][count - 1], x[Factors - 1][count - 1]);
+        }
+        missing |= !(most < limit_);
+        if (__any_sync(warp::all_lanes, missing)) {
+#pragma unroll
+            for (unsigned j = 0; j < kind::levels; ++j) {
+                window_.sum[j] = before[j];
             }
-            missing |= !(most < limit_);
-            if (!__any_sync(warp::all_lanes, missing)) {
-                break;
-            }
-            restore(before);
-            if constexpr (kind::wide_levels != 0) {
-                if (moves_ < 4 && move(count, again)) {
-                    ++moves_;
-                    continue;
-                }
-                return false;
-            } else {
-                (void)move(count, again);
-                add_one_by_one(count, again);
-                break;
-            }
+            return false;
         }
         terms_ += count * kind::terms;
-        if (terms_ > exact_window_terms - 2 * count * kind::terms) {
-            settle();
-        }
         return true;
     }
 
-    // Empties the warp's windows into the block's accumulator.
+    // Whether there is no place for a batch of `count` terms more before settle().
+    __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
+
+    // Empties the warp's windows into the block's limbs.
     __device__ void settle() {
-        pour_out<T, Factors>(window_, *block_);
+        pour_out<T, Factors>(window_, block_);
         place(window_.highest);
     }
 
-    // What the window holds, as integers of its first place; and the rest is in the block's accumulator.
-    __device__ integers finish() {
-        if (window_.highest != kind::highest) {
-            settle();
-            place(kind::highest);
+    // What the window holds, which is where it was at first, as integers.
+    __device__ integers held() const {
+        integers all;
+#pragma unroll
+        for (unsigned j = 0; j < kind::levels; ++j) {
+            all.of[j] = window_.integer(j);
         }
-        return held();
+        return all;
+    }
+
+    // Moves the window to the largest of the warp's next numbers, unless it is there, or their exponents are so far apart
+    // that hardly any place will do. number(f, j) is the j-th number of factor f.
+    template <class Number>
+    __device__ bool move(unsigned count, const Number& number) {
+        constexpr int none = -10000;
+        int top = none, least_top = -none; // all terms are below 2^top, and none below 2^(least_top - 2)
+#pragma unroll 8
+        for (unsigned j = 0; j < count; ++j) {
+            int of_term = 0;
+            for (unsigned f = 0; f < Factors; ++f) {
+                const auto bits = __builtin_bit_cast(typename ieee<T>::bits, number(f, j));
+                const auto field = static_cast<int>(bits >> ieee<T>::fraction & ieee<T>::special);
+                const bool counts = field != ieee<T>::special && static_cast<typename ieee<T>::bits>(bits << 1) != 0;
+                of_term += counts ? max(field, 1) + ieee<T>::lowest + ieee<T>::fraction : none;
+            }
+            top = max(top, of_term);
+            least_top = of_term > none / 2 ? min(least_top, of_term) : least_top;
+        }
+#pragma unroll 1
+        for (unsigned distance = 16; distance != 0; distance /= 2) {
+            top = max(top, __shfl_xor_sync(warp::all_lanes, top, distance));
+            least_top = min(least_top, __shfl_xor_sync(warp::all_lanes, least_top, distance));
+        }
+        if (top <= none / 2 || (top <= window_.reach() && top >= window_.reach() - exact_spacing) ||
+            top - least_top > exact_window<kind::levels>::depth + exact_spacing) {
+            return false;
+        }
+        constexpr int least = kind::least_bit + exact_window<kind::levels>::depth;
+        const int highest = max(least, min(exact_most_highest, top + 5 - exact_spacing));
+        if (highest == window_.highest) {
+            return false;
+        }
+        settle();
+        place(highest);
+        return true;
     }
 
 private:
@@ -191,26 +258,6 @@ private:
         window_.empty();
         limit_ = magnitude_limit(term{}, window_.reach());
         terms_ = 0;
-    }
-    __device__ void keep(double (&to)[kind::levels]) const {
-#pragma unroll
-        for (unsigned j = 0; j < kind::levels; ++j) {
-            to[j] = window_.sum[j];
-        }
-    }
-    __device__ void restore(const double (&from)[kind::levels]) {
-#pragma unroll
-        for (unsigned j = 0; j < kind::levels; ++j) {
-            window_.sum[j] = from[j];
-        }
-    }
-    __device__ integers held() const {
-        integers all;
-#pragma unroll
-        for (unsigned j = 0; j < kind::levels; ++j) {
-            all.of[j] = window_.integer(j);
-        }
-        return all;
     }
 
     // Adds the term x, or x * y, to the window. True if a part of it has no place there; whether it is too large is
@@ -235,101 +282,31 @@ private:
         }
     }
 
-    // Moves the window to the largest of the warp's numbers, unless it is there.
-    template <class Again>
-    __device__ bool move(unsigned count, const Again& again) {
-        constexpr int none = -10000;
-        int top = none; // all terms are below 2^top
-        for (unsigned j = 0; j < count; ++j) {
-            int of_term = 0;
-            for (unsigned f = 0; f < Factors; ++f) {
-                const auto bits = __builtin_bit_cast(typename ieee<T>::bits, again(f, j));
-                const auto field = static_cast<int>(bits >> ieee<T>::fraction & ieee<T>::special);
-                const bool counts = field != ieee<T>::special && static_cast<typename ieee<T>::bits>(bits << 1) != 0;
-                of_term += counts ? max(field, 1) + ieee<T>::lowest + ieee<T>::fraction : none;
-            }
-            top = max(top, of_term);
-        }
-#pragma unroll
-        for (unsigned distance = 16; distance != 0; distance /= 2) {
-            top = max(top, __shfl_xor_sync(0xffffffffu, top, distance));
-        }
-        if (top <= none || (top <= window_.reach() && top >= window_.reach() - exact_spacing)) {
-            return false;
-        }
-        constexpr int least = kind::least_bit + exact_window<kind::levels>::depth;
-        const int highest = max(least, min(exact_most_highest, top + 5 - exact_spacing));
-        if (highest == window_.highest) {
-            return false;
-        }
-        settle();
-        place(highest);
-        return true;
-    }
-
-    // What the window does not take goes to the block's accumulator.
-    template <class Again>
-    __device__ void add_one_by_one(unsigned count, const Again& again) {
-#pragma unroll 1
-        for (unsigned j = 0; j < count; ++j) {
-            double before[kind::levels];
-            keep(before);
-            magnitude most{};
-            const T x = again(0, j), y = again(Factors - 1, j);
-            const bool missing = add_one(most, x, y);
-            if (missing || !(most < limit_)) {
-                restore(before);
-                if constexpr (Factors == 1) {
-                    block_->add_outlier(x);
-                } else {
-                    block_->add_outlier(x, y);
-                }
-            }
-        }
-        __syncwarp();
-    }
-
     exact_block<T, Factors>* block_;
     exact_window<kind::levels> window_;
     decltype(magnitude_limit(term{}, 0)) limit_;
     unsigned terms_ = 0;
-    unsigned moves_ = 0;
 };
 
-// One thread's window that takes any number: of float, or of products of floats.
-template <class Factor, unsigned Factors>
-class exact_wide_thread {
+// A thread that counts digits, for any numbers.
+template <class T, unsigned Factors>
+class exact_digits {
 public:
-    using kind = exact_kind<Factor, Factors>;
-
-    __device__ explicit exact_wide_thread(exact_block<Factor, Factors>* block) : block_(block) {
-        window_.highest = kind::wide_highest;
-        window_.empty();
+    __device__ explicit exact_digits(exact_block<T, Factors>* block)
+        : block_(block), column_(static_cast<unsigned>(__cvta_generic_to_shared(block->digit)) + threadIdx.x % 32 * 4) {
+        if (threadIdx.x % 32 == 0) {
+            atomicOr(&block_->counted, 1u);
+        }
     }
 
     // As exact_thread's.
-    template <unsigned Groups, unsigned Width, class Again>
-    __device__ void add(const Factor (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra,
-                        const Again& again) {
+    template <unsigned Groups, unsigned Width>
+    __device__ void add(const T (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra) {
         constexpr unsigned count = Groups * Width + 1;
-        Factor zero = 0; // times infinity or NaN: NaN
-#pragma unroll
-        for (unsigned j = 0; j < count; ++j) {
-            zero = __fmaf_rn(x[0][j], Factor(0), zero);
-            if constexpr (Factors == 2) {
-                zero = __fmaf_rn(x[1][j], Factor(0), zero);
-            }
-        }
-        if (__any_sync(warp::all_lanes, zero != 0)) {
-#pragma unroll 1
-            for (unsigned j = 0; j < count; ++j) {
-                if constexpr (Factors == 1) {
-                    block_->add_outlier(again(0, j));
-                } else {
-                    block_->add_outlier(again(0, j), again(1, j));
-                }
-            }
-            return;
+        terms_ += count;
+        if (terms_ > exact_block<T, Factors>::most_terms) {
+            pour_out_digits(block_);
+            terms_ = count;
         }
 #pragma unroll
         for (unsigned g = 0; g < Groups; ++g) {
@@ -341,28 +318,58 @@ public:
             }
         }
         if (extra) {
-            add_one(x[0][Groups * Width], x[Factors - 1][Groups * Width]);
+            add_one(x[0][count - 1], x[Factors - 1][count - 1]);
         }
-        terms_ += count;
-        if (terms_ > exact_window_terms - count) {
-            finish();
-        }
-    }
-
-    __device__ void finish() {
-        pour_out<Factor, Factors>(window_, *block_);
-        window_.empty();
-        terms_ = 0;
     }
 
 private:
-    __device__ void add_one(Factor x, Factor y) {
-        (void)window_.add(Factors == 1 ? static_cast<double>(x)
-                                       : __dmul_rn(static_cast<double>(x), static_cast<double>(y)));
+    __device__ void add_one(T x, T y) {
+        const number_parts<T> p = parts_of(x);
+        if constexpr (Factors == 1) {
+            if (p.special) {
+                tell(x != x, p.negative);
+                return;
+            }
+            const unsigned shift = p.place % 16;
+            if constexpr (sizeof(T) == 4) {
+                count<3>(p.mantissa << shift, 0, p.place / 16, p.negative);
+            } else {
+                count<5>(p.mantissa << shift, p.mantissa >> 1 >> (63 - shift), p.place / 16, p.negative);
+            }
+        } else {
+            const number_parts<T> q = parts_of(y);
+            const bool negative = p.negative != q.negative;
+            if (p.special || q.special) {
+                tell(x != x || y != y || x == T(0) || y == T(0), negative);
+                return;
+            }
+            const unsigned place = p.place + q.place, shift = place % 16;
+            const std::uint64_t low = p.mantissa * q.mantissa;
+            if constexpr (sizeof(T) == 4) {
+                count<4>(low << shift, 0, place / 16, negative);
+            } else {
+                const std::uint64_t high = __umul64hi(p.mantissa, q.mantissa);
+                count<8>(low << shift, high << shift | low >> 1 >> (63 - shift), place / 16, negative);
+            }
+        }
+    }
+    // Adds Digits digits of a number of two words, from the `first` on.
+    template <unsigned Digits>
+    __device__ void count(std::uint64_t low, std::uint64_t high, unsigned first, bool negative) {
+        const unsigned at = column_ + first * 128;
+#pragma unroll
+        for (unsigned k = 0; k < Digits; ++k) {
+            const auto digit = static_cast<unsigned>((k < 4 ? low : high) >> k % 4 * 16) & 0xffffu;
+            asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(at + k * 128), "r"(negative ? 0u - digit : digit)
+                         : "memory");
+        }
+    }
+    __device__ void tell(bool nan, bool negative) {
+        atomicOr(&block_->met, nan ? met_nan : (negative ? met_minus_infinity : met_infinity));
     }
 
-    exact_block<Factor, Factors>* block_;
-    exact_window<kind::wide_levels> window_;
+    exact_block<T, Factors>* block_;
+    unsigned column_; // address of the lane's digits
     unsigned terms_ = 0;
 };
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "warpfold/block/reduce.cuh"
 #include "warpfold/gpu/exact_block.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/multiword_integer.cuh"
@@ -19,6 +18,12 @@
 namespace warpfold::detail {
 
 inline constexpr tuning::exact_sum exact_tuning = tuning::exact_sum_default;
+static_assert(exact_tuning.threads <= 512, "exact_block's digits are not wide enough for more");
+
+// Of a block, at most: more registers for each of them in sums of products of doubles.
+template <class T, unsigned Factors>
+inline constexpr unsigned exact_threads = sizeof(T) == 8 && Factors == 2 ? exact_tuning.threads * 3 / 4
+                                                                         : exact_tuning.threads;
 
 // In global memory, all zero between calls.
 template <class T, unsigned Factors>
@@ -35,13 +40,13 @@ struct exact_memory {
 };
 
 // The warps' way through n terms in vectors of 16 bytes, which all inputs have at the same places. A batch of them is
-// handed to take(x, groups, extra, again), as exact_thread::add has it; where that returns false the way ends, and
-// begins with the same batch when it is taken up again.
+// handed to take(x, groups, extra), as exact_thread::add has it; where that returns false the way ends, and begins with the
+// same batch when it is taken up again. number(f, j) is that batch's j-th number of factor f.
 template <class T, unsigned Factors>
 struct vectors_walk {
     // A product takes more registers than a sum, and one of floats more levels.
-    static constexpr unsigned fewer = Factors == 1 ? 1 : 16 / sizeof(T);
-    static constexpr unsigned groups = exact_tuning.loads < fewer ? 1 : exact_tuning.loads / fewer;
+    static constexpr unsigned groups =
+        Factors == 1 ? exact_tuning.loads : (sizeof(T) == 4 ? 1 : (exact_tuning.loads + 1) / 2);
     static constexpr unsigned width = vector_view<T>::width;
     static constexpr unsigned count = groups * width + 1;
 
@@ -63,6 +68,16 @@ struct vectors_walk {
     }
 
     __device__ bool done() const { return first >= view.vectors && !extra; }
+
+    __device__ T number(unsigned f, unsigned j) const {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        if (j == count - 1) {
+            const std::uint64_t edge = lane < view.head ? lane : view.tail + (lane - view.head);
+            return extra && edge < n ? in[f][edge] : T(0);
+        }
+        const std::uint64_t vector = first + lane + j / width * (std::uint64_t{gridDim.x} * blockDim.x);
+        return vector < view.vectors ? in[f][view.head + vector * width + j % width] : T(0);
+    }
 
     template <class Take>
     __device__ void go(const Take& take) {
@@ -105,13 +120,7 @@ struct vectors_walk {
                 }
                 x[f][count - 1] = extra && edge < n ? in[f][edge] : T(0);
             }
-            more = take(x, present, extra, [&](unsigned f, unsigned j) {
-                if (j == count - 1) {
-                    return extra && edge < n ? in[f][edge] : T(0);
-                }
-                const std::uint64_t vector = first + lane + j / width * threads;
-                return vector < view.vectors ? in[f][view.head + vector * width + j % width] : T(0);
-            });
+            more = take(x, present, extra);
             if (more) {
                 extra = false;
                 first += groups * threads;
@@ -138,52 +147,74 @@ struct elements_walk {
 
     __device__ bool done() const { return first >= n; }
 
+    __device__ T number(unsigned f, unsigned j) const {
+        const std::uint64_t k = first + threadIdx.x % warp::lanes + j * (std::uint64_t{gridDim.x} * blockDim.x);
+        return j < groups && k < n ? read(f, k) : T(0);
+    }
+
     template <class Take>
     __device__ void go(const Take& take) {
-        const unsigned lane = threadIdx.x % warp::lanes;
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
         bool more = true;
         while (more && !done()) {
             T x[Factors][count];
-            const auto again = [&](unsigned f, unsigned j) {
-                const std::uint64_t k = first + lane + j * threads;
-                return j < groups && k < n ? read(f, k) : T(0);
-            };
 #pragma unroll
             for (unsigned j = 0; j < count; ++j) {
 #pragma unroll
                 for (unsigned f = 0; f < Factors; ++f) {
-                    x[f][j] = again(f, j);
+                    x[f][j] = number(f, j);
                 }
             }
-            more = take(x, groups, false, again);
+            more = take(x, groups, false);
             first += more ? groups * threads : 0;
         }
     }
 };
 
-// What is left of a walk, in windows for any number. No part of the function that calls it, whose registers are few.
+// A window's part of a walk: to its end, or to the first batch that the window has no place for.
 template <class T, unsigned Factors, class Walk>
-__device__ __noinline__ void add_wide(exact_block<T, Factors>* outliers, Walk walk) {
-    exact_wide_thread<T, Factors> wide(outliers);
-    walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra, const auto& again) {
-        wide.template add<Walk::groups, Walk::width>(x, groups, extra, again);
-        return true;
-    });
-    wide.finish();
+__device__ void add_batches(exact_thread<T, Factors>& window, Walk& walk) {
+    for (;;) {
+        walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra) {
+            return window.template add<Walk::groups, Walk::width>(x, groups, extra);
+        });
+        if (walk.done() || !window.full(Walk::count)) {
+            return;
+        }
+        window.settle();
+    }
 }
 
-// All batches of a walk. From the first one on that no window takes in whole, windows for any number have the rest.
+// What is left of a walk then: by windows that move, and where that does not help, digit by digit.
 template <class T, unsigned Factors, class Walk>
-__device__ void add_batches(exact_thread<T, Factors>& narrow, exact_block<T, Factors>* outliers, Walk walk) {
-    walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra, const auto& again) {
-        return narrow.template add<Walk::groups, Walk::width>(x, groups, extra, again);
-    });
-    if constexpr (exact_kind<T, Factors>::wide_levels != 0) {
-        if (!walk.done()) {
-            narrow.settle();
-            add_wide<T, Factors, Walk>(outliers, walk);
+__device__ __noinline__ void add_rest(exact_block<T, Factors>* outliers, Walk walk) {
+    {
+        exact_thread<T, Factors> window(outliers);
+        for (unsigned moves = 0; moves < 4; ++moves) {
+            if (!window.move(Walk::count, [&](unsigned f, unsigned j) { return walk.number(f, j); })) {
+                break;
+            }
+            add_batches(window, walk);
+            if (walk.done()) {
+                break;
+            }
         }
+        window.settle();
+    }
+    if (!walk.done()) {
+        exact_digits<T, Factors> any(outliers);
+        walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra) {
+            any.template add<Walk::groups, Walk::width>(x, groups, extra);
+            return true;
+        });
+    }
+}
+
+template <class T, unsigned Factors, class Walk>
+__device__ void add_all(exact_thread<T, Factors>& usual, exact_block<T, Factors>* outliers, Walk walk) {
+    add_batches(usual, walk);
+    if (!walk.done()) {
+        add_rest<T, Factors, Walk>(outliers, walk);
     }
 }
 
@@ -191,10 +222,10 @@ template <class T, class In>
 __device__ void add_share(exact_thread<T, 1>& to, exact_block<T, 1>* outliers, std::uint64_t n, const In& in) {
     if constexpr (std::is_pointer_v<In>) {
         const T* const arrays[1] = {in};
-        add_batches(to, outliers, vectors_walk<T, 1>(arrays, n));
+        add_all(to, outliers, vectors_walk<T, 1>(arrays, n));
     } else {
         const auto read = [=](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
-        add_batches(to, outliers, elements_walk<T, 1, decltype(read)>(read, n));
+        add_all(to, outliers, elements_walk<T, 1, decltype(read)>(read, n));
     }
 }
 template <class T, class A, class B>
@@ -203,12 +234,30 @@ __device__ void add_share(exact_thread<T, 2>& to, exact_block<T, 2>* outliers, s
     if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
         if ((reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
             const T* const arrays[2] = {a, b};
-            add_batches(to, outliers, vectors_walk<T, 2>(arrays, n));
+            add_all(to, outliers, vectors_walk<T, 2>(arrays, n));
             return;
         }
     }
     const auto read = [=](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
-    add_batches(to, outliers, elements_walk<T, 2, decltype(read)>(read, n));
+    add_all(to, outliers, elements_walk<T, 2, decltype(read)>(read, n));
+}
+
+// What has been counted in digits goes to the limbs. The whole block does it together, and meets before and behind.
+template <class T, unsigned Factors>
+__device__ void collect_digits(exact_block<T, Factors>& block) {
+    for (unsigned k = threadIdx.x; k < exact_block<T, Factors>::digits; k += blockDim.x) {
+        long long sum = 0;
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            sum += static_cast<int>(block.digit[k * 32 + (lane + k) % 32]);
+        }
+        if (sum != 0) {
+            add_integer(sum, 16 * k, block.adder());
+        }
+    }
+    if (threadIdx.x == 0) {
+        block.touched = 1;
+    }
+    __syncthreads();
 }
 
 // Adds what the other blocks have posted, and empties their boxes. Whether one of them added to the limbs of the memory
@@ -248,30 +297,25 @@ __device__ void collect_sums(unsigned long long* boxes, unsigned count, long_int
 }
 
 template <class T, class Out, class... Ins>
-__global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_multiprocessor)
+__global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning.blocks_per_multiprocessor)
     exact_kernel(std::uint64_t n, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
     constexpr unsigned factors = sizeof...(Ins);
     using kind = exact_kind<T, factors>;
     using layout = exact_layout<T, factors>;
     constexpr unsigned levels = kind::levels;
     __shared__ exact_block<T, factors> outliers;
-    __shared__ block::reduce_storage<long_integers<levels>> storage;
-    __shared__ block::reduce_storage<long_integers<2 * levels>> wide_storage;
-    __shared__ unsigned limbs_too;
+    __shared__ sum_storage<levels> storage;
+    __shared__ sum_storage<2 * levels> wide_storage;
 
     outliers.clear();
-    if (threadIdx.x == 0) {
-        limbs_too = 0;
-    }
     __syncthreads();
     exact_thread<T, factors> thread(&outliers);
     add_share(thread, &outliers, n, ins...);
-    long_integers<levels> mine = thread.finish();
-    mine = block::reduce(mine, add_integers{}, storage);
+    long_integers<levels> mine = thread.held();
+    sum_threads(mine, storage);
     __syncthreads();
-    if (outliers.touched != 0) {
-        outliers.merge();
-        __syncthreads();
+    if (outliers.counted != 0) {
+        collect_digits(outliers);
     }
 
     const unsigned last = gridDim.x - 1;
@@ -312,7 +356,7 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
         }
         if (last != 0) {
             collect_sums<levels, 1>(memory->box, last, mine, theirs);
-            mine = block::reduce(mine, add_integers{}, storage);
+            sum_threads(mine, storage);
         }
 #pragma unroll
         for (unsigned w = 0; w < levels; ++w) {
@@ -328,15 +372,12 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
             }
         }
         collect_sums<levels, 2>(memory->box, last, sums, theirs);
-        sums = block::reduce(sums, add_integers{}, wide_storage);
+        sum_threads(sums, wide_storage);
     }
-    if (theirs) {
-        atomicOr(&limbs_too, 1u);
-    }
-    __syncthreads();
+    const bool limbs_too = __syncthreads_or(theirs) != 0;
 
     constexpr int lowest_place = kind::highest - exact_window<levels>::depth - layout::lowest;
-    if (outliers.touched == 0 && limbs_too == 0) {
+    if (outliers.touched == 0 && !limbs_too) {
         if (threadIdx.x == 0) {
             multiword_integer<(exact_window<levels>::depth + 74 + 63) / 64> total{};
 #pragma unroll
@@ -347,7 +388,7 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
         }
         return;
     }
-    if (limbs_too != 0) {
+    if (limbs_too) {
         __threadfence();
         for (unsigned k = threadIdx.x; k < layout::limbs; k += blockDim.x) {
             outliers.limb[k] += atomicExch(&memory->limb[k], 0ull);
@@ -360,6 +401,7 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     if (threadIdx.x == 0) {
         auto* const limb = reinterpret_cast<std::int64_t*>(outliers.limb);
         const to_limbs add{limb};
+#pragma unroll
         for (unsigned w = 0; w < levels; ++w) {
             const unsigned place = static_cast<unsigned>(lowest_place) + (levels - 1 - w) * exact_spacing;
             add_integer(sums.of[2 * w], place, add);
@@ -378,15 +420,16 @@ template <class T, unsigned Factors>
 exact_shape shape_of_exact(std::uint64_t n) {
     constexpr std::uint64_t each = 16 / sizeof(T);
     const std::uint64_t vectors = (n + each - 1) / each;
-    exact_shape shape;
+    constexpr unsigned most_threads = exact_threads<T, Factors>;
+    exact_shape shape{1, most_threads};
     if (vectors <= exact_tuning.one_block_vectors && n <= exact_tuning.one_block_elements) {
-        const std::uint64_t threads = std::min<std::uint64_t>((vectors + 31) / 32 * 32, exact_tuning.threads);
+        const std::uint64_t threads = std::min<std::uint64_t>((vectors + 31) / 32 * 32, most_threads);
         shape.threads = std::max(static_cast<unsigned>(threads), 32u);
         return shape;
     }
     const std::uint64_t most =
         std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * exact_tuning.blocks_per_multiprocessor;
-    shape.threads = vectors <= most * 256 ? std::min(256u, exact_tuning.threads) : exact_tuning.threads;
+    shape.threads = vectors <= most * 256 ? std::min(256u, most_threads) : most_threads;
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + shape.threads - 1) / shape.threads));
     return shape;
 }

@@ -57,8 +57,7 @@ private:
     }
 };
 
-// What a kind of sum is made of: its levels, where they begin at first, and in which range they may be moved. Of floats
-// as many levels as take any number are not too many, for inputs on which moving does not help.
+// What a kind of sum is made of: its levels, where they begin at first, and in which range they may be moved.
 template <class T, unsigned Factors>
 struct exact_kind;
 template <>
@@ -67,8 +66,6 @@ struct exact_kind<float, 1> {
     static constexpr int highest = 1;
     static constexpr int least_bit = ieee<float>::lowest;
     static constexpr unsigned terms = 1; // each element's
-    static constexpr unsigned wide_levels = 7;
-    static constexpr int wide_highest = 91;
 };
 template <>
 struct exact_kind<double, 1> {
@@ -76,8 +73,6 @@ struct exact_kind<double, 1> {
     static constexpr int highest = 1;
     static constexpr int least_bit = ieee<double>::lowest;
     static constexpr unsigned terms = 1;
-    static constexpr unsigned wide_levels = 0;
-    static constexpr int wide_highest = 0;
 };
 template <>
 struct exact_kind<float, 2> {
@@ -85,8 +80,6 @@ struct exact_kind<float, 2> {
     static constexpr int highest = 11;
     static constexpr int least_bit = 2 * ieee<float>::lowest;
     static constexpr unsigned terms = 1;
-    static constexpr unsigned wide_levels = 14;
-    static constexpr int wide_highest = 222;
 };
 template <>
 struct exact_kind<double, 2> {
@@ -94,8 +87,6 @@ struct exact_kind<double, 2> {
     static constexpr int highest = 21;
     static constexpr int least_bit = -960; // products are exact as a pair of doubles
     static constexpr unsigned terms = 2;
-    static constexpr unsigned wide_levels = 0;
-    static constexpr int wide_highest = 0;
 };
 inline constexpr int exact_most_highest = 960;
 

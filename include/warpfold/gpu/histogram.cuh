@@ -14,7 +14,7 @@
 
 namespace warpfold::detail {
 
-enum class histogram_way { whole, packed, direct };
+enum class histogram_way { whole, packed, direct, few };
 
 // How a histogram is counted.
 struct histogram_plan {
@@ -73,6 +73,15 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
     if (edges != 0 && plan.shared + edges + 16 <= facts.shared_of_block) {
         layout.edges_at = (plan.shared + 15) / 16 * 16;
         plan.shared = layout.edges_at + static_cast<unsigned>(edges);
+        // A table pays where a block has many samples.
+        const unsigned rest = facts.shared_of_block - std::min(facts.shared_of_block, (plan.shared + 15) / 16 * 16);
+        const auto cells = static_cast<unsigned>(
+            std::min<std::uint64_t>({rest / 4, t.most_cells, t.cells_a_bin * codes, n / facts.multiprocessors}));
+        if (plan.way == histogram_way::whole && codes < most_near_edges && cells >= std::max(codes / 8, 256u)) {
+            layout.cells_at = (plan.shared + 15) / 16 * 16;
+            layout.cells = cells;
+            plan.shared = layout.cells_at + 4 * cells;
+        }
     }
     if (layout.parts > 1) {
         layout.once = false;
@@ -85,6 +94,17 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
     groups = std::max(groups, n >> 31); // counters of 32 bits are enough for a block's samples
     plan.blocks = static_cast<unsigned>(groups * layout.parts);
     return plan;
+}
+
+// Of samples of 8 bits, where they are few: blocks of few samples, but not so many that their additions to the counts are
+// what takes time.
+inline void plan_few_values(histogram_plan& plan, const histogram_facts& facts, std::uint64_t n,
+                            const tuning::histogram& t = histogram_tuning) {
+    if (n <= std::uint64_t{t.few_most} * facts.multiprocessors) {
+        plan.way = histogram_way::few;
+        const unsigned each = divided_up(n, t.few_each), twice = divided_up(n, 2 * t.few_each);
+        plan.blocks = twice <= 1 ? 1 : std::min({each, std::max(t.few_blocks, twice), facts.multiprocessors});
+    }
 }
 
 template <class Kernel>
@@ -125,8 +145,11 @@ struct histogram_engine<gpu> {
         using S = element_t<In>;
         constexpr bool values = sizeof(S) == 1 && std::is_integral_v<S> && Of::channels <= 16;
         const histogram_code<S, Of, values> code{of};
-        histogram_plan plan = plan_histogram(histogram_facts::of_device(), n, sizeof(S), code.count(),
-                                             values ? 0 : bytes_of_edges(of));
+        const histogram_facts facts = histogram_facts::of_device();
+        histogram_plan plan = plan_histogram(facts, n, sizeof(S), code.count(), values ? 0 : bytes_of_edges(of));
+        if (values && Of::channels == 1 && std::is_pointer_v<In> && of.bins <= 1024) {
+            plan_few_values(plan, facts, n);
+        }
         run(on, in, n, counts, code, mode, plan, call);
     }
 
@@ -147,6 +170,14 @@ struct histogram_engine<gpu> {
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
         auto* const control = static_cast<histogram_control*>(memory.boxes());
         constexpr unsigned threads = histogram_tuning.threads;
+        if constexpr (Code::values && Code::channels == 1 && std::is_pointer_v<In>) {
+            if (plan.way == histogram_way::few) {
+                histogram_few_values_kernel<<<plan.blocks, histogram_tuning.few_threads + 32, 0, on.stream>>>(
+                    in, n, code, counts, plan.layout, control);
+                WARPFOLD_CHECK_CUDA(cudaGetLastError());
+                return;
+            }
+        }
         if constexpr (Code::values && Code::channels == 1) {
             const auto kernel = histogram_values_kernel<In, Code, Counter>;
             constexpr unsigned shared = 256 * value_copies * 4;
@@ -224,7 +255,7 @@ private:
         if (mode == update::add) {
             return false;
         }
-        const bool inside = plan.way == histogram_way::whole && bins <= histogram_tuning.zeroed_inside &&
+        const bool inside = (plan.way == histogram_way::whole || plan.way == histogram_way::few) && bins <= histogram_tuning.zeroed_inside &&
                             (plan.blocks == 1 || on.memory != nullptr);
         if (inside) {
             plan.layout.zeroed = bins;

@@ -9,6 +9,7 @@
 
 #include "warpfold/block/histogram.cuh"
 #include "warpfold/detail/channels.hpp"
+#include "warpfold/gpu/edge_table.cuh"
 #include "warpfold/gpu/owned_counters.cuh"
 #include "warpfold/gpu/packed_counters.cuh"
 #include "warpfold/gpu/walk.cuh"
@@ -29,6 +30,8 @@ struct histogram_layout {
     unsigned part_codes = 0;  // counters of a part
     unsigned copies = 1;      // of each of them
     unsigned edges_at = 0;    // where in shared memory the bins' edges go, in bytes; 0: they stay where they are
+    unsigned cells_at = 0;    // where a table of what edges are near a sample goes,
+    unsigned cells = 0;       // and how many words it has
     unsigned zeroed = 0;      // so many counts the first block sets to zero
     bool once = false;        // nobody reads the samples again
 };
@@ -106,11 +109,31 @@ __device__ void zero_counts(Counter* counts, const histogram_layout& layout, his
                      : "memory");
     }
 }
+// The same by one warp, which other threads do not wait for before they have counted.
+template <class Counter>
+__device__ void zero_counts_by_warp(Counter* counts, const histogram_layout& layout, histogram_control* control) {
+    if (layout.zeroed == 0 || blockIdx.x != 0) {
+        return;
+    }
+    for (unsigned k = threadIdx.x % 32; k < layout.zeroed; k += 32) {
+        counts[k] = Counter{0};
+    }
+    if (gridDim.x == 1) {
+        return; // a barrier is enough
+    }
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+        __threadfence();
+        asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(&control->zeroed)), "r"(1u)
+                     : "memory");
+    }
+}
 // Waits until the counts are zero, for all threads of the block, which have counted their samples by then.
 // The last block to know leaves the words zero. Blocks start in the order of their index: the first runs by now, and
-// waits for nobody.
-__device__ inline void await_counts(const histogram_layout& layout, histogram_control* control) {
-    if (layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == 0) {
+// waits for nobody. Thread `who` does it.
+__device__ inline void await_counts(const histogram_layout& layout, histogram_control* control, unsigned who = 0) {
+    const bool waits = layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == who;
+    if (waits) {
         unsigned zeroed;
         do {
             asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
@@ -118,12 +141,12 @@ __device__ inline void await_counts(const histogram_layout& layout, histogram_co
                          : "l"(__cvta_generic_to_global(&control->zeroed))
                          : "memory");
         } while (zeroed == 0);
-        if (atomicAdd(&control->seen, 1u) == gridDim.x - 1) {
-            atomicExch(&control->zeroed, 0u);
-            atomicExch(&control->seen, 0u);
-        }
     }
     __syncthreads();
+    if (waits && atomicAdd(&control->seen, 1u) == gridDim.x - 1) { // which nobody waits for
+        atomicExch(&control->zeroed, 0u);
+        atomicExch(&control->seen, 0u);
+    }
 }
 
 // The threads that read the same samples as this one, by their number, and the codes that this one's block counts.
@@ -158,6 +181,43 @@ struct take_each {
     unsigned first;
 };
 
+// The same by a table of the edges.
+template <class In, class Code, bool Sparse>
+struct take_near {
+    using edge = std::remove_cvref_t<decltype(*std::declval<Code>().of.bin.edges)>;
+
+    __device__ void one(const element_t<In>& x, unsigned /*channel*/) {
+        const element_t<In> samples[1] = {x};
+        count(samples);
+    }
+    template <class T>
+    __device__ void many(const uint4& vector, unsigned /*channel*/) {
+        T samples[16 / sizeof(T)];
+#pragma unroll
+        for (unsigned j = 0; j < 16 / sizeof(T); ++j) {
+            samples[j] = element_of<T>(vector, j);
+        }
+        count(samples);
+    }
+    template <class T, unsigned Count>
+    __device__ void count(const T (&samples)[Count]) {
+        unsigned at[Count];
+        if constexpr (Sparse) {
+            near.below_or_at_sparse(samples, at);
+        } else {
+            near.below_or_at(samples, at);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < Count; ++j) {
+            counted.count(at[j] - 1 - first); // as many as there are edges lie beyond the last bin
+        }
+    }
+
+    block::histogram& counted;
+    const edge_table<element_t<In>, edge>& near;
+    unsigned first;
+};
+
 template <class In, class Code, class Counter>
 __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blocks_per_multiprocessor)
     histogram_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
@@ -171,8 +231,27 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     stage_edges(code.of, layout, histogram_shared);
     __syncthreads();
 
-    walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once,
-                                                 take_each<In, Code>{counted, code, share.first});
+    const auto go = [&](auto&& take) {
+        walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once, take);
+    };
+    bool through = false;
+    if constexpr (may_stage_v<decltype(code.of)>) {
+        using take = take_near<In, Code, true>;
+        if (layout.cells != 0) {
+            const edge_table<element_t<In>, typename take::edge> near(
+                reinterpret_cast<unsigned*>(histogram_shared + layout.cells_at), layout.cells, code.of.bin.edges,
+                code.of.bin.bins);
+            if (near.sparse()) {
+                go(take{counted, near, share.first});
+            } else {
+                go(take_near<In, Code, false>{counted, near, share.first});
+            }
+            through = true;
+        }
+    }
+    if (!through) {
+        go(take_each<In, Code>{counted, code, share.first});
+    }
 
     await_counts(layout, control);
     if constexpr (Code::values) {
@@ -213,6 +292,81 @@ struct take_values {
 };
 
 inline constexpr unsigned value_copies = 64;
+
+// Few samples of 8 bits. A warp of its own sets the counts to zero, or waits until they are, while the others count in
+// 32 copies.
+template <class S, class Code, class Counter>
+__global__ void __launch_bounds__(histogram_tuning.few_threads + 32)
+    histogram_few_values_kernel(const S* in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
+                                histogram_control* control) {
+    constexpr unsigned counting = histogram_tuning.few_threads, copies = 32, each = 256 * copies / counting;
+    static_assert(counting % 256 == 0 && each % 4 == 0);
+    __shared__ uint4 counters[256 * copies / 4];
+    const bool counts_too = threadIdx.x < counting;
+    const vector_view<S> view(in, n);
+    const std::uint64_t threads = std::uint64_t{gridDim.x} * counting;
+    const std::uint64_t thread = std::uint64_t{blockIdx.x} * counting + threadIdx.x;
+    uint4 first{};
+    if (counts_too) {
+        if (thread < view.vectors) {
+            first = __ldg(view.data + thread);
+        }
+#pragma unroll
+        for (unsigned k = 0; k < each / 4; ++k) {
+            counters[k * counting + threadIdx.x] = uint4{};
+        }
+    } else {
+        zero_counts_by_warp(counts, layout, control);
+    }
+    __syncthreads();
+    if (counts_too) {
+        const unsigned copy = static_cast<unsigned>(__cvta_generic_to_shared(counters)) + threadIdx.x % copies * 4;
+        const auto count = [&](unsigned value) {
+            asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(copy + value * (copies * 4)) : "memory");
+        };
+        const auto count_vector = [&](const uint4& vector) {
+            const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+            for (unsigned j = 0; j < 16; ++j) {
+                count(words[j / 4] >> j % 4 * 8 & 0xff);
+            }
+        };
+        if (thread < view.vectors) {
+            count_vector(first);
+        }
+        for (std::uint64_t k = thread + threads; k < view.vectors; k += threads) {
+            count_vector(__ldg(view.data + k));
+        }
+        for (std::uint64_t k = thread; k < view.head; k += threads) {
+            count(static_cast<unsigned char>(in[k]));
+        }
+        for (std::uint64_t k = view.tail + thread; k < n; k += threads) {
+            count(static_cast<unsigned char>(in[k]));
+        }
+    }
+    await_counts(layout, control, counting);
+    if (!counts_too) {
+        return;
+    }
+    constexpr unsigned sharing = counting / 256, words = copies / sharing / 4; // threads of a value, 16 bytes of each
+    const unsigned value = threadIdx.x / sharing;
+    unsigned total = 0;
+#pragma unroll
+    for (unsigned k = 0; k < words; ++k) {
+        const uint4 part = counters[value * (copies / 4) + threadIdx.x % sharing * words + (k + value) % words];
+        total += part.x + part.y + part.z + part.w;
+    }
+#pragma unroll
+    for (unsigned distance = 1; distance < sharing; distance *= 2) {
+        total += __shfl_xor_sync(0xffffffffu, total, distance);
+    }
+    if (threadIdx.x % sharing == 0 && total != 0) {
+        const unsigned bin = code.bin(value);
+        if (bin != outside) {
+            add_to_count(counts + bin, total);
+        }
+    }
+}
 
 template <class In, class Code, class Counter>
 __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blocks_per_multiprocessor)

@@ -38,11 +38,10 @@ struct multiword_integer {
         }
     }
 
-    // The number nearest to it times 2^lowest, ties to even. That has to be below the largest number of the format, and
-    // to be a multiple of its smallest one. The integer is spoiled.
+    // The number nearest to it times 2^lowest, ties to even, which has to be a normal one, or zero; -900 < lowest. The
+    // integer is spoiled.
     template <class T>
     __device__ T rounded(int lowest) {
-        using format = ieee<T>;
         const bool negative = static_cast<long long>(word[Words - 1]) < 0;
         if (negative) {
             bool carry = true;
@@ -53,7 +52,7 @@ struct multiword_integer {
             }
         }
         // The leading bit to the top.
-        int top = 64 * static_cast<int>(Words) - 1 + lowest;
+        int top = 64 * static_cast<int>(Words) - 64 + lowest; // of the highest word's last bit
 #pragma unroll
         for (unsigned step = 0; step + 1 < Words; ++step) {
             if (word[Words - 1] == 0) {
@@ -69,31 +68,25 @@ struct multiword_integer {
             return T(0);
         }
         const int shift = __clzll(static_cast<long long>(word[Words - 1]));
-        if (shift != 0) {
+        unsigned long long leading = word[Words - 1] << shift, rest = 0;
+        if constexpr (Words > 1) {
+            leading |= word[Words - 2] >> 1 >> (63 - shift);
+            rest = word[Words - 2] << shift;
 #pragma unroll
-            for (unsigned k = Words - 1; k > 0; --k) {
-                word[k] = word[k] << shift | word[k - 1] >> (64 - shift);
+            for (unsigned k = 0; k + 2 < Words; ++k) {
+                rest |= word[k];
             }
-            word[0] <<= shift;
-            top -= shift;
         }
-        constexpr int digits = format::fraction + 1;
-        unsigned long long mantissa = word[Words - 1] >> (64 - digits);
-        const unsigned long long rest = word[Words - 1] << digits;
-        bool more = rest << 1 != 0 || (mantissa & 1) != 0;
-#pragma unroll
-        for (unsigned k = 0; k + 1 < Words; ++k) {
-            more = more || word[k] != 0;
+        // 64 bits, of which the last one says whether there are more, are rounded as the whole is.
+        leading |= rest != 0 ? 1 : 0;
+        const double scale = __hiloint2double((1023 + top - shift) << 20, 0);
+        if constexpr (sizeof(T) == 4) {
+            const auto magnitude = static_cast<float>(static_cast<double>(__ull2float_rn(leading)) * scale);
+            return negative ? -magnitude : magnitude;
+        } else {
+            const double magnitude = __ull2double_rn(leading) * scale;
+            return negative ? -magnitude : magnitude;
         }
-        mantissa += rest >> 63 != 0 && more ? 1 : 0;
-        int scale = top - format::fraction - format::lowest;
-        if (scale < 0) { // subnormal: there was nothing to round
-            mantissa >>= -scale;
-            scale = 0;
-        }
-        const unsigned long long bits = (static_cast<unsigned long long>(scale) << format::fraction) + mantissa |
-                                        static_cast<unsigned long long>(negative) << (sizeof(T) * 8 - 1);
-        return __builtin_bit_cast(T, static_cast<typename format::bits>(bits));
     }
 };
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #ifndef WARPFOLD_TUNING_EXACT_SUM
-#define WARPFOLD_TUNING_EXACT_SUM 512, 2, 4, 2048, 8192
+#define WARPFOLD_TUNING_EXACT_SUM 512, 2, 3, 2048, 8192
 #endif
 
 namespace warpfold::tuning {
@@ -12,7 +12,7 @@ namespace warpfold::tuning {
 struct exact_sum {
     unsigned threads;                   // of a block, at most
     unsigned blocks_per_multiprocessor; // at most
-    unsigned loads;                     // of 16 bytes, under way in each thread; of a dot product, half of each array's
+    unsigned loads;                     // of 16 bytes, under way in each thread; of a dot product of doubles half of each array's, of floats one
     unsigned one_block_vectors;         // so many times 16 bytes are left to one block,
     unsigned one_block_elements;        // if they are no more elements than these
 };

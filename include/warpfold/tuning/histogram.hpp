@@ -4,7 +4,7 @@
 #pragma once
 
 #ifndef WARPFOLD_TUNING_HISTOGRAM
-#define WARPFOLD_TUNING_HISTOGRAM 1024, 1, 4, 4, 1, 6, 131072, 3, 9, 24, 65536, 16384, 2
+#define WARPFOLD_TUNING_HISTOGRAM 1024, 1, 4, 4, 1, 6, 131072, 3, 9, 24, 65536, 16384, 2, 512, 8192, 64, 32768, 32768, 32
 #endif
 
 namespace warpfold::tuning {
@@ -23,6 +23,12 @@ struct histogram {
     unsigned zeroed_inside;             // so many counts are set to zero by the kernel itself
     unsigned samples_each;              // a block has at least so many samples
     unsigned samples_a_counter;         // and private counters pay from so many samples a counter on
+    unsigned few_threads;               // 256 or 512, of a block that counts few samples of 8 bits,
+    unsigned few_each;                  // which are so many each,
+    unsigned few_blocks;                // and twice as many where there would be more blocks,
+    unsigned few_most;                  // if there are no more than so many for every multiprocessor
+    unsigned most_cells;                // of a table of edges,
+    unsigned cells_a_bin;               // and so many for each bin
 };
 
 inline constexpr histogram histogram_default{WARPFOLD_TUNING_HISTOGRAM};
