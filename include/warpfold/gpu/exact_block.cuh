@@ -265,9 +265,9 @@ private:
     __device__ bool add_one(magnitude& most, T x, T y) {
         if constexpr (Factors == 1) {
             most = larger_magnitude(most, magnitude_of(x));
-            return window_.add(static_cast<double>(x)) != 0;
+            return window_.add(as_double(x)) != 0;
         } else if constexpr (sizeof(T) == 4) {
-            const double product = __dmul_rn(x, y);
+            const double product = __dmul_rn(as_double(x), as_double(y));
             most = larger_magnitude(most, magnitude_of(product));
             return window_.add(product) != 0;
         } else {

@@ -90,6 +90,14 @@ struct exact_kind<double, 2> {
 };
 inline constexpr int exact_most_highest = 960;
 
+// A number as a double, subnormal floats as what they are, whatever nvcc is told of them (-ftz, -use_fast_math).
+__device__ inline double as_double(float x) {
+    double wide;
+    asm("cvt.f64.f32 %0, %1;" : "=d"(wide) : "f"(x));
+    return wide;
+}
+__device__ inline double as_double(double x) { return x; }
+
 // A number's magnitude as something that compares faster: of a float itself, of a double its upper half.
 __device__ inline float magnitude_of(float x) { return fabsf(x); }
 __device__ inline unsigned magnitude_of(double x) { return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu; }
