@@ -62,7 +62,7 @@ namespace warpfold::detail {
 enum class host_lanes_set { plain, avx2, avx512 };
 
 inline host_lanes_set widest_lanes() {
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(WARPFOLD_BASELINE_VECTORS)
     static const host_lanes_set widest = [] {
         if (__builtin_cpu_supports("avx512f")) {
             return host_lanes_set::avx512;

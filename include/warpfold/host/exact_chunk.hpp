@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/exact.hpp"
+#include "warpfold/host/lanes.hpp"
 #include "warpfold/host/long_accumulator.hpp"
 #include "warpfold/host/vectors.hpp"
 
@@ -40,11 +41,71 @@ struct exponent_fields {
     unsigned most; // less than `least` where all are zero
 };
 
+// What a chunk is made of is in the cache when it is summed up: fetches what comes behind its n elements meanwhile. Two
+// passes over the chunk fetch one half each, so that memory is never idle.
+template <class... T>
+class next_chunk {
+public:
+    [[gnu::always_inline]] explicit next_chunk(unsigned n, const T*... x) : n_(n), behind_{(x + n)...} {}
+
+    // While the elements from k on are looked at, `exact_lanes` of them, in the first or the second pass.
+    template <unsigned Pass>
+    [[gnu::always_inline]] void fetch(unsigned k) const {
+        constexpr unsigned each = exact_lanes / 2;
+        for (const auto* x : behind_) {
+            for (unsigned byte = 0; byte < each * sizeof(*x); byte += 64) {
+                __builtin_prefetch(reinterpret_cast<const char*>(x + (Pass * n_ + k) / 2) + byte, 0,
+                                   sizeof(*x) == 4 ? 3 : 2);
+            }
+        }
+    }
+
+private:
+    unsigned n_;
+    std::common_type_t<const T*...> behind_[sizeof...(T)];
+};
+struct nothing_next {
+    template <unsigned Pass>
+    [[gnu::always_inline]] void fetch(unsigned) const {}
+};
+
+// The largest and the smallest of n numbers, a multiple of `exact_lanes`, without their signs, cut off to their upper 32
+// bits.
+template <class T, class Next>
+[[gnu::always_inline]] inline void upper_words(const T* x, unsigned n, std::int32_t& above, std::int32_t& below,
+                                               const Next& next) {
+    constexpr bool low_first = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    constexpr std::int32_t magnitude = std::numeric_limits<std::int32_t>::max();
+    eight_words most = {}, least = most + magnitude;
+    for (unsigned k = 0; k < n; k += exact_lanes) {
+        next.template fetch<0>(k);
+        for (unsigned v = 0; v < exact_lanes; v += 32 / sizeof(T)) {
+            eight_words w;
+            std::memcpy(&w, x + k + v, sizeof(w));
+            w &= magnitude;
+            most = w > most ? w : most;
+            least = w < least ? w : least;
+        }
+    }
+    above = 0;
+    below = magnitude;
+    for (unsigned j = sizeof(T) == 8 && low_first ? 1 : 0; j < 8; j += sizeof(T) / 4) {
+        above = std::max<std::int32_t>(above, most[j]);
+        below = std::min<std::int32_t>(below, least[j]);
+    }
+}
+
 // n numbers, a multiple of `exact_lanes`.
-template <class T>
-[[gnu::always_inline]] inline exponent_fields exponents_of(const T* x, unsigned n) {
+template <class T, class Next = nothing_next>
+[[gnu::always_inline]] inline exponent_fields exponents_of(const T* x, unsigned n, const Next& next_one = {}) {
     using words = std::conditional_t<sizeof(T) == 4, eight_words, four_longs>;
     using word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    std::int32_t upper_above, upper_below;
+    upper_words(x, n, upper_above, upper_below, next_one);
+    if (upper_below != 0) { // none is zero
+        constexpr int fraction = ieee<T>::fraction - (static_cast<int>(sizeof(T)) - 4) * 8;
+        return {static_cast<unsigned>(upper_below >> fraction), static_cast<unsigned>(upper_above >> fraction)};
+    }
     constexpr word magnitude = std::numeric_limits<word>::max();
     constexpr unsigned each = 32 / sizeof(T);
     words most = {}, least = words{} + magnitude;
@@ -75,29 +136,10 @@ template <class T>
     to = __builtin_convertvector(v, four_doubles);
 }
 
-// What a chunk is made of is in the cache when it is summed up: fetches what comes behind its n elements meanwhile, as
-// much at a time as is summed up.
-template <class... T>
-class next_chunk {
-public:
-    [[gnu::always_inline]] explicit next_chunk(unsigned n, const T*... x) : behind_{(x + n)...} {}
-
-    [[gnu::always_inline]] void operator()(unsigned k) const {
-        for (const auto* x : behind_) {
-            for (unsigned byte = 0; byte < exact_lanes * sizeof(*x); byte += 64) {
-                __builtin_prefetch(reinterpret_cast<const char*>(x + k) + byte, 0, sizeof(*x) == 4 ? 3 : 2);
-            }
-        }
-    }
-
-private:
-    std::common_type_t<const T*...> behind_[sizeof...(T)];
-};
-
 // Sums of n numbers in each of `Levels` levels, the lowest bit of level j standing for 2^lowest_bit[j].
-template <unsigned Levels, class T, class Fetch>
+template <unsigned Levels, class T, class Next>
 [[gnu::always_inline]] inline void sum_levels(const T* x, unsigned n, const int* lowest_bit, std::int64_t* sums,
-                                              const Fetch& fetch_next) {
+                                              const Next& behind) {
     constexpr unsigned packs = exact_lanes / 4;
     four_doubles sum[Levels][packs];
     std::uint64_t origin[Levels];
@@ -111,7 +153,7 @@ template <unsigned Levels, class T, class Fetch>
         }
     }
     for (unsigned k = 0; k < n; k += exact_lanes) {
-        fetch_next(k);
+        behind.template fetch<1>(k);
         for (unsigned p = 0; p < packs; ++p) {
             four_doubles rest;
             load_four(rest, x + k + 4 * p);
@@ -135,25 +177,25 @@ template <unsigned Levels, class T, class Fetch>
     }
 }
 
-template <class T, class Fetch>
+template <class T, class Next>
 [[gnu::always_inline]] inline void sum_levels(unsigned levels, const T* x, unsigned n, const int* lowest_bit,
-                                              std::int64_t* sums, const Fetch& fetch_next) {
+                                              std::int64_t* sums, const Next& behind) {
     switch (levels) {
-    case 1: return sum_levels<1>(x, n, lowest_bit, sums, fetch_next);
-    case 2: return sum_levels<2>(x, n, lowest_bit, sums, fetch_next);
-    case 3: return sum_levels<3>(x, n, lowest_bit, sums, fetch_next);
-    case 4: return sum_levels<4>(x, n, lowest_bit, sums, fetch_next);
-    case 5: return sum_levels<5>(x, n, lowest_bit, sums, fetch_next);
-    case 6: return sum_levels<6>(x, n, lowest_bit, sums, fetch_next);
-    default: return sum_levels<exact_most_levels>(x, n, lowest_bit, sums, fetch_next);
+    case 1: return sum_levels<1>(x, n, lowest_bit, sums, behind);
+    case 2: return sum_levels<2>(x, n, lowest_bit, sums, behind);
+    case 3: return sum_levels<3>(x, n, lowest_bit, sums, behind);
+    case 4: return sum_levels<4>(x, n, lowest_bit, sums, behind);
+    case 5: return sum_levels<5>(x, n, lowest_bit, sums, behind);
+    case 6: return sum_levels<6>(x, n, lowest_bit, sums, behind);
+    default: return sum_levels<exact_most_levels>(x, n, lowest_bit, sums, behind);
     }
 }
 
 // Adds n numbers, at most a chunk and a multiple of `exact_lanes`, all of them multiples of the accumulator's lowest
 // bit. False, and nothing is added, where they are too far apart or too large for this, or not all of them numbers.
-template <class T, class Accumulator, class Fetch>
-[[gnu::always_inline]] inline bool add_chunk(Accumulator& to, const T* x, unsigned n, const Fetch& fetch_next) {
-    const exponent_fields fields = exponents_of(x, n);
+template <unsigned Most = exact_most_levels, class T, class Accumulator, class Next>
+[[gnu::always_inline]] inline bool add_chunk(Accumulator& to, const T* x, unsigned n, const Next& behind) {
+    const exponent_fields fields = exponents_of(x, n, behind);
     if (fields.most < fields.least) {
         return true;
     }
@@ -168,7 +210,7 @@ template <class T, class Accumulator, class Fetch>
     unsigned levels = 0;
     int next = top - exact_level_bits;
     for (;; next -= exact_level_bits) {
-        if (levels == exact_most_levels) {
+        if (levels == Most) {
             return false;
         }
         lowest_bit[levels++] = std::max(next, bottom);
@@ -177,12 +219,50 @@ template <class T, class Accumulator, class Fetch>
         }
     }
     std::int64_t sums[exact_most_levels];
-    sum_levels(levels, x, n, lowest_bit, sums, fetch_next);
+    sum_levels(levels, x, n, lowest_bit, sums, behind);
     for (unsigned j = 0; j < levels; ++j) {
         to.add(sums[j], static_cast<unsigned>(lowest_bit[j] - Accumulator::layout::lowest));
     }
     return true;
 }
+
+// Sums of the floats of each sign and exponent, as integers: the sum of the fractions below bit 40, and above it how many
+// they are. For as many as a thread takes at a time.
+class float_bins {
+public:
+    // n: a multiple of 4.
+    void add(const float* x, unsigned n) {
+        used_ = true;
+        for (unsigned k = 0; k < n; k += 4) {
+            each_run<4>([&](std::uint64_t j) {
+                std::uint32_t bits;
+                std::memcpy(&bits, x + k + j, sizeof(bits));
+                sum_[bits >> 23] += (std::uint64_t{1} << 40) + (bits & 0x7fffff);
+            });
+        }
+    }
+    // Infinities and NaN are not among what was added.
+    template <class Accumulator>
+    void add_to(Accumulator& to) const {
+        for (unsigned field = 0; used_ && field < 255; ++field) {
+            const auto whole = [&](std::uint64_t sum) {
+                const std::uint64_t implied = field == 0 ? 0 : sum >> 40 << 23;
+                return static_cast<std::int64_t>((sum & ((std::uint64_t{1} << 40) - 1)) + implied);
+            };
+            const auto place = static_cast<unsigned>(static_cast<int>(std::max(field, 1u)) - 1 + ieee<float>::lowest -
+                                                     Accumulator::layout::lowest);
+            to.add(whole(sum_[field]) - whole(sum_[256 + field]), place);
+        }
+    }
+
+private:
+    std::uint64_t sum_[512] = {};
+    bool used_ = false;
+};
+struct no_bins {
+    template <class Accumulator>
+    void add_to(Accumulator&) const {}
+};
 
 // x rounded to 26 bits, and the rest.
 [[gnu::always_inline]] inline void split(const four_doubles& x, four_doubles& upper, four_doubles& lower) {
@@ -194,16 +274,26 @@ template <class T, class Accumulator, class Fetch>
 }
 
 // A chunk of terms: x[k], or x[k] * y[k] where there are two arrays.
-template <class T, class Accumulator>
-[[gnu::always_inline]] inline void add_terms_here(Accumulator& to, unsigned n, const T* x) {
-    if (!add_chunk(to, x, n, next_chunk(n, x))) {
-        for (unsigned k = 0; k < n; ++k) {
-            to.term(x[k]);
+template <class T, class Accumulator, class Bins>
+[[gnu::always_inline]] inline void add_terms_here(Accumulator& to, Bins& bins, unsigned n, const T* x) {
+    if constexpr (std::is_same_v<Bins, float_bins>) {
+        if (!add_chunk<3>(to, x, n, next_chunk(n, x))) {
+            if (exponents_of(x, n).most < ieee<float>::special) {
+                bins.add(x, n);
+                return;
+            }
+        } else {
+            return;
         }
+    } else if (add_chunk(to, x, n, next_chunk(n, x))) {
+        return;
+    }
+    for (unsigned k = 0; k < n; ++k) {
+        to.term(x[k]);
     }
 }
 template <class T, class Accumulator>
-[[gnu::always_inline]] inline void add_terms_here(Accumulator& to, unsigned n, const T* x, const T* y) {
+[[gnu::always_inline]] inline void add_terms_here(Accumulator& to, no_bins&, unsigned n, const T* x, const T* y) {
     alignas(32) double product[exact_chunk];
     if constexpr (sizeof(T) == 4) {
         for (unsigned k = 0; k < n; k += 4) {
@@ -265,10 +355,10 @@ inline bool has_default_arithmetic() {
 }
 
 // The same in the widest vectors that there are.
-template <class T, class Accumulator, class... More>
-void add_terms(Accumulator& to, unsigned n, const T* x, const More*... more) {
+template <class T, class Accumulator, class Bins, class... More>
+void add_terms(Accumulator& to, Bins& bins, unsigned n, const T* x, const More*... more) {
     if (has_default_arithmetic()) {
-        in_wide_vectors([&] { add_terms_here(to, n, x, more...); });
+        in_wide_vectors([&] { add_terms_here(to, bins, n, x, more...); });
         return;
     }
     for (unsigned k = 0; k < n; ++k) {

@@ -44,6 +44,7 @@ void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(
     std::mutex guard;
     share_out(on, (n + exact_piece - 1) / exact_piece, [&](std::uint64_t piece) {
         accumulator mine;
+        std::conditional_t<std::is_same_v<T, float> && sizeof...(Ins) == 1, float_bins, no_bins> bins;
         const std::uint64_t end = std::min(n, (piece + 1) * exact_piece);
         for (std::uint64_t begin = piece * exact_piece; begin < end; begin += exact_chunk) {
             const auto count = static_cast<unsigned>(std::min<std::uint64_t>(exact_chunk, end - begin));
@@ -59,11 +60,12 @@ void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(
                 const T* at[sizeof...(Ins)];
             } const chunks{{chunk_of<T>(ins, begin, count, rounded_up, next_room())...}};
             if constexpr (sizeof...(Ins) == 1) {
-                add_terms(mine, rounded_up, chunks.at[0]);
+                add_terms(mine, bins, rounded_up, chunks.at[0]);
             } else {
-                add_terms(mine, rounded_up, chunks.at[0], chunks.at[1]);
+                add_terms(mine, bins, rounded_up, chunks.at[0], chunks.at[1]);
             }
         }
+        bins.add_to(mine);
         const std::lock_guard lock(guard);
         total.add(mine);
     });

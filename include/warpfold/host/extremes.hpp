@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "warpfold/detail/arg.hpp"
@@ -13,30 +14,69 @@
 
 namespace warpfold::detail {
 
-// The smallest and the largest of [begin, end), in one pass.
+// The number whose key it is.
+template <class T, class Key>
+T number_of_key(Key key) {
+    constexpr int sign = sizeof(T) * 8 - 1;
+    return __builtin_bit_cast(T, static_cast<Key>(key ^ static_cast<Key>(static_cast<bits_of<T>>(key >> sign) >> 1)));
+}
+
+// The smallest and the largest of [begin, end), in one pass. Floating-point numbers are compared as integers of the same
+// order, outside of which, on either side, there are the NaN.
 template <class E, class In>
 E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using T = decltype(E::smallest);
+    const auto key_at = [&](std::uint64_t k) {
+        if constexpr (std::is_floating_point_v<T>) {
+            constexpr int sign = sizeof(T) * 8 - 1;
+            const T x = in[k];
+            const auto bits = __builtin_bit_cast(std::make_signed_t<bits_of<T>>, x);
+            return bits ^ static_cast<std::make_signed_t<bits_of<T>>>(static_cast<bits_of<T>>(bits >> sign) >> 1);
+        } else {
+            return in[k];
+        }
+    };
+    using key = std::remove_cvref_t<decltype(key_at(begin))>;
     const minimum smaller_one;
     const maximum larger_one;
-    T low[host_lanes], high[host_lanes];
+    const auto start = [](const T& x) {
+        if constexpr (std::is_floating_point_v<T>) {
+            return key_of<T, true>(x);
+        } else {
+            return x;
+        }
+    };
+    const key none_smaller = start(minimum::identity<T>()), none_larger = start(maximum::identity<T>());
+    key low[host_lanes], high[host_lanes];
     for (std::uint64_t j = 0; j < host_lanes; ++j) {
-        low[j] = minimum::identity<T>();
-        high[j] = maximum::identity<T>();
+        low[j] = none_smaller;
+        high[j] = none_larger;
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+        if constexpr (std::is_pointer_v<In>) {
+            for (std::uint64_t byte = 0; byte < host_lanes * sizeof(T); byte += 64) {
+                __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in + k) + 2048 + byte));
+            }
+        }
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
-            const T x = in[k + j];
+            const key x = key_at(k + j);
             low[j] = smaller_one(low[j], x);
             high[j] = larger_one(high[j], x);
         }
     }
     for (; k < end; ++k) {
-        low[0] = smaller_one(low[0], in[k]);
-        high[0] = larger_one(high[0], in[k]);
+        low[0] = smaller_one(low[0], key_at(k));
+        high[0] = larger_one(high[0], key_at(k));
     }
-    return {joined_lanes(low, smaller_one), joined_lanes(high, larger_one)};
+    const key least = joined_lanes(low, smaller_one), most = joined_lanes(high, larger_one);
+    if constexpr (std::is_floating_point_v<T>) {
+        const T nan = std::numeric_limits<T>::quiet_NaN();
+        return least < none_larger || most > none_smaller ? E{nan, nan}
+                                                          : E{number_of_key<T>(least), number_of_key<T>(most)};
+    } else {
+        return {least, most};
+    }
 }
 
 // The first of the best keys of [begin, end). First the key alone, in lanes; then its place, while the elements are

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The widest vectors that the machine has and a baseline build does not use.
+// The widest vectors that the machine has and a baseline build does not use. With WARPFOLD_BASELINE_VECTORS defined, none
+// but those that the compiler is told to use.
 #pragma once
 
 namespace warpfold::detail {
 
-#if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__)) && !defined(__AVX2__)
+#if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__)) && !defined(__AVX2__) && \
+    !defined(WARPFOLD_BASELINE_VECTORS)
 
 template <class Work>
 __attribute__((target("avx2"), flatten)) auto with_avx2(const Work& work) {
