@@ -3,6 +3,9 @@
 #include "warpfold/exact_sum.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <span>
 #include <vector>
@@ -69,6 +72,30 @@ TYPED_TEST(ExactOnHost, WhatCancels) {
     for (const std::uint64_t n : {2u, 100u, 10001u}) {
         const auto data = tests::cancelling<TypeParam>(n, static_cast<unsigned>(n));
         this->expect_sum(data, tests::expected_sum(data), std::to_string(n));
+    }
+}
+
+// Floats that are far apart and cancel, so that nothing is left but the smallest there are, among zeros.
+TEST(ExactHost, SubnormalsAreLeftOfNumbersFarApart) {
+    std::mt19937 random(1);
+    for (const std::uint64_t n : {16u, 2048u, 5000u, 70000u}) {
+        std::vector<float> data(2 * n + n / 3, 0.0f);
+        for (std::uint64_t k = 0; k < n; ++k) {
+            data[2 * k] = std::ldexp(static_cast<float>(random()), static_cast<int>(random() % 200) - 110);
+            data[2 * k + 1] = -data[2 * k];
+        }
+        std::int64_t left = 0;
+        for (std::uint64_t k = 2 * n; k < data.size(); k += 2) {
+            const int steps = static_cast<int>(random() % 1000) - 400;
+            data[k] = std::ldexp(static_cast<float>(steps), -149);
+            left += steps;
+        }
+        std::shuffle(data.begin(), data.end(), random);
+        EXPECT_EQ(exact_sum(host{2}, data), std::ldexp(static_cast<float>(left), -149)) << n;
+        data[n / 2] = std::numeric_limits<float>::infinity();
+        EXPECT_EQ(exact_sum(host{2}, data), std::numeric_limits<float>::infinity()) << n;
+        data[n] = -data[n / 2];
+        EXPECT_TRUE(std::isnan(exact_sum(host{2}, data))) << n;
     }
 }
 

@@ -122,6 +122,14 @@ TEST(ReduceHost, NotANumberIsTheResult) {
         EXPECT_EQ(arg_min(host{2}, data).index, place);
         EXPECT_EQ(arg_max(host{2}, data).index, place);
         EXPECT_TRUE(std::isnan(arg_max(host{2}, data).value));
+        data[place] = -nan;
+        EXPECT_TRUE(std::isnan(min_max(host{2}, data).smallest) && std::isnan(min_max(host{2}, data).largest));
+        data[place] = -std::numeric_limits<float>::infinity();
+        EXPECT_EQ(min_max(host{2}, data).smallest, data[place]);
+        EXPECT_EQ(min_max(host{2}, data).largest, 2.0f);
+        data[place] = -data[place];
+        EXPECT_EQ(min_max(host{2}, data).smallest, place == 5 ? 2.0f : -1.0f);
+        EXPECT_EQ(min_max(host{2}, data).largest, data[place]);
     }
 }
 

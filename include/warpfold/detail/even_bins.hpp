@@ -105,9 +105,9 @@ public:
     [[nodiscard]] quotients by_quotients() const {
         return quotients(first_, span_, static_cast<std::int32_t>(offset_), factor());
     }
-    // Whether there are such, of `bins` bins. The factor is between the true one and the true one times 1 + 2^-51 and
-    // 2^-64 more. So a product, rounded once, is never below a whole number that it should reach, and too large by less
-    // than bins / 2^50 + 2^-33, which has to be less than 1 / width.
+    // Whether there are such, of `bins` bins. The factor is between the true one and the true one times 1 + 2^-50 and
+    // 2^-64 more, whichever way is rounded. So a product, rounded once, is never below a whole number that it should
+    // reach, and too large by less than bins * 5 / 2^52 + 2^-33, which has to be less than 1 / width.
     [[nodiscard]] bool has_quotients(std::uint32_t bins) const {
         constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
         return !wide_ && whole_ != outside && offset_ <= most && span_ <= most - offset_ &&
@@ -117,7 +117,7 @@ public:
 private:
     [[nodiscard]] double factor() const {
         double rounded = static_cast<double>(whole_) + static_cast<double>(fraction_) * 0x1p-64;
-        for (unsigned k = 0; k < 2; ++k) {
+        for (unsigned k = 0; k < 3; ++k) {
             rounded = std::nextafter(rounded, std::numeric_limits<double>::infinity());
         }
         return rounded;
