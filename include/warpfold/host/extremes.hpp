@@ -16,7 +16,7 @@ namespace warpfold::detail {
 
 // The number whose key it is.
 template <class T, class Key>
-T number_of_key(Key key) {
+T number_of_extreme(Key key) {
     constexpr int sign = sizeof(T) * 8 - 1;
     return __builtin_bit_cast(T, static_cast<Key>(key ^ static_cast<Key>(static_cast<bits_of<T>>(key >> sign) >> 1)));
 }
@@ -73,7 +73,7 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     if constexpr (std::is_floating_point_v<T>) {
         const T nan = std::numeric_limits<T>::quiet_NaN();
         return least < none_larger || most > none_smaller ? E{nan, nan}
-                                                          : E{number_of_key<T>(least), number_of_key<T>(most)};
+                                                          : E{number_of_extreme<T>(least), number_of_extreme<T>(most)};
     } else {
         return {least, most};
     }
