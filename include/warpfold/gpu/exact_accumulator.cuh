@@ -44,7 +44,6 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     add_share(thread, &outliers, n, in);
     long_integers<levels> mine = thread.held();
     sum_threads(mine, storage);
-    __syncthreads();
     if (outliers.counted != 0) {
         collect_digits(outliers);
     }

@@ -28,8 +28,8 @@ __device__ void sum_lanes(long_integers<Count>& all) {
     }
 }
 
-// The sum over the threads of a block, in thread 0. One barrier, where there is more than one warp, and one before the
-// storage is used again.
+// The sum over the threads of a block, in thread 0. What threads have written to shared memory before is seen by all of
+// them behind it. One barrier more where the storage is used again.
 template <unsigned Count>
 struct sum_storage {
     long_integers<Count> of_warp[32];
@@ -38,14 +38,12 @@ template <unsigned Count>
 __device__ void sum_threads(long_integers<Count>& all, sum_storage<Count>& storage) {
     const unsigned warps = blockDim.x / warp::lanes;
     sum_lanes(all);
-    if (warps == 1) {
-        return;
-    }
     if (threadIdx.x % warp::lanes == 0) {
         storage.of_warp[threadIdx.x / warp::lanes] = all;
     }
+    __syncwarp();
     __syncthreads();
-    if (threadIdx.x < warp::lanes) {
+    if (warps != 1 && threadIdx.x < warp::lanes) {
         all = threadIdx.x < warps ? storage.of_warp[threadIdx.x] : long_integers<Count>{};
         sum_lanes(all);
     }
@@ -327,7 +325,7 @@ private:
         const number_parts<T> p = parts_of(x);
         if constexpr (Factors == 1) {
             if (p.special) {
-                tell(x != x, p.negative);
+                tell(p.nan, p.negative);
                 return;
             }
             const unsigned shift = p.place % 16;
@@ -340,7 +338,7 @@ private:
             const number_parts<T> q = parts_of(y);
             const bool negative = p.negative != q.negative;
             if (p.special || q.special) {
-                tell(x != x || y != y || x == T(0) || y == T(0), negative);
+                tell(p.nan || q.nan || p.mantissa == 0 || q.mantissa == 0, negative);
                 return;
             }
             const unsigned place = p.place + q.place, shift = place % 16;

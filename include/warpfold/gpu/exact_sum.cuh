@@ -257,6 +257,7 @@ __device__ void collect_digits(exact_block<T, Factors>& block) {
     if (threadIdx.x == 0) {
         block.touched = 1;
     }
+    __syncwarp();
     __syncthreads();
 }
 
@@ -313,7 +314,6 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
     add_share(thread, &outliers, n, ins...);
     long_integers<levels> mine = thread.held();
     sum_threads(mine, storage);
-    __syncthreads();
     if (outliers.counted != 0) {
         collect_digits(outliers);
     }
@@ -356,6 +356,7 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
         }
         if (last != 0) {
             collect_sums<levels, 1>(memory->box, last, mine, theirs);
+            __syncthreads();
             sum_threads(mine, storage);
         }
 #pragma unroll
