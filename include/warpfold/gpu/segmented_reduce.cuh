@@ -112,6 +112,7 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blo
         A open = Op::template identity<A>();
         whole.ended = false;
         whole.begun_before = false;
+        whole.segment = 0;
         for (unsigned w = 0; w < tile::warps && ends[w].some; ++w) {
             const segment_ends<A>& one = ends[w];
             if (!one.ended) {
