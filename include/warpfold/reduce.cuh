@@ -14,7 +14,7 @@ namespace warpfold {
 // either form. What an operation without an identity, arg_min and arg_max carry besides is counted in.
 [[nodiscard]] inline std::size_t reduce_workspace(std::size_t bytes) {
     const std::size_t blocks = std::size_t{detail::device_attribute(cudaDevAttrMultiProcessorCount)} *
-                               detail::reduce_tuning.blocks_per_multiprocessor * detail::reduce_tuning.turns;
+                               detail::reduce_tuning.blocks_per_multiprocessor;
     return (blocks + 1) * ((bytes + std::max<std::size_t>(bytes, 16) + 3) / 4 * 8);
 }
 

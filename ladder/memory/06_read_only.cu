@@ -148,15 +148,6 @@ __global__ void read_what_is_written(int* out, int* values, const int* in, std::
     }
 }
 
-frame::sample one_more(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
-    std::vector<std::int32_t> right;
-    for (const std::int32_t x : in) {
-        right.push_back(x + 1);
-    }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
-}
-
 void run_stale(const frame::stage& on) {
     if (on.n != 0) {
         frame::launch(on, "read_what_is_written", read_what_is_written, blocks_for(on.n), threads, 0, on.output<int>(),

@@ -154,15 +154,6 @@ frame::bytes read_managed(const frame::stage& on) {
     return out;
 }
 
-frame::sample one_more(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
-    std::vector<std::int32_t> right;
-    for (const std::int32_t x : in) {
-        right.push_back(x + 1);
-    }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
-}
-
 verdict as_global(const frame::evidence& e) {
     const double here = sectors_a_load(e.step.launches[0].total);
     return seen(here == 4, number(here, 0) + " segments a load, as from global memory");

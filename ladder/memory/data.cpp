@@ -12,6 +12,15 @@ frame::sample copy_of(std::uint64_t n, std::uint64_t seed) {
     return {n, {in}, in};
 }
 
+frame::sample one_more(std::uint64_t n, std::uint64_t seed) {
+    const auto in = frame::numbers(n, seed);
+    std::vector<std::int32_t> right;
+    for (const std::int32_t x : in) {
+        right.push_back(x + 1);
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+}
+
 const frame::study_definition& laboratory() {
     static const frame::study_definition all{
         .name = "memory",

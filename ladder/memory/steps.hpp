@@ -21,6 +21,7 @@ constexpr unsigned threads = 256;
 }
 
 [[nodiscard]] frame::sample copy_of(std::uint64_t n, std::uint64_t seed); // the output is the input
+[[nodiscard]] frame::sample one_more(std::uint64_t n, std::uint64_t seed); // the output is the input and 1
 
 // `inner` where every warp is full; else the figure would be of the rest.
 [[nodiscard]] inline frame::check full_warps(frame::check inner) {

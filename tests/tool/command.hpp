@@ -49,4 +49,17 @@ protected:
     std::string folder_;
 };
 
+// The same for tests of the command with the real ladder, which are left out where there is none.
+class with_real_ladder : public with_folder {
+protected:
+    void SetUp() override {
+#ifndef WITH_REAL_LADDER
+        GTEST_SKIP() << "the ladder is not built here";
+#endif
+        with_folder::SetUp();
+    }
+
+    static outcome run(const std::vector<std::string>& arguments) { return run_command(arguments, {}, true); }
+};
+
 } // namespace warpfold::test

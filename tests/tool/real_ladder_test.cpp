@@ -9,17 +9,7 @@ namespace {
 using namespace warpfold::test;
 using nlohmann::json;
 
-class real_ladder : public with_folder {
-protected:
-    void SetUp() override {
-#ifndef WITH_REAL_LADDER
-        GTEST_SKIP() << "the ladder is not built here";
-#endif
-        with_folder::SetUp();
-    }
-
-    static outcome run(std::vector<std::string> arguments) { return run_command(arguments, {}, true); }
-};
+using real_ladder = with_real_ladder;
 
 TEST_F(real_ladder, is_right_in_every_step) {
     const outcome seen = run({"ladder", "reduce", "--device", "softgpu", "--n", "100000", "--json", "-"});

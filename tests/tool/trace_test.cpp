@@ -14,17 +14,7 @@ namespace {
 using namespace warpfold::test;
 using nlohmann::json;
 
-class trace_files : public with_folder {
-protected:
-    void SetUp() override {
-#ifndef WITH_REAL_LADDER
-        GTEST_SKIP() << "the ladder is not built here";
-#endif
-        with_folder::SetUp();
-    }
-
-    static outcome run(const std::vector<std::string>& arguments) { return run_command(arguments, {}, true); }
-};
+using trace_files = with_real_ladder;
 
 // The Trace Event Format: complete events with a beginning, a length, and a named process and thread. Returns how many.
 std::size_t expect_a_trace(const json& document) {

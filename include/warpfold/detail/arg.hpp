@@ -12,18 +12,24 @@
 
 namespace warpfold::detail {
 
-// Floating-point numbers become integers of the same order, -0 below +0, and a NaN where it comes out first: below all
-// for the smallest, above all for the largest. Other types are their own keys.
+// A floating-point number as an integer of the same order, -0 below +0, and NaN outside of all numbers, on either side.
+template <class T>
+WARPFOLD_HD constexpr auto ordered_bits(T x) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
+    using key = std::make_signed_t<bits_of<T>>;
+    constexpr int sign = sizeof(T) * 8 - 1;
+    const key bits = __builtin_bit_cast(key, x);
+    return static_cast<key>(bits ^ static_cast<key>(static_cast<bits_of<T>>(bits >> sign) >> 1));
+}
+
+// The same, but a NaN where it comes out first: below all for the smallest, above all for the largest. Other types are
+// their own keys.
 template <class T, bool Smallest>
 WARPFOLD_HD constexpr auto key_of(const T& x) {
     if constexpr (std::is_floating_point_v<T>) {
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
         using key = std::make_signed_t<bits_of<T>>;
-        constexpr int sign = sizeof(T) * 8 - 1;
-        const key bits = __builtin_bit_cast(key, x);
-        const key ordered = bits ^ static_cast<key>(static_cast<bits_of<T>>(bits >> sign) >> 1);
         constexpr key first = Smallest ? limits_of<key>::smallest : limits_of<key>::largest;
-        return x != x ? first : ordered;
+        return x != x ? first : ordered_bits(x);
     } else {
         return x;
     }

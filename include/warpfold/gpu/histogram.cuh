@@ -10,6 +10,7 @@
 
 #include "warpfold/detail/channels.hpp"
 #include "warpfold/gpu/histogram_kernels.cuh"
+#include "warpfold/gpu/histogram_values.cuh"
 #include "warpfold/gpu/target.hpp"
 
 namespace warpfold::detail {

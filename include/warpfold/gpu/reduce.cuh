@@ -180,10 +180,6 @@ reduce_shape shape_of_reduce(std::uint64_t n, unsigned weight) {
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
     shape.bytes = shape.blocks * sizeof(mailbox<A>);
     shape.once = n * sizeof(T) > device_attribute(cudaDevAttrL2CacheSize);
-    if (n * sizeof(T) >= reduce_tuning.turns_from) {
-        shape.blocks *= reduce_tuning.turns;
-        shape.bytes *= reduce_tuning.turns;
-    }
     return shape;
 }
 

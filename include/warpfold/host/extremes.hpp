@@ -14,39 +14,22 @@
 
 namespace warpfold::detail {
 
-// The number whose key it is.
-template <class T, class Key>
-T number_of_extreme(Key key) {
-    constexpr int sign = sizeof(T) * 8 - 1;
-    return __builtin_bit_cast(T, static_cast<Key>(key ^ static_cast<Key>(static_cast<bits_of<T>>(key >> sign) >> 1)));
-}
-
 // The smallest and the largest of [begin, end), in one pass. Floating-point numbers are compared as integers of the same
 // order, outside of which, on either side, there are the NaN.
 template <class E, class In>
 E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using T = decltype(E::smallest);
-    const auto key_at = [&](std::uint64_t k) {
+    const auto key_of_number = [](const T& x) {
         if constexpr (std::is_floating_point_v<T>) {
-            constexpr int sign = sizeof(T) * 8 - 1;
-            const T x = in[k];
-            const auto bits = __builtin_bit_cast(std::make_signed_t<bits_of<T>>, x);
-            return bits ^ static_cast<std::make_signed_t<bits_of<T>>>(static_cast<bits_of<T>>(bits >> sign) >> 1);
-        } else {
-            return in[k];
-        }
-    };
-    using key = std::remove_cvref_t<decltype(key_at(begin))>;
-    const minimum smaller_one;
-    const maximum larger_one;
-    const auto start = [](const T& x) {
-        if constexpr (std::is_floating_point_v<T>) {
-            return key_of<T, true>(x);
+            return ordered_bits(x);
         } else {
             return x;
         }
     };
-    const key none_smaller = start(minimum::identity<T>()), none_larger = start(maximum::identity<T>());
+    using key = decltype(key_of_number(T{}));
+    const minimum smaller_one;
+    const maximum larger_one;
+    const key none_smaller = key_of_number(minimum::identity<T>()), none_larger = key_of_number(maximum::identity<T>());
     key low[host_lanes], high[host_lanes];
     for (std::uint64_t j = 0; j < host_lanes; ++j) {
         low[j] = none_smaller;
@@ -60,20 +43,20 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
             }
         }
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
-            const key x = key_at(k + j);
+            const key x = key_of_number(in[k + j]);
             low[j] = smaller_one(low[j], x);
             high[j] = larger_one(high[j], x);
         }
     }
     for (; k < end; ++k) {
-        low[0] = smaller_one(low[0], key_at(k));
-        high[0] = larger_one(high[0], key_at(k));
+        low[0] = smaller_one(low[0], key_of_number(in[k]));
+        high[0] = larger_one(high[0], key_of_number(in[k]));
     }
     const key least = joined_lanes(low, smaller_one), most = joined_lanes(high, larger_one);
     if constexpr (std::is_floating_point_v<T>) {
         const T nan = std::numeric_limits<T>::quiet_NaN();
         return least < none_larger || most > none_smaller ? E{nan, nan}
-                                                          : E{number_of_extreme<T>(least), number_of_extreme<T>(most)};
+                                                          : E{number_of_key<T>(least), number_of_key<T>(most)};
     } else {
         return {least, most};
     }

@@ -11,16 +11,8 @@
 
 #include <cuda_runtime.h>
 
-inline void show(const char* call, cudaError_t result) {
-    const cudaError_t last = cudaGetLastError();
-    std::printf("%s -> %s", call, cudaGetErrorName(result));
-    if (last != result) {
-        std::printf(" (last error %s)", cudaGetErrorName(last));
-    }
-    std::printf("\n");
-}
+#include "tests/runtime/programs/show.hpp"
 
-#define SHOW(call) show(#call, call)
 #define LAUNCH(call)                                                                                                   \
     do {                                                                                                               \
         call;                                                                                                          \

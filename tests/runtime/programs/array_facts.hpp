@@ -8,15 +8,7 @@
 
 #include <cuda_runtime.h>
 
-inline void show(const char* call, cudaError_t result) {
-    const cudaError_t last = cudaGetLastError();
-    std::printf("%s -> %s", call, cudaGetErrorName(result));
-    if (last != result) {
-        std::printf(" (last error %s)", cudaGetErrorName(last));
-    }
-    std::printf("\n");
-}
-#define SHOW(call) show(#call, call)
+#include "tests/runtime/programs/show.hpp"
 
 using desc = cudaChannelFormatDesc;
 
