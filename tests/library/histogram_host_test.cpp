@@ -72,7 +72,8 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
     EXPECT_LT(with_quotients, sizeof(T) < 4 ? 401u : 370u);
 }
 
-// Counters of 8 bits run over, in every number of the same samples; more often than a thread notes them.
+// Counters of 8 bits (more than 2^16 bins for five threads, more than 2^20 for fewer) run over, in every number of the same
+// samples; more often than a thread notes them.
 TEST(HistogramHost, ManySamplesInOneOfManyBins) {
     constexpr std::uint64_t bins = 70001, n = (std::uint64_t{3} << 20) + 77;
     std::vector<std::int32_t> data(n);
@@ -81,15 +82,22 @@ TEST(HistogramHost, ManySamplesInOneOfManyBins) {
         data[k] = k < n / 3 ? 4711 : (k < n / 2 ? -1 : static_cast<std::int32_t>(random() % 1000));
     }
     const auto expected = tests::counted(data, 0, 70000, bins);
-    for (const unsigned threads : {1u, 2u, 5u}) {
+    for (const unsigned threads : {1u, 2u, 4u, 5u}) {
         EXPECT_EQ(histogram(host{threads}, data, even_bins(0, 70001, bins)), expected);
     }
+    constexpr std::uint64_t more = (1u << 20) + 9;
+    auto in_more = histogram(host{2}, data, even_bins<std::int32_t>(0, more, more));
+    in_more.resize(bins);
+    EXPECT_EQ(in_more, expected);
     // All counters run over within one pass over the bins, in every chunk of 256 of them.
     std::vector<std::uint32_t> in_turns(257 * bins);
     for (std::uint64_t k = 0; k < in_turns.size(); ++k) {
         in_turns[k] = static_cast<std::uint32_t>(k % bins);
     }
     EXPECT_EQ(histogram(host{1}, in_turns, even_bins(0u, 70001u, bins)), std::vector<std::uint64_t>(bins, 257));
+    std::vector<std::uint64_t> turns(more);
+    std::fill_n(turns.begin(), bins, 257);
+    EXPECT_EQ(histogram(host{1}, in_turns, even_bins<std::uint32_t>(0, more, more)), turns);
     std::vector<std::uint32_t> counts(bins, 5);
     histogram(host{2}, in_turns, counts, even_bins(0u, 70001u, bins), update::add);
     EXPECT_EQ(counts, std::vector<std::uint32_t>(bins, 262));

@@ -23,7 +23,12 @@ namespace warpfold::detail {
 
 inline constexpr std::uint64_t histogram_chunk = std::uint64_t{1} << 16; // samples that a thread takes at once
 inline constexpr std::uint64_t histogram_block = 64;                     // samples whose bins are computed at once
-inline constexpr std::uint32_t most_word_bins = 1u << 16;                // more have counters of 8 bits
+
+// Whether so many threads' counters have 32 bits: more than these bins have 8, of which more are in a cache, and which
+// take no more than four times the room of the counts together.
+inline constexpr bool in_words(std::uint32_t bins, std::uint64_t threads) {
+    return bins <= 1u << 16 || (bins <= 1u << 20 && threads <= 4);
+}
 
 template <class In>
 inline constexpr bool is_bytes_v =
@@ -132,19 +137,19 @@ private:
 
 // A thread's counts until it adds them to everybody's: of one channel of 8-bit samples by value; else of each bin, and one
 // behind them that samples without a bin go to. Counters have 32 bits, `copies` of them side by side where bins are few;
-// where they are many 8, so that more of them are in a cache, and bins whose counter has overflown are noted.
+// else 8, and bins whose counter has overflown are noted.
 template <class In, class Of, class Counter>
 class host_tables {
 public:
     using S = element_t<In>;
     static constexpr bool by_value = is_bytes_v<In> && Of::channels == 1;
 
-    host_tables(const Of& of, std::uint64_t n, Counter* counts, std::mutex& guard)
+    host_tables(const Of& of, std::uint64_t n, bool words, Counter* counts, std::mutex& guard)
         : of_(of), counts_(counts), guard_(guard), values_(n >= std::uint64_t{1} << 22),
           copies_(of.bins <= 1024 ? 4 : (of.bins <= 2048 ? 2 : 1)) {
         const std::size_t counters = of.bins + std::size_t{1};
         if constexpr (!by_value) {
-            if (of.bins <= most_word_bins) {
+            if (words) {
                 words_.resize(counters * copies_);
             } else {
                 bytes_.resize(counters);
@@ -369,13 +374,12 @@ struct histogram_engine<host> {
         constexpr std::uint64_t each = histogram_chunk * Of::channels;
         const std::uint64_t chunks = (n + each - 1) / each;
         const unsigned threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
-        // Tables take no more than four times the room of the counts where there are many.
-        const std::uint64_t workers =
-            std::min<std::uint64_t>({threads, chunks, of.bins > most_word_bins ? 15u : threads});
+        const bool words = in_words(of.bins, std::min<std::uint64_t>(threads, chunks));
+        const std::uint64_t workers = std::min<std::uint64_t>({threads, chunks, words ? threads : 15u});
         std::atomic<std::uint64_t> next{0};
         std::mutex guard;
         share_out(host{static_cast<unsigned>(workers)}, workers, [&](std::uint64_t) {
-            host_tables<In, Of, Counter> tables(of, n / workers, counts, guard);
+            host_tables<In, Of, Counter> tables(of, n / workers, words, counts, guard);
             for (std::uint64_t chunk = next++; chunk < chunks; chunk = next++) {
                 tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
             }
