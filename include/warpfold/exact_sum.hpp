@@ -57,7 +57,7 @@ void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
 }
 template <class On, detail::array_like Range, class... Out>
 auto exact_sum(const On& on, const Range& range, const Out&... out) {
-    return exact_sum(on, std::data(range), std::uint64_t{std::size(range)}, out...);
+    return warpfold::exact_sum(on, std::data(range), std::uint64_t{std::size(range)}, out...);
 }
 
 // The sum of the n products a[k] * b[k], each of them exact, whether it has a number in the format or not.
@@ -74,7 +74,7 @@ void exact_dot(const On& on, const A& a, const B& b, std::uint64_t n, const Out&
 // Of two ranges of the same size; throws invalid_argument of others.
 template <class On, detail::array_like A, detail::array_like B, class... Out>
 auto exact_dot(const On& on, const A& a, const B& b, const Out&... out) {
-    return exact_dot(on, std::data(a), std::data(b), detail::common_size(a, b, "exact_dot"), out...);
+    return warpfold::exact_dot(on, std::data(a), std::data(b), detail::common_size(a, b, "exact_dot"), out...);
 }
 
 } // namespace warpfold

@@ -71,7 +71,7 @@ template <class On, class In, detail::bins_for<detail::element_t<In>> Bins>
     requires(!detail::sample_range<In>)
 [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, std::uint64_t n, const Bins& bins) {
     return detail::histogram_engine<On>::values(
-        on, bins.count(), [&](std::uint64_t* counts) { histogram(on, in, n, counts, bins); }, "histogram");
+        on, bins.count(), [&](std::uint64_t* counts) { warpfold::histogram(on, in, n, counts, bins); }, "histogram");
 }
 
 // --- weighted_histogram: the sum of the weights of the samples in each bin -------------------------------------------
@@ -110,15 +110,15 @@ template <class On, detail::sample_range Range, class Counts, class Bins>
 void histogram(const On& on, const Range& range, Counts&& counts, const Bins& bins, update mode = update::overwrite) {
     if constexpr (detail::count_range<std::remove_reference_t<Counts>>) {
         detail::need_room(std::size(counts), bins.count(), "histogram");
-        histogram(on, std::data(range), std::uint64_t{std::size(range)}, std::data(counts), bins, mode);
+        warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)}, std::data(counts), bins, mode);
     } else {
-        histogram(on, std::data(range), std::uint64_t{std::size(range)}, counts, bins, mode);
+        warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)}, counts, bins, mode);
     }
 }
 template <class On, detail::sample_range Range, class Bins>
     requires detail::bins_for<Bins, detail::element_t<decltype(std::data(std::declval<const Range&>()))>>
 [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const Range& range, const Bins& bins) {
-    return histogram(on, std::data(range), std::uint64_t{std::size(range)}, bins);
+    return warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)}, bins);
 }
 
 } // namespace warpfold

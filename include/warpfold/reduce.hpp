@@ -148,7 +148,7 @@ void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& ou
 template <class On, class In, class Op = sum>
     requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
 [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
-    return transform_reduce(on, in, n, detail::as_it_is{}, op);
+    return warpfold::transform_reduce(on, in, n, detail::as_it_is{}, op);
 }
 
 // op(initial, the rest), of any operation; `initial` where there are no elements.
@@ -156,20 +156,20 @@ template <class On, class In, class Op>
     requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
 [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
                                             const detail::fold_t<In, Op>& initial) {
-    return transform_reduce(on, in, n, detail::as_it_is{}, op, initial);
+    return warpfold::transform_reduce(on, in, n, detail::as_it_is{}, op, initial);
 }
 
 // The same with a place for the value.
 template <class On, class In, class Out, class Op = sum>
     requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>)
 void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op = {}) {
-    transform_reduce(on, in, n, out, detail::as_it_is{}, op);
+    warpfold::transform_reduce(on, in, n, out, detail::as_it_is{}, op);
 }
 template <class On, class In, class Out, class Op>
     requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>)
 void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op,
             const detail::fold_t<In, Op>& initial) {
-    transform_reduce(on, in, n, out, detail::as_it_is{}, op, initial);
+    warpfold::transform_reduce(on, in, n, out, detail::as_it_is{}, op, initial);
 }
 
 // --- count_if: of how many elements predicate(x), or predicate(x, index), is true ------------------------------------
@@ -181,7 +181,7 @@ struct as_count {
     WARPFOLD_CALLS_ANY
     template <class T>
     WARPFOLD_HD constexpr std::uint64_t operator()(const T& x, std::uint64_t index) const {
-        return mapped(predicate, x, index) ? 1 : 0;
+        return detail::mapped(predicate, x, index) ? 1 : 0;
     }
 
     Predicate predicate;
@@ -192,12 +192,12 @@ struct as_count {
 template <class On, class In, class Predicate>
     requires(!detail::array_like<In> && detail::maps<Predicate, In>)
 [[nodiscard]] std::uint64_t count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
-    return transform_reduce(on, in, n, detail::as_count<Predicate>{predicate});
+    return warpfold::transform_reduce(on, in, n, detail::as_count<Predicate>{predicate});
 }
 template <class On, class In, class Out, class Predicate>
     requires(!detail::array_like<In> && detail::place_for<Out, std::uint64_t>)
 void count_if(const On& on, const In& in, std::uint64_t n, const Out& out, const Predicate& predicate) {
-    transform_reduce(on, in, n, out, detail::as_count<Predicate>{predicate});
+    warpfold::transform_reduce(on, in, n, out, detail::as_count<Predicate>{predicate});
 }
 
 // --- arg_min, arg_max: the smallest or largest element and where it stands -------------------------------------------
@@ -304,27 +304,27 @@ void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
 
 template <class On, detail::array_like Range, class... Rest>
 auto transform_reduce(const On& on, const Range& range, const Rest&... rest) {
-    return transform_reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    return warpfold::transform_reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto reduce(const On& on, const Range& range, const Rest&... rest) {
-    return reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    return warpfold::reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto count_if(const On& on, const Range& range, const Rest&... rest) {
-    return count_if(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    return warpfold::count_if(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto arg_min(const On& on, const Range& range, const Rest&... rest) {
-    return arg_min(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    return warpfold::arg_min(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto arg_max(const On& on, const Range& range, const Rest&... rest) {
-    return arg_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    return warpfold::arg_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto min_max(const On& on, const Range& range, const Rest&... rest) {
-    return min_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    return warpfold::min_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
 }
 
 } // namespace warpfold

@@ -163,19 +163,19 @@ void transform_exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&&
 
 template <class On, detail::scan_range In, class Out, class... Rest>
 void inclusive_scan(const On& on, const In& in, Out&& out, const Rest&... rest) {
-    inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    warpfold::inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
 }
 template <class On, detail::scan_range In, class Out, class... Rest>
 void exclusive_scan(const On& on, const In& in, Out&& out, const Rest&... rest) {
-    exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    warpfold::exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
 }
 template <class On, detail::scan_range In, class Out, class... Rest>
 void transform_inclusive_scan(const On& on, const In& in, Out&& out, const Rest&... rest) {
-    transform_inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    warpfold::transform_inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
 }
 template <class On, detail::scan_range In, class Out, class... Rest>
 void transform_exclusive_scan(const On& on, const In& in, Out&& out, const Rest&... rest) {
-    transform_exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    warpfold::transform_exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
 }
 
 } // namespace warpfold

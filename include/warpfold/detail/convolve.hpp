@@ -68,23 +68,23 @@ WARPFOLD_HD constexpr O sample_of(A sum) {
 // The index of the sample that is read for index i of n > 0 samples; -1 where that is 0 instead. 2 n is a number of the
 // type.
 template <class I>
-WARPFOLD_HD constexpr I source_index(I i, std::type_identity_t<I> n, border outside) {
+WARPFOLD_HD constexpr I source_index(I i, std::type_identity_t<I> n, border kind) {
     if (i >= 0 && i < n) {
         return i;
     }
-    if (outside == border::zero) {
+    if (kind == border::zero) {
         return -1;
     }
-    if (outside == border::clamp) {
+    if (kind == border::clamp) {
         return i < 0 ? 0 : n - 1;
     }
-    const I period = outside == border::wrap ? n : (outside == border::reflect ? 2 * n : 2 * n - 2);
+    const I period = kind == border::wrap ? n : (kind == border::reflect ? 2 * n : 2 * n - 2);
     if (period == 0) {
         return 0;
     }
     I at = i % period;
     at = at < 0 ? at + period : at;
-    return at < n ? at : (outside == border::reflect ? period - 1 : period) - at;
+    return at < n ? at : (kind == border::reflect ? period - 1 : period) - at;
 }
 
 // A correlation: result (x, y) of every image is the sum over (i, j) of mask(i, j) * sample(x + i - lead_x,

@@ -82,7 +82,7 @@ struct lifted_map {
     WARPFOLD_CALLS_ANY
     template <class T>
     WARPFOLD_HD constexpr possible<A> operator()(const T& x, std::uint64_t index) const {
-        return {static_cast<A>(mapped(map, x, index)), true};
+        return {static_cast<A>(detail::mapped(map, x, index)), true};
     }
 
     Map map;

@@ -106,7 +106,7 @@ struct index_from {
     template <class T>
     WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const ->
         typename map_result<Map, T>::type {
-        return mapped(map, x, first + index);
+        return detail::mapped(map, x, first + index);
     }
 
     Map map;

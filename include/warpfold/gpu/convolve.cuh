@@ -11,6 +11,7 @@
 #include "warpfold/gpu/convolve_few.cuh"
 #include "warpfold/gpu/convolve_slide.cuh"
 #include "warpfold/gpu/convolve_tile.cuh"
+#include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/target.hpp"
 
 namespace warpfold::detail {
@@ -82,14 +83,6 @@ inline unsigned checked_blocks(std::int64_t blocks, const char* call) {
     return static_cast<unsigned>(blocks);
 }
 
-// How many blocks of a kernel a multiprocessor holds.
-template <class Kernel>
-int resident_blocks(Kernel kernel, int threads, std::size_t bytes) {
-    int blocks = 0;
-    WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes));
-    return std::max(blocks, 1);
-}
-
 template <class A, class T, class O, int K>
 void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, const char* call) {
     mask_parameter<A, K> values;
@@ -130,8 +123,7 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
     mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> values;
     std::copy(mask, mask + (How == sliding::separable ? KX + KY : KX * mask_rows), values.value);
     constexpr int cols = slide_columns<T, A, KX, How>;
-    const auto kernel = convolve_slide<T, O, A, KX, KY, How, cols>;
-    static const int resident = resident_blocks(kernel, convolve_tuning.slide_threads, 0);
+    constexpr auto kernel = &convolve_slide<T, O, A, KX, KY, How, cols>;
     slide_shape shape;
     shape.mask_rows = mask_rows;
     shape.adds = adds;
@@ -142,8 +134,9 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
     const auto threads =
         static_cast<unsigned>(std::min<std::int64_t>((groups + 31) / 32 * 32, convolve_tuning.slide_threads));
     const std::int64_t across = (groups + threads - 1) / threads;
-    const std::int64_t wanted = std::int64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * resident *
-                                convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
+    const kernel_facts facts = facts_of<kernel>({.threads = convolve_tuning.slide_threads});
+    const std::int64_t wanted =
+        std::int64_t{facts.blocks} * convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
     std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, convolve_tuning.slide_least_rows);
     rows = std::min<std::int64_t>(rows, most_rows(KX, How, sizeof(T)));
@@ -226,8 +219,7 @@ void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     if (values == nullptr) {
         std::copy(mask, mask + k, parameter.value);
     }
-    const auto kernel = convolve_line<shape, T, O, A>;
-    static const int resident = resident_blocks(kernel, shape::threads, shape::bytes(64));
+    constexpr auto kernel = &convolve_line<shape, T, O, A>;
     line_plan plan;
     plan.skipped = slide_shift(task, 0);
     plan.length = k + plan.skipped;
@@ -236,7 +228,7 @@ void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     const std::int64_t parts = (plan.length + shape::most - 1) / shape::most;
     plan.part = static_cast<int>(((plan.length + parts - 1) / parts + 3) / 4 * 4);
     static_assert(shape::bytes(shape::most) <= 48 * 1024);
-    const std::int64_t fitting = std::int64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * resident;
+    const std::int64_t fitting = facts_of<kernel>({.threads = shape::threads, .shared = shape::bytes(64)}).blocks;
     kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
              on.stream>>>(task, plan, values, parameter);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());

@@ -45,6 +45,8 @@ struct block_shape {
     unsigned of_multiprocessor = ~0u; // blocks, at most
 };
 
+inline constexpr std::size_t allowed_to_all = 48 * 1024; // bytes of shared memory that a block gets unasked
+
 // Allows `Kernel` the dynamic shared memory that its blocks get.
 template <auto Kernel>
 kernel_facts facts_of(const block_shape& shape = {}) {
@@ -63,8 +65,10 @@ kernel_facts facts_of(const block_shape& shape = {}) {
             const std::size_t room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
             frugal = attributes.sharedSizeBytes + shape.shared > room;
             const std::size_t shared = frugal ? shape.least : shape.shared;
-            WARPFOLD_CHECK_CUDA(
-                cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+            if (attributes.sharedSizeBytes + shared > allowed_to_all) {
+                WARPFOLD_CHECK_CUDA(
+                    cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+            }
             int of_one = 0;
             WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, Kernel,
                                                                               static_cast<int>(shape.threads), shared));

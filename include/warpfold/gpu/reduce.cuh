@@ -34,7 +34,7 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
     const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
     A mine = Op::template identity<A>();
     const auto take = [&](const T& x, std::uint64_t index) {
-        mine = op(mine, static_cast<A>(mapped(map, x, index)));
+        mine = op(mine, static_cast<A>(detail::mapped(map, x, index)));
     };
     if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
         const vector_view<T> view(in, n);
@@ -101,11 +101,11 @@ __device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const O
         if (first + run <= n) {
 #pragma unroll
             for (unsigned j = 0; j < run; ++j) {
-                mine = op(mine, static_cast<A>(mapped(map, in[first + j], first + j)));
+                mine = op(mine, static_cast<A>(detail::mapped(map, in[first + j], first + j)));
             }
         } else {
             for (std::uint64_t k = first; k < n; ++k) {
-                mine = op(mine, static_cast<A>(mapped(map, in[k], k)));
+                mine = op(mine, static_cast<A>(detail::mapped(map, in[k], k)));
             }
         }
         total = op(total, warp::reduce(mine, op));

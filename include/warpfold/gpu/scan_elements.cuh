@@ -73,7 +73,7 @@ struct scan_elements {
 
     // What is folded of the element x at position v.
     [[nodiscard]] __device__ A value(const T& x, std::uint64_t v) const {
-        return static_cast<A>(mapped(map, x, some_place(v)));
+        return static_cast<A>(detail::mapped(map, x, some_place(v)));
     }
 
     // The run at position v in the order in which it is visited. `inside`: all of it is there; else what is not there

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
 #pragma unroll 4
             for (unsigned j = 0; j < length; ++j) {
                 const unsigned k = s * length + j;
-                mine = op(mine, static_cast<A>(mapped(map, shared[shape::place(k)].element(), first * length + k)));
+                mine = op(mine, static_cast<A>(detail::mapped(map, shared[shape::place(k)].element(), first * length + k)));
             }
             out[first + s] = result(mine);
         }

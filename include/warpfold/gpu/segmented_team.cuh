@@ -24,7 +24,7 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
     using T = element_t<In>;
     A mine = Op::template identity<A>();
     const auto take = [&](const T& x, std::uint64_t k) {
-        mine = op(mine, static_cast<A>(mapped(map, x, first + k)));
+        mine = op(mine, static_cast<A>(detail::mapped(map, x, first + k)));
     };
     if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
         const vector_view<T> view(in + first, count);
@@ -91,7 +91,7 @@ __device__ A fold_little(const In& in, std::uint64_t first, unsigned count, cons
         const unsigned k = thread + i * team;
         if (k < count) {
             const T x = in[first + k];
-            mine = op(mine, static_cast<A>(mapped(map, x, first + k)));
+            mine = op(mine, static_cast<A>(detail::mapped(map, x, first + k)));
         }
     }
     return mine;

@@ -90,7 +90,7 @@ struct segmented_warp {
             const bool full = at == 0 && until == tile::size && loaded;
             if (is_commutative_v<Op> && full && ends == 0) {
                 now.each(in, next, load_next, [&](const T& x, unsigned k) {
-                    open = op(open, static_cast<A>(mapped(map, x, path.base + begin + k)));
+                    open = op(open, static_cast<A>(detail::mapped(map, x, path.base + begin + k)));
                 });
                 spread = true;
             } else {
@@ -190,7 +190,7 @@ private:
         for (unsigned j = 0; j < items; ++j) {
             const unsigned k = lane() * items + j;
             if (Full || (k >= at && k < until)) {
-                const A one = static_cast<A>(mapped(map, x[j].element(), path.base + begin + k));
+                const A one = static_cast<A>(detail::mapped(map, x[j].element(), path.base + begin + k));
                 const bool anew = begins_at[j] != 0;
                 if (Full && j == 0) {
                     value = one;

@@ -23,7 +23,7 @@ template <class A, class Map, class Op>
 struct carried_map {
     template <class T>
     __device__ A operator()(const T& x, std::uint64_t index) const {
-        const A own = static_cast<A>(mapped(map, x, index + first));
+        const A own = static_cast<A>(detail::mapped(map, x, index + first));
         return index == place && carry != nullptr ? static_cast<A>(op(*carry, own)) : own;
     }
 

@@ -206,7 +206,7 @@ struct stream_engine<host> {
                 A* const out = results.room(at);
                 const auto chunk_map = map_from<Map, T>(map, first);
                 const std::uint64_t last = Reverse ? 0 : n - 1;
-                const A last_element = static_cast<A>(mapped(chunk_map, in[last], last));
+                const A last_element = static_cast<A>(detail::mapped(chunk_map, in[last], last));
                 if (!carries) {
                     if constexpr (Inclusive) {
                         if constexpr (Reverse) {

@@ -41,11 +41,11 @@ A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map&
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
-            lane[j] = op(lane[j], static_cast<A>(mapped(map, in[k + j], k + j)));
+            lane[j] = op(lane[j], static_cast<A>(detail::mapped(map, in[k + j], k + j)));
         }
     }
     for (; k < end; ++k) {
-        lane[k % host_lanes] = op(lane[k % host_lanes], static_cast<A>(mapped(map, in[k], k)));
+        lane[k % host_lanes] = op(lane[k % host_lanes], static_cast<A>(detail::mapped(map, in[k], k)));
     }
     return joined_lanes(lane, op);
 }

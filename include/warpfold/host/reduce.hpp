@@ -22,7 +22,7 @@ template <class A, class In, class Map, class Op>
 A fold_in_order(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
     A total = Op::template identity<A>();
     for (std::uint64_t k = begin; k < end; ++k) {
-        total = op(total, static_cast<A>(mapped(map, in[k], k)));
+        total = op(total, static_cast<A>(detail::mapped(map, in[k], k)));
     }
     return total;
 }

@@ -90,7 +90,7 @@ struct host_scan {
     [[nodiscard]] std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
     [[nodiscard]] A value(std::uint64_t v) const {
         const std::uint64_t k = place(v);
-        return static_cast<A>(mapped(map, in[k], k));
+        return static_cast<A>(detail::mapped(map, in[k], k));
     }
 
     // Writes results of the positions from v on.

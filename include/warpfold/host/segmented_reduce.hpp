@@ -131,7 +131,7 @@ struct segment_sums {
         for (std::uint64_t j = 0; j < length; ++j) {
             each_run<width>([&](std::uint64_t r) {
                 const std::uint64_t k = begin[r] + j;
-                sum[r] = op(sum[r], static_cast<A>(mapped(map, in[k], k)));
+                sum[r] = op(sum[r], static_cast<A>(detail::mapped(map, in[k], k)));
             });
         }
         std::copy_n(sum, width, total);
@@ -280,7 +280,7 @@ private:
                 if (different == 0) { // every segment is one element
                     R one[ones];
                     for (std::uint64_t j = 0; j < ones; ++j) {
-                        const auto x = static_cast<A>(mapped(map, in[from + j], from + j));
+                        const auto x = static_cast<A>(detail::mapped(map, in[from + j], from + j));
                         one[j] = result(static_cast<A>(op(Op::template identity<A>(), x)));
                     }
                     results.put(one);
