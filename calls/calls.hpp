@@ -49,7 +49,8 @@ union number {
     double twofold;
 };
 
-// Of floating-point numbers the correctly rounded sum, as text that reads back to the same value; of integers all digits.
+// Of floating-point numbers the correctly rounded sum, as text that reads back to the same value; of integers all
+// digits.
 struct sum_request {
     const array_stream& in;
     passage how;

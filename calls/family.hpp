@@ -69,7 +69,8 @@ struct source_of {
 template <class Work>
 auto with_stream(const array_stream& in, const Work& work) {
     return with_elements(in.type(), nullptr, [&](const auto& view) {
-        return work(source_of<std::remove_cvref_t<decltype(view)>>{in, static_cast<unsigned>(report::size_of(in.type()))});
+        return work(
+            source_of<std::remove_cvref_t<decltype(view)>>{in, static_cast<unsigned>(report::size_of(in.type()))});
     });
 }
 

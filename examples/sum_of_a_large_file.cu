@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sum, extremes and a histogram of a file of raw floats of any size: it passes through the GPU in chunks, so that it may
-// be larger than the GPU's memory, and than the host's.
+// Sum, extremes and a histogram of a file of raw floats of any size: it passes through the GPU in chunks, so that it
+// may be larger than the GPU's memory, and than the host's.
 //   example_sum_of_a_large_file [FILE]   without a file one is made, used and taken away again
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A histogram too wide for one block's shared memory: 60,000 bins of waiting times, and what it tells of their quantiles.
+// A histogram too wide for one block's shared memory: 60,000 bins of waiting times, and what it tells of their
+// quantiles.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>

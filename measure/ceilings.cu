@@ -26,7 +26,8 @@ __global__ void fill(uint4* words, std::uint64_t count) {
 // Each block reads tiles of threads * Unrolled words, all of a thread's loads in flight together; writes only if they
 // fold to an unlikely value.
 template <unsigned Unrolled>
-__global__ void __launch_bounds__(threads) read_all(const uint4* words, std::uint64_t count, unsigned unlikely, unsigned* out) {
+__global__ void __launch_bounds__(threads)
+    read_all(const uint4* words, std::uint64_t count, unsigned unlikely, unsigned* out) {
     constexpr std::uint64_t tile = std::uint64_t{threads} * Unrolled;
     unsigned folded = 0;
     for (std::uint64_t first = blockIdx.x * tile; first < count; first += gridDim.x * tile) {
@@ -53,12 +54,14 @@ __global__ void __launch_bounds__(threads) read_all(const uint4* words, std::uin
 }
 
 template <unsigned Unrolled>
-double read_rate(const stream& on, timer& clock, const device_memory& from, unsigned* out, unsigned blocks, const effort& how) {
+double read_rate(const stream& on, timer& clock, const device_memory& from, unsigned* out, unsigned blocks,
+                 const effort& how) {
     const std::uint64_t words = from.bytes() / 16;
     const std::uint64_t tiles = (words + threads * Unrolled - 1) / (threads * Unrolled);
     const auto grid = static_cast<unsigned>(blocks == 0 || blocks > tiles ? tiles : blocks);
     const auto read = [&] {
-        read_all<Unrolled><<<grid, threads, 0, on.handle()>>>(static_cast<const uint4*>(from.data()), words, 0x13579bdfu, out);
+        read_all<Unrolled>
+            <<<grid, threads, 0, on.handle()>>>(static_cast<const uint4*>(from.data()), words, 0x13579bdfu, out);
         WARPFOLD_CUDA_CHECK(cudaGetLastError());
     };
     return gigabytes_per_second(static_cast<double>(from.bytes()), clock.cold(read, how).median);

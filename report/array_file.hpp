@@ -42,8 +42,8 @@ struct array_layout {
 // Checks all of a .npy file: header, type, order, and that the data fill it to the last byte. Throws bad_array.
 [[nodiscard]] array_layout parse_npy(std::span<const std::byte> file);
 
-// The same of its first bytes, header and all, of which there are enough where there are header_bytes of them; and of how
-// many bytes the file has.
+// The same of its first bytes, header and all, of which there are enough where there are header_bytes of them; and of
+// how many bytes the file has.
 inline constexpr std::size_t header_bytes = 64 * 1024 + 12;
 [[nodiscard]] array_layout parse_npy(std::span<const std::byte> begin, std::uint64_t file_bytes);
 
@@ -52,8 +52,8 @@ inline constexpr std::size_t header_bytes = 64 * 1024 + 12;
 
 // What array_file and array_reader read: of a .npy file or of raw elements, by its first bytes as for parse_npy and its
 // name. Throws bad_array.
-[[nodiscard]] array_layout layout_of(std::span<const std::byte> begin, std::uint64_t file_bytes, const std::string& path,
-                                     std::optional<array_type> raw);
+[[nodiscard]] array_layout layout_of(std::span<const std::byte> begin, std::uint64_t file_bytes,
+                                     const std::string& path, std::optional<array_type> raw);
 
 // A file's elements in memory, aligned for their type; read-only, for as long as the object lives.
 class array_file {

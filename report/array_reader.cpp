@@ -59,7 +59,8 @@ int copy_of_pipe(int from) {
             return to.release();
         }
         try {
-            write_all(to.get(), {buffer.data(), static_cast<std::size_t>(got)}, "a copy in the folder for temporary files");
+            write_all(to.get(), {buffer.data(), static_cast<std::size_t>(got)},
+                      "a copy in the folder for temporary files");
         } catch (const write_error& error) {
             throw bad_array(error.what());
         }

@@ -296,7 +296,8 @@ std::string npy_header(array_type type, const std::vector<std::uint64_t>& shape)
     if (shape.size() > 1) {
         extents.resize(extents.size() - 2);
     }
-    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", npy_name_of(type), extents);
+    std::string text =
+        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", npy_name_of(type), extents);
     constexpr std::size_t alignment = 64; // of the first element, as the format asks for
     const auto padded = [&](std::size_t length_bytes) {
         const std::size_t before = magic.size() + 2 + length_bytes;

@@ -110,7 +110,8 @@ std::string per_request(std::uint64_t sectors, std::uint64_t requests) {
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? std::string() : fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+    return whole == 0 ? std::string()
+                      : fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 // At most `width` columns of a foreign text, in one line.
@@ -145,7 +146,8 @@ std::string place_text(const place& p) {
 constexpr const char* columns = "{:>1} {:>6}  {:>7} {:>5}  {:>7} {:>5}  {:>7}  {:>7}  {}";
 
 std::string head() {
-    return fmt::format(columns, "", "line", "instr", "lanes", "sect/rq", "ideal", "conflct", "diverge", "source") + "\n";
+    return fmt::format(columns, "", "line", "instr", "lanes", "sect/rq", "ideal", "conflct", "diverge", "source") +
+           "\n";
 }
 
 std::string row(const std::string& mark, const std::string& number, const figures& f, const std::string& text) {
@@ -209,8 +211,8 @@ private:
             f.add(kernel_.counts[n]);
             const std::string in =
                 kernel_.points[n].function == kernel_.name ? "" : "  // in " + kernel_.points[n].function;
-            out_ += report::coloured(row("", "", f, "    " + clipped(kernel_.points[n].ptx + in, room() - 4)), tone::faint,
-                                     options_.look);
+            out_ += report::coloured(row("", "", f, "    " + clipped(kernel_.points[n].ptx + in, room() - 4)),
+                                     tone::faint, options_.look);
         }
     }
 
@@ -302,7 +304,8 @@ private:
             names += (names.empty() ? "" : ", ") + std::string(each);
         });
         if (!found) {
-            throw usage_error(fmt::format("--sort: there is no counter '{}'; there are {}", report::printable(name), names));
+            throw usage_error(
+                fmt::format("--sort: there is no counter '{}'; there are {}", report::printable(name), names));
         }
         return value;
     }
@@ -330,8 +333,10 @@ private:
     }
 
     void ranked(const place& p, std::uint64_t value, std::uint64_t whole) {
-        const std::string line = fmt::format("{:>10} {:>6}  {:<28} ", count_text(value), percent(value, whole), place_text(p));
-        std::string text = line + source(p, options_.look.width - std::min<std::size_t>(report::display_width(line), 80));
+        const std::string line =
+            fmt::format("{:>10} {:>6}  {:<28} ", count_text(value), percent(value, whole), place_text(p));
+        std::string text =
+            line + source(p, options_.look.width - std::min<std::size_t>(report::display_width(line), 80));
         text.erase(text.find_last_not_of(' ') + 1);
         out_ += text + "\n";
     }

@@ -18,9 +18,9 @@
 
 namespace warpfold::tool {
 
-inline constexpr const char* input_help =
-    "a .npy array of integers of 8 to 64 bits, float or double (C order, any shape), or raw little-endian elements; - is "
-    "standard input";
+inline constexpr const char* input_help = "a .npy array of integers of 8 to 64 bits, float or double (C order, any "
+                                          "shape), or raw little-endian elements; - is "
+                                          "standard input";
 inline constexpr const char* array_help =
     "a .npy array of integers of 8 to 64 bits, float or double (C order, any shape), or raw little-endian elements";
 inline constexpr const char* array_type_names =

@@ -21,7 +21,9 @@ constexpr const char* all_summary = "every ladder, and a summary";
 
 int list() {
     std::string out = "The ladders (warpfold ladder NAME; warpfold ladder NAME --help):\n";
-    const auto line = [&](const char* name, const char* summary) { out += fmt::format("  {:<12} {}\n", name, summary); };
+    const auto line = [&](const char* name, const char* summary) {
+        out += fmt::format("  {:<12} {}\n", name, summary);
+    };
     line(reduce_ladder.name, reduce_ladder.summary);
     for (const auto& entry : ladder::catalogue) {
         line(entry.name, entry.summary);

@@ -54,7 +54,8 @@ profile_point point_of(const json& j) {
     p.ptx = j.at("ptx").get<std::string>();
     p.ptx_line = line_in(j.at("ptx_line"));
     for (const json& at : j.at("at")) {
-        p.at.push_back({at.at(0).get<std::string>(), line_in(at.at(1)), line_in(at.at(2)), at.at(3).get<std::string>()});
+        p.at.push_back(
+            {at.at(0).get<std::string>(), line_in(at.at(1)), line_in(at.at(2)), at.at(3).get<std::string>()});
     }
     return p;
 }

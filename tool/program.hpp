@@ -19,8 +19,8 @@ struct program_end {
 };
 
 // Runs the program with our standard streams and environment and waits for its end. A SIGTERM or SIGHUP to us is handed
-// on; an interrupt from the terminal reaches it anyway. Throws failure where no process can be made. quiet: what it writes to
-// standard output and standard error is lost.
+// on; an interrupt from the terminal reaches it anyway. Throws failure where no process can be made. quiet: what it
+// writes to standard output and standard error is lost.
 [[nodiscard]] program_end run_program(const std::vector<std::string>& arguments, bool quiet = false);
 
 // Becomes the program. Comes back only where that fails, with errno.

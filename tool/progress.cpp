@@ -35,7 +35,8 @@ void progress::show(const std::string& what, std::size_t done, std::size_t of) {
 
 void progress::show_share(const std::string& what, std::uint64_t done, std::uint64_t of) {
     const auto now = std::chrono::steady_clock::now();
-    if (!visible_ || of == 0 || now - begun_ < std::chrono::seconds(1) || now - shown_ < std::chrono::milliseconds(100)) {
+    if (!visible_ || of == 0 || now - begun_ < std::chrono::seconds(1) ||
+        now - shown_ < std::chrono::milliseconds(100)) {
         return;
     }
     shown_ = now;

@@ -67,7 +67,8 @@ std::string in_words(const found_in_kernel& found) {
         text += (text.empty() ? "" : "; ") + kind;
         const char* separator = ": ";
         for (const auto& [file, lines] : files) {
-            text += fmt::format("{}{}, line{} {}", separator, file, lines.size() == 1 ? "" : "s", fmt::join(lines, ", "));
+            text +=
+                fmt::format("{}{}, line{} {}", separator, file, lines.size() == 1 ? "" : "s", fmt::join(lines, ", "));
             separator = "; ";
         }
     }
@@ -80,13 +81,36 @@ json findings_of(const ladder::reduce_report& report, const std::string& steps, 
     if (!environment) {
         return {};
     }
-    static_cast<void>(run_program(
-        {*environment, "-u", "SOFTGPU_COUNTERS", "-u", "SOFTGPU_PROFILE", "SOFTGPU_CHECK=race", "SOFTGPU_CHECK_JSON=" + file,
-         std::filesystem::read_symlink("/proc/self/exe"), "ladder", "reduce", "--device", "softgpu", "--no-claims",
-         "--json", "-", "--n", std::to_string(std::min(q.n, most_elements)), "--block", std::to_string(q.block),
-         "--type", std::string(name_of(q.type)), "--op", std::string(name_of(q.op)), "--finish",
-         std::string(name_of(q.finish_on)), "--seed", std::to_string(q.seed), "--steps", steps},
-        true));
+    static_cast<void>(run_program({*environment,
+                                   "-u",
+                                   "SOFTGPU_COUNTERS",
+                                   "-u",
+                                   "SOFTGPU_PROFILE",
+                                   "SOFTGPU_CHECK=race",
+                                   "SOFTGPU_CHECK_JSON=" + file,
+                                   std::filesystem::read_symlink("/proc/self/exe"),
+                                   "ladder",
+                                   "reduce",
+                                   "--device",
+                                   "softgpu",
+                                   "--no-claims",
+                                   "--json",
+                                   "-",
+                                   "--n",
+                                   std::to_string(std::min(q.n, most_elements)),
+                                   "--block",
+                                   std::to_string(q.block),
+                                   "--type",
+                                   std::string(name_of(q.type)),
+                                   "--op",
+                                   std::string(name_of(q.op)),
+                                   "--finish",
+                                   std::string(name_of(q.finish_on)),
+                                   "--seed",
+                                   std::to_string(q.seed),
+                                   "--steps",
+                                   steps},
+                                  true));
     std::ifstream in(file);
     return json::parse(in, nullptr, false);
 }

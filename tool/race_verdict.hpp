@@ -6,9 +6,9 @@
 
 namespace warpfold::tool {
 
-// Runs the report's steps once more, on few elements, by another process of this command on the software GPU with its race
-// check on, and adds a claim to each: that no two threads touch a word without an order between them. Adds nothing where the
-// runtime makes no checks.
+// Runs the report's steps once more, on few elements, by another process of this command on the software GPU with its
+// race check on, and adds a claim to each: that no two threads touch a word without an order between them. Adds nothing
+// where the runtime makes no checks.
 void add_race_verdicts(ladder::reduce_report& report);
 
 } // namespace warpfold::tool

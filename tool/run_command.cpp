@@ -295,9 +295,10 @@ action add_run(CLI::App& app) {
         "killed it.");
     app.add_option("--counters", o->counters, "write what every launch did to this file, as JSON, at the program's end")
         ->type_name("FILE");
-    app.add_option("--schedule", o->schedule,
-                   "fair (default), or adversarial: lanes, warps, blocks and streams in any order that CUDA allows, drawn "
-                   "from --seed")
+    app.add_option(
+           "--schedule", o->schedule,
+           "fair (default), or adversarial: lanes, warps, blocks and streams in any order that CUDA allows, drawn "
+           "from --seed")
         ->type_name("NAME");
     app.add_option("--seed", o->seed, "the adversarial schedule's seed; the same one gives the same order again")
         ->check(CLI::NonNegativeNumber)
@@ -305,16 +306,18 @@ action add_run(CLI::App& app) {
     app.add_option("--check", o->check,
                    "look for mistakes: memory, race, init, sync, leak, several with commas between, or all")
         ->type_name("CHECKS");
-    app.add_option("--check-json", o->check_json, "write what the checks found to this file, as JSON")->type_name("FILE");
+    app.add_option("--check-json", o->check_json, "write what the checks found to this file, as JSON")
+        ->type_name("FILE");
     app.add_option("--error-exit", o->error_exit, "exit status where the checks found something")
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--profile", o->profile,
                    "write counters by source line and PTX instruction to this file; see warpfold annotate")
         ->type_name("FILE");
-    app.add_option("--timeline", o->timeline,
-                   "write when each copy, kernel and host function would run on the card, by a model of its engines, to this "
-                   "file; ui.perfetto.dev opens it")
+    app.add_option(
+           "--timeline", o->timeline,
+           "write when each copy, kernel and host function would run on the card, by a model of its engines, to this "
+           "file; ui.perfetto.dev opens it")
         ->type_name("FILE");
     add_software_options(app, o->device);
     return [o] { return run(*o); };

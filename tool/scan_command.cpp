@@ -96,7 +96,8 @@ private:
 // Results in a .npy file. Throws file_error.
 class file_results final : public calls::result_stream {
 public:
-    file_results(const std::string& path, report::array_type type, const std::vector<std::uint64_t>& shape) : file_(path) {
+    file_results(const std::string& path, report::array_type type, const std::vector<std::uint64_t>& shape)
+        : file_(path) {
         const std::string header = report::npy_header(type, shape);
         file_.write(0, header.data(), header.size());
         header_ = header.size();
@@ -121,8 +122,8 @@ int run(const options& o) {
         const calls::scan_request q{array, out, passage_of(o.array, line, o.file), op, o.exclusive, o.reverse};
         target.scan(q);
         if (wraps(q)) {
-            complain(fmt::format("note: a {} on the way is more than {} holds; results are what is left modulo 2^64", o.op,
-                                 report::name_of(type)));
+            complain(fmt::format("note: a {} on the way is more than {} holds; results are what is left modulo 2^64",
+                                 o.op, report::name_of(type)));
         }
     };
     if (place.to_file()) {

@@ -29,7 +29,8 @@ struct step_figures {
 };
 
 // Of the launches of one step of n elements, on the software GPU.
-[[nodiscard]] step_figures counted_figures(const std::vector<softgpu::observe::launch_record>& launches, std::uint64_t n);
+[[nodiscard]] step_figures counted_figures(const std::vector<softgpu::observe::launch_record>& launches,
+                                           std::uint64_t n);
 
 // The step ran, and what it gave is right: only then do its times mean anything.
 [[nodiscard]] bool timed(const ladder::reduce_step& step) noexcept;

@@ -111,8 +111,8 @@ inline void print_head(const measure::stream& on, const char* peer = "CUB", cons
 
 // One line: what, type, n; microseconds of ours and of the peer and their ratio for calls on a stream with a cold
 // cache, for a graph of calls with a cold cache, for one with a warm cache; GB/s of ours in the second.
-inline void print_row(const std::string& what, const std::string& type, std::uint64_t n, double bytes, const times& stream,
-                      const times& cold, const times& warm) {
+inline void print_row(const std::string& what, const std::string& type, std::uint64_t n, double bytes,
+                      const times& stream, const times& cold, const times& warm) {
     std::printf("%s\t%s\t%llu", what.c_str(), type.c_str(), static_cast<unsigned long long>(n));
     for (const times& t : {stream, cold, warm}) {
         std::printf("\t%.2f\t%.2f\t%.3f", t.ours * 1e6, t.peer * 1e6, t.ours / t.peer);

@@ -32,8 +32,8 @@ struct room {
 
 // Of n samples of T, by ours(on, samples, counts) and peer(memory, bytes, samples, counts, stream).
 template <class T, class Ours, class Peer>
-void compared(room& in, const std::string& what, const char* type, std::uint64_t n, unsigned bins, std::uint64_t counted,
-              const Ours& ours, const Peer& peer) {
+void compared(room& in, const std::string& what, const char* type, std::uint64_t n, unsigned bins,
+              std::uint64_t counted, const Ours& ours, const Peer& peer) {
     const std::uint64_t bytes = n * sizeof(T);
     const std::uint64_t apart = (bytes + 255) / 256 * 256;
     const auto copies = static_cast<unsigned>(std::clamp<std::uint64_t>(pool_bytes / apart, 1, 256));
@@ -43,8 +43,9 @@ void compared(room& in, const std::string& what, const char* type, std::uint64_t
     auto* const out = static_cast<unsigned*>(in.out.data());
     auto* const peer_out = static_cast<int*>(in.peer_out.data());
     const bench::call a = [&](cudaStream_t s, unsigned k) { ours(gpu{s, &in.memory}, at(k), out); };
-    const auto calls = std::max(static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64)),
-                                copies > 8 ? 16u : 2u);
+    const auto calls =
+        std::max(static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64)),
+                 copies > 8 ? 16u : 2u);
     const unsigned samples = bytes < std::uint64_t{1} << 28 ? 15 : (bins < 1 << 20 ? 7 : 3);
     a(in.stream.handle(), 0);
 
@@ -110,10 +111,12 @@ void row(room& in, const char* type, unsigned exponent, unsigned bins, Level upp
     fill<T>(in, static_cast<double>(upper), which);
     compared<T>(
         in, std::to_string(bins) + " bins " + bench::shape_names[static_cast<int>(which)], type, n, bins, n,
-        [&](const gpu& on, const T* data, unsigned* out) { histogram(on, data, n, out, even_bins<Level>(0, upper, bins)); },
+        [&](const gpu& on, const T* data, unsigned* out) {
+            histogram(on, data, n, out, even_bins<Level>(0, upper, bins));
+        },
         [&](void* room, std::size_t& bytes, const T* data, int* out, cudaStream_t s) {
-            return cub::DeviceHistogram::HistogramEven(room, bytes, data, out, static_cast<int>(bins) + 1, Level{0}, upper,
-                                                       static_cast<std::int64_t>(n), s);
+            return cub::DeviceHistogram::HistogramEven(room, bytes, data, out, static_cast<int>(bins) + 1, Level{0},
+                                                       upper, static_cast<std::int64_t>(n), s);
         });
 }
 
@@ -154,8 +157,8 @@ void wide_row(room& in, unsigned exponent, unsigned bins, shape which) {
     const std::uint64_t n = std::uint64_t{1} << exponent;
     fill<std::int32_t>(in, bins, which);
     compared<std::int32_t>(
-        in, std::to_string(bins) + " bins " + bench::shape_names[static_cast<int>(which)] + " (peer: atomics)", "i32", n,
-        bins, n,
+        in, std::to_string(bins) + " bins " + bench::shape_names[static_cast<int>(which)] + " (peer: atomics)", "i32",
+        n, bins, n,
         [&](const gpu& on, const std::int32_t* data, unsigned* out) {
             histogram(on, data, n, out, even_bins<int>(0, static_cast<int>(bins), bins));
         },

@@ -81,7 +81,8 @@ struct ours {
 struct onetbb {
     template <class T>
     static void run(const std::vector<T>& in, T upper, unsigned bins, std::vector<std::uint32_t>& counts) {
-        tbb::enumerable_thread_specific<std::vector<std::uint32_t>> tables([&] { return std::vector<std::uint32_t>(bins); });
+        tbb::enumerable_thread_specific<std::vector<std::uint32_t>> tables(
+            [&] { return std::vector<std::uint32_t>(bins); });
         tbb::parallel_for(tbb::blocked_range<std::size_t>(0, in.size(), 1 << 16), [&](const auto& part) {
             count_plainly(in.data() + part.begin(), part.size(), upper, bins, tables.local().data());
         });

@@ -18,7 +18,8 @@ constexpr std::size_t pool_bytes = std::size_t{2} << 30;
 
 template <class T>
 __global__ void fill(T* data, std::uint64_t n) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n; k += std::uint64_t{gridDim.x} * blockDim.x) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::uint64_t{gridDim.x} * blockDim.x) {
         data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
     }
 }
@@ -48,7 +49,9 @@ void row(room& in, const char* what, const char* type, std::uint64_t n, const Ou
     const std::uint64_t apart = (bytes + 255) / 256 * 256;
     const auto copies = static_cast<unsigned>(std::clamp<std::uint64_t>(pool_bytes / apart, 1, 256));
     T* const data = static_cast<T*>(in.pool.data());
-    const auto at = [&](unsigned k) { return reinterpret_cast<T*>(reinterpret_cast<unsigned char*>(data) + k * apart); };
+    const auto at = [&](unsigned k) {
+        return reinterpret_cast<T*>(reinterpret_cast<unsigned char*>(data) + k * apart);
+    };
     R* const out = static_cast<R*>(in.out.data());
     R* const peer_out = static_cast<R*>(in.peer_out.data());
     const bench::call a = [&](cudaStream_t s, unsigned k) { ours(gpu{s, &in.memory}, at(k), n, out); };
@@ -96,16 +99,20 @@ void others(room& in, const char* type, const std::vector<unsigned>& exponents) 
     WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
     for (const unsigned e : exponents) {
         const std::uint64_t n = std::uint64_t{1} << e;
-        row<T, T>(in, "max", type, n, [](const gpu& on, T* data, std::uint64_t k, T* out) { reduce(on, data, k, out, maximum{}); },
-                  [](void* room, std::size_t& bytes, T* data, std::uint64_t k, T* out, cudaStream_t s) {
-                      return cub::DeviceReduce::Max(room, bytes, data, out, k, s);
-                  });
-        row<T, located<T>>(in, "arg_max", type, n,
-                  [](const gpu& on, T* data, std::uint64_t k, located<T>* out) { arg_max(on, data, k, out); },
-                  [](void* room, std::size_t& bytes, T* data, std::uint64_t k, located<T>* out, cudaStream_t s) {
-                      return cub::DeviceReduce::ArgMax(room, bytes, data, &out->value,
-                                                       reinterpret_cast<std::int64_t*>(&out->index), static_cast<std::int64_t>(k), s);
-                  });
+        row<T, T>(
+            in, "max", type, n,
+            [](const gpu& on, T* data, std::uint64_t k, T* out) { reduce(on, data, k, out, maximum{}); },
+            [](void* room, std::size_t& bytes, T* data, std::uint64_t k, T* out, cudaStream_t s) {
+                return cub::DeviceReduce::Max(room, bytes, data, out, k, s);
+            });
+        row<T, located<T>>(
+            in, "arg_max", type, n,
+            [](const gpu& on, T* data, std::uint64_t k, located<T>* out) { arg_max(on, data, k, out); },
+            [](void* room, std::size_t& bytes, T* data, std::uint64_t k, located<T>* out, cudaStream_t s) {
+                return cub::DeviceReduce::ArgMax(room, bytes, data, &out->value,
+                                                 reinterpret_cast<std::int64_t*>(&out->index),
+                                                 static_cast<std::int64_t>(k), s);
+            });
         row<T, extremes<T>>(in, "min_max", type, n,
                   [](const gpu& on, T* data, std::uint64_t k, extremes<T>* out) { min_max(on, data, k, out); },
                   [](void* room, std::size_t& bytes, T* data, std::uint64_t k, extremes<T>* out, cudaStream_t s) {
@@ -129,7 +136,8 @@ int main(int count, char** words) {
             others<float>(in, "f32", {8, 10, 12, 14, 16, 18, 20, 24});
             return 0;
         }
-        const std::vector<unsigned> all{8, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+        const std::vector<unsigned> all{8,  10, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                                        21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
         sums<std::int32_t>(in, "i32", all);
         sums<float>(in, "f32", all);
         sums<double>(in, "f64", {10, 16, 20, 22, 24, 26, 28});

@@ -19,14 +19,16 @@ constexpr std::size_t pool_bytes = std::size_t{4} << 30;
 
 template <class T>
 __global__ void fill(T* data, std::uint64_t n) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n; k += std::uint64_t{gridDim.x} * blockDim.x) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::uint64_t{gridDim.x} * blockDim.x) {
         data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
     }
 }
 
 // Counts the bytes in which two arrays differ.
 __global__ void differences(const uint4* a, const uint4* b, std::uint64_t n, unsigned long long* count) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n; k += std::uint64_t{gridDim.x} * blockDim.x) {
+    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
+         k += std::uint64_t{gridDim.x} * blockDim.x) {
         const uint4 x = a[k], y = b[k];
         if (x.x != y.x || x.y != y.y || x.z != y.z || x.w != y.w) {
             atomicAdd(count, 1ull);
@@ -51,7 +53,8 @@ struct settings {
 };
 
 template <class T, class U, class Ours, class Peer>
-void row(room& in, const settings& how, const char* what, const char* type, std::uint64_t n, const Ours& ours, const Peer& peer) {
+void row(room& in, const settings& how, const char* what, const char* type, std::uint64_t n, const Ours& ours,
+         const Peer& peer) {
     const std::uint64_t bytes = n * (sizeof(T) > sizeof(U) ? sizeof(T) : sizeof(U));
     const std::uint64_t apart = (bytes + 255) / 256 * 256;
     const auto copies = static_cast<unsigned>(std::clamp<std::uint64_t>((std::size_t{1} << 30) / apart, 1, 256));
@@ -73,7 +76,7 @@ void row(room& in, const settings& how, const char* what, const char* type, std:
     b(in.stream.handle(), 0);
     auto* const count = static_cast<unsigned long long*>(in.count.data());
     differences<<<1024, 256, 0, in.stream.handle()>>>(static_cast<const uint4*>(in.out.data()),
-                                                       static_cast<const uint4*>(in.peer_out.data()), apart / 16, count);
+                                                      static_cast<const uint4*>(in.peer_out.data()), apart / 16, count);
     unsigned long long different = 0;
     in.stream.synchronize();
     WARPFOLD_CUDA_CHECK(cudaMemcpy(&different, count, 8, cudaMemcpyDeviceToHost));
@@ -82,7 +85,8 @@ void row(room& in, const settings& how, const char* what, const char* type, std:
         return;
     }
     const auto calls = static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64));
-    const bench::times cold = bench::compare(in.stream, a, b, copies, std::max(calls, copies > 8 ? 16u : 2u), how.samples);
+    const bench::times cold =
+        bench::compare(in.stream, a, b, copies, std::max(calls, copies > 8 ? 16u : 2u), how.samples);
     const bench::times warm = bench::compare(in.stream, a, b, 1, calls, how.samples);
     const bench::times stream{bench::streamed(in.stream, a, copies, 3 * how.samples),
                               bench::streamed(in.stream, b, copies, 3 * how.samples)};

@@ -45,7 +45,8 @@ void over_data(benchmark::State& state, const Work& work) {
 
 template <class T>
 void copying(benchmark::State& state) {
-    over_data<T>(state, [](const auto& in, auto& out) { bench::copy_all(host{}, out.data(), in.data(), count * sizeof(T)); });
+    over_data<T>(state,
+                 [](const auto& in, auto& out) { bench::copy_all(host{}, out.data(), in.data(), count * sizeof(T)); });
 }
 template <class T>
 void copying_around_cache(benchmark::State& state) {

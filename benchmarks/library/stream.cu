@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls on streams, beside a copy of everything and CUB or Thrust behind it, and the rate at which large blocks of
-// pinned memory are copied. Times are those of the host's clock around whole calls, medians. Needs a GPU with 12 GiB and
-// a host with 24 GiB of memory, 4 of them for a file in /dev/shm.
+// pinned memory are copied. Times are those of the host's clock around whole calls, medians. Needs a GPU with 12 GiB
+// and a host with 24 GiB of memory, 4 of them for a file in /dev/shm.
 //   stream [tune]     the table, or every chunk size and number of threads
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
@@ -88,7 +88,8 @@ struct repeated {
 
 struct bench {
     pinned in = take_pinned(bytes), out = take_pinned(bytes);
-    std::vector<unsigned char> pageable = std::vector<unsigned char>(bytes), pageable_out = std::vector<unsigned char>(bytes);
+    std::vector<unsigned char> pageable = std::vector<unsigned char>(bytes),
+                               pageable_out = std::vector<unsigned char>(bytes);
     measure::device_memory there{bytes}, there_out{bytes}, room{std::size_t{256} << 20};
     stream_buffers buffers;
     double up = 0, down = 0; // GB/s
@@ -110,13 +111,14 @@ struct bench {
             one.synchronize();
             other.synchronize();
         });
-        const double plain =
-            seconds_of([&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(there.data(), pageable.data(), bytes, cudaMemcpyHostToDevice)); }, 3);
+        const double plain = seconds_of(
+            [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(there.data(), pageable.data(), bytes, cudaMemcpyHostToDevice)); }, 3);
         up = rate(bytes, h2d);
         down = rate(bytes, d2h);
-        std::printf("# to the device %.1f GB/s, from it %.1f, both at once %.1f each way; from pageable memory by cudaMemcpy "
-                    "%.1f\n",
-                    up, down, rate(bytes, both), rate(bytes, plain));
+        std::printf(
+            "# to the device %.1f GB/s, from it %.1f, both at once %.1f each way; from pageable memory by cudaMemcpy "
+            "%.1f\n",
+            up, down, rate(bytes, both), rate(bytes, plain));
         const std::size_t some = std::size_t{64} << 20;
         const double take = seconds_of([&] { stream_buffers().reserve(some); });
         const double enroll = seconds_of([&] {
@@ -129,7 +131,8 @@ struct bench {
                 std::memcpy(static_cast<char*>(out.get()) + (k << 20), pageable.data() + (k << 20), 1 << 20);
             });
         });
-        std::printf("# %u threads; memcpy by one %.1f GB/s, by all %.1f; 64 MiB pinned in %.2f ms, 1 GiB registered in %.1f ms\n",
+        std::printf("# %u threads; memcpy by one %.1f GB/s, by all %.1f; 64 MiB pinned in %.2f ms, 1 GiB registered in "
+                    "%.1f ms\n",
                     std::thread::hardware_concurrency(), rate(1 << 30, copy_one), rate(bytes, copy_all), take * 1e3,
                     enroll * 1e3);
     }
@@ -208,8 +211,8 @@ struct bench {
             {[&] { return copy_and_cub(b); }, [&] { return copy_and_thrust(b); }});
         row("sum", type, "pageable, buffers taken anew", bytes, up,
             [&] { return static_cast<double>(stream_reduce(gpu{}, loose)); }, {});
-        row("sum", type, "file", bytes, up, [&] { return static_cast<double>(stream_reduce(gpu{}, file, sum{}, options)); },
-            {});
+        row("sum", type, "file", bytes, up,
+            [&] { return static_cast<double>(stream_reduce(gpu{}, file, sum{}, options)); }, {});
     }
     template <class T>
     void write_file(const T* data) {
@@ -245,7 +248,8 @@ struct bench {
         const std::span<const std::uint8_t> samples(reinterpret_cast<const std::uint8_t*>(a), bytes);
         row("histogram, 256 bins", "u8", "pinned", bytes, up,
             [&] {
-                return static_cast<double>(stream_histogram(gpu{}, samples, even_bins<std::uint8_t>::whole_range(256))[0]);
+                return static_cast<double>(
+                    stream_histogram(gpu{}, samples, even_bins<std::uint8_t>::whole_range(256))[0]);
             },
             {});
         auto* const c = static_cast<float*>(out.get());
@@ -272,7 +276,8 @@ struct bench {
         const auto begin = std::chrono::steady_clock::now();
         const std::int64_t all = stream_reduce(gpu{}, repeated{data, of, of * times}, sum{}, options);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        std::printf("sum\ti32\t%.0f GB from a source of one's own%s\t%.2f\t%.1f\t%.1f\n", static_cast<double>(of * times) * 4e-9,
+        std::printf("sum\ti32\t%.0f GB from a source of one's own%s\t%.2f\t%.1f\t%.1f\n",
+                    static_cast<double>(of * times) * 4e-9,
                     all == once * static_cast<std::int64_t>(times) ? "" : " IS WRONG", seconds * 1e3,
                     rate(of * times * 4, seconds), 100 * rate(of * times * 4, seconds) / up);
     }
@@ -289,7 +294,8 @@ struct bench {
             options.chunk_bytes = std::size_t{mib} << 20;
             const double direct = seconds_of([&] { (void)stream_reduce(gpu{}, fixed, sum{}, options); }, 3);
             const double scan = seconds_of([&] { stream_inclusive_scan(gpu{}, fixed, fixed_out, sum{}, options); }, 3);
-            std::printf("tune\t%u MiB\tpinned: sum %.1f GB/s, scan %.1f\n", mib, rate(bytes, direct), rate(bytes, scan));
+            std::printf("tune\t%u MiB\tpinned: sum %.1f GB/s, scan %.1f\n", mib, rate(bytes, direct),
+                        rate(bytes, scan));
             for (const unsigned threads : {2, 4, 8, 12, 16, 24}) {
                 options.threads = threads;
                 const double staged = seconds_of([&] { (void)stream_reduce(gpu{}, loose, sum{}, options); }, 2);
@@ -324,7 +330,8 @@ int main(int count, char** words) {
             b.write_file(reinterpret_cast<const float*>(b.pageable.data()));
             b.tune();
         } else {
-            std::printf("# what\ttype\twhere\tours ms\tGB/s\t%% of the rate\tcopy and CUB ms\tratio\tcopy and Thrust ms\tratio\n");
+            std::printf("# what\ttype\twhere\tours ms\tGB/s\t%% of the rate\tcopy and CUB ms\tratio\tcopy and Thrust "
+                        "ms\tratio\n");
             b.sums<std::int32_t>("i32");
             b.sums<float>("f32");
             b.others();

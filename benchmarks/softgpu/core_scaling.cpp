@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How many times faster a kernel runs on two cores than on one, counters on: launches on one and on two take turns.
-// `speedup` is the median of the pairs' ratios of wall time, `best` the shortest time of one core over that of two: what
-// the interpreter can do where other work holds the machine. The time is that of a launch on two cores.
+// `speedup` is the median of the pairs' ratios of wall time, `best` the shortest time of one core over that of two:
+// what the interpreter can do where other work holds the machine. The time is that of a launch on two cores.
 //     ./dev bench --benchmark_filter=cores
 #include <benchmark/benchmark.h>
 

@@ -36,9 +36,9 @@ inline std::uint32_t checked_bins(std::uint64_t bins) {
 // Integer samples and bounds, of whatever types: the bin of x is floor((x - lower) * bins / (upper - lower)), exactly.
 // Otherwise: min(bins - 1, floor((x - lower) * (bins / (upper - lower)))) for lower <= x < upper, where every operation
 // rounds to nearest in one type: that of floating-point samples and bounds, the wider of the two where both are such;
-// double where the integers of the other have more digits than it. x and the bounds are converted to it first. This rule
-// is monotone: a larger sample is never in a lower bin. Host and GPU agree on every sample. Of more bins than the type
-// has whole numbers, 2^24 in float, only those get samples whose number it has.
+// double where the integers of the other have more digits than it. x and the bounds are converted to it first. This
+// rule is monotone: a larger sample is never in a lower bin. Host and GPU agree on every sample. Of more bins than the
+// type has whole numbers, 2^24 in float, only those get samples whose number it has.
 template <class T>
     requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
 class even_bins {
@@ -99,8 +99,8 @@ private:
 template <class Range>
 edge_bins(const Range&) -> edge_bins<std::remove_cvref_t<decltype(*std::data(std::declval<const Range&>()))>>;
 
-// Bins by a function f(sample) -> number of the bin, any integer; a negative one, no_bin for instance, or one that is no
-// bin's drops the sample. It depends on the sample alone: of 8-bit samples it is asked once for each value.
+// Bins by a function f(sample) -> number of the bin, any integer; a negative one, no_bin for instance, or one that is
+// no bin's drops the sample. It depends on the sample alone: of 8-bit samples it is asked once for each value.
 template <class F>
 class function_bins {
 public:

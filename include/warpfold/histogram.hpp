@@ -3,8 +3,9 @@
 //
 // Every call takes the target first (host{} or gpu{stream}), then the samples: a pointer or any other random access
 // object `in` with in[k], and their number; or one range that has data() and size(). Then the place of the counts, in
-// the target's memory: a pointer, or on the host a range of as many elements as there are bins. Then the bins: even_bins,
-// edge_bins or function_bins, see bins.hpp. By default the counts are overwritten; with update::add they are added to.
+// the target's memory: a pointer, or on the host a range of as many elements as there are bins. Then the bins:
+// even_bins, edge_bins or function_bins, see bins.hpp. By default the counts are overwritten; with update::add they are
+// added to.
 //
 // Counts are integers of 32 or 64 bits and exact, also where more than 2^32 samples are in a bin of 64 bits; a count of
 // 32 bits wraps. Samples without a bin are dropped. Samples must not overlap the counts.
@@ -76,13 +77,14 @@ template <class On, class In, detail::bins_for<detail::element_t<In>> Bins>
 
 // --- weighted_histogram: the sum of the weights of the samples in each bin -------------------------------------------
 // weights[k] is the weight of in[k], of any arithmetic type; it is converted to the type of the sums. Sums are of 32 or
-// 64 bits; those of integers wrap. Sums of floating-point numbers on the host are the same for any number of threads; on
-// a GPU their order is that of arrival, and the last bits may differ from run to run: give integers where that matters.
+// 64 bits; those of integers wrap. Sums of floating-point numbers on the host are the same for any number of threads;
+// on a GPU their order is that of arrival, and the last bits may differ from run to run: give integers where that
+// matters.
 
 template <class On, class In, class Weights, detail::weight_sum Sum, detail::bins_for<detail::element_t<In>> Bins>
-    requires(!detail::sample_range<In>)
-void weighted_histogram(const On& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Bins& bins,
-                        update mode = update::overwrite) {
+requires(!detail::sample_range<In>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
+                                                            std::uint64_t n, Sum* sums, const Bins& bins,
+                                                            update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     detail::histogram_engine<On>::weigh(on, in, weights, n, sums, of, mode, "weighted_histogram");

@@ -7,7 +7,8 @@
 //
 // `on` is the target, host{} or gpu{stream}; `in` a pointer or any other random access object with in[k], and `out` one
 // with out[k] = value; or `in` is a range that has data() and size(), and `out` may be one. On a GPU memory is the
-// device's, and the call returns at once. `out` may be `in` if their elements have one size; else they must not overlap.
+// device's, and the call returns at once. `out` may be `in` if their elements have one size; else they must not
+// overlap.
 //
 // Behind the operation, in any order:
 //     a value            the initial value: it stands in front of the first element of each segment, on the left of
@@ -18,17 +19,17 @@
 //
 // **In which type.** Sums and products are folded in the type of the elements of `out`: int32 into int32 wraps as
 // unsigned numbers do, int32 into int64 does not, uint8 into uint32 counts; an element is converted before it is added.
-// That differs from reduce(), which always widens: a scan has a result an element, and its width is the caller's to say.
-// Minimum, maximum and operations of your own fold in the type of the (mapped) input or as the operation's `accumulator`
-// says, and the value is converted when it is written.
+// That differs from reduce(), which always widens: a scan has a result an element, and its width is the caller's to
+// say. Minimum, maximum and operations of your own fold in the type of the (mapped) input or as the operation's
+// `accumulator` says, and the value is converted when it is written.
 //
 // **In which order.** Only neighbours are combined, left with right: the operation needs to be associative, not
 // commutative. Floating-point numbers are added in a tree that depends on nothing but n, the types and, on a GPU, where
 // `in` and `out` begin modulo 16 bytes: the result has the same bits in every run and, on the host, for any number of
 // threads. Targets differ from each other in the last bits.
 //
-// transform_inclusive_scan and transform_exclusive_scan scan map(in[k]), or map(in[k], k); `map` may be called more than
-// once for an element.
+// transform_inclusive_scan and transform_exclusive_scan scan map(in[k]), or map(in[k], k); `map` may be called more
+// than once for an element.
 //
 // Throws invalid_argument where an array is not aligned to its type or arrays overlap, and what the target throws.
 #pragma once
@@ -124,8 +125,8 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     }
     check_overlap(from, place, n, call);
     if constexpr (Inclusive || !std::is_same_v<Given, no_initial>) {
-        scan_engine<On>::run(on, from, n, place, map, op, scan_how<A, Given, Segments, Inclusive, reverse>{given, segments},
-                             call);
+        scan_engine<On>::run(on, from, n, place, map, op,
+                             scan_how<A, Given, Segments, Inclusive, reverse>{given, segments}, call);
     } else {
         static_assert(has_identity<Op, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");

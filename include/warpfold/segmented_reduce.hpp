@@ -5,10 +5,10 @@
 // Segments lie one behind the other, however long or short: a million of one element cost no more beside one of a
 // hundred million than elsewhere. They are given by their offsets, segments + 1 integers of 32 or 64 bits that do not
 // decrease, segment s being the elements from offsets[s] up to, but not including, offsets[s + 1]; the first of them
-// need not be 0. On the host offsets that decrease are an error. On a GPU, where they are in the device's memory, nobody
-// looks: with offsets that decrease a call ends, and reads and writes nothing outside of the elements from the first
-// offset to the last and of the results, but what the results are is not said, nor is the workspace good for another
-// call. Or all segments have the same length: equal_segments{length}.
+// need not be 0. On the host offsets that decrease are an error. On a GPU, where they are in the device's memory,
+// nobody looks: with offsets that decrease a call ends, and reads and writes nothing outside of the elements from the
+// first offset to the last and of the results, but what the results are is not said, nor is the workspace good for
+// another call. Or all segments have the same length: equal_segments{length}.
 //
 // Results are the same in every run on the same device, and on the host for any number of threads. The elements of a
 // segment are folded in their order, unless the operation is declared to commute.

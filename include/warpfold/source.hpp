@@ -130,10 +130,12 @@ public:
     using element = T;
 
     // To the end of the file, which has to be the end of an element.
-    explicit file_source(std::string path, std::uint64_t offset = 0) : file_(std::move(path), O_RDONLY), offset_(offset) {
+    explicit file_source(std::string path, std::uint64_t offset = 0)
+        : file_(std::move(path), O_RDONLY), offset_(offset) {
         const std::uint64_t there = bytes_behind();
         if (there % sizeof(T) != 0) {
-            file_.fail(std::to_string(there) + " bytes are no whole number of elements of " + std::to_string(sizeof(T)));
+            file_.fail(std::to_string(there) + " bytes are no whole number of elements of " +
+                       std::to_string(sizeof(T)));
         }
         count_ = there / sizeof(T);
     }
@@ -164,8 +166,8 @@ private:
     std::uint64_t offset_ = 0, count_ = 0;
 };
 
-// What comes out of a file descriptor until its end; the descriptor stays open, and the caller's. Throws file_error, also
-// where the data end inside an element.
+// What comes out of a file descriptor until its end; the descriptor stays open, and the caller's. Throws file_error,
+// also where the data end inside an element.
 template <class T>
     requires std::is_trivially_copyable_v<T>
 class descriptor_source {
@@ -223,8 +225,8 @@ template <class T, class Fill>
     return function_source<T, Fill>(std::move(fill));
 }
 
-// Elements into a file from byte `offset` on. The file is made if there is none; what it has is overwritten, and it ends
-// behind the last element when the call is through. Throws file_error.
+// Elements into a file from byte `offset` on. The file is made if there is none; what it has is overwritten, and it
+// ends behind the last element when the call is through. Throws file_error.
 template <class T>
     requires std::is_trivially_copyable_v<T>
 class file_sink {

@@ -10,14 +10,14 @@
 //     stream_inclusive_scan(gpu{}, source, sink)                     running totals, from a source to a sink
 //
 // The target comes first, then a source, and for scans a sink, see source.hpp; then what the call of the same name in
-// reduce.hpp, exact_sum.hpp, histogram.hpp or scan.hpp has; at the end there may be stream_options. Every call waits, and
-// returns when all is done: also when it throws, nothing is under way any more and nothing is kept. On a GPU its kernels
-// run in the target's stream, and copies in streams of its own.
+// reduce.hpp, exact_sum.hpp, histogram.hpp or scan.hpp has; at the end there may be stream_options. Every call waits,
+// and returns when all is done: also when it throws, nothing is under way any more and nothing is kept. On a GPU its
+// kernels run in the target's stream, and copies in streams of its own.
 //
-// **Which result.** Integers, minima, maxima, places, counts and exact sums are those of the call on the whole array, bit
-// for bit. Sums of floating-point numbers by stream_reduce are the same in every run of one device with one chunk size.
-// On the host they are those of reduce() for every chunk size that is a multiple of 65,536 elements, as the library's
-// own is. An operation that does not commute is folded in order.
+// **Which result.** Integers, minima, maxima, places, counts and exact sums are those of the call on the whole array,
+// bit for bit. Sums of floating-point numbers by stream_reduce are the same in every run of one device with one chunk
+// size. On the host they are those of reduce() for every chunk size that is a multiple of 65,536 elements, as the
+// library's own is. An operation that does not commute is folded in order.
 //
 // Throws what the source, the sink, the progress callback and the target throw; invalid_argument where there are no
 // elements to choose from, or too little room.
@@ -46,7 +46,8 @@ using source_view_t = view_t<source_t<S>>;
 template <class S>
 using source_element_t = typename source_t<S>::element;
 template <class S>
-using sink_element_t = typename std::remove_cvref_t<decltype(as_sink(std::declval<std::remove_reference_t<S>&>()))>::element;
+using sink_element_t =
+    typename std::remove_cvref_t<decltype(as_sink(std::declval<std::remove_reference_t<S>&>()))>::element;
 
 template <class A, class On, class Source, class Map, class Op>
 A stream_fold(const On& on, Source& source, const Map& map, const Op& op, const A* initial,

@@ -9,7 +9,8 @@ namespace warpfold::block {
 
 // A view of counters in shared memory. They may be kept in several copies, which lie interleaved, word by word: threads
 // whose numbers differ modulo `copies` have banks of their own then, and wait for each other less. With 32 copies there
-// are no bank conflicts, whatever the samples are; with one, those of a warp whose bins are 32 apart wait for each other.
+// are no bank conflicts, whatever the samples are; with one, those of a warp whose bins are 32 apart wait for each
+// other.
 //
 // Order of use: clear(), a barrier, count() by any threads any number of times, a barrier, total() or add_to().
 class histogram {
@@ -19,8 +20,8 @@ public:
         return (bins + 1) * copies;
     }
 
-    // `counters` has words(bins, copies) words; `copies` is a power of two, at most 32. `thread` is the calling thread's
-    // number in its block, and `threads` that of all.
+    // `counters` has words(bins, copies) words; `copies` is a power of two, at most 32. `thread` is the calling
+    // thread's number in its block, and `threads` that of all.
     __device__ histogram(unsigned* counters, unsigned bins, unsigned copies, unsigned thread, unsigned threads)
         : counters_(counters),
           mine_(static_cast<unsigned>(__cvta_generic_to_shared(counters + (thread & (copies - 1))))), bins_(bins),

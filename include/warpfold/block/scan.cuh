@@ -41,9 +41,9 @@ __device__ A scan_warps(const A& value, const Op& op, block::scan_storage<A>& st
 
 namespace block {
 
-// op(v0, op(v1, ... v[thread])) in the order of the threads, v the threads' values; `total` becomes op over all of them,
-// in every thread. The block is one-dimensional and has whole warps. All its threads have to call this, and to meet at a
-// barrier before `storage` is used again. One barrier. `op` need not commute and needs no identity.
+// op(v0, op(v1, ... v[thread])) in the order of the threads, v the threads' values; `total` becomes op over all of
+// them, in every thread. The block is one-dimensional and has whole warps. All its threads have to call this, and to
+// meet at a barrier before `storage` is used again. One barrier. `op` need not commute and needs no identity.
 template <class A, class Op>
 __device__ A inclusive_scan(const A& value, const Op& op, scan_storage<A>& storage, A& total) {
     A before;

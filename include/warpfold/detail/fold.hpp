@@ -43,9 +43,10 @@ using mapped_t = typename map_result<Map, element_t<In>>::type;
 
 template <class R>
 constexpr void need_result() {
-    static_assert(!std::is_same_v<R, unknown_result>,
-                  "the host cannot know what this __device__ lambda returns: write its type, [] __device__ (float x) -> "
-                  "double {...}");
+    static_assert(
+        !std::is_same_v<R, unknown_result>,
+        "the host cannot know what this __device__ lambda returns: write its type, [] __device__ (float x) -> "
+        "double {...}");
 }
 
 // A value that may not be there.

@@ -123,8 +123,8 @@ auto map_from(const Map& map, std::uint64_t first) {
 
 // How a reduction goes on from chunk to chunk. The engine of reduce.hpp folds a chunk's elements, after map_at(first),
 // by `op` into a `folded`; result_at(in, first) of that is a `value`, and more(total, value) joins it to those of the
-// chunks before. One that `chooses` needs elements. Where `continues`, a chunk may also be folded onto the `folded` of those before, and last() of that is
-// the result.
+// chunks before. One that `chooses` needs elements. Where `continues`, a chunk may also be folded onto the `folded` of
+// those before, and last() of that is the result.
 template <class A, class Map, class Op>
 struct plain_fold {
     using folded = A;

@@ -3,19 +3,19 @@
 // between, which their blocks posted, and waits for nobody's result. So nothing goes from tile to tile in a chain.
 //
 // Thirty-two tiles are a group. A group's totals are folded in a fixed tree, the groups one behind the other: what is
-// folded, and in which order, depends on the tile's number alone, and floating-point sums come out the same in every run
-// and with any number of blocks.
+// folded, and in which order, depends on the tile's number alone, and floating-point sums come out the same in every
+// run and with any number of blocks.
 //
 // A total stands in a box (gpu/mailbox.cuh) of its tile; its mark says for which tile the box has been used this time,
 // for boxes are a ring that is shorter than a large input. A block takes tiles in the order of a counter, holds at most
 // `held` at a time from which it has not looked back, and posts the total of its tile k + `ahead` just before it looks
 // back from its tile k; held > ahead + 1.
 //
-// Nobody can overtake the ring. All tiles that have been looked back from lie before any tile whose total is missing, and
-// at most held * blocks more have been taken. So a block's next tile is less than held * blocks behind any that it
-// held then without having posted it. While a block still needs totals from its tile t on, the tile that it takes ahead + 2
-// turns after t is not posted: it is less than (ahead + 2) * held * blocks behind t, and no tile that anybody holds is
-// (ahead + 3) * held * blocks behind.
+// Nobody can overtake the ring. All tiles that have been looked back from lie before any tile whose total is missing,
+// and at most held * blocks more have been taken. So a block's next tile is less than held * blocks behind any that it
+// held then without having posted it. While a block still needs totals from its tile t on, the tile that it takes ahead
+// + 2 turns after t is not posted: it is less than (ahead + 2) * held * blocks behind t, and no tile that anybody holds
+// is (ahead + 3) * held * blocks behind.
 //
 // A block that comes late begins at the end of a group, for the last tile of a group posts what stands before the next.
 #pragma once
@@ -117,7 +117,8 @@ struct looking_back {
             begun = true;
             if (own > gridDim.x / group + 1) { // not one of the first tiles of all blocks
                 box_words<A> from{};
-                value = from.wait(&ring.through[(own - 1) % (ring.slots / group)], 1 + (own - 1) / (ring.slots / group));
+                value =
+                    from.wait(&ring.through[(own - 1) % (ring.slots / group)], 1 + (own - 1) / (ring.slots / group));
                 from_group = own;
                 there = true;
             }
@@ -131,7 +132,8 @@ struct looking_back {
             }
         }
     }
-    // By all threads, between two barriers; then, behind the second, done(). Totals of the first groups are folded here.
+    // By all threads, between two barriers; then, behind the second, done(). Totals of the first groups are folded
+    // here.
     template <class Op>
     __device__ void finish(const tile_ring<A>& ring, unsigned tile, unsigned tiles, shared& memory, const Op& op) {
         fold_groups(ring, tile, tiles, from_group, memory, op);
@@ -191,7 +193,9 @@ struct looking_back {
 
 private:
     // Whether the tile posts what stands before the next group.
-    __device__ static bool closes(unsigned tile, unsigned tiles) { return tile % group == group - 1 && tile + 1 < tiles; }
+    __device__ static bool closes(unsigned tile, unsigned tiles) {
+        return tile % group == group - 1 && tile + 1 < tiles;
+    }
     // How many boxes of group g matter to a tile; where it closes the group its own is one of them.
     __device__ static unsigned count_of(unsigned g, unsigned tile, unsigned tiles) {
         return g < tile / group ? group : (g > tile / group ? 0 : (closes(tile, tiles) ? group : tile % group));

@@ -138,7 +138,8 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
     const std::int64_t wanted =
         std::int64_t{facts.blocks} * convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
-    std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, convolve_tuning.slide_least_rows);
+    std::int64_t rows =
+        std::max<std::int64_t>((task.out_height + strips - 1) / strips, convolve_tuning.slide_least_rows);
     rows = std::min<std::int64_t>(rows, most_rows(KX, How, sizeof(T)));
     shape.rows = static_cast<int>(std::max(rows, (task.out_height + 65534) / 65535));
     const dim3 grid(static_cast<unsigned>(across),
@@ -164,16 +165,19 @@ void launch_parts(const gpu& on, const convolve_task<T, O>& task, const A* mask,
 template <class T, class O>
 bool few_results(const convolve_task<T, O>& task, std::int64_t values, std::int64_t kx, std::int64_t ky) {
     const std::int64_t most = convolve_tuning.few_results;
-    return task.width < (1 << 30) && task.height < (1 << 30) && task.out_width <= most && task.out_height <= most / task.out_width &&
-           task.count <= most / (task.out_width * task.out_height) && values <= few_shape::most_values &&
-           kx <= few_shape::most_side && ky <= few_shape::most_side && task.out_height > 1;
+    return task.width < (1 << 30) && task.height < (1 << 30) && task.out_width <= most &&
+           task.out_height <= most / task.out_width && task.count <= most / (task.out_width * task.out_height) &&
+           values <= few_shape::most_values && kx <= few_shape::most_side && ky <= few_shape::most_side &&
+           task.out_height > 1;
 }
 
 template <bool Separable, int K, class A, class T, class O>
 void launch_few(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky) {
     mask_parameter<A, few_shape::values_of(K)> values;
     std::copy(mask, mask + (Separable ? kx + ky : kx * ky), values.value);
-    const auto tiles = [](std::int64_t results, int each) { return static_cast<unsigned>((results + each - 1) / each); };
+    const auto tiles = [](std::int64_t results, int each) {
+        return static_cast<unsigned>((results + each - 1) / each);
+    };
     const few_shape shape{static_cast<int>(kx), static_cast<int>(ky), tiles(task.out_width, few_shape::width),
                           tiles(task.out_height, few_shape::height)};
     const unsigned blocks = shape.tiles_x * shape.tiles_y * static_cast<unsigned>(task.count);

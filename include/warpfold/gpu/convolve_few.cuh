@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small images, of which every multiprocessor gets a tile or two: there is nothing to be kept for later, and what counts
-// is that all a block needs is on its way at once, and that no thread has much to do.
+// Small images, of which every multiprocessor gets a tile or two: there is nothing to be kept for later, and what
+// counts is that all a block needs is on its way at once, and that no thread has much to do.
 #pragma once
 
 #include "warpfold/gpu/convolve_load.cuh"
@@ -30,7 +30,8 @@ __global__ void __launch_bounds__(few_shape::threads)
     const int kx = K == 0 ? shape.kx : K, ky = K == 0 ? shape.ky : K;
     const int columns = few_shape::width + kx - 1, rows = few_shape::height + ky - 1;
     A* const tile = reinterpret_cast<A*>(shared_memory);
-    const int tx = static_cast<int>(threadIdx.x) % few_shape::width, ty = static_cast<int>(threadIdx.x) / few_shape::width;
+    const int tx = static_cast<int>(threadIdx.x) % few_shape::width,
+              ty = static_cast<int>(threadIdx.x) / few_shape::width;
     const unsigned of_image = blockIdx.x / shape.tiles_x, number = of_image / shape.tiles_y;
     const int x0 = static_cast<int>(blockIdx.x % shape.tiles_x) * few_shape::width;
     const int y0 = static_cast<int>(of_image % shape.tiles_y) * few_shape::height;

@@ -70,8 +70,10 @@ __device__ void numbers_of(A (&number)[Count], const group_of<T, N>& from) {
         for (int k = 0; k < Count; ++k) {
             constexpr int each = 4 / static_cast<int>(sizeof(T));
             const int at = First + k;
-            const unsigned which = each == 4 ? 0x7440u | static_cast<unsigned>(at % 4) : (at % 2 == 0 ? 0x7410u : 0x7432u);
-            number[k] = __uint_as_float(__byte_perm(word[at / each] ^ sign_bits_v<T>, 0x4b000000u, which)) - integer_origin_v<T>;
+            const unsigned which =
+                each == 4 ? 0x7440u | static_cast<unsigned>(at % 4) : (at % 2 == 0 ? 0x7410u : 0x7432u);
+            number[k] = __uint_as_float(__byte_perm(word[at / each] ^ sign_bits_v<T>, 0x4b000000u, which)) -
+                        integer_origin_v<T>;
         }
     } else {
 #pragma unroll

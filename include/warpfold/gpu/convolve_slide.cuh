@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Masks of a few sizes known to the compiler. A thread has four or eight columns of an image and walks down its strip, row by
-// row. Every row of samples that it reads adds to all sums that it touches, which the thread holds in registers, and
-// completes one row of results: the first addition of a row of the mask puts the sum where the next row looks for it,
-// so that nothing is moved. Samples that neighbours share come from the first-level cache.
+// Masks of a few sizes known to the compiler. A thread has four or eight columns of an image and walks down its strip,
+// row by row. Every row of samples that it reads adds to all sums that it touches, which the thread holds in registers,
+// and completes one row of results: the first addition of a row of the mask puts the sum where the next row looks for
+// it, so that nothing is moved. Samples that neighbours share come from the first-level cache.
 #pragma once
 
 #include "warpfold/gpu/convolve_load.cuh"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which of sorted edges lie near a sample, told by a table in shared memory. The range of the edges is cut into cells, by
-// a function of a sample that never falls where the sample rises; so all edges of a lower cell are below it, all of a
-// higher one above, and only those of its own cell are left to be compared with. Whatever the edges are, what comes out
-// is the same as by bisection over all of them; how many fall into one cell decides about the time alone.
+// Which of sorted edges lie near a sample, told by a table in shared memory. The range of the edges is cut into cells,
+// by a function of a sample that never falls where the sample rises; so all edges of a lower cell are below it, all of
+// a higher one above, and only those of its own cell are left to be compared with. Whatever the edges are, what comes
+// out is the same as by bisection over all of them; how many fall into one cell decides about the time alone.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,8 @@ public:
     // Whether hardly any cell has more than one edge.
     [[nodiscard]] __device__ bool sparse() const { return sparse_; }
 
-    // The same as below_or_at, where hardly any cell has more than one edge: the first one, which may be one of a higher
-    // cell, is all that there is to be compared with.
+    // The same as below_or_at, where hardly any cell has more than one edge: the first one, which may be one of a
+    // higher cell, is all that there is to be compared with.
     template <unsigned Count>
     __device__ void below_or_at_sparse(const S (&x)[Count], unsigned (&at)[Count]) const {
         unsigned all = 0;
@@ -99,7 +99,8 @@ public:
         };
         while (any_left()) {
 #pragma unroll
-            for (unsigned j = 0; j < Count; ++j) { // where there is nothing left, the next edge is above, and nothing changes
+            for (unsigned j = 0; j < Count;
+                 ++j) { // where there is nothing left, the next edge is above, and nothing changes
                 const unsigned middle = (at[j] + end[j]) / 2;
                 const bool above = middle < count_ && at_least(x[j], edges_[min(middle, count_ - 1)]);
                 at[j] = above ? middle + 1 : at[j];
@@ -125,7 +126,8 @@ private:
     // that brings fewer edges into a cell with others.
     __device__ void place() {
         const float infinity = __int_as_float(0x7f800000);
-        const auto first_not_below = [&](float x, bool or_at) { // the first edge that is not below x, or not at it either
+        const auto first_not_below = [&](float x,
+                                         bool or_at) { // the first edge that is not below x, or not at it either
             unsigned from = 0, to = count_;
             while (from < to) {
                 const unsigned middle = (from + to) / 2;
@@ -143,11 +145,15 @@ private:
         const float upper = beyond > low ? guide(edges_[beyond - 1]) : lower_;
         lower_ = lower_ - lower_ == 0 ? lower_ : 0.0f;
         const float width = __fsub_rn(upper, lower_);
-        per_width_ = width < infinity ? __fdiv_rn(1.0f, width) : __fdiv_rn(0.5f, __fsub_rn(upper * 0.5f, lower_ * 0.5f));
+        per_width_ =
+            width < infinity ? __fdiv_rn(1.0f, width) : __fdiv_rn(0.5f, __fsub_rn(upper * 0.5f, lower_ * 0.5f));
         per_width_ = per_width_ < infinity ? per_width_ : __int_as_float(0x7f7fffff); // no width: NaN or infinity
         lower_bits_ = ordered(lower_);
         const unsigned bits = ordered(upper) - lower_bits_;
-        per_bits_ = bits <= last_ ? 0xffffffffu : static_cast<unsigned>((static_cast<std::uint64_t>(last_ + 1) << 32) / (std::uint64_t{bits} + 1));
+        per_bits_ =
+            bits <= last_
+                ? 0xffffffffu
+                : static_cast<unsigned>((static_cast<std::uint64_t>(last_ + 1) << 32) / (std::uint64_t{bits} + 1));
         unsigned met[2] = {0, 0};
         for (unsigned kind = 0; kind < 2; ++kind) {
             by_bits_ = kind == 1;

@@ -30,8 +30,9 @@ struct histogram_facts {
     unsigned multiprocessors, shared_of_block, shared_of_multiprocessor, cache;
 
     static histogram_facts of_device() {
-        return {device_attribute(cudaDevAttrMultiProcessorCount), device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-                device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor), device_attribute(cudaDevAttrL2CacheSize)};
+        return {
+            device_attribute(cudaDevAttrMultiProcessorCount), device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
+            device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor), device_attribute(cudaDevAttrL2CacheSize)};
     }
 };
 
@@ -64,7 +65,8 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
     auto& layout = plan.layout;
     layout.part_codes = layout.parts == 1 ? codes : (divided_up(codes, layout.parts) + 31) / 32 * 32;
     if (plan.way == histogram_way::whole) {
-        while (layout.copies < 32 && block::histogram::words(layout.part_codes, layout.copies * 2) * 4 <= std::min(room, t.copies_bytes)) {
+        while (layout.copies < 32 &&
+               block::histogram::words(layout.part_codes, layout.copies * 2) * 4 <= std::min(room, t.copies_bytes)) {
             layout.copies *= 2;
         }
         plan.shared = block::histogram::words(layout.part_codes, layout.copies) * 4;
@@ -97,8 +99,8 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
     return plan;
 }
 
-// Of samples of 8 bits, where they are few: blocks of few samples, but not so many that their additions to the counts are
-// what takes time.
+// Of samples of 8 bits, where they are few: blocks of few samples, but not so many that their additions to the counts
+// are what takes time.
 inline void plan_few_values(histogram_plan& plan, const histogram_facts& facts, std::uint64_t n,
                             const tuning::histogram& t = histogram_tuning) {
     if (n <= std::uint64_t{t.few_most} * facts.multiprocessors) {
@@ -194,7 +196,8 @@ struct histogram_engine<gpu> {
                 need_shared(kernel, plan.shared);
                 kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
             } else {
-                histogram_direct_kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
+                histogram_direct_kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts,
+                                                                                          plan.layout);
             }
         }
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
@@ -256,8 +259,8 @@ private:
         if (mode == update::add) {
             return false;
         }
-        const bool inside = (plan.way == histogram_way::whole || plan.way == histogram_way::few) && bins <= histogram_tuning.zeroed_inside &&
-                            (plan.blocks == 1 || on.memory != nullptr);
+        const bool inside = (plan.way == histogram_way::whole || plan.way == histogram_way::few) &&
+                            bins <= histogram_tuning.zeroed_inside && (plan.blocks == 1 || on.memory != nullptr);
         if (inside) {
             plan.layout.zeroed = bins;
         } else {

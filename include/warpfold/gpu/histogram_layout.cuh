@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the kernels of histograms share: how they are laid out, what is counted, and who sets the counts to zero. Where the
-// counters do not fit into one block's shared memory, `parts` neighbouring blocks read the same samples, of which each
-// counts those of its part; the cache serves all but the first of them.
+// What the kernels of histograms share: how they are laid out, what is counted, and who sets the counts to zero. Where
+// the counters do not fit into one block's shared memory, `parts` neighbouring blocks read the same samples, of which
+// each counts those of its part; the cache serves all but the first of them.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +78,8 @@ __device__ void stage_edges(Of& of, const histogram_layout& layout, unsigned cha
     }
 }
 
-// By one thread, behind a meeting of those that have set the counts to zero; to a block that is alone a barrier says it.
+// By one thread, behind a meeting of those that have set the counts to zero; to a block that is alone a barrier says
+// it.
 __device__ inline void say_zeroed(histogram_control* control) {
     if (gridDim.x != 1) {
         __threadfence();

@@ -129,7 +129,8 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     // A warp adds up the copies of a value; neighbouring threads add neighbouring values to the counts, which takes a
     // twentieth of the time of additions one by one.
     for (unsigned value = threadIdx.x / 32; value < 256; value += blockDim.x / 32) {
-        unsigned total = words[value * value_copies + threadIdx.x % 32] + words[value * value_copies + threadIdx.x % 32 + 32];
+        unsigned total =
+            words[value * value_copies + threadIdx.x % 32] + words[value * value_copies + threadIdx.x % 32 + 32];
 #pragma unroll
         for (unsigned distance = 16; distance != 0; distance /= 2) {
             total += __shfl_xor_sync(0xffffffffu, total, distance);

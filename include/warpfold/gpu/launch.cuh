@@ -66,8 +66,8 @@ kernel_facts facts_of(const block_shape& shape = {}) {
             frugal = attributes.sharedSizeBytes + shape.shared > room;
             const std::size_t shared = frugal ? shape.least : shape.shared;
             if (attributes.sharedSizeBytes + shared > allowed_to_all) {
-                WARPFOLD_CHECK_CUDA(
-                    cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+                WARPFOLD_CHECK_CUDA(cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                         static_cast<int>(shared)));
             }
             int of_one = 0;
             WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, Kernel,

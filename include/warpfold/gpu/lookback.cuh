@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What stands before a tile: the totals of all tiles before it, folded inside one launch.
 //
-// Thirty-two tiles are a group, thirty-two groups a district. Each tile posts its total in a box of its own; the last tile
-// of a group posts the group's total as soon as it knows the others', and the last tile of a district posts what stands
-// before the next one. One warp of a tile reads at once, a lane a box, the totals of the tiles before it in its group, of
-// the groups before that in its district, and what stands before the district. So what is folded, and in which order,
-// depends on the tile's number alone: floating-point sums come out the same in every run. A tile waits only for tiles
-// with smaller numbers, whose blocks have started by then. Every box lies in a line with its neighbours, and who waits
-// asks again only for what is missing: what many tiles ask of the L2 cache at the same time is what limits a scan.
+// Thirty-two tiles are a group, thirty-two groups a district. Each tile posts its total in a box of its own; the last
+// tile of a group posts the group's total as soon as it knows the others', and the last tile of a district posts what
+// stands before the next one. One warp of a tile reads at once, a lane a box, the totals of the tiles before it in its
+// group, of the groups before that in its district, and what stands before the district. So what is folded, and in
+// which order, depends on the tile's number alone: floating-point sums come out the same in every run. A tile waits
+// only for tiles with smaller numbers, whose blocks have started by then. Every box lies in a line with its neighbours,
+// and who waits asks again only for what is missing: what many tiles ask of the L2 cache at the same time is what
+// limits a scan.
 //
 // A box is a mailbox with several readers. Each tile counts itself off when it has read its boxes; whoever is the last
 // of a group, or of a district, to do so empties what the group, or the district, has read, and the counter.
@@ -103,7 +104,8 @@ struct lookback {
         const unsigned lane = threadIdx.x % warp::lanes;
         const unsigned tiles_before = tile % group, groups_before = tile % district / group;
         const bool more = tile + 1 < tiles;
-        const bool closes_group = tiles_before == group - 1, closes_district = closes_group && groups_before == warp::lanes - 1;
+        const bool closes_group = tiles_before == group - 1,
+                   closes_district = closes_group && groups_before == warp::lanes - 1;
         if (lane == 0 && more && !closes_group) {
             post_partial(&of_tile[tile], total);
         }

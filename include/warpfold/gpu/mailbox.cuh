@@ -10,8 +10,9 @@
 
 namespace warpfold::detail {
 
-// Room for one value in global memory. It is empty where all its bytes are zero; whoever takes the value empties it. What
-// empties a box and what posts to it next are in launches that the stream keeps apart: relaxed stores need no more order.
+// Room for one value in global memory. It is empty where all its bytes are zero; whoever takes the value empties it.
+// What empties a box and what posts to it next are in launches that the stream keeps apart: relaxed stores need no more
+// order.
 template <class A>
 struct mailbox {
     static_assert(std::is_trivially_copyable_v<A>);

@@ -23,7 +23,10 @@ public:
     [[nodiscard]] __host__ __device__ static constexpr unsigned words(unsigned bins) { return (bins + 3) / 4; }
 
     __device__ packed_counters(unsigned* words, unsigned bins, Counter* counts)
-        : words_(words), address_(static_cast<unsigned>(__cvta_generic_to_shared(words))), counts_(counts), bins_(bins) {}
+        : words_(words),
+          address_(static_cast<unsigned>(__cvta_generic_to_shared(words))),
+          counts_(counts),
+          bins_(bins) {}
 
     __device__ void clear() {
         for (unsigned k = threadIdx.x; k < words(bins_); k += blockDim.x) {
@@ -31,8 +34,8 @@ public:
         }
     }
 
-    // One more in each of some bins; nothing where there is no such bin. The additions are all under way before the first
-    // old word is looked at.
+    // One more in each of some bins; nothing where there is no such bin. The additions are all under way before the
+    // first old word is looked at.
     template <unsigned Bins>
     __device__ void add(const unsigned (&bin)[Bins]) {
         unsigned old[Bins];
@@ -93,8 +96,8 @@ private:
 
     // An addition that overflows a field changes its upper neighbour by one, and that one perhaps the next. Every such
     // carry is accounted for: 256 times it goes to the counter in global memory of the field that it left, and another
-    // addition takes it back from the field that it came into, which may carry in turn. Other threads may add meanwhile:
-    // every addition tells by the old word which carries were its own.
+    // addition takes it back from the field that it came into, which may carry in turn. Other threads may add
+    // meanwhile: every addition tells by the old word which carries were its own.
     __device__ void settle(unsigned bin, unsigned old) {
         int change[4] = {};
 #pragma unroll

@@ -28,7 +28,8 @@ struct scan_engine<gpu> {
         const Elements elements(in, out, map, op, how, n);
         if constexpr (scan_streams_v<Elements>) {
             // Where less is read than written a tile in registers has less under way, and pays only up to fewer tiles.
-            constexpr unsigned most = tuning::scan_once_default.many_tiles * sizeof(typename Elements::T) / Elements::bytes;
+            constexpr unsigned most =
+                tuning::scan_once_default.many_tiles * sizeof(typename Elements::T) / Elements::bytes;
             const scan_once_shape once(n + elements.shift, Elements::run, most);
             if (once.tiles != 0) {
                 launch_scan_once(on, elements, once, call);

@@ -2,8 +2,8 @@
 // The elements of a scan on a GPU, as its kernels see them: what is read, what is written, where, and how.
 //
 // Elements are moved in runs of consecutive ones, as many as 16 bytes hold of the larger of what is read and what is
-// written. Positions count, in the order in which elements are visited, from the address before `out` that is aligned to
-// a run (or from behind it, in reversed order); the elements that are not there, `shift` of them, are left out.
+// written. Positions count, in the order in which elements are visited, from the address before `out` that is aligned
+// to a run (or from behind it, in reversed order); the elements that are not there, `shift` of them, are left out.
 #pragma once
 
 #include <algorithm>
@@ -102,8 +102,8 @@ struct scan_elements {
         }
     }
 
-    // Asks the L2 cache for the line in which the run at position v of the calling lane stands. Nothing depends on it, so
-    // that it may be asked before what stands before the kernel has ended.
+    // Asks the L2 cache for the line in which the run at position v of the calling lane stands. Nothing depends on it,
+    // so that it may be asked before what stands before the kernel has ended.
     __device__ void expect([[maybe_unused]] std::uint64_t v) const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
         if constexpr (std::is_pointer_v<In>) {
@@ -198,7 +198,8 @@ struct scan_elements {
     }
 
     // The results of one run, whose values are value(0), value(1), ... `sum` stands before it and goes on; where it is
-    // `fresh` nothing stands there. The first `skip` elements are not there. `opens`: whether a segment begins at the j-th.
+    // `fresh` nothing stands there. The first `skip` elements are not there. `opens`: whether a segment begins at the
+    // j-th.
     template <class Value, class Opens>
     __device__ void scan_run(A& sum, bool fresh, unsigned skip, const Value& value, const Opens& opens,
                              U (&results)[run]) const {

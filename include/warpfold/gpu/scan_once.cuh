@@ -2,9 +2,9 @@
 // Scans of short arrays on a GPU: one tile a block, kept in registers. Where there are several tiles a block posts its
 // tile's total and reads those of all tiles before, a warp thirty-two of them, so that nothing waits twice.
 //
-// Who has read a box empties it. Up to `told_tiles` tiles a total is posted once for each tile behind, so that a box has
-// one reader, and nobody waits for anything at the end. More tiles read the same boxes, count themselves off, and the last
-// one empties them.
+// Who has read a box empties it. Up to `told_tiles` tiles a total is posted once for each tile behind, so that a box
+// has one reader, and nobody waits for anything at the end. More tiles read the same boxes, count themselves off, and
+// the last one empties them.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ struct scan_once_work {
 
     // Whether each tile is told every total in a box of its own. What is never told has registers for something else.
     __host__ __device__ static constexpr bool tells(unsigned tiles) { return !many && tiles <= how.told_tiles; }
-    // Whether tiles ask for what they will read before they may: not where they are all there at once and fill the device,
-    // since asking takes its share of the L2 cache's time.
+    // Whether tiles ask for what they will read before they may: not where they are all there at once and fill the
+    // device, since asking takes its share of the L2 cache's time.
     __host__ __device__ static constexpr bool expects(unsigned tiles) { return !many || tiles > how.wide_tiles; }
 
     Elements elements;

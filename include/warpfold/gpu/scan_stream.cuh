@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Scans of long arrays on a GPU: as many blocks as fit, each of which goes from tile to tile and has the next ones on
-// their way into shared memory. A block posts the total of its next tile before it finishes the present one, so that the
-// totals that it needs are there, mostly, when it looks (gpu/ahead.cuh), and memory never waits for that.
+// their way into shared memory. A block posts the total of its next tile before it finishes the present one, so that
+// the totals that it needs are there, mostly, when it looks (gpu/ahead.cuh), and memory never waits for that.
 //
-// In a tile each thread has consecutive elements, `chunks` runs of 16 bytes, so that a warp's scan is paid once for all of
-// them. Memory is read and written in the other direction, a warp neighbouring runs at a time: they change places in
+// In a tile each thread has consecutive elements, `chunks` runs of 16 bytes, so that a warp's scan is paid once for all
+// of them. Memory is read and written in the other direction, a warp neighbouring runs at a time: they change places in
 // shared memory, where runs are put so that neither order meets the same banks.
 //
 // A card that has not so much shared memory for a block (compute capability 7.5) gets one tile a block instead of
-// `stages`, which is fetched, posted and finished before the next: other blocks use memory meanwhile. Tiles are the same,
-// and so are results.
+// `stages`, which is fetched, posted and finished before the next: other blocks use memory meanwhile. Tiles are the
+// same, and so are results.
 #pragma once
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Scans on a GPU of what the faster kernels (gpu/scan_stream.cuh, gpu/scan_once.cuh) do not take: in segments, of large
-// elements, of objects that are no arrays. One launch and one pass over memory: a block copies a tile into shared memory,
-// posts the tile's total, folds the totals of the tiles before (gpu/lookback.cuh) and writes.
+// elements, of objects that are no arrays. One launch and one pass over memory: a block copies a tile into shared
+// memory, posts the tile's total, folds the totals of the tiles before (gpu/lookback.cuh) and writes.
 //
 // A tile is made of rows: a row is 32 lanes with a run of consecutive elements each, as many as 16 bytes hold, so that
 // it is read and written by one access a lane and scanned by five shuffles; a warp has several rows one behind the
-// other. What is needed before the totals can be posted is done in lanes' sums; the elements are gone through again when
-// what stands before them is known.
+// other. What is needed before the totals can be posted is done in lanes' sums; the elements are gone through again
+// when what stands before them is known.
 #pragma once
 
 #include <algorithm>

@@ -26,7 +26,8 @@ struct head_bits {
     [[nodiscard]] __device__ bool at(unsigned r, unsigned j) const { return (bits[r] >> j & 1) != 0; }
 };
 
-// By flags: in reversed order the element that is visited first is the last of its segment, behind which another begins.
+// By flags: in reversed order the element that is visited first is the last of its segment, behind which another
+// begins.
 template <class Work, class How, class Flags>
 struct segment_heads<Work, How, heads<Flags>> : head_bits<typename Work::layout> {
     using layout = typename Work::layout;

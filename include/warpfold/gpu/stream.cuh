@@ -97,8 +97,8 @@ struct stream_engine<gpu> {
         return total.value();
     }
 
-    // The results of a chunk stand between two elements of room. One of them, on the side of the chunk before, gets what
-    // comes before the chunk: then an exclusive scan is the inclusive one, moved by one element.
+    // The results of a chunk stand between two elements of room. One of them, on the side of the chunk before, gets
+    // what comes before the chunk: then an exclusive scan is the inclusive one, moved by one element.
     template <bool Inclusive, bool Reverse, class A, class Source, class Sink, class Map, class Op, class Initial>
     static void scan(const gpu& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
                      const stream_options& options, const char* call) {

@@ -17,7 +17,8 @@ namespace warpfold::detail {
 //                                         warp together
 // With `once` the caches need not keep what is read.
 template <unsigned Channels, unsigned Loads, class In, class Take>
-__device__ void walk(const In& in, std::uint64_t n, std::uint64_t thread, std::uint64_t threads, bool once, Take&& take) {
+__device__ void walk(const In& in, std::uint64_t n, std::uint64_t thread, std::uint64_t threads, bool once,
+                     Take&& take) {
     using T = element_t<In>;
     if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
         const vector_view<T> view(in, n);

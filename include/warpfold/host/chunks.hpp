@@ -129,9 +129,11 @@ struct stream_engine<host> {
         using Op = std::remove_cvref_t<decltype(fold.op)>;
         if constexpr (Fold::continues) {
             A total = Op::template identity<A>();
-            const std::uint64_t n = for_chunks(source, plan_in_place(source, options), options, false, [&](const auto& in, std::uint64_t count, std::uint64_t first) {
-                total = fold_on_host<A>(on, in, count, fold.template map_at<T>(first), fold.op, total);
-            });
+            const std::uint64_t n =
+                for_chunks(source, plan_in_place(source, options), options, false,
+                           [&](const auto& in, std::uint64_t count, std::uint64_t first) {
+                               total = fold_on_host<A>(on, in, count, fold.template map_at<T>(first), fold.op, total);
+                           });
             if (Fold::chooses) {
                 need_elements(n, call);
             }
@@ -139,12 +141,14 @@ struct stream_engine<host> {
         } else {
             typename Fold::value total{};
             bool fresh = true;
-            for_chunks(source, plan_in_place(source, options), options, false, [&](const auto& in, std::uint64_t n, std::uint64_t first) {
-                const joining_place<typename Fold::value, decltype(fold.more)> place{&total, fold.more, fresh};
-                reduce_engine<host>::into<A>(on, in, n, fold.template map_at<T>(first), fold.op,
-                                             fold.result_at(in, first), place, call);
-                fresh = false;
-            });
+            for_chunks(
+                source, plan_in_place(source, options), options, false,
+                [&](const auto& in, std::uint64_t n, std::uint64_t first) {
+                    const joining_place<typename Fold::value, decltype(fold.more)> place{&total, fold.more, fresh};
+                    reduce_engine<host>::into<A>(on, in, n, fold.template map_at<T>(first), fold.op,
+                                                 fold.result_at(in, first), place, call);
+                    fresh = false;
+                });
             if (fresh) {
                 need_elements(0, call);
             }

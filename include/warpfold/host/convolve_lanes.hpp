@@ -104,8 +104,8 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>:
     }
 }
 
-// Sums of R rows and N vectors of columns, which stay in registers, of a mask of Kx times Ky if they are not 0. Row r starts at out + r * out_pitch; rows[y] + i is
-// the sample that value (i, 0) of the mask meets in row y.
+// Sums of R rows and N vectors of columns, which stay in registers, of a mask of Kx times Ky if they are not 0. Row r
+// starts at out + r * out_pitch; rows[y] + i is the sample that value (i, 0) of the mask meets in row y.
 template <int R, int N, bool Streamed, int Kx, int Ky, class A>
 WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const A* const* rows, std::int64_t x,
                                            const A* mask, std::int64_t kx, std::int64_t ky) {

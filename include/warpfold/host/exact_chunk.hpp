@@ -69,8 +69,8 @@ struct nothing_next {
     [[gnu::always_inline]] void fetch(unsigned) const {}
 };
 
-// The largest and the smallest of n numbers, a multiple of `exact_lanes`, without their signs, cut off to their upper 32
-// bits.
+// The largest and the smallest of n numbers, a multiple of `exact_lanes`, without their signs, cut off to their upper
+// 32 bits.
 template <class T, class Next>
 [[gnu::always_inline]] inline void upper_words(const T* x, unsigned n, std::int32_t& above, std::int32_t& below,
                                                const Next& next) {
@@ -226,8 +226,8 @@ template <unsigned Most = exact_most_levels, class T, class Accumulator, class N
     return true;
 }
 
-// Sums of the floats of each sign and exponent, as integers: the sum of the fractions below bit 40, and above it how many
-// they are. For as many as a thread takes at a time.
+// Sums of the floats of each sign and exponent, as integers: the sum of the fractions below bit 40, and above it how
+// many they are. For as many as a thread takes at a time.
 class float_bins {
 public:
     // n: a multiple of 4.

@@ -14,8 +14,8 @@
 
 namespace warpfold::detail {
 
-// The smallest and the largest of [begin, end), in one pass. Floating-point numbers are compared as integers of the same
-// order, outside of which, on either side, there are the NaN.
+// The smallest and the largest of [begin, end), in one pass. Floating-point numbers are compared as integers of the
+// same order, outside of which, on either side, there are the NaN.
 template <class E, class In>
 E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using T = decltype(E::smallest);
@@ -39,7 +39,8 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     for (; k + host_lanes <= end; k += host_lanes) {
         if constexpr (std::is_pointer_v<In>) {
             for (std::uint64_t byte = 0; byte < host_lanes * sizeof(T); byte += 64) {
-                __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in + k) + 2048 + byte));
+                __builtin_prefetch(
+                    reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in + k) + 2048 + byte));
             }
         }
         for (std::uint64_t j = 0; j < host_lanes; ++j) {

@@ -47,8 +47,8 @@ void add_wrapping(Counter& count, Number more) {
 template <class Binner>
 concept with_quotients = requires(const Binner& bin) { bin.by_quotients(); };
 
-// How many of each value, of 8-bit samples. Where few pairs of neighbours are frequent it is pairs that are counted: the
-// processor writes one counter in a cycle, of whatever.
+// How many of each value, of 8-bit samples. Where few pairs of neighbours are frequent it is pairs that are counted:
+// the processor writes one counter in a cycle, of whatever.
 class byte_counts {
 public:
     explicit byte_counts(bool many) : table_(256 * copies), many_(many) {}
@@ -103,7 +103,8 @@ public:
 private:
     static constexpr unsigned copies = 8;
 
-    // Whether most pairs of a chunk are of so few kinds that their counters stay in the first cache, as some of them tell.
+    // Whether most pairs of a chunk are of so few kinds that their counters stay in the first cache, as some of them
+    // tell.
     static bool few_pairs(const unsigned char* bytes) {
         constexpr unsigned drawn = 512, apart = histogram_chunk / drawn;
         std::uint64_t seen[1024] = {};
@@ -135,9 +136,9 @@ private:
     std::uint64_t chunks_ = 0;
 };
 
-// A thread's counts until it adds them to everybody's: of one channel of 8-bit samples by value; else of each bin, and one
-// behind them that samples without a bin go to. Counters have 32 bits, `copies` of them side by side where bins are few;
-// else 8, and bins whose counter has overflown are noted.
+// A thread's counts until it adds them to everybody's: of one channel of 8-bit samples by value; else of each bin, and
+// one behind them that samples without a bin go to. Counters have 32 bits, `copies` of them side by side where bins are
+// few; else 8, and bins whose counter has overflown are noted.
 template <class In, class Of, class Counter>
 class host_tables {
 public:
@@ -338,8 +339,9 @@ void check_edges(const Of& of, const char* call) {
         const auto check = [call](const auto& bin) {
             for (std::uint32_t k = 0; k < bin.bins; ++k) {
                 if (!(bin.edges[k] <= bin.edges[k + 1])) {
-                    throw invalid_argument(std::string("warpfold: ") + call + ": the bins' edges are not sorted: edge " +
-                                           std::to_string(k) + " and the next");
+                    throw invalid_argument(std::string("warpfold: ") + call +
+                                           ": the bins' edges are not sorted: edge " + std::to_string(k) +
+                                           " and the next");
                 }
             }
         };

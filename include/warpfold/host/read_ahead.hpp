@@ -21,9 +21,13 @@ public:
     };
 
     // At most `each` elements go into one of the slots, `piece` of them at a time by a thread.
-    read_ahead(Source& source, const std::vector<void*>& slots, std::uint64_t each, std::uint64_t piece, unsigned threads,
-               bool backwards)
-        : source_(source), each_(each), backwards_(backwards), size_(known_size(source)), ring_(slots, piece),
+    read_ahead(Source& source, const std::vector<void*>& slots, std::uint64_t each, std::uint64_t piece,
+               unsigned threads, bool backwards)
+        : source_(source),
+          each_(each),
+          backwards_(backwards),
+          size_(known_size(source)),
+          ring_(slots, piece),
           chunks_(reads_anywhere<Source> ? chunks_of(size_, each) : ~std::uint64_t{0}),
           threads_(ring_, readers(threads), [this] { read(); }) {}
 

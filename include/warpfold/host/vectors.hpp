@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The widest vectors that the machine has and a baseline build does not use. With WARPFOLD_BASELINE_VECTORS defined, none
-// but those that the compiler is told to use.
+// The widest vectors that the machine has and a baseline build does not use. With WARPFOLD_BASELINE_VECTORS defined,
+// none but those that the compiler is told to use.
 #pragma once
 
 namespace warpfold::detail {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a convolution is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To try others
-// define WARPFOLD_TUNING_CONVOLVE as "256, 2, 128, 1, 4, 4, 6, 32, 4, 9, 15, 128, 64, 131072", in the order of the fields.
+// define WARPFOLD_TUNING_CONVOLVE as "256, 2, 128, 1, 4, 4, 6, 32, 4, 9, 15, 128, 64, 131072", in the order of the
+// fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_CONVOLVE

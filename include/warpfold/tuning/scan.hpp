@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a scan is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To try others define
-// WARPFOLD_TUNING_SCAN as "128, 256, 6, 32, 4", WARPFOLD_TUNING_SCAN_ONCE as "4, 8, 8, 4, 64, 128, 300, 8, 16, 1025, 128" and
-// WARPFOLD_TUNING_SCAN_STREAM as "256, 8, 3, 2, 1", in the order of the fields.
+// WARPFOLD_TUNING_SCAN as "128, 256, 6, 32, 4", WARPFOLD_TUNING_SCAN_ONCE as "4, 8, 8, 4, 64, 128, 300, 8, 16, 1025,
+// 128" and WARPFOLD_TUNING_SCAN_STREAM as "256, 8, 3, 2, 1", in the order of the fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_SCAN
