@@ -134,7 +134,7 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
     const auto threads =
         static_cast<unsigned>(std::min<std::int64_t>((groups + 31) / 32 * 32, convolve_tuning.slide_threads));
     const std::int64_t across = (groups + threads - 1) / threads;
-    const kernel_facts facts = facts_of<kernel>({.threads = convolve_tuning.slide_threads});
+    const kernel_facts facts = facts_of<kernel>({static_cast<unsigned>(convolve_tuning.slide_threads)});
     const std::int64_t wanted =
         std::int64_t{facts.blocks} * convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
@@ -232,7 +232,7 @@ void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     const std::int64_t parts = (plan.length + shape::most - 1) / shape::most;
     plan.part = static_cast<int>(((plan.length + parts - 1) / parts + 3) / 4 * 4);
     static_assert(shape::bytes(shape::most) <= 48 * 1024);
-    const std::int64_t fitting = facts_of<kernel>({.threads = shape::threads, .shared = shape::bytes(64)}).blocks;
+    const std::int64_t fitting = facts_of<kernel>({static_cast<unsigned>(shape::threads), shape::bytes(64)}).blocks;
     kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
              on.stream>>>(task, plan, values, parameter);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
