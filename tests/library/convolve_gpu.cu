@@ -39,12 +39,9 @@ void one_dimension() {
 // More tiles than blocks.
 void long_array() {
     using shape = detail::lines<float, 8>;
-    const int blocks =
-        detail::resident_blocks(detail::convolve_line<shape, float, float, float>, shape::threads, shape::bytes(64));
-    const std::uint64_t n =
-        (static_cast<std::uint64_t>(blocks) * detail::device_attribute(cudaDevAttrMultiProcessorCount) + 3) *
-            shape::results +
-        77;
+    const std::uint64_t blocks =
+        detail::facts_of<&detail::convolve_line<shape, float, float, float>>({shape::threads, shape::bytes(64)}).blocks;
+    const std::uint64_t n = (blocks + 3) * shape::results + 77;
     filter_case<float, float>({padded(n, 1, 0, 1, 2), 10, 1, {border::wrap, outputs::same}}, true);
 }
 
