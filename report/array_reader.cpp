@@ -82,7 +82,7 @@ array_reader::array_reader(const std::string& path, std::optional<array_type> ra
         }
         descriptor_ = copy.release();
     } else if (!known || !S_ISREG(facts.st_mode)) {
-        throw bad_array(known && S_ISDIR(facts.st_mode) ? "it is a directory" : "it is no regular file");
+        throw bad_array(known && S_ISDIR(facts.st_mode) ? "it is a directory" : "it is no regular file; a pipe is read as standard input, -");
     } else {
         descriptor_ = file.release();
     }

@@ -189,7 +189,7 @@ array_type type_of(std::string_view descr) {
     if (const auto type = array_type_in_npy(descr)) {
         return *type;
     }
-    if (descr.starts_with('>')) {
+    if (descr.starts_with('>') && array_type_in_npy(fmt::format("<{}", descr.substr(1)))) {
         throw bad_array(fmt::format("elements of type '{}' are big-endian; convert them, as with a.astype('<{}')",
                                     printable(descr), printable(descr.substr(1))));
     }

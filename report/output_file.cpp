@@ -68,6 +68,7 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
         temporary_.clear();
         cannot_write(path_, errno);
     }
+    doomed_.emplace(temporary_);
     if (!direct_) {
         // As open() would have made it, or as the file that it replaces.
         const mode_t mask = ::umask(0);
@@ -112,6 +113,7 @@ void output_file::commit_file() {
     if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
         cannot_write(path_, errno);
     }
+    doomed_.reset();
     temporary_.clear();
 }
 

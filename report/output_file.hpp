@@ -2,9 +2,12 @@
 // A file that is either written whole or left as it was.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "report/temporary_files.hpp"
 
 namespace warpfold::report {
 
@@ -18,7 +21,7 @@ public:
 void write_all(int descriptor, std::string_view text, std::string_view name);
 
 // Writes beside `path` and renames at the end, so that no reader sees half a file and a failed run leaves an older file
-// alone. A target that is no regular file (a device, a pipe) is written directly, a symbolic link is followed.
+// alone; what was written so far goes when a signal ends the program. A target that is no regular file (a device, a pipe) is written directly, a symbolic link is followed.
 class output_file {
 public:
     // Throws write_error at once where the file could not be written later.
@@ -39,6 +42,7 @@ private:
     std::string path_;      // as given, for messages
     std::string target_;    // absolute, links followed
     std::string temporary_; // empty once committed
+    std::optional<doomed_file> doomed_;
     bool direct_ = false;
 };
 

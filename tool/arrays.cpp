@@ -2,6 +2,11 @@
 // Array files in and out, and the target of a call.
 #include "tool/arrays.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,7 +39,13 @@ std::unique_ptr<Array> opened(const std::string& path, const array_options& opti
 
 template <class T>
 std::string text_at(const void* data, std::uint64_t index) {
-    return fmt::format("{}", static_cast<const T*>(data)[index]);
+    const T value = static_cast<const T*>(data)[index];
+    if constexpr (std::is_floating_point_v<T>) {
+        if (std::isnan(value)) {
+            return "nan"; // a NaN's sign says nothing
+        }
+    }
+    return fmt::format("{}", value);
 }
 
 } // namespace
@@ -89,6 +100,10 @@ calls::passage passage_of(const array_options& options, progress& line, const st
 
 calls::target& choose_target(const device_options& options) {
     const bool software = options.card || options.workers;
+    constexpr std::array<std::string_view, 4> devices{"auto", "gpu", "softgpu", "host"};
+    if (std::find(devices.begin(), devices.end(), options.device) == devices.end()) {
+        throw usage_error(fmt::format("--device: '{}' is none of {}", options.device, fmt::join(devices, ", ")));
+    }
     if (options.device == "host") {
         if (software) {
             throw usage_error("--card and --workers are for the software GPU, not for --device host");

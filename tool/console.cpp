@@ -64,7 +64,9 @@ void print_exactly(std::string_view bytes) { report::write_all(STDOUT_FILENO, by
 void print(std::string_view text) { print_exactly(locale_is_ascii() ? report::to_ascii(text) : std::string(text)); }
 
 void complain(std::string_view message) {
-    const std::string line = "warpfold: " + report::printable(message) + "\n";
+    constexpr std::string_view who = "warpfold: "; // errors of the library begin with it
+    const std::string line =
+        (message.starts_with(who) ? std::string() : std::string(who)) + report::printable(message) + "\n";
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 

@@ -72,8 +72,8 @@ int run(const options& o) {
         throw failure(fmt::format("{}: a mask has one dimension or two, and is not empty", report::printable(o.mask)));
     }
     if (shape.size() < mask_shape.size()) {
-        throw failure(fmt::format("{}: the mask has {} dimensions, the array {}", report::printable(o.file),
-                                  mask_shape.size(), shape.size()));
+        throw failure(fmt::format("{}: the mask has {} dimension{}, the array {}", report::printable(o.file),
+                                  mask_shape.size(), mask_shape.size() == 1 ? "" : "s", shape.size()));
     }
     const std::vector<double> mask = converted<double>(*mask_file);
     q.mask = mask.data();

@@ -52,8 +52,9 @@ A parse_bound(std::string_view text) {
     A value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) {
-        throw usage_error(fmt::format("--range: '{}' is no {}", text,
-                                      std::is_integral_v<A> ? "whole number that the samples' type holds" : "number"));
+        const bool outside = error == std::errc::result_out_of_range;
+        throw usage_error(fmt::format("--range: '{}' is no {}number{}", text, std::is_integral_v<A> ? "whole " : "",
+                                      std::is_integral_v<A> || outside ? " that the samples' type holds" : ""));
     }
     return value;
 }
@@ -82,8 +83,9 @@ void set_range(calls::histogram_request& q, const options& o, const Source& sour
     if constexpr (std::is_integral_v<A>) {
         if (found.largest == std::numeric_limits<A>::max()) {
             throw failure(
-                fmt::format("{}: the largest element is the largest there is: say with --range where bins end",
-                            report::printable(o.file)));
+                fmt::format("{}: {} is the largest number of its type, and no bin of a range ends behind it: --range "
+                            "counts the others",
+                            report::printable(o.file), found.largest));
         }
         upper = found.largest + 1;
     } else {
@@ -96,6 +98,11 @@ void set_range(calls::histogram_request& q, const options& o, const Source& sour
             upper = found.largest + A(0.5);
         } else {
             upper = std::nextafter(found.largest, std::numeric_limits<A>::infinity());
+            if (!std::isfinite(upper)) {
+                throw failure(fmt::format("{}: {} is the largest number of its type, and no bin of a range ends behind "
+                                          "it: --range counts the others",
+                                          report::printable(o.file), found.largest));
+            }
         }
     }
 }

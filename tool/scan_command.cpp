@@ -127,9 +127,15 @@ int run(const options& o) {
         }
     };
     if (place.to_file()) {
-        {
+        try {
             file_results out(place.temporary(), type, array.layout().shape);
             scan(out);
+        } catch (const file_error& error) { // which names a file that nobody has heard of
+            std::string what = error.what();
+            if (const std::size_t at = what.find(place.temporary()); at != std::string::npos) {
+                what.replace(at, place.temporary().size(), *o.out);
+            }
+            throw failure(what);
         }
         place.commit();
         return 0;

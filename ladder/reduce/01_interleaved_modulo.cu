@@ -4,6 +4,8 @@
 // 587 sum_mod, parallel-patterns "Step 2: Reduction".)
 // Mended: 759 and 380 read past the array unless its length is a multiple of the block; 759, 380 and Kharagpur read
 // past the scratch unless the block is a power of two (587 asks tid + stride < M).
+#include <algorithm>
+
 #include "ladder/reduce/dispatch.cuh"
 #include "ladder/reduce/published.hpp"
 #include "ladder/reduce/scratch.cuh"
@@ -119,8 +121,10 @@ verdict one_operation_an_element(const evidence& e) {
     for (const auto threads : active_threads(e)) {
         additions += threads;
     }
-    const double operations = static_cast<double>(additions) * static_cast<double>(e.blocks()) / loads;
-    return seen(operations > 0.9 && operations <= 1, number(operations, 3) + " operations for each element loaded");
+    const double room = static_cast<double>(e.blocks()) * e.block(); // the last block adds zeros where it has no element
+    const double operations = static_cast<double>(additions) * static_cast<double>(e.blocks()) / std::max(loads, room);
+    return seen(operations > 0.9 && operations <= 1,
+                number(operations, 3) + " operations for each element" + (room > loads ? " or zero" : "") + " loaded");
 }
 
 // On whole numbers that overflow nowhere, in every order of three of them.

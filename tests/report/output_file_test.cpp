@@ -2,11 +2,13 @@
 // Files that are written whole or not at all.
 #include "report/output_file.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -101,6 +103,41 @@ TEST(json, writes_what_json_cannot_hold_as_text) {
     EXPECT_EQ(number(0.1).dump(), "0.1");
     EXPECT_EQ(number(std::optional<double>()).dump(), "null");
     EXPECT_EQ(warpfold::report::text_of(std::string("\xff")), "\"\xEF\xBF\xBD\"\n");
+}
+
+// A process that a signal ends in the middle: of what it had begun nothing is left, and what ended it can be seen.
+TEST_F(output_files, are_gone_where_a_signal_ends_the_program) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        const pid_t child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            const output_file one((folder_ / "one").string()), two((folder_ / "two").string());
+            std::ofstream(one.temporary()) << "half";
+            std::raise(signal);
+            ::_exit(0);
+        }
+        int status = 0;
+        ASSERT_EQ(::waitpid(child, &status, 0), child);
+        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+        EXPECT_EQ(entries(), 0u);
+    }
+}
+
+// A program that has its own way with a signal keeps it.
+TEST_F(output_files, leave_signals_that_are_ignored) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        std::signal(SIGHUP, SIG_IGN);
+        output_file file((folder_ / "kept").string());
+        std::raise(SIGHUP);
+        file.commit("whole");
+        ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(content(folder_ / "kept"), "whole");
 }
 
 } // namespace

@@ -52,6 +52,7 @@ protected:
         EXPECT_EQ(seen.status, status) << seen.error;
         EXPECT_EQ(seen.out, "");
         EXPECT_EQ(seen.error_lines(), 1u) << seen.error;
+        EXPECT_EQ(seen.error.find("warpfold: warpfold"), std::string::npos) << seen.error;
         EXPECT_NE(seen.error.find(part), std::string::npos) << seen.error;
     }
 };
@@ -76,6 +77,7 @@ TEST_F(arrays, sums_are_exact) {
 }
 
 TEST_F(arrays, scans) {
+    EXPECT_EQ(run({"scan", npy<float>("n.npy", "<f4", "(2,)", {HUGE_VALF, -HUGE_VALF})}).out, "inf\nnan\n");
     const std::string ints = npy<std::int32_t>("i.npy", "<i4", "(5,)", {3, -1, 4, -1, 5});
     EXPECT_EQ(run({"scan", ints}).out, "3\n2\n6\n5\n10\n");
     EXPECT_EQ(run({"scan", ints, "--exclusive"}).out, "0\n3\n2\n6\n5\n");
@@ -211,6 +213,16 @@ TEST_F(arrays, say_in_one_line_what_is_wrong) {
     expect_complaint({"convolve", line, "--mask", image}, 1, "dimensions");
     expect_complaint({"convolve", line, "--mask", npy<float>("e3.npy", "<f4", "(0,)", {})}, 1, "mask");
     expect_complaint({"convolve", line, "--mask", line, "--border", "grey"}, 2, "'grey'");
+    expect_complaint({"sum", npy<double>("c.npy", ">c16", "(1,)", {1, 2})}, 1, "none of those");
+    expect_complaint({"histogram", npy<std::uint64_t>("u8.npy", "<u8", "(2,)", {1, ~0ull})}, 1, "largest number");
+    const double most = std::numeric_limits<double>::max();
+    expect_complaint({"histogram", npy<double>("m.npy", "<f8", "(2,)", {1, most})}, 1, "largest number");
+    expect_complaint({"histogram", line, "--range", "0:1e39"}, 2, "type holds");
+    expect_complaint({"convolve", npy<float>("s.npy", "<f4", "()", {1}), "--mask", line}, 1, "1 dimension,");
+    expect_complaint({"scan", line, "--out", "/dev/full"}, 1, "/dev/full: No space left");
+    const outcome elsewhere = run_command({"sum", line, "--device", "tpu"}, {}, true);
+    EXPECT_EQ(elsewhere.status, 2);
+    EXPECT_EQ(elsewhere.error, "warpfold: --device: 'tpu' is none of auto, gpu, softgpu, host\n");
     const outcome seen = run_command({"sum", line, "--device", "host", "--card", "T4"}, {}, true);
     EXPECT_EQ(seen.status, 2);
     EXPECT_NE(seen.error.find("--device host"), std::string::npos) << seen.error;
