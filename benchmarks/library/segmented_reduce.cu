@@ -146,9 +146,9 @@ std::vector<std::int64_t> offsets_of_power_law(std::uint64_t n) {
     return offsets;
 }
 
-// A million of one element beside one of the rest.
-std::vector<std::int64_t> offsets_of_extremes(std::uint64_t n) {
-    const std::uint64_t many = std::min<std::uint64_t>(n / 2, 1000000);
+// Many of one element, no more than half of all, beside one of the rest.
+std::vector<std::int64_t> offsets_of_extremes(std::uint64_t n, std::uint64_t many) {
+    many = std::min(many, n / 2);
     std::vector<std::int64_t> offsets = offsets_each<std::int64_t>(many, 1);
     offsets.push_back(static_cast<std::int64_t>(n));
     return offsets;
@@ -183,8 +183,9 @@ int main(int argc, char** argv) {
                 continue;
             }
             row<float>(in, "power law", "f32", offsets_of_power_law(n), 0, brief);
-            row<float>(in, "a million of 1, one of the rest", "f32", offsets_of_extremes(n), 0, brief);
+            row<float>(in, "a million of 1, one of the rest", "f32", offsets_of_extremes(n, 1000000), 0, brief);
             if (e >= 20) {
+                row<float>(in, "8000 of 1, one of the rest", "f32", offsets_of_extremes(n, 8000), 0, brief);
                 row<double>(in, "segments of 64", "f64", offsets_each<std::int64_t>(n / 2, 64), 0, brief);
                 row<std::int32_t>(in, "segments of 64", "i32", offsets_each<std::int64_t>(n, 64), 0, brief);
             }

@@ -43,6 +43,25 @@ inline std::vector<segment_case> segment_cases(std::uint64_t n) {
     lengths.insert(lengths.end(), n / 4, 0);
     lengths.push_back(n / 3);
     all.push_back({"a long one, empty ones, a long one", offsets_of(lengths)});
+    lengths.assign(n / 3, 1);
+    lengths.insert(lengths.end(), {2, 0});
+    lengths.insert(lengths.end(), n / 3, 1);
+    lengths.insert(lengths.end(), {n / 10, 1, 1, 1});
+    all.push_back({"ones of one, but for a few", offsets_of(lengths, 3)});
+    lengths.clear();
+    for (std::uint64_t k = 0; k < n / 3; ++k) {
+        lengths.insert(lengths.end(), {2, 0}); // as many elements as segments
+    }
+    all.push_back({"ones of two and empty ones", offsets_of(lengths)});
+    lengths.assign(500, 1);
+    lengths.insert(lengths.end(), {n, 0, 3});
+    lengths.insert(lengths.end(), 500, 2);
+    all.push_back({"short ones around a long one", offsets_of(lengths)});
+    lengths.clear();
+    for (std::uint64_t k = 0; k < n / 12; ++k) {
+        lengths.push_back(k % 100 == 50 ? n / 20 : k % 4);
+    }
+    all.push_back({"some longer ones among short ones", offsets_of(lengths)});
     lengths.clear();
     for (std::uint64_t sum = 0; sum < n; sum += lengths.back()) {
         lengths.push_back(10000 / (random() % 10000 + 1) - 1); // few are long

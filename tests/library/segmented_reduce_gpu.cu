@@ -76,7 +76,7 @@ void orders(workspace& memory) {
 }
 
 void equal_lengths(workspace& memory) {
-    for (const std::uint64_t length : {0u, 1u, 6u, 16u, 100u, 3841u, 50000u}) {
+    for (const std::uint64_t length : {0u, 1u, 6u, 16u, 100u, 3841u, 16000u, 50000u}) {
         const std::uint64_t segments = length == 0 ? 10000 : 60000 / length + 1;
         const auto data = tests::small_numbers<float>(segments * length, 4);
         const on_device<float> there(data);

@@ -28,6 +28,9 @@ struct segment_pieces_storage {
 // An end of a segment counts as much as so many elements: about what a block reads while it begins with another piece.
 inline constexpr unsigned piece_weight = 512;
 
+// A piece of no more elements is a warp's, beside others.
+inline constexpr unsigned little_piece = 1024;
+
 template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
 __device__ void fold_pieces(const In& in, const segment_path<Offsets>& path, const Signposts& signposts,
                             const Map& map, const Op& op, const Result& result, const Out& out, mailbox<A>* boxes,
@@ -65,45 +68,52 @@ __device__ void fold_pieces(const In& in, const segment_path<Offsets>& path, con
             shared.before[0] = 0;
         }
         __syncthreads();
-        // Where in the block's share piece j of the batch lies; nowhere behind the last one.
-        unsigned pieces = 0;
-        for (; pieces < batch; ++pieces) {
-            const std::uint64_t s = begin + pieces;
-            // No more than there are, should the offsets decrease.
-            const std::uint64_t behind = min(shared.before[pieces + 1], path.elements);
-            const std::uint64_t before = min(shared.before[pieces], behind);
-            const std::uint64_t at = before + s * piece_weight;
-            if (s >= path.segments || at >= block_end) {
-                more = false;
-                break;
+        // Where in the block's share a piece of the batch lies, each lane's; nowhere behind the last one.
+        const std::uint64_t s = begin + lane;
+        // No more than there are, should the offsets decrease.
+        const std::uint64_t behind = min(shared.before[lane + 1], path.elements);
+        const std::uint64_t before = min(shared.before[lane], behind);
+        const std::uint64_t at = before + s * piece_weight;
+        const bool there = s < path.segments && at < block_end;
+        // Those before the first that is not there.
+        const auto pieces =
+            static_cast<unsigned>(__clz(static_cast<int>(__brev(~__ballot_sync(warp::all_lanes, there)))));
+        more = pieces == batch;
+        const std::uint64_t from = before + (block_begin > at ? min(block_begin - at, behind - before) : 0);
+        const std::uint64_t to = before + (there ? min(block_end - at, behind - before) : 0);
+        const std::uint64_t length = to > from ? to - from : 0;
+        const unsigned of_one_warp = __ballot_sync(warp::all_lanes, length <= little_piece);
+        for (unsigned j = 0; j < pieces; ++j) {
+            const bool little = (of_one_warp >> j & 1) != 0;
+            if (little && warp != j % warps) {
+                continue;
             }
-            const std::uint64_t from = before + (block_begin > at ? min(block_begin - at, behind - before) : 0);
-            const std::uint64_t to = before + min(block_end - at, behind - before);
+            const std::uint64_t elements = warp::shuffle(length, j), start = path.base + warp::shuffle(from, j);
             A mine = Op::template identity<A>();
-            if (from < to) {
-                mine = fold_by_team<A>(in, path.base + from, to - from, map, op, threadIdx.x, blockDim.x);
+            if (elements != 0) {
+                mine = fold_by_team<A>(in, start, elements, map, op, little ? lane : threadIdx.x,
+                                       little ? warp::lanes : blockDim.x);
             }
             mine = warp::reduce(mine, op);
             if (lane == 0) {
-                of_warp[pieces * warp::lanes + warp] = mine;
+                of_warp[j * warp::lanes + (little ? 0 : warp)] = mine;
             }
         }
         __syncthreads();
         if (threadIdx.x < pieces) {
             A value = of_warp[lane * warp::lanes];
-            for (unsigned w = 1; w < warps; ++w) {
-                value = op(value, of_warp[lane * warp::lanes + w]);
+            if ((of_one_warp >> lane & 1) == 0) {
+                for (unsigned w = 1; w < warps; ++w) {
+                    value = op(value, of_warp[lane * warp::lanes + w]);
+                }
             }
-            const std::uint64_t s = begin + lane;
-            const std::uint64_t behind = min(shared.before[lane + 1], path.elements);
-            const std::uint64_t before = min(shared.before[lane], behind);
             if (lane + 1 == pieces && behind + s * piece_weight >= block_end) {
                 open = value;
             } else if (s != first) {
                 out[s] = result(value);
             } else {
                 whole.ended = true;
-                whole.begun_before = before + s * piece_weight < block_begin;
+                whole.begun_before = at < block_begin;
                 whole.head = value;
                 if (!whole.begun_before) {
                     out[s] = result(value);

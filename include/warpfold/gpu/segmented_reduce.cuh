@@ -42,9 +42,9 @@ inline constexpr unsigned signposts_of_many = 512;
 // where nothing waits for offsets.
 template <class In, class A, class Offsets>
 inline constexpr unsigned blocks_of_many =
-    segmented_tile<element_t<In>, A>::blocks_per_multiprocessor == 3 &&
-            (sizeof(A) > sizeof(element_t<In>) || std::is_same_v<Offsets, equal_segments>)
-        ? 2
+    (sizeof(A) > sizeof(element_t<In>) || std::is_same_v<Offsets, equal_segments>) &&
+            segmented_tile<element_t<In>, A>::blocks_per_multiprocessor > 1
+        ? segmented_tile<element_t<In>, A>::blocks_per_multiprocessor * 2 / 3
         : segmented_tile<element_t<In>, A>::blocks_per_multiprocessor;
 
 // In a function of its own, which gets and keeps nothing of the kernel's registers.
@@ -56,6 +56,23 @@ __device__ __noinline__ void fold_pieces_apart(In in, Offsets offsets, std::uint
     const segment_path<Offsets> path(offsets, segments, cut, signposts);
     __syncthreads();
     fold_pieces<A>(in, path, signposts, map, op, result, out, boxes, shared, whole, folding);
+}
+
+// There are as many elements as segments: if it is one each from position `begin` to `end`, both even, their results.
+// Neighbouring tiles are neighbouring warps', for the memory's sake.
+template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__device__ bool fold_single_of_block(const In& in, const segment_path<Offsets>& path, const Map& map, const Op& op,
+                                     const Result& result, const Out& out, std::uint64_t begin, std::uint64_t end) {
+    using singles = single_segments<A, In, Offsets, 128>;
+    const std::uint64_t stride = blockDim.x / warp::lanes * singles::size;
+    bool single = static_cast<std::uint64_t>(path.offsets[begin / 2]) == path.base + begin / 2;
+    for (std::uint64_t s = begin / 2 + threadIdx.x / warp::lanes * singles::size; single && s < end / 2; s += stride) {
+        const auto count = static_cast<unsigned>(min(end / 2 - s, std::uint64_t{singles::size}));
+        singles some;
+        some.load(in, path.offsets, path.base + s, s, count);
+        single = some.fold(map, op, result, out, path.base + s, s, count);
+    }
+    return __syncthreads_and(single ? 1 : 0) != 0;
 }
 
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
@@ -80,6 +97,7 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blo
         }
     }
     const std::uint64_t warps = std::uint64_t{gridDim.x} * tile::warps;
+    static_assert(segmented_tuning.least % 2 == 0);
     const std::uint64_t even = (path.total + warps - 1) / warps;
     const std::uint64_t share = even <= segmented_tuning.least ? segmented_tuning.least : (even + 31) / 32 * 32;
     const std::uint64_t block_begin = blockIdx.x * tile::warps * share;
@@ -89,7 +107,19 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blo
     const unsigned warp = threadIdx.x / warp::lanes;
     const std::uint64_t begin = block_begin + warp * share;
     auto* const ends = reinterpret_cast<segment_ends<A>*>(shared.ends);
-    if (begin < path.total) {
+    bool single = false; // whether the block's segments have one element each
+    if constexpr (!std::is_same_v<Offsets, equal_segments>) {
+        if (path.elements == segments) {
+            single = fold_single_of_block<A>(in, path, map, op, result, out, block_begin,
+                                             min(block_begin + tile::warps * share, path.total));
+        }
+    }
+    if (single) {
+        if (threadIdx.x % warp::lanes == 0) {
+            const A nothing = Op::template identity<A>();
+            ends[warp] = {nothing, nothing, block_begin / 2, warp == 0, true, false};
+        }
+    } else if (begin < path.total) {
         const std::uint64_t end = begin + share < path.total ? begin + share : path.total;
         const std::uint64_t first = path.ends_before(begin, signposts);
         const bool begun_before = first < segments && path.begin_of(first) < begin;
@@ -169,10 +199,11 @@ struct segmented_engine<gpu> {
             const unsigned ranges = std::min(blocks, few_segments::ranges);
             if (segments <= std::min<std::uint64_t>(few_segments::most, ranges * few_segments::of_range)) {
                 const segment_cut cut(segments, ranges);
+                const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // of 2^64
                 const call_memory memory(on, blocks * sizeof(mailbox<A>), 0, call);
                 launch_after(facts_of<&few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
                              &few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, few_segments::threads, 0,
-                             on.stream, in, offsets, segments, map, op, result, out, cut,
+                             on.stream, in, offsets, segments, map, op, result, out, cut, fair_part,
                              static_cast<mailbox<A>*>(memory.boxes()));
                 return;
             }
@@ -202,7 +233,7 @@ private:
     // Whether segments of one length are each a team's: where there are enough for all, or none is long.
     template <class T>
     static bool teams_suit(std::uint64_t length, std::uint64_t segments, unsigned multiprocessors) {
-        if (length > ~0u) {
+        if (length > ~0u / 2) {
             return false;
         }
         const std::uint64_t bytes = length * sizeof(T);
@@ -224,7 +255,18 @@ private:
             ++log_team;
         }
         if (vectors > 256 && (segments * warp::lanes < many || vectors > 4096)) {
-            log_team = segment_teams::log_threads;
+            // More threads where there is room for all at the same time, and each has something to read.
+            unsigned threads = segment_teams::threads;
+            while (threads < segment_teams::most_threads &&
+                   vectors > std::uint64_t{threads} * segmented_tuning.team_loads && segments * threads <= many) {
+                threads *= 2;
+            }
+            const auto blocks =
+                static_cast<unsigned>(std::min<std::uint64_t>(segments, std::uint64_t{multiprocessors} * 1024));
+            launch_after(facts_of<&segment_blocks_kernel<A, In, Map, Op, Result, Out>>(),
+                         &segment_blocks_kernel<A, In, Map, Op, Result, Out>, blocks, threads, 0, on.stream, in,
+                         static_cast<unsigned>(length), segments, map, op, result, out);
+            return;
         }
         const std::uint64_t of_block = segment_teams::threads >> log_team;
         const auto blocks = static_cast<unsigned>(

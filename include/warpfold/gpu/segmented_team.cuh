@@ -106,36 +106,24 @@ __device__ A reduce_team(A value, const Op& op, unsigned team) {
     return value;
 }
 
-// Segments of one length, each by 1 << log_team threads: lanes of a warp, or all of the block.
+// Segments of one length, each by 1 << log_team lanes of a warp, or by a block.
 struct segment_teams {
     static constexpr unsigned threads = 256;
     static constexpr unsigned log_threads = 8;
     static constexpr unsigned log_warp = 5;
     static constexpr unsigned blocks_per_multiprocessor = 4;
+    static constexpr unsigned most_threads = 1024; // of a block that has a segment to itself
 };
 
 template <class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_per_multiprocessor)
     segment_teams_kernel(In in, unsigned length, std::uint64_t segments, unsigned log_team, Map map, Op op, Result result,
                          Out out) {
-    __shared__ block::reduce_storage<A> storage;
-
     allow_later();
     await_earlier();
     const unsigned team = 1u << log_team, thread = threadIdx.x & (team - 1);
     const unsigned log_teams = segment_teams::log_threads - log_team;
     const std::uint64_t stride = std::uint64_t{gridDim.x} << log_teams;
-    if (log_team > segment_teams::log_warp) {
-        for (std::uint64_t s = blockIdx.x; s < segments; s += stride) {
-            A mine = fold_by_team<A, segmented_tuning.team_loads>(in, s * length, length, map, op, thread, team);
-            mine = block::reduce(mine, op, storage);
-            if (thread == 0) {
-                out[s] = result(mine);
-            }
-            __syncthreads();
-        }
-        return;
-    }
     // All lanes of a warp go on together.
     const unsigned own_team = threadIdx.x >> log_team;
     const unsigned behind = own_team & ((warp::lanes >> log_team) - 1); // the warp's first one
@@ -149,6 +137,23 @@ __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_
         if (thread == 0 && s < segments) {
             out[s] = result(mine);
         }
+    }
+}
+
+template <class A, class In, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(segment_teams::most_threads)
+    segment_blocks_kernel(In in, unsigned length, std::uint64_t segments, Map map, Op op, Result result, Out out) {
+    __shared__ block::reduce_storage<A> storage;
+
+    allow_later();
+    await_earlier();
+    for (std::uint64_t s = blockIdx.x; s < segments; s += gridDim.x) {
+        A mine = fold_by_team<A, segmented_tuning.team_loads>(in, s * length, length, map, op, threadIdx.x, blockDim.x);
+        mine = block::reduce(mine, op, storage);
+        if (threadIdx.x == 0) {
+            out[s] = result(mine);
+        }
+        __syncthreads();
     }
 }
 

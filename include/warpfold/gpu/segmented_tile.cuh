@@ -23,7 +23,8 @@ struct staged {
 
     unsigned word[words];
 
-    __device__ void put(const T& x) {
+    // By value, so that what x comes from is read in words of its own size.
+    __device__ void put(const T x) {
         word[words - 1] = 0;
         std::memcpy(word, &x, sizeof(T));
     }

@@ -32,6 +32,62 @@ struct segmented_warp_storage {
     unsigned short stop[tile::size];                          // where the segments end that end in the tile
 };
 
+// Consecutive segments that may have one element each, on their way into a warp's registers: about Bytes of a lane.
+template <class A, class In, class Offsets, unsigned Bytes>
+struct single_segments {
+    using T = element_t<In>;
+    using mark = typename segment_path<Offsets>::mark;
+    static constexpr unsigned all = segmented_tile<T, A>::items, bytes = sizeof(T) + sizeof(mark);
+    static constexpr unsigned items = all == 1 || all * bytes <= Bytes ? all : all / 2; // a lane
+    static constexpr unsigned size = items * warp::lanes;
+
+    mark ends[items];
+    staged<T> x[items];
+
+    __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
+
+    // `count` segments from `segment` on, which begins with element `element` of `in`.
+    __device__ void load(const In& in, const Offsets& offsets, std::uint64_t element, std::uint64_t segment,
+                         unsigned count) {
+        element += lane();
+        segment += lane() + 1;
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            ends[j] = {};
+            x[j] = {};
+            if (j * warp::lanes + lane() < count) {
+                ends[j] = offsets[segment + j * warp::lanes];
+                x[j].put(in[element + j * warp::lanes]);
+            }
+        }
+    }
+    // Whether all of them have one element; then their results are written. A warp asks together.
+    template <class Map, class Op, class Result, class Out>
+    __device__ bool fold(const Map& map, const Op& op, const Result& result, const Out& out, std::uint64_t element,
+                         std::uint64_t segment, unsigned count) const {
+        element += lane();
+        segment += lane();
+        bool single = true;
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            if (j * warp::lanes + lane() < count) {
+                single = single && ends[j] == static_cast<mark>(element + 1 + j * warp::lanes);
+            }
+        }
+        if (!__all_sync(warp::all_lanes, single)) {
+            return false;
+        }
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            if (j * warp::lanes + lane() < count) {
+                const A one = static_cast<A>(detail::mapped(map, x[j].element(), element + j * warp::lanes));
+                out[segment + j * warp::lanes] = result(static_cast<A>(op(Op::template identity<A>(), one)));
+            }
+        }
+        return true;
+    }
+};
+
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
 struct segmented_warp {
     using T = element_t<In>;
@@ -41,6 +97,7 @@ struct segmented_warp {
     using values = typename tile::values;
     using flags = typename access_word<tile::items>::type;
     static constexpr unsigned fours = 4;
+    static constexpr bool has_offsets = !std::is_same_v<Offsets, equal_segments>;
 
     const In& in;
     const segment_path<Offsets>& path;
@@ -64,62 +121,71 @@ struct segmented_warp {
 
     // All of it; `begin` is the next element at first.
     __device__ void run() {
-        at = elements::beyond(in, path.base + begin);
-        begin -= at;
         const bool readable = elements::readable(in);
         reinterpret_cast<flags*>(shared.begins)[lane()] = flags{};
-        look_ahead(false);
-        bool loaded = readable && is_whole(begin);
-        elements now{};
-        if (loaded) {
-            now.load(in, path.base + begin);
-        }
-        __syncwarp();
-        while (left != 0) {
-            const auto room = static_cast<unsigned>(min(left, std::uint64_t{1} << 30));
-            const std::uint64_t first = segment;
-            const unsigned ends = note_ends(room);
-            // Segments that end beyond those that were noted are left to the next round.
-            const unsigned last_stop = ends == 0 ? 0 : shared.stop[ends - 1];
-            const unsigned until = ends == tile::size ? last_stop : min(tile::size, at + (room - ends));
-            segment = first + ends;
-            left -= until - at + ends;
-            look_ahead(ends >= segmented_tuning.dense_from);
-            const bool load_next = left != 0 && until == tile::size && readable && is_whole(begin + tile::size);
-            const std::uint64_t next = path.base + begin + tile::size;
-            const bool full = at == 0 && until == tile::size && loaded;
-            if (is_commutative_v<Op> && full && ends == 0) {
-                now.each(in, next, load_next, [&](const T& x, unsigned k) {
-                    open = op(open, static_cast<A>(detail::mapped(map, x, path.base + begin + k)));
-                });
-                spread = true;
-            } else {
-                if (loaded) {
-                    now.put(shared.item);
-                } else {
-                    // No more than there are, should the offsets decrease.
-                    const auto there = static_cast<std::int64_t>(path.elements - begin);
-                    const unsigned to = there < until ? static_cast<unsigned>(max(there, std::int64_t{0})) : until;
-                    elements::copy(in, path.base + begin, at, to, shared.item);
-                }
-                if (load_next) {
-                    now.load(in, next);
-                }
-                __syncwarp();
-                if (full) {
-                    fold<true>(first, ends, until, last_stop);
-                } else {
-                    fold<false>(first, ends, until, last_stop);
-                }
-                __syncwarp();
+        bool single = false; // whether there may be tiles all of whose segments have one element, and nothing is open
+        do {
+            if (single) {
+                fold_single();
             }
-            at = until;
-            loaded = load_next;
-            if (until == tile::size) {
-                at = 0;
-                begin += tile::size;
+            at = elements::beyond(in, path.base + begin);
+            begin -= at;
+            look_ahead(false);
+            bool loaded = readable && is_whole(begin);
+            elements now{};
+            if (loaded) {
+                now.load(in, path.base + begin);
             }
-        }
+            single = false;
+            __syncwarp();
+            while (left != 0 && !single) {
+                const auto room = static_cast<unsigned>(min(left, std::uint64_t{1} << 30));
+                const std::uint64_t first = segment;
+                const unsigned ends = note_ends(room);
+                // Segments that end beyond those that were noted are left to the next round.
+                const unsigned last_stop = ends == 0 ? 0 : shared.stop[ends - 1];
+                const unsigned until = ends == tile::size ? last_stop : min(tile::size, at + (room - ends));
+                segment = first + ends;
+                left -= until - at + ends;
+                single = has_offsets && ends >= tile::size / 2 && ends == until - at && last_stop == until;
+                look_ahead(ends >= segmented_tuning.dense_from);
+                const bool load_next = left != 0 && until == tile::size && readable && is_whole(begin + tile::size);
+                const std::uint64_t next = path.base + begin + tile::size;
+                const bool full = at == 0 && until == tile::size && loaded;
+                if (is_commutative_v<Op> && full && ends == 0) {
+                    now.each(in, next, load_next, [&](const T& x, unsigned k) {
+                        open = op(open, static_cast<A>(detail::mapped(map, x, path.base + begin + k)));
+                    });
+                    spread = true;
+                } else {
+                    if (loaded) {
+                        now.put(shared.item);
+                    } else {
+                        // No more than there are, should the offsets decrease.
+                        const auto there = static_cast<std::int64_t>(path.elements - begin);
+                        const unsigned to = there < until ? static_cast<unsigned>(max(there, std::int64_t{0})) : until;
+                        elements::copy(in, path.base + begin, at, to, shared.item);
+                    }
+                    if (load_next) {
+                        now.load(in, next);
+                    }
+                    __syncwarp();
+                    if (full) {
+                        fold<true>(first, ends, until, last_stop);
+                    } else {
+                        fold<false>(first, ends, until, last_stop);
+                    }
+                    __syncwarp();
+                }
+                at = until;
+                loaded = load_next;
+                if (until == tile::size) {
+                    at = 0;
+                    begin += tile::size;
+                }
+            }
+            begin += at;
+        } while (left != 0);
         open = spread ? warp::reduce(open, op) : open;
     }
 
@@ -136,6 +202,36 @@ private:
             if (q == 0 || far) {
                 ahead[q] = path.mark_of_end(segment + q * warp::lanes + lane());
             }
+        }
+    }
+
+    // Segments of one element from element `begin` on, which begins `segment`, for as long as there are no others among
+    // the next ones. While some are looked at, others are on their way.
+    __device__ void fold_single() {
+        if constexpr (has_offsets) {
+            using singles = single_segments<A, In, Offsets, 96>; // twice
+            // No more than there are, should the offsets decrease.
+            const std::uint64_t there = min(begin < path.elements ? path.elements - begin : 0, path.segments - segment);
+            const std::uint64_t most = min(left / 2, there);
+            std::uint64_t done = 0; // elements, and as many segments
+            const auto count = [&](std::uint64_t k) {
+                return static_cast<unsigned>(min(most - k, std::uint64_t{singles::size}));
+            };
+            singles now;
+            now.load(in, path.offsets, path.base + begin, segment, count(0));
+            while (done < most) {
+                const std::uint64_t next = done + count(done);
+                singles later;
+                later.load(in, path.offsets, path.base + begin + next, segment + next, count(next));
+                if (!now.fold(map, op, result, out, path.base + begin + done, segment + done, count(done))) {
+                    break;
+                }
+                done = next;
+                now = later;
+            }
+            left -= 2 * done;
+            begin += done;
+            segment += done;
         }
     }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // How a segmented reduction is laid out on a GPU: found with benchmarks/library on an H100, see docs/results. To
 // try others define WARPFOLD_TUNING_SEGMENTED_REDUCE as "256, 3, 64, 16, 480, 8, 4, 4, 1, 262144, 16384, 1048576,
-// 268435456, 1024, 8192", in the order of the fields.
+// 268435456, 1024, 16384", in the order of the fields.
 #pragma once
 
 #ifndef WARPFOLD_TUNING_SEGMENTED_REDUCE
-#define WARPFOLD_TUNING_SEGMENTED_REDUCE 256, 3, 64, 16, 480, 8, 4, 4, 1, 262144, 16384, 1048576, 268435456, 1024, 8192
+#define WARPFOLD_TUNING_SEGMENTED_REDUCE 256, 3, 64, 16, 480, 8, 4, 4, 1, 262144, 16384, 1048576, 268435456, 1024, 16384
 #endif
 
 namespace warpfold::tuning {
