@@ -28,6 +28,7 @@ public:
     passing_folder(const passing_folder&) = delete;
     passing_folder& operator=(const passing_folder&) = delete;
 
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
 
 private:

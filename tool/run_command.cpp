@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 // `warpfold run`: any program that is linked with the shared CUDA runtime, on the software GPU.
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-
-#include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "report/output_file.hpp"
+#include "report/passing_folder.hpp"
 #include "report/text.hpp"
 #include "softgpu/check/checks.hpp"
 #include "tool/command.hpp"
@@ -23,6 +24,7 @@
 #include "tool/elf_facts.hpp"
 #include "tool/locate.hpp"
 #include "tool/program.hpp"
+#include "tool/run_files.hpp"
 #include "tool/runtime_choice.hpp"
 
 namespace warpfold::tool {
@@ -35,7 +37,7 @@ constexpr int status_not_found = 127;
 struct options {
     std::optional<std::string> counters;
     std::optional<std::string> schedule;
-    std::optional<std::uint64_t> seed;
+    std::optional<std::string> seed;
     std::optional<std::string> check;
     std::optional<std::string> check_json;
     int error_exit = status_failure;
@@ -83,11 +85,19 @@ void set_schedule(const options& o) {
     if (o.seed && o.schedule == "fair") {
         throw usage_error("--seed: the fair schedule takes none");
     }
+    std::uint64_t seed = 0;
+    if (o.seed) {
+        const char* const end = o.seed->data() + o.seed->size();
+        if (const auto [at, wrong] = std::from_chars(o.seed->data(), end, seed); at != end || wrong != std::errc{}) {
+            throw usage_error(fmt::format("--seed: '{}' is no whole number from 0 to {}", *o.seed,
+                                          std::numeric_limits<std::uint64_t>::max()));
+        }
+    }
     if (o.schedule || o.seed) {
         ::setenv("SOFTGPU_SCHEDULE", o.schedule.value_or("adversarial").c_str(), 1);
     }
     if (o.seed) {
-        ::setenv("SOFTGPU_SEED", std::to_string(*o.seed).c_str(), 1);
+        ::setenv("SOFTGPU_SEED", std::to_string(seed).c_str(), 1);
     }
 }
 
@@ -104,118 +114,86 @@ std::string not_reached(const std::string& program, const std::optional<elf_fact
     return fmt::format("{} did not load the shared CUDA runtime; build it with -cudart shared", name);
 }
 
-// A file that the software GPU writes at the program's end, for a path that the user has given or for ourselves.
-class written_by_program {
-public:
-    // Throws report::write_error.
-    written_by_program(const char* variable, std::optional<std::string> target) {
-        std::string path;
-        if (target) {
-            file_.emplace(*target);
-            path = file_->temporary();
-        } else {
-            std::string name = (std::filesystem::temp_directory_path() / "warpfold-XXXXXX").string();
-            const int descriptor = ::mkstemp(name.data());
-            if (descriptor < 0) {
-                throw failure(fmt::format("cannot make a file in {}: {}",
-                                          std::filesystem::temp_directory_path().string(), std::strerror(errno)));
-            }
-            ::close(descriptor);
-            path = name;
-        }
-        path_ = path;
-        // Only what the program writes shall be there afterwards.
-        std::filesystem::remove(path_);
-        ::setenv(variable, path_.c_str(), 1);
-    }
-    ~written_by_program() {
-        std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
-    }
-    written_by_program(const written_by_program&) = delete;
-    written_by_program& operator=(const written_by_program&) = delete;
-
-    [[nodiscard]] bool is_there() const {
-        std::error_code error;
-        return std::filesystem::exists(path_, error);
-    }
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    void keep() {
-        if (file_) {
-            file_->commit_file();
-        }
-    }
-
-private:
-    std::optional<report::output_file> file_;
-    std::string path_;
-};
-
-// How many findings the file holds; nothing where it is no such file.
-std::optional<std::uint64_t> findings_in(const std::string& path) {
-    std::ifstream in(path);
-    const nlohmann::json document = nlohmann::json::parse(in, nullptr, false);
-    if (!document.is_object() || !document.contains("count") || !document["count"].is_number_unsigned()) {
-        return std::nullopt;
-    }
-    return document["count"].get<std::uint64_t>();
-}
-
-// What became of a file that is not there.
+// Why there is nothing.
 void complain_of(const std::string& what, const std::string& program, const program_end& end,
                  const std::optional<elf_facts>& facts) {
     if (end.signal != 0) {
         complain(fmt::format("{} was killed by signal {} ({}) before writing its {}", report::printable(program),
                              end.signal, ::strsignal(end.signal), what));
+    } else if (facts && facts->needs_shared_cuda_runtime()) {
+        complain(fmt::format("no {}: {} ended before its first call of CUDA, or they could not be written", what,
+                             report::printable(program)));
     } else {
         complain(fmt::format("no {}: {}", what, not_reached(program, facts)));
     }
 }
 
 int run_watched(const options& o, const std::vector<std::string>& arguments, const std::optional<elf_facts>& facts) {
-    std::optional<written_by_program> counters;
-    std::optional<written_by_program> profile;
-    std::optional<written_by_program> timeline;
-    std::optional<written_by_program> findings;
+    const report::passing_folder passing("warpfold-run");
+    const std::string folder = std::filesystem::absolute(passing.path()).string();
+    struct kind {
+        run_files files;
+        merged (*merge)(const std::vector<process_file>&);
+    };
+    std::vector<kind> kinds;
+    std::optional<run_files> findings;
     if (o.counters) {
-        counters.emplace("SOFTGPU_COUNTERS", o.counters);
+        kinds.push_back({{folder, "counters", "SOFTGPU_COUNTERS", o.counters}, merge_counters});
     }
     if (o.profile) {
-        profile.emplace("SOFTGPU_PROFILE", o.profile);
+        kinds.push_back({{folder, "profile", "SOFTGPU_PROFILE", o.profile}, merge_profiles});
     }
     if (o.timeline) {
-        timeline.emplace("SOFTGPU_TIMELINE", o.timeline);
+        kinds.push_back({{folder, "timeline", "SOFTGPU_TIMELINE", o.timeline}, merge_timelines});
     }
     if (o.check) {
         ::setenv("SOFTGPU_CHECK", o.check->c_str(), 1);
-        findings.emplace("SOFTGPU_CHECK_JSON", o.check_json);
+        findings.emplace(folder, "findings", "SOFTGPU_CHECK_JSON", o.check_json);
     }
     const program_end end = run_program(arguments);
     if (end.start_error != 0) {
         return cannot_start(arguments.front(), end.start_error);
     }
     int status = end.status;
-    const auto keep = [&](std::optional<written_by_program>& file, const char* what) {
-        if (file && file->is_there()) {
-            file->keep();
-        } else if (file) {
-            complain_of(what, arguments.front(), end, facts);
-            status = status != 0 ? status : status_failure;
+    const auto fail = [&] { status = status != 0 ? status : status_failure; };
+    const auto write = [&](run_files& files, const std::string& text) {
+        try {
+            files.write(text);
+        } catch (const report::write_error& error) { // the others shall be written all the same
+            complain(error.what());
+            fail();
         }
     };
-    keep(counters, "counters");
-    keep(profile, "profile");
-    keep(timeline, "timeline");
-    std::optional<std::uint64_t> count;
-    if (findings && findings->is_there()) {
-        count = findings_in(findings->path());
-        if (!count) {
-            throw failure("the software GPU left no list of findings");
+    for (kind& k : kinds) {
+        const std::vector<process_file> left = k.files.left();
+        if (left.empty()) {
+            complain_of(k.files.what(), arguments.front(), end, facts);
+            fail();
+            continue;
         }
-        complain(fmt::format("{} finding{}", *count, *count == 1 ? "" : "s"));
+        const merged all = k.merge(left);
+        for (const std::string& remark : all.remarks) {
+            complain(fmt::format("{}: {}", k.files.target(), remark));
+        }
+        write(k.files, all.text);
     }
-    keep(findings, "findings");
-    return count.value_or(0) != 0 ? o.error_exit : status;
+    if (!findings) {
+        return status;
+    }
+    const std::vector<process_file> left = findings->left();
+    if (left.empty()) {
+        complain_of("findings", arguments.front(), end, facts);
+        fail();
+        return status;
+    }
+    const merged_findings all = merge_findings(left);
+    for (const std::string& paragraph : all.not_printed) {
+        std::fputs(paragraph.c_str(), stderr);
+    }
+    complain(fmt::format("{} finding{}{}", all.count, all.count == 1 ? "" : "s",
+                         left.size() > 1 ? fmt::format(" in {} processes", left.size()) : ""));
+    write(*findings, all.text);
+    return all.count != 0 ? o.error_exit : status;
 }
 
 int run(const options& o) {
@@ -301,7 +279,6 @@ action add_run(CLI::App& app) {
            "from --seed")
         ->type_name("NAME");
     app.add_option("--seed", o->seed, "the adversarial schedule's seed; the same one gives the same order again")
-        ->check(CLI::NonNegativeNumber)
         ->type_name("NUMBER");
     app.add_option("--check", o->check,
                    "look for mistakes: memory, race, init, sync, leak, several with commas between, or all")

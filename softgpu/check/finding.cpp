@@ -2,16 +2,21 @@
 #include "softgpu/check/finding.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "softgpu/check/finding_report.hpp"
 
 namespace softgpu::check {
 
 namespace {
 
 using json = nlohmann::ordered_json;
+
+std::atomic<void (*)(const findings&)> told_of_new{nullptr};
 
 std::string place_text(const source_place& p) {
     std::string text;
@@ -56,6 +61,12 @@ json place_json(const source_place& p) {
 
 } // namespace
 
+namespace {
+
+bool names_warp_barrier(const finding& f) { return f.message.find("__syncwarp") != std::string::npos; }
+
+} // namespace
+
 std::string hexadecimal(std::uint64_t value) {
     char text[24];
     std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
@@ -78,15 +89,28 @@ bool findings::add(finding f) {
     for (const std::string& one : named) {
         places += one + '\n';
     }
-    const std::lock_guard lock(mutex_);
-    const auto [at, fresh] = known_.try_emplace({f.kind, f.kernel, f.is_note, std::move(places)}, list_.size());
-    if (fresh) {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto [at, fresh] = known_.try_emplace({f.kind, f.kernel, f.is_note, std::move(places)}, list_.size());
+        if (!fresh) {
+            finding& known = list_[at->second];
+            const std::uint64_t times = known.times + f.times;
+            // The first that was found tells what is missing, but not where others miss more than the warp's own barrier.
+            if (names_warp_barrier(known) && !names_warp_barrier(f)) {
+                known = std::move(f);
+            }
+            known.times = times;
+            return false;
+        }
         list_.push_back(std::move(f));
-    } else {
-        list_[at->second].times += f.times;
     }
-    return fresh;
+    if (const auto tell = told_of_new.load()) {
+        tell(*this);
+    }
+    return true;
 }
+
+void tell_of_new_findings(void (*whom)(const findings&)) noexcept { told_of_new.store(whom); }
 
 std::vector<finding> findings::list() const {
     const std::lock_guard lock(mutex_);
@@ -140,7 +164,10 @@ std::string to_text(const finding& f) {
     return text;
 }
 
-std::string to_json(const std::vector<finding>& list, std::string_view program) {
+std::string to_json(const std::vector<finding>& list, std::string_view program) { return to_json(list, program, {}); }
+
+std::string to_json(const std::vector<finding>& list, std::string_view program,
+                    const std::vector<std::string>& not_printed) {
     json out;
     if (!program.empty()) {
         out["program"] = program;
@@ -178,6 +205,9 @@ std::string to_json(const std::vector<finding>& list, std::string_view program) 
         }
         one["times"] = f.times;
         out["findings"].push_back(std::move(one));
+    }
+    if (!not_printed.empty()) {
+        out["not_printed"] = not_printed;
     }
     return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "softgpu/memory/host_page.hpp"
+
 namespace softgpu::check {
 
 namespace {
@@ -67,6 +69,9 @@ std::string session::describe(std::uint64_t at) const {
     const auto near = memory_.nearest(at);
     if (!near) {
         return "nothing is allocated";
+    }
+    if (const char* const what = memory::far_place(memory_, *near, at)) {
+        return what;
     }
     return at < near->base ? std::to_string(near->base - at) + " bytes before " + extent_of(*near)
                            : std::to_string(at - near->base - near->bytes) + " bytes behind the end of " +
@@ -190,7 +195,7 @@ void launch_checks::hand_on() {
         return std::any_of(found_.begin(), found_.end(), [&](const auto& other) {
             const auto& [which, f] = other;
             return std::get<0>(which) == race && !f.is_note &&
-                   (std::get<3>(which) == source || std::get<4>(which) == source);
+                   (std::get<3>(which) == source || (std::get<4>(which) & ~3ull) == source); // its last bits: how far apart
         });
     };
     for (auto& [which, f] : found_) {

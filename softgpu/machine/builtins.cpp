@@ -7,6 +7,7 @@
 #include <string>
 
 #include "softgpu/machine/calls.hpp"
+#include "softgpu/machine/inspect_report.hpp"
 #include "softgpu/machine/memory_of_lane.hpp"
 #include "softgpu/machine/print.hpp"
 
@@ -80,6 +81,8 @@ bool fail_assertion(const instruction* i, warp* w, const call_site& site) {
         return true;
     });
     if (readable) {
+        report_end(w, i, "failed assertion", all.substr(0, all.find('\n')),
+                   static_cast<unsigned>(std::countr_zero(w->mask)));
         raise_verbatim(w, fault_kind::assertion, std::move(all));
     }
     return false;
@@ -104,6 +107,7 @@ bool run_free(const instruction* i, warp* w, const call_site& site) {
             char text[96];
             std::snprintf(text, sizeof(text), "free of 0x%llx, which malloc has not given, or which is freed already",
                           static_cast<unsigned long long>(at));
+            report_end(w, i, invalid_free, text, l);
             raise_text(w, i, fault_kind::illegal_address, text, l);
             return false;
         }

@@ -7,6 +7,7 @@
 #include "softgpu/machine/describe.hpp"
 #include "softgpu/machine/inspect_report.hpp"
 #include "softgpu/machine/shared_layout.hpp"
+#include "softgpu/memory/host_page.hpp"
 
 namespace softgpu::machine {
 
@@ -47,10 +48,23 @@ void record(warp* w, fault_kind kind, std::string message) {
     l.stop.store(true, std::memory_order_release);
 }
 
+const char* finding_kind(fault_kind kind) {
+    switch (kind) {
+    case fault_kind::misaligned_address: return "misaligned access";
+    case fault_kind::trap: return "trap";
+    case fault_kind::stack_overflow: return "stack overflow";
+    case fault_kind::unsupported: return "unsupported instruction";
+    default: return "illegal address";
+    }
+}
+
 std::string beside(const launch_state& l, std::uint64_t at) {
     const auto near = l.memory->nearest(at);
     if (!near) {
         return "; nothing is allocated";
+    }
+    if (const char* const what = memory::far_place(*l.memory, *near, at)) {
+        return std::string("; it is ") + what;
     }
     const std::uint64_t end = near->base + near->bytes;
     const bool array = near->kind == memory::allocation_kind::array;
@@ -101,6 +115,10 @@ const instruction* raise(warp* w, const instruction* i, fault_kind kind, const c
 }
 
 const instruction* raise_text(warp* w, const instruction* i, fault_kind kind, const std::string& what, unsigned lane) {
+    const launch_state& l = *w->host->launch;
+    if (l.checks != nullptr && !l.checks->has_found(invalid_free)) {
+        report_end(w, i, finding_kind(kind), what, lane);
+    }
     record(w, kind, where(w, lane) + ": " + what + call_path(w, i));
     return nullptr;
 }
@@ -127,7 +145,7 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
     } else {
         text += ": out of bounds; the thread has " + std::to_string(l.local_bytes) + " bytes";
     }
-    if (l.checks != nullptr && l.checks->owner.has(check::memory)) {
+    if (l.checks != nullptr) { // whichever are on: it ends the kernel
         const bool global = std::string_view(space) == "global";
         const bool freed = global && !misaligned && l.memory->find_released(at).has_value();
         seen what;

@@ -18,10 +18,26 @@ namespace softgpu::machine {
 
 namespace {
 
+constexpr const char* cannot_run = "kernel that cannot run";
+
 constexpr std::uint64_t most_stack = memory::device_memory::window_bytes;
 
 fault not_runnable(fault_kind kind, const std::string& kernel, const std::string& why) {
     return {kind, "kernel " + demangled(kernel) + ": " + why};
+}
+
+// What no thread alone has done.
+void report_end(const launch_request& request, const std::string& kernel, check::check_set check, const char* kind,
+                const fault& why) {
+    if (request.checks == nullptr) {
+        return;
+    }
+    check::finding f;
+    f.check = check;
+    f.kind = kind;
+    f.message = why.message;
+    f.kernel = demangled(kernel);
+    request.checks->sink().add(std::move(f));
 }
 
 void run_blocks(launch_state& state, const program_code& code, const kernel& k, bool profiled, launch_result& result) {
@@ -67,6 +83,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
         code = &inside.code_of(const_cast<kernel&>(k), variant_of(request));
     } catch (const ptx::error& e) {
         result.error = not_runnable(fault_kind::invalid_ptx, k.name, std::string("PTX ") + e.what());
+        report_end(request, k.name, check::memory, cannot_run, result.error);
         return result;
     }
     launch_state state;
@@ -101,6 +118,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
         }
     } catch (const memory::out_of_memory& e) {
         result.error = not_runnable(fault_kind::illegal_address, k.name, e.what());
+        report_end(request, k.name, check::memory, cannot_run, result.error);
     }
     std::optional<check::launch_checks> checks;
     if (request.checks != nullptr) {
@@ -115,6 +133,11 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     }
     if (!result.error) {
         run_blocks(state, *code, k, inside.profiling && request.count, result);
+    }
+    // Unless the check of barriers has said more of it.
+    if (checks && result.error.kind == fault_kind::deadlock && !checks->has_found("threads that never meet") &&
+        !checks->has_found("mismatched masks")) {
+        report_end(request, k.name, check::sync, "deadlock", result.error);
     }
     for (const memory::address taken : {state.constant_base, state.grid_workspace}) {
         if (taken != 0) {

@@ -27,16 +27,20 @@ check::finding_access described(const launch_state& l, const seen_access& a) {
 } // namespace
 
 check::launch_checks::alike alike_of(check::check_set check, const char* kind, bool is_note,
-                                     const instruction_place& first, const instruction_place& second) {
+                                     const instruction_place& first, const instruction_place& second,
+                                     reach between) {
     const auto number = [](const instruction_place& p) {
         return p.function == nullptr ? ~0ull : reinterpret_cast<std::uint64_t>(p.function->instructions.data() + p.index);
     };
-    return {check, kind, is_note, std::min(number(first), number(second)), std::max(number(first), number(second))};
+    // Addresses of instructions have bits to spare.
+    return {check, kind, is_note, std::min(number(first), number(second)),
+            (std::max(number(first), number(second)) & ~3ull) | static_cast<std::uint64_t>(between)};
 }
 
 bool count_again(launch_state& l, check::check_set check, const char* kind, bool is_note,
-                 const instruction_place& first, const instruction_place& second) {
-    return l.checks->count_again(alike_of(check, kind, is_note, first, second));
+                 const instruction_place& first, const instruction_place& second,
+                 reach between) {
+    return l.checks->count_again(alike_of(check, kind, is_note, first, second, between));
 }
 
 instruction_place place_of(const warp* w, const instruction* i) { return {frame_of(w->frame)->code->source, i->source}; }
@@ -55,8 +59,20 @@ void report(launch_state& l, seen what, const seen_access& now, const seen_acces
         f.accesses.push_back(described(l, *before));
     }
     l.checks->add(alike_of(what.check, what.kind, what.is_note, now.where,
-                           before != nullptr ? before->where : instruction_place{}),
+                           before != nullptr ? before->where : instruction_place{}, what.between),
                   std::move(f));
+}
+
+void report_end(warp* w, const instruction* i, const char* kind, std::string message, unsigned lane) {
+    launch_state& l = *w->host->launch;
+    if (l.checks == nullptr) {
+        return;
+    }
+    seen what;
+    what.check = check::memory;
+    what.kind = kind;
+    what.message = std::move(message);
+    report(l, std::move(what), {"the kernel ends here", place_of(w, i), w->owner->linear, thread_of(w, lane), {}});
 }
 
 std::string access_text(const access_site& site) {

@@ -270,8 +270,11 @@ private:
     [[nodiscard]] const char* kind() const { return in_global_ ? global_race : shared_race; }
 
     [[nodiscard]] bool enough(stamp s) const {
-        return l_.checks->times(alike_of(check::race, kind(), false, own_place(), place_before(s))) >
-               most_searched;
+        std::uint64_t times = 0;
+        for (const reach between : {reach::block, reach::warp, reach::lane}) {
+            times += l_.checks->times(alike_of(check::race, kind(), false, own_place(), place_before(s), between));
+        }
+        return times > most_searched;
     }
 
     void note_read(stamp& read, stamp mine) const {
@@ -427,23 +430,25 @@ private:
             same_value = *value == in_memory();
         }
         const bool is_note = same_value && of_write && site_.verb == access_verb::store;
-        if (count_again(l_, check::race, kind(), is_note, own_place(), place_before(s))) {
+        std::uint64_t block = 0;
+        event e;
+        static_cast<void>(event_of(s, block, e));
+        const check::spread by = of_write ? check::spread::thread : check::spread_of(s);
+        const bool blocks = block != b_.linear || by == check::spread::blocks;
+        const bool warps = e.warp != w_->index || by == check::spread::warps;
+        const reach between = one_instruction ? reach::lane : blocks ? reach::block : warps ? reach::warp : reach::lane;
+        if (count_again(l_, check::race, kind(), is_note, own_place(), place_before(s), between)) {
             return;
         }
         seen what;
         what.check = check::race;
+        what.between = between;
         what.kind = kind();
         what.is_note = is_note;
-        std::uint64_t block = 0;
-        event e;
-        static_cast<void>(event_of(s, block, e));
         if (one_instruction) {
             what.message = same_value ? "lanes of one instruction write the same value to one word"
                                       : different_values;
         } else {
-            const check::spread by = of_write ? check::spread::thread : check::spread_of(s);
-            const bool blocks = block != b_.linear || by == check::spread::blocks;
-            const bool warps = e.warp != w_->index || by == check::spread::warps;
             what.message = blocks  ? "two blocks use one word without an order between them"
                            : warps ? "two warps of a block use one word without a barrier between them"
                                    : without_syncwarp;

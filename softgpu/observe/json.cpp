@@ -50,9 +50,11 @@ std::string to_json(const launch_record& record) {
     return text_of(out);
 }
 
-void write_launches(const std::string& path, const device_facts& device, std::span<const launch_record> launches) {
+void write_launches(const std::string& path, const device_facts& device, std::span<const launch_record> launches,
+                    bool finished) {
     whole_file file(path);
-    file.put("{\"device\":" + text_of(facts_json(device)) + ",\n\"launches\":[");
+    file.put("{\"device\":" + text_of(facts_json(device)) + (finished ? "" : ",\n\"unfinished\":true") +
+             ",\n\"launches\":[");
     for (std::size_t i = 0; i < launches.size(); ++i) {
         file.put((i == 0 ? "\n" : ",\n") + to_json(launches[i]));
     }

@@ -30,8 +30,9 @@ struct device_facts {
 [[nodiscard]] std::string to_json(const launch_record& record);
 
 // {"device":{...},"launches":[...]}, one launch a line. The file appears whole or not at all. Throws std::runtime_error
-// with the path and the reason where it cannot be written.
-void write_launches(const std::string& path, const device_facts& device, std::span<const launch_record> launches);
+// with the path and the reason where it cannot be written. Not `finished`: more may come, and "unfinished":true says so.
+void write_launches(const std::string& path, const device_facts& device, std::span<const launch_record> launches,
+                    bool finished = true);
 
 // {"format":"warpfold profile","version":1,"device":{...},"counters":{NAME:MEANING, ...},
 //  "sources":{PATH:{LINE:TEXT, ...}, ...},      lines that instructions come from and their neighbours, where readable
@@ -39,6 +40,7 @@ void write_launches(const std::string& path, const device_facts& device, std::sp
 //    "instructions":[{"ptx":...,"ptx_line":...,"function":...,"at":[[PATH,LINE,COLUMN,FUNCTION], ...],
 //      "guarded_off":...,"counters":{those that are not 0}}, ...]}, ...]}
 // One instruction a line. Throws as write_launches does.
-void write_profile(const std::string& path, const device_facts& device, std::span<const kernel_profile> kernels);
+void write_profile(const std::string& path, const device_facts& device, std::span<const kernel_profile> kernels,
+                   bool finished = true);
 
 } // namespace softgpu::observe

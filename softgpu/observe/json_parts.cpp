@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/observe/json_parts.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <stdexcept>
-#include <unistd.h>
-#include <utility>
-
 namespace softgpu::observe {
 
 using json = nlohmann::ordered_json;
@@ -27,41 +21,5 @@ json facts_json(const device_facts& device) {
 }
 
 std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-whole_file::whole_file(std::string path)
-    : path_(std::move(path)), unfinished_(path_ + ".part" + std::to_string(::getpid())),
-      file_(std::fopen(unfinished_.c_str(), "w")) {
-    if (file_ == nullptr) {
-        complain("write");
-    }
-}
-
-whole_file::~whole_file() {
-    if (!committed_ && file_ != nullptr) {
-        std::remove(unfinished_.c_str());
-    }
-}
-
-void whole_file::complain(const char* what) {
-    const std::string reason = std::strerror(errno);
-    std::remove(unfinished_.c_str());
-    throw std::runtime_error(std::string("cannot ") + what + " " + path_ + ": " + reason);
-}
-
-void whole_file::put(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) {
-        complain("write");
-    }
-}
-
-void whole_file::commit() {
-    if (std::fclose(file_.release()) != 0) {
-        complain("write");
-    }
-    if (std::rename(unfinished_.c_str(), path_.c_str()) != 0) {
-        complain("rename a file to");
-    }
-    committed_ = true;
-}
 
 } // namespace softgpu::observe

@@ -83,10 +83,12 @@ json instruction_of(const profile_point& p, const point_counts& c) {
 
 } // namespace
 
-void write_profile(const std::string& path, const device_facts& device, std::span<const kernel_profile> kernels) {
+void write_profile(const std::string& path, const device_facts& device, std::span<const kernel_profile> kernels,
+                   bool finished) {
     whole_file file(path);
     file.put(R"({"format":"warpfold profile","version":1,)"
-             "\n\"device\":" +
+             "\n" +
+             std::string(finished ? "" : "\"unfinished\":true,\n") + "\"device\":" +
              text_of(facts_json(device)) + ",\n\"counters\":" + text_of(meanings()) +
              ",\n\"sources\":" + text_of(sources_of(kernels)) + ",\n\"kernels\":[");
     for (std::size_t k = 0; k < kernels.size(); ++k) {

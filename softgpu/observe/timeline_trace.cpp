@@ -95,9 +95,13 @@ std::string trace_of(std::span<const traced> timelines) {
     return all.text();
 }
 
-void write_trace(const std::string& path, std::span<const traced> timelines) {
+void write_trace(const std::string& path, std::span<const traced> timelines, bool finished) {
     whole_file file(path);
-    file.put(trace_of(timelines));
+    std::string text = trace_of(timelines);
+    if (!finished) {
+        text.insert(1, "\"unfinished\":true,\n");
+    }
+    file.put(text);
     file.commit();
 }
 

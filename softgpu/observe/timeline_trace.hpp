@@ -20,6 +20,7 @@ struct traced {
 [[nodiscard]] std::string trace_of(std::span<const traced> timelines);
 
 // The file appears whole or not at all. Throws std::runtime_error with the path and the reason where it cannot be written.
-void write_trace(const std::string& path, std::span<const traced> timelines);
+// Not `finished`: more may come, and "unfinished":true says so.
+void write_trace(const std::string& path, std::span<const traced> timelines, bool finished = true);
 
 } // namespace softgpu::observe

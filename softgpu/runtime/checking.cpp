@@ -5,17 +5,18 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <unistd.h>
+#include <utility>
 
+#include "softgpu/check/finding_report.hpp"
+#include "softgpu/observe/whole_file.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/graph.hpp"
+#include "softgpu/runtime/journal.hpp"
 #include "softgpu/runtime/order_checking.hpp"
-#include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime::checking {
 namespace {
@@ -39,6 +40,9 @@ struct reported {
     std::mutex mutex;
     std::size_t printed = 0; // of the list
     std::size_t written = 0;
+    std::string path; // of the file; empty: none
+    bool complained = false;
+    bool ended = false;
 };
 
 reported& so_far() {
@@ -65,40 +69,81 @@ private:
     std::optional<order_keeper> keeper_;
 };
 
-void write_file(const settings& options) {
-    if (options.check_json_path.empty()) {
+std::vector<check::finding> not_printed() {
+    std::vector<check::finding> all = all_findings().list();
+    std::vector<check::finding> fresh(all.begin() + static_cast<std::ptrdiff_t>(so_far().printed), all.end());
+    std::stable_partition(fresh.begin(), fresh.end(), [](const check::finding& f) { return !f.is_note; });
+    return fresh;
+}
+
+// Under its lock.
+void write_file() {
+    if (so_far().path.empty()) {
         return;
     }
-    const std::string text = check::to_json(all_findings().list(), {});
-    const std::string unfinished = options.check_json_path + ".part" + std::to_string(::getpid());
-    std::FILE* const file = std::fopen(unfinished.c_str(), "w");
-    const bool fine = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if ((file != nullptr && std::fclose(file) != 0) || !fine ||
-        std::rename(unfinished.c_str(), options.check_json_path.c_str()) != 0) {
-        const std::string reason = std::strerror(errno);
-        std::remove(unfinished.c_str());
-        report("SOFTGPU_CHECK_JSON: cannot write " + options.check_json_path + ": " + reason);
+    try {
+        std::vector<std::string> paragraphs;
+        for (const check::finding& f : not_printed()) {
+            paragraphs.push_back(check::to_text(f));
+        }
+        observe::whole_file file(so_far().path);
+        file.put(check::to_json(all_findings().list(), program_invocation_short_name, paragraphs));
+        file.commit();
+    } catch (const std::exception& e) {
+        if (!std::exchange(so_far().complained, true)) {
+            report(std::string("SOFTGPU_CHECK_JSON: ") + e.what());
+        }
+    }
+}
+
+thread_local int many_at_once = 0;
+
+void write_new(const check::findings& to) noexcept {
+    if (&to != &all_findings() || many_at_once != 0 || !journal::instance().is_of_this_process()) {
+        return;
+    }
+    try {
+        const std::lock_guard lock(so_far().mutex);
+        so_far().written = all_findings().size();
+        if (!observe::whole_file::is_direct(so_far().path)) {
+            write_file();
+        }
+    } catch (const std::exception& e) {
+        report(std::string("the checks' report: ") + e.what());
     }
 }
 
 void print_new() {
-    std::vector<check::finding> all = all_findings().list();
-    std::vector<check::finding> fresh(all.begin() + static_cast<std::ptrdiff_t>(so_far().printed), all.end());
-    so_far().printed = all.size();
-    std::stable_partition(fresh.begin(), fresh.end(), [](const check::finding& f) { return !f.is_note; });
+    const std::vector<check::finding> fresh = not_printed();
+    so_far().printed += fresh.size();
     for (const check::finding& f : fresh) {
         const std::string text = check::to_text(f);
         static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
     }
 }
 
-bool is_child() { return ::getpid() != registry::instance().process(); }
+bool is_child() { return !journal::instance().is_of_this_process(); }
 
 } // namespace
 
 std::unique_ptr<check::session> begin(const settings& options, memory::device_memory& memory) {
     return options.checks == 0 ? nullptr : std::make_unique<owned_session>(options.checks, memory);
 }
+
+void begin_report(const settings& options) noexcept {
+    if (options.checks == 0) {
+        return;
+    }
+    {
+        const std::lock_guard lock(so_far().mutex);
+        so_far().path = options.check_json_path;
+    }
+    write_new(all_findings());
+    check::tell_of_new_findings(write_new);
+}
+
+many_findings::many_findings() noexcept { ++many_at_once; }
+many_findings::~many_findings() { --many_at_once; }
 
 void send_findings_to(check::findings* sink) noexcept { chosen_sink.store(sink); }
 
@@ -122,12 +167,14 @@ void launched(const settings& options, bool fault) noexcept {
     }
     try {
         const std::lock_guard lock(so_far().mutex);
-        if (fault) {
+        if (fault || so_far().ended) {
             print_new();
         }
-        if (all_findings().size() != so_far().written) {
+        if (fault || all_findings().size() != so_far().written) {
             so_far().written = all_findings().size();
-            write_file(options);
+            if (!observe::whole_file::is_direct(so_far().path)) {
+                write_file();
+            }
         }
     } catch (const std::exception& e) {
         report(std::string("the checks' report: ") + e.what());
@@ -135,6 +182,7 @@ void launched(const settings& options, bool fault) noexcept {
 }
 
 void find_leaks(check::session& s, std::uint64_t after) {
+    const many_findings several;
     std::set<memory::address> idle;
     if (context* const gpu = context::existing()) {
         for (const auto& [base, a] : gpu->state().graphs.allocations) {
@@ -162,8 +210,10 @@ void report_all(const settings& options) noexcept {
     }
     try {
         const std::lock_guard lock(so_far().mutex);
+        so_far().path = options.check_json_path;
+        so_far().ended = true;
         print_new();
-        write_file(options);
+        write_file();
     } catch (const std::exception& e) {
         report(std::string("the checks' report: ") + e.what());
     }

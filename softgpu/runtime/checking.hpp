@@ -19,6 +19,17 @@ namespace checking {
 
 // nullptr where no check is on. The session is the current one until it ends.
 [[nodiscard]] std::unique_ptr<check::session> begin(const settings& options, memory::device_memory& memory);
+// The process has begun to use the runtime: its file is there from now on, and holds every finding as soon as it is made.
+void begin_report(const settings& options) noexcept;
+// While it lives, this thread's findings do not get there one by one: there will be many, and launched() or report_all()
+// follows.
+class many_findings {
+public:
+    many_findings() noexcept;
+    ~many_findings();
+    many_findings(const many_findings&) = delete;
+    many_findings& operator=(const many_findings&) = delete;
+};
 // Who gets what the sessions find that begin from now on; nullptr: the process, which reports it.
 void send_findings_to(check::findings* sink) noexcept;
 // The session of the moment, or nullptr.

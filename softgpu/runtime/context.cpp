@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <unistd.h>
 
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/capture.hpp"
@@ -103,6 +104,28 @@ double read_deadlock_seconds(double standard) {
     return seconds;
 }
 
+// In the name of a file, %p is the process, %t the nanosecond at which it began to use the runtime, and %% a percent
+// sign: every process of several has a file of its own, also those that exec() puts in another's place.
+std::string read_path(const char* variable) {
+    const std::string_view asked = environment(variable);
+    std::string path;
+    for (std::size_t k = 0; k < asked.size(); ++k) {
+        const char next = asked[k] == '%' && k + 1 < asked.size() ? asked[k + 1] : '\0';
+        if (next == 'p') {
+            path += std::to_string(::getpid());
+        } else if (next == 't') {
+            path += std::to_string(std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+        } else if (next != '%') {
+            path += asked[k];
+            continue;
+        } else {
+            path += '%';
+        }
+        ++k;
+    }
+    return path;
+}
+
 check::check_set read_checks() {
     const std::string_view asked = environment("SOFTGPU_CHECK");
     try {
@@ -123,14 +146,33 @@ settings read_settings() {
     s.workers = read_workers();
     s.seed = read_seed();
     s.deadlock_seconds = read_deadlock_seconds(s.deadlock_seconds);
-    s.counters_path = environment("SOFTGPU_COUNTERS");
-    s.profile_path = environment("SOFTGPU_PROFILE");
-    s.timeline_path = environment("SOFTGPU_TIMELINE");
+    s.counters_path = read_path("SOFTGPU_COUNTERS");
+    s.profile_path = read_path("SOFTGPU_PROFILE");
+    s.timeline_path = read_path("SOFTGPU_TIMELINE");
     s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty() || !s.timeline_path.empty();
     s.checks = read_checks();
-    s.check_json_path = environment("SOFTGPU_CHECK_JSON");
+    s.check_json_path = read_path("SOFTGPU_CHECK_JSON");
     return s;
 }
+
+namespace {
+
+// A call after another must not say again what is wrong with the environment.
+settings read_settings_once_said() {
+    static std::string& said = *new std::string;
+    try {
+        return read_settings();
+    } catch (failure& f) {
+        if (f.message == said) {
+            f.message.clear();
+        } else {
+            said = f.message;
+        }
+        throw;
+    }
+}
+
+} // namespace
 
 context& context::current() {
     if (context* made = the_context.load(std::memory_order_acquire)) {
@@ -142,7 +184,8 @@ context& context::current() {
     static std::mutex& making = *new std::mutex;
     const std::lock_guard lock(making);
     if (the_context.load(std::memory_order_relaxed) == nullptr) {
-        the_context.store(new context(read_settings()), std::memory_order_release);
+        the_context.store(new context(read_settings_once_said()), std::memory_order_release);
+        journal::instance().begin(the_context.load()->options());
         pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
     }
     return *the_context.load(std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/refused.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 thread_local error this_threads_last_error = error::success;
 
 error remember(error e) noexcept {
+    refused::last_error_overwritten();
     this_threads_last_error = e;
     return e;
 }
@@ -82,9 +84,15 @@ error take_last_error() noexcept { return std::exchange(this_threads_last_error,
 #pragma GCC visibility push(default)
 extern "C" {
 
-error cudaGetLastError() { return take_last_error(); }
+error cudaGetLastError() {
+    refused::last_error_asked_for();
+    return take_last_error();
+}
 
-error cudaPeekAtLastError() { return last_error(); }
+error cudaPeekAtLastError() {
+    refused::last_error_asked_for();
+    return last_error();
+}
 
 const char* cudaGetErrorName(error e) { return name_of(e); }
 

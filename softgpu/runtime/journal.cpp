@@ -4,17 +4,21 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <set>
 #include <unistd.h>
 #include <vector>
 
 #include "softgpu/observe/json.hpp"
+#include "softgpu/observe/whole_file.hpp"
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/executor.hpp"
 #include "softgpu/runtime/operation_journal.hpp"
 #include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/profile.hpp"
+#include "softgpu/runtime/refused.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime {
@@ -22,6 +26,19 @@ namespace {
 
 // What a program leaves behind unfinished gets this long before the process ends without it.
 constexpr std::chrono::milliseconds time_to_end{5000};
+
+// How long may be spent on files while the process runs: so much, and one part in so many of its time.
+constexpr std::chrono::milliseconds most_spent_at_first{50};
+constexpr int share_of_writing = 20;
+
+void report_once(const std::string& text) {
+    static std::mutex& mutex = *new std::mutex;
+    static std::set<std::string>& said = *new std::set<std::string>;
+    const std::lock_guard lock(mutex);
+    if (said.insert(text).second) {
+        report(text);
+    }
+}
 
 observe::device_facts facts_of(const card& c) {
     return {.name = std::string(c.name),
@@ -63,9 +80,11 @@ void journal::end_list(launch_list& list) {
 
 void journal::add(const settings& options, std::uint64_t launch, observe::launch_record record) {
     bool write_now = false;
+    bool after_end = false;
     operation_journal::account(launch, record);
     {
         const std::lock_guard lock(mutex_);
+        after_end = ended_;
         if (!options.counters_path.empty() || !options.profile_path.empty() || !options.timeline_path.empty()) {
             write_now = ended_ || !record.fault.empty(); // after a fault a program may abort
         }
@@ -80,7 +99,17 @@ void journal::add(const settings& options, std::uint64_t launch, observe::launch
         }
     }
     if (write_now) {
-        write(options);
+        write(options, after_end ? moment::after_end : moment::under_way);
+    }
+}
+
+void journal::add_refused(observe::launch_record record) {
+    const std::lock_guard lock(mutex_);
+    if (!lists_.empty()) {
+        const std::uint64_t launch = next_launch();
+        for (launch_list* const list : lists_) {
+            (*list)[launch] = record;
+        }
     }
 }
 
@@ -97,51 +126,85 @@ void journal::deliver() {
         }
         lock.lock();
     }
+    lock.unlock();
+    if (const context* const gpu = context::existing()) {
+        write_now_and_then(gpu->options());
+    }
 }
 
-void journal::write(const settings& options) noexcept {
-    if (::getpid() != registry::instance().process()) {
+bool journal::is_of_this_process() const {
+    const int began = process_;
+    return ::getpid() == (began != 0 ? began : registry::instance().process());
+}
+
+void journal::write(const settings& options, moment now) noexcept {
+    const bool finished = now != moment::under_way;
+    const auto attempt = [&](const char* wanted_by, const std::string& path, auto&& body) {
+        try {
+            // What stands there already and is no file takes one text, at the end.
+            if (!path.empty() && (now == moment::end || !observe::whole_file::is_direct(path))) {
+                body();
+            }
+        } catch (const std::exception& e) {
+            report_once(wanted_by + std::string(": ") + e.what());
+        }
+    };
+    if (!is_of_this_process()) {
         return; // a child that the program has forked leaves its parent's files alone
     }
-    const char* wanted_by = "SOFTGPU_COUNTERS: ";
-    try {
-        if (!options.counters_path.empty()) {
-            const std::lock_guard lock(mutex_);
-            std::vector<observe::launch_record> in_order;
-            in_order.reserve(records_.size());
-            for (const auto& [launch, record] : records_) {
-                in_order.push_back(record);
-            }
-            observe::write_launches(options.counters_path, facts_of(*options.device), in_order);
+    const std::lock_guard in_turn(writing_);
+    const auto start = std::chrono::steady_clock::now();
+    attempt("SOFTGPU_COUNTERS", options.counters_path, [&] {
+        const std::lock_guard lock(mutex_);
+        std::vector<observe::launch_record> in_order;
+        in_order.reserve(records_.size());
+        for (const auto& [launch, record] : records_) {
+            in_order.push_back(record);
         }
-        wanted_by = "SOFTGPU_PROFILE: ";
-        if (!options.profile_path.empty()) {
-            profile::instance().write(options.profile_path, facts_of(*options.device));
-        }
-        wanted_by = "SOFTGPU_TIMELINE: ";
-        if (!options.timeline_path.empty()) {
-            operation_journals::write(options);
-        }
-    } catch (const std::exception& e) {
-        report(wanted_by + std::string(e.what()));
+        observe::write_launches(options.counters_path, facts_of(*options.device), in_order, finished);
+    });
+    attempt("SOFTGPU_PROFILE", options.profile_path, [&] {
+        profile::instance().write(options.profile_path, facts_of(*options.device), finished);
+    });
+    attempt("SOFTGPU_TIMELINE", options.timeline_path, [&] { operation_journals::write(options, finished); });
+    spent_ += std::chrono::steady_clock::now() - start;
+}
+
+void journal::write_now_and_then(const settings& options) noexcept {
+    if (options.counters_path.empty() && options.profile_path.empty() && options.timeline_path.empty()) {
+        return;
     }
+    {
+        const std::lock_guard in_turn(writing_);
+        if (spent_ > most_spent_at_first + (std::chrono::steady_clock::now() - began_) / share_of_writing) {
+            return;
+        }
+    }
+    write(options, moment::under_way);
 }
 
 void journal::end(const settings& options) noexcept {
+    if (!is_of_this_process()) {
+        return;
+    }
     executor::instance().wait_for_all(time_to_end);
     {
         const std::lock_guard lock(mutex_);
         ended_ = true;
     }
-    write(options);
+    write(options, moment::end);
+    refused::nobody_asks();
     checking::memory_ends(context::existing() != nullptr && context::existing()->poisoned());
     checking::report_all(options);
 }
 
 namespace {
 
-// Runs when the process ends by exit() or by the end of main, after the program's own destructors.
+// Runs when the process ends by exit() or by the end of main, after the program's own destructors; or by quick_exit().
 [[gnu::destructor]] void write_at_exit() {
+    if (!journal::instance().is_of_this_process()) {
+        return;
+    }
     if (context* gpu = context::existing()) {
         journal::instance().end(gpu->options());
     } else if (!registry::instance().empty()) {
@@ -156,6 +219,18 @@ namespace {
 }
 
 } // namespace
+
+void journal::begin(const settings& options) noexcept {
+    process_ = ::getpid();
+    {
+        const std::lock_guard in_turn(writing_);
+        began_ = std::chrono::steady_clock::now();
+    }
+    write(options, moment::under_way);
+    checking::begin_report(options);
+    std::at_quick_exit(write_at_exit);
+}
+
 } // namespace softgpu::runtime
 
 #pragma GCC visibility push(default)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -21,6 +22,12 @@ class journal {
 public:
     static journal& instance();
 
+    // The process has begun to use the runtime: the files that the environment asks for are there from now on, so that a
+    // process which does not end by exit() leaves them too.
+    void begin(const settings& options) noexcept;
+    // false: a child that was forked from the process which began.
+    [[nodiscard]] bool is_of_this_process() const;
+
     // What has run so far goes to the observer of before.
     void set_observer(observe::launch_observer observer, void* user);
     // The place of a launch in the order of issue.
@@ -32,15 +39,22 @@ public:
     void end_list(launch_list& list);
     // A launch is over. Called by any thread.
     void add(const settings& options, std::uint64_t launch, observe::launch_record record);
+    // One that was refused: for lists only.
+    void add_refused(observe::launch_record record);
     // Gives the observer what has run and it has not seen. To be called without the context's lock, by a thread of the
     // program: the observer may call the runtime.
     void deliver();
-    // Writes what there is, if the environment asks for it. Trouble is one line on stderr.
-    void write(const settings& options) noexcept;
     // From now on every launch is written at once: nothing else will come after it.
     void end(const settings& options) noexcept;
 
 private:
+    enum class moment { under_way, end, after_end };
+
+    // Writes what there is, if the environment asks for it. Trouble is one line on stderr for each file.
+    void write(const settings& options, moment now) noexcept;
+    // The same where that has taken little of the process's time so far.
+    void write_now_and_then(const settings& options) noexcept;
+
     std::recursive_mutex delivering_;
     std::mutex mutex_;
     observe::launch_observer observer_ = nullptr;
@@ -50,6 +64,11 @@ private:
     launch_list records_; // for the file
     std::vector<launch_list*> lists_;
     bool ended_ = false;
+    std::atomic<int> process_{0}; // that has begun; 0: none
+
+    std::mutex writing_;
+    std::chrono::steady_clock::time_point began_{};
+    std::chrono::steady_clock::duration spent_{};
 };
 
 } // namespace softgpu::runtime

@@ -20,6 +20,7 @@
 #include "softgpu/runtime/operation_journal.hpp"
 #include "softgpu/runtime/printed.hpp"
 #include "softgpu/runtime/profile.hpp"
+#include "softgpu/runtime/refused.hpp"
 #include "softgpu/runtime/work.hpp"
 
 namespace softgpu::runtime {
@@ -106,12 +107,22 @@ void launch(context& gpu, kernel_work work, void* const* arguments, stream* hand
 }
 
 error launch(const void* kernel, kernel_work work, void* const* arguments, stream* on) {
-    return call([&](context& gpu, locked&) {
+    const bool by_syntax = refused::take_launch_syntax();
+    const dimensions grid = work.grid;
+    const dimensions block = work.block;
+    const std::uint64_t dynamic_shared_bytes = work.dynamic_shared_bytes;
+    bool alive = false;
+    const error result = call([&](context& gpu, locked&) {
         gpu.must_be_alive();
+        alive = true;
         gpu.checked(on);
         work.what = &function_of(kernel);
         launch(gpu, std::move(work), arguments, on);
     });
+    if (result != error::success && alive) { // after a kernel's error no launch is refused for its own sake
+        refused::launch(registry::instance().find_function(kernel), grid, block, dynamic_shared_bytes, result, by_syntax);
+    }
+    return result;
 }
 
 // Attributes that ask for what is not there are refused; hints are not.
@@ -211,7 +222,11 @@ void perform(context& gpu, const kernel_work& work, std::uint64_t launch) {
                                   .by_interval = {},
                                   .fault = {}};
     const auto start = std::chrono::steady_clock::now();
-    machine::launch_result result = machine::launch(*image.owner, *image.kernel, request);
+    machine::launch_result result;
+    {
+        const checking::many_findings of_this_launch;
+        result = machine::launch(*image.owner, *image.kernel, request);
+    }
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     keep_printed(launch, std::move(result.printed));
     if (request.count) {

@@ -185,12 +185,12 @@ void begin(const settings& options) {
     }
 }
 
-void write(const settings& options) {
+void write(const settings& options, bool finished) {
     const std::lock_guard lock(here().mutex);
     const observe::operation_log log = here().whole == nullptr ? observe::operation_log{} : here().whole->so_far();
     const observe::timeline modelled = observe::model_of(log, machine_of(*options.device));
     const observe::traced one{std::string(options.device->name), &modelled};
-    observe::write_trace(options.timeline_path, {&one, 1});
+    observe::write_trace(options.timeline_path, {&one, 1}, finished);
 }
 
 } // namespace operation_journals

@@ -83,7 +83,7 @@ namespace operation_journals {
 // Where the environment asks for a timeline of the whole program.
 void begin(const settings& options);
 // Writes it. Throws std::runtime_error.
-void write(const settings& options);
+void write(const settings& options, bool finished);
 
 } // namespace operation_journals
 

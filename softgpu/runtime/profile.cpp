@@ -47,9 +47,9 @@ void profile::add(machine::module& owner, const machine::kernel& kernel, const s
     }
 }
 
-void profile::write(const std::string& path, const observe::device_facts& device) {
+void profile::write(const std::string& path, const observe::device_facts& device, bool finished) {
     const std::lock_guard lock(mutex_);
-    observe::write_profile(path, device, kernels_);
+    observe::write_profile(path, device, kernels_, finished);
 }
 
 } // namespace softgpu::runtime

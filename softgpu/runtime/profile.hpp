@@ -21,7 +21,7 @@ public:
     void add(machine::module& owner, const machine::kernel& kernel, const std::string& demangled,
              const std::string& symbol, const std::vector<observe::point_counts>& counts);
     // Throws std::runtime_error where it cannot be written.
-    void write(const std::string& path, const observe::device_facts& device);
+    void write(const std::string& path, const observe::device_facts& device, bool finished);
 
 private:
     std::size_t find(const observe::kernel_profile& fresh);

@@ -5,6 +5,7 @@
 
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/call.hpp"
+#include "softgpu/runtime/refused.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 namespace softgpu::runtime {
@@ -72,6 +73,7 @@ error __cudaPopCallConfiguration(dimensions* grid, dimensions* block, std::size_
         *block = top.block;
         *dynamic_shared_bytes = top.dynamic_shared_bytes;
         *static_cast<stream**>(on) = top.on;
+        refused::begin_launch_syntax();
     });
 }
 

@@ -17,6 +17,7 @@
 #include "softgpu/runtime/call.hpp"
 #include "softgpu/runtime/checking.hpp"
 #include "softgpu/runtime/journal.hpp"
+#include "softgpu/runtime/refused.hpp"
 #include "softgpu/runtime/registry.hpp"
 
 using softgpu::runtime::journal;
@@ -120,6 +121,9 @@ void end(softgpu_recording& recording) {
     context& gpu = context::current();
     locked lock(gpu.mutex());
     gpu.come_to_rest(lock);
+    if (recording.checks) {
+        refused::nobody_asks(); // within it
+    }
     if (recording.checks && gpu.state().checks != nullptr && !gpu.poisoned()) {
         checking::find_leaks(*gpu.state().checks, recording.first_serial);
     }

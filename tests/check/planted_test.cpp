@@ -53,7 +53,8 @@ struct outcome {
 std::vector<expectation> all_expectations() {
     std::vector<expectation> all = read_expectations();
     for (const auto& [program, source] : {std::pair(PLANTED_ORDER, PLANTED_ORDER_SOURCE),
-                                          std::pair(PLANTED_COPIES, PLANTED_COPIES_SOURCE)}) {
+                                          std::pair(PLANTED_COPIES, PLANTED_COPIES_SOURCE),
+                                          std::pair(PLANTED_ENDS, PLANTED_ENDS_SOURCE)}) {
         const std::vector<expectation> more = read_expectations(program, source);
         all.insert(all.end(), more.begin(), more.end());
     }
@@ -153,6 +154,66 @@ TEST_P(PlantedOrder, IsTheSameInEverySchedule) {
 
 INSTANTIATE_TEST_SUITE_P(All, PlantedOrder, testing::ValuesIn(read_expectations(PLANTED_ORDER, PLANTED_ORDER_SOURCE)),
                          [](const auto& which) { return which.param.name; });
+
+std::size_t times(const std::string& part, const std::string& text) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+        ++n;
+    }
+    return n;
+}
+
+TEST(PlantedEnds, NoFindingIsLostWithItsProcess) {
+    for (const std::string how : {"abort", "terminate", "_exit", "quick_exit", "exec", "kill", "fork", "return"}) {
+        const outcome o = run("lost " + how, "--check memory --error-exit 9", PLANTED_ENDS);
+        EXPECT_EQ(o.status, 9) << how << ": " << o.text;
+        ASSERT_TRUE(o.report.is_object()) << how << ": " << o.text;
+        EXPECT_EQ(o.report["count"], 1) << how << ": " << o.text;
+        EXPECT_FALSE(o.report.contains("not_printed")) << how;
+        EXPECT_EQ(times("copy or fill out of bounds", o.text), 1u) << how << ": " << o.text;
+        EXPECT_EQ(times("did not load", o.text), 0u) << how << ": " << o.text;
+        EXPECT_EQ(times("warpfold: 1 finding", o.text), 1u) << how << ": " << o.text;
+    }
+}
+
+TEST(PlantedEnds, FindingsOfAllProcessesCount) {
+    const std::string program = std::string("'") + PLANTED_ENDS + "'";
+    for (const auto& [script, count] : {std::pair(program + " lost; " + program + " refused fixed", 1),
+                                        std::pair(program + " refused fixed; " + program + " lost", 1),
+                                        std::pair(program + " lost & " + program + " refused & wait", 2),
+                                        std::pair(program + " refused fixed; " + program + " refused fixed", 0)}) {
+        const outcome o = run("-c \"" + script + "\"", "--check memory --error-exit 9", "/bin/sh");
+        EXPECT_EQ(o.status, count == 0 ? 0 : 9) << o.text;
+        ASSERT_TRUE(o.report.is_object()) << o.text;
+        EXPECT_EQ(o.report["count"], count) << o.text;
+        EXPECT_EQ(o.report["findings"].size(), static_cast<std::size_t>(count));
+        for (const auto& f : o.report["findings"]) {
+            EXPECT_GT(f["process"], 0);
+            EXPECT_EQ(f["program"], "program_planted_ends");
+        }
+        EXPECT_NE(o.text.find("in 2 processes"), std::string::npos) << o.text;
+    }
+}
+
+// Of the same two instructions the first pair is of one warp, and others are of several warps and blocks.
+TEST(PlantedEnds, TheWarpsBarrierIsNamedOnlyWhereItMends) {
+    for (const char* const workers : {"1", "4"}) {
+        const outcome o = run("increments", std::string("--check race --workers ") + workers, PLANTED_ENDS);
+        ASSERT_TRUE(o.report.is_object()) << o.text;
+        ASSERT_GE(o.report["count"], 1) << o.text;
+        EXPECT_EQ(o.text.find("__syncwarp"), std::string::npos) << o.text;
+        EXPECT_NE(o.text.find("two blocks use one word"), std::string::npos) << o.text;
+    }
+}
+
+TEST(PlantedEnds, WhateverCheckIsOn) {
+    for (const char* const name : {"device_free", "trapped", "asserted"}) {
+        const outcome o = run(name, "--check leak", PLANTED_ENDS);
+        EXPECT_EQ(o.status, 1) << o.text;
+        EXPECT_EQ(o.report["count"], 1) << o.text;
+    }
+    EXPECT_EQ(run("refused", "--check race", PLANTED_ENDS).status, 0);
+}
 
 TEST(PlantedOptions, StatusAndChoice) {
     EXPECT_EQ(run("race_warps", "--check race --error-exit 42").status, 42);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program with kernels, without nvcc: `embedding_program HOW`, run by process_test.cpp.
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -72,6 +73,12 @@ int main(int argc, char** argv) {
     if (how == "nothing") {
         return 0;
     }
+    if (how == "twice") {
+        void* p = nullptr;
+        std::printf("%s", cudaGetErrorName(cudaMalloc(&p, 16)));
+        std::printf(" %s\n", cudaGetErrorName(cudaMalloc(&p, 16)));
+        return 0;
+    }
     if (how == "unordered") {
         return unordered();
     }
@@ -81,6 +88,15 @@ int main(int argc, char** argv) {
     }
     if (e == error::success) {
         e = cudaDeviceSynchronize();
+    }
+    if (how == "quick_exit") {
+        std::quick_exit(0);
+    }
+    if (how == "_exit") {
+        ::_exit(0);
+    }
+    if (how == "killed") {
+        ::kill(::getpid(), SIGKILL);
     }
     if (how == "exit") {
         std::exit(3);

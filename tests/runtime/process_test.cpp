@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is decided once a process: the environment's wishes, and the file of counters that is written at the end.
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -165,6 +167,73 @@ TEST_F(process_test, a_schedule_has_to_be_one) {
     EXPECT_NE(run("SOFTGPU_SCHEDULE=chaos", "once").output.find("SOFTGPU_SCHEDULE=chaos"), std::string::npos);
     EXPECT_NE(run("SOFTGPU_SCHEDULE=adversarial SOFTGPU_SEED=x", "once").output.find("SOFTGPU_SEED=x"),
               std::string::npos);
+}
+
+TEST_F(process_test, counters_are_there_too_where_the_process_does_not_end_by_exit) {
+    EXPECT_FALSE(counters("quick_exit", 0).contains("unfinished"));
+    for (const auto& [how, status] : {std::pair{"quick_exit", 0}, std::pair{"_exit", 0}, std::pair{"killed", 128 + SIGKILL}}) {
+        EXPECT_EQ(counters(how, status)["launches"].size(), 2u) << how;
+    }
+    EXPECT_EQ(counters("_exit", 0)["unfinished"], true);
+    EXPECT_FALSE(counters("", 0).contains("unfinished"));
+    EXPECT_TRUE(written_to("SOFTGPU_TIMELINE", "_exit", 0, "")["unfinished"]);
+    EXPECT_TRUE(written_to("SOFTGPU_PROFILE", "_exit", 0, "")["unfinished"]);
+}
+
+TEST_F(process_test, every_process_has_a_file_of_its_own_where_the_name_says_so) {
+    const std::string path = (folder_ / "100%%-%p-%t.json").string();
+    EXPECT_EQ(run("SOFTGPU_COUNTERS='" + path + "'", "once").status, 0);
+    EXPECT_EQ(run("SOFTGPU_COUNTERS='" + path + "'", "once").status, 0);
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+        const std::string name = entry.path().filename();
+        files += name.starts_with("100%-") && name.find_first_not_of("0123456789-.json", 5) == std::string::npos ? 1 : 0;
+    }
+    EXPECT_EQ(files, 2);
+}
+
+// What stands there and is no regular file is written into, and a link stays one.
+TEST_F(process_test, a_pipe_a_device_and_a_link_stay_what_they_are) {
+    const std::string pipe = (folder_ / "pipe").string();
+    const std::string copy = (folder_ / "copy").string();
+    for (const std::string variable : {"SOFTGPU_COUNTERS", "SOFTGPU_TIMELINE", "SOFTGPU_PROFILE", "SOFTGPU_CHECK_JSON"}) {
+        ASSERT_EQ(std::system(("mkfifo '" + pipe + "'; cat '" + pipe + "' > '" + copy + "' &").c_str()), 0);
+        EXPECT_EQ(run("SOFTGPU_CHECK=leak " + variable + "='" + pipe + "'", "exit").status, 3);
+        EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << variable;
+        json document;
+        for (int n = 0; n < 100 && !document.is_object(); ++n) { // until cat is through
+            ::usleep(50'000);
+            std::ifstream in(copy);
+            document = json::parse(in, nullptr, false);
+        }
+        EXPECT_TRUE(document.is_object()) << variable;
+        std::filesystem::remove(pipe);
+        std::filesystem::remove(copy);
+
+        std::filesystem::create_symlink("/dev/full", folder_ / "full");
+        const outcome full = run("SOFTGPU_CHECK=leak " + variable + "='" + (folder_ / "full").string() + "'", "once");
+        EXPECT_NE(full.output.find("softgpu: " + variable + ": cannot write"), std::string::npos) << full.output;
+        EXPECT_NE(full.output.find("No space left on device"), std::string::npos) << full.output;
+        EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "full"));
+        EXPECT_TRUE(std::filesystem::is_character_file(folder_ / "full"));
+        std::filesystem::remove(folder_ / "full");
+
+        std::filesystem::create_symlink("target.json", folder_ / "link"); // not there the first time
+        for (int n = 0; n < 2; ++n) {
+            EXPECT_EQ(run("SOFTGPU_CHECK=leak " + variable + "='" + (folder_ / "link").string() + "'", "once").status, 0);
+            EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link")) << variable;
+            std::ifstream in(folder_ / "target.json");
+            EXPECT_TRUE(json::parse(in, nullptr, false).is_object()) << variable;
+        }
+        std::filesystem::remove(folder_ / "link");
+        std::filesystem::remove(folder_ / "target.json");
+    }
+}
+
+TEST_F(process_test, what_is_wrong_with_the_environment_is_said_once) {
+    const outcome o = run("SOFTGPU_DEVICE=GTX580", "twice");
+    EXPECT_EQ(o.output, "softgpu: SOFTGPU_DEVICE=GTX580 names no card; there are H100, A100, RTX4090, T4, K40m\n"
+                        "cudaErrorInvalidDevice cudaErrorInvalidDevice\n");
 }
 
 TEST_F(process_test, a_file_that_cannot_be_written_is_one_line) {

@@ -210,7 +210,21 @@ TEST_F(recording_test, launches_have_their_names_shapes_and_intervals) {
 TEST_F(recording_test, counters_that_would_hold_nothing_are_an_error) {
     EXPECT_EQ(what_of([] { (void)count([] {}); }), "warpfold: nothing was launched");
     EXPECT_EQ(what_of([&] { (void)count([&] { (void)launch(&copy_, data_, 0); }); }),
-              "warpfold: nothing was launched; the last CUDA error is cudaErrorInvalidValue (invalid argument)");
+              "warpfold: a launch failed: kernel copy(unsigned int*): the launch was refused: cudaErrorInvalidValue (invalid "
+              "argument)");
+    (void)cudaGetLastError();
+    // A good one beside it does not hide it.
+    const auto both = [&] {
+        (void)launch(&copy_, data_);
+        (void)launch(&copy_, data_, 0);
+    };
+    EXPECT_NE(what_of([&] { (void)count(both); }).find("the launch was refused"), std::string::npos);
+    (void)cudaGetLastError();
+    const auto recorded = record(both);
+    ASSERT_EQ(recorded.launches().size(), 2u);
+    EXPECT_EQ(recorded.launches()[0].fault, "");
+    EXPECT_NE(recorded.launches()[1].fault.find("refused"), std::string::npos);
+    EXPECT_EQ(recorded.launches()[1].grid.x, 0u);
     (void)cudaGetLastError();
     testing::internal::CaptureStderr();
     EXPECT_NE(

@@ -55,7 +55,8 @@ TEST_F(run, sets_the_schedule) {
     EXPECT_EQ(shell(show, {"--seed", "3"}).out, "adversarial 3\n");
     EXPECT_EQ(shell(show, {"--schedule", "fair"}).out, "fair\n");
     for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-             {"--schedule", "random"}, {"--seed", "-1"}, {"--seed", "x"}, {"--schedule", "fair", "--seed", "1"}}) {
+             {"--schedule", "random"}, {"--seed", "-1"}, {"--seed", "x"}, {"--seed", "18446744073709551616"}, {"--seed", ""},
+             {"--schedule", "fair", "--seed", "1"}}) {
         const outcome seen = shell("echo ran", wrong);
         EXPECT_NE(seen.status, 0);
         EXPECT_EQ(seen.out, "");
@@ -117,6 +118,85 @@ TEST_F(run, has_a_timeline_written) {
     expect_complaint(shell("echo ran", {"--timeline", "-"}), 2, {"--timeline", "file"});
     expect_complaint(shell("echo ran", {"--timeline", file, "--counters", file}), 2, {"--timeline", "file of its own"});
     EXPECT_EQ(entries(), 1u);
+}
+
+// What processes leave behind, as the software GPU names and writes it.
+std::string left(const char* variable, int began, int process, const std::string& text) {
+    return "printf '" + text + "' > $(echo $" + variable + " | sed s/%t/" + std::to_string(began) + "/\\;s/%p/" +
+           std::to_string(process) + "/); ";
+}
+
+TEST_F(run, counts_the_findings_of_all_processes) {
+    const std::string none = R"({"program":"b","count":0,"findings":[]})";
+    const std::string some = R"({"program":"a","count":1,"findings":[{"kind":"race"},{"kind":"note"}],"not_printed":["said\\n"]})";
+    for (const auto& [first, second] : {std::pair(none, some), std::pair(some, none)}) {
+        const outcome seen = shell(left("SOFTGPU_CHECK_JSON", 1, 11, first) + left("SOFTGPU_CHECK_JSON", 2, 12, second),
+                                   {"--check", "all", "--check-json", path("f.json"), "--error-exit", "5"});
+        EXPECT_EQ(seen.status, 5) << seen.error;
+        EXPECT_EQ(seen.error, "said\nwarpfold: 1 finding in 2 processes\n");
+        const auto all = nlohmann::json::parse(content(path("f.json")));
+        EXPECT_EQ(all["count"], 1);
+        ASSERT_EQ(all["findings"].size(), 2u);
+        EXPECT_EQ(all["findings"][0]["program"], "a");
+        EXPECT_EQ(all["findings"][0]["process"], first == some ? 11 : 12);
+    }
+    EXPECT_EQ(shell(left("SOFTGPU_CHECK_JSON", 1, 11, none) + left("SOFTGPU_CHECK_JSON", 2, 12, none) + "exit 4",
+                    {"--check", "all"})
+                  .status,
+              4);
+    expect_complaint(shell(left("SOFTGPU_CHECK_JSON", 1, 11, "[]"), {"--check", "all"}), 1, {"no list of findings"});
+    EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(run, has_the_launches_of_all_processes) {
+    const auto launches = [](const char* kernel) {
+        return R"({"device":{"name":"x"},\n"launches":[\n{"kernel":")" + std::string(kernel) +
+               R"(","n":1},\n{"kernel":"b"}\n]}\n)";
+    };
+    const std::string nothing = R"({"device":{"name":"x"},\n"launches":[\n]}\n)";
+    const outcome seen = shell(left("SOFTGPU_COUNTERS", 20, 2, launches("second")) + left("SOFTGPU_COUNTERS", 3, 1, launches("first")) +
+                                   left("SOFTGPU_COUNTERS", 21, 3, nothing),
+                               {"--counters", path("c.json")});
+    EXPECT_EQ(seen.status, 0);
+    EXPECT_EQ(seen.error, "");
+    EXPECT_EQ(content(path("c.json")), "{\"device\":{\"name\":\"x\"},\n\"launches\":[\n"
+                                       "{\"process\":1,\"kernel\":\"first\",\"n\":1},\n{\"process\":1,\"kernel\":\"b\"},\n"
+                                       "{\"process\":2,\"kernel\":\"second\",\"n\":1},\n{\"process\":2,\"kernel\":\"b\"}\n]}\n");
+    const outcome cut = shell(left("SOFTGPU_COUNTERS", 1, 7, R"({"device":{},\n"unfinished":true,\n"launches":[\n]}\n)"),
+                              {"--counters", path("c.json")});
+    EXPECT_EQ(cut.status, 0);
+    EXPECT_NE(cut.error.find("process 7 did not end by exit()"), std::string::npos) << cut.error;
+}
+
+TEST_F(run, says_whose_profile_it_is_and_puts_timelines_side_by_side) {
+    const std::string profile = R"({"device":{},\n"kernels":[\n{"launches":1}\n]}\n)";
+    const outcome seen = shell(left("SOFTGPU_PROFILE", 1, 11, profile) + left("SOFTGPU_PROFILE", 2, 12, profile),
+                               {"--profile", path("p.json")});
+    EXPECT_NE(seen.error.find("2 processes have launched kernels: the profile is that of process 12"), std::string::npos)
+        << seen.error;
+    const std::string trace =
+        R"({"otherData":{"machines":{"x":"y"}},"traceEvents":[\n{"name":"process_name","pid":1,"args":{"name":"x"}},\n{"name":"k","pid":2}\n]}\n)";
+    const outcome timelines = shell(left("SOFTGPU_TIMELINE", 1, 11, trace) + left("SOFTGPU_TIMELINE", 2, 12, trace),
+                                    {"--timeline", path("t.json")});
+    EXPECT_EQ(timelines.error, "");
+    const auto all = nlohmann::json::parse(content(path("t.json")));
+    ASSERT_EQ(all["traceEvents"].size(), 4u);
+    EXPECT_EQ(all["traceEvents"][0]["args"]["name"], "x, process 11");
+    EXPECT_EQ(all["traceEvents"][1]["pid"], 2);
+    EXPECT_EQ(all["traceEvents"][2]["pid"], 3);
+    EXPECT_EQ(all["traceEvents"][2]["args"]["name"], "x, process 12");
+    EXPECT_EQ(all["traceEvents"][3]["pid"], 4);
+}
+
+TEST_F(run, says_what_cannot_be_written_and_counts_all_the_same) {
+    std::filesystem::create_symlink("/dev/full", path("full"));
+    const outcome seen = shell(left("SOFTGPU_CHECK_JSON", 1, 11, R"({"count":1,"findings":[{}]})"),
+                               {"--check", "all", "--check-json", path("full"), "--error-exit", "5"});
+    EXPECT_EQ(seen.status, 5);
+    EXPECT_NE(seen.error.find("1 finding"), std::string::npos) << seen.error;
+    EXPECT_NE(seen.error.find("No space left on device"), std::string::npos) << seen.error;
+    EXPECT_EQ(shell(left("SOFTGPU_COUNTERS", 1, 11, "{}"), {"--counters", path("full")}).status, 1);
+    EXPECT_TRUE(std::filesystem::is_symlink(path("full")));
 }
 
 TEST_F(run, says_that_a_program_does_not_use_the_runtime) {
