@@ -213,7 +213,7 @@ frame::step_definition misaligned() {
 
 frame::step_definition failed_assertion() {
     return step(
-        "assert", "an assertion", "assert() in a kernel", asserted, "assertion", "",
+        "assert", "an assertion", "assert() in a kernel", asserted, "assertion", "failed assertion",
         {{"a device-side assertion sticks too, and says where it failed", "beyond the lectures", names_the_assertion}});
 }
 
