@@ -33,6 +33,7 @@ struct options {
     std::optional<std::string> steps;
     bool claims = false; // asked for by name, though they are shown anyway
     bool no_claims = false;
+    bool no_times = false;
     bool list = false;
     device_options device;
 };
@@ -73,7 +74,7 @@ int verdict_of(const ladder::reduce_report& report) {
 int run(const options& o) {
     ladder::reduce_request request = request_of(o);
     const device_kind kind = choose_device(o.device);
-    request.time = kind == device_kind::gpu;
+    request.time = kind == device_kind::gpu && !o.no_times;
     request.count = kind == device_kind::software;
     if (o.list) {
         print(text_of(load_ladder(kind, o.device).reduce_steps(), output_style()));
@@ -127,6 +128,7 @@ action add_ladder_reduce(CLI::App& app) {
     app.add_option("--seed", o->seed, "of the data")->type_name("S")->capture_default_str();
     app.add_flag("--claims", o->claims, "show what the lectures claim about each step, checked (the default)");
     app.add_flag("--no-claims", o->no_claims, "show the table and where the steps are")->excludes("--claims");
+    app.add_flag("--no-times", o->no_times, "on a GPU: run each step once and look at its result, as under compute-sanitizer");
     app.add_flag("--list", o->list, "list the steps and stop");
     return [o] { return run(*o); };
 }

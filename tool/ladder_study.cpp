@@ -37,6 +37,7 @@ struct options {
     std::optional<std::string> trace;
     bool claims = false;
     bool no_claims = false;
+    bool no_times = false;
     bool list = false;
     device_options device;
 };
@@ -56,7 +57,7 @@ ladder::study_request request_of(const options& o, const std::string& name, devi
     q.n = o.n ? parse_bounded("--n", *o.n, 1, std::numeric_limits<std::uint64_t>::max()) : 0;
     q.samples = static_cast<unsigned>(parse_bounded("--samples", o.samples, 1, 100'000));
     q.seed = parse_bounded("--seed", o.seed, 0, std::numeric_limits<std::uint64_t>::max());
-    q.time = kind == device_kind::gpu;
+    q.time = kind == device_kind::gpu && !o.no_times;
     q.count = kind == device_kind::software;
     q.check = q.count && !o.no_claims;
     if (o.steps) {
@@ -235,6 +236,7 @@ action add_ladder_study(CLI::App& app, const std::string& name) {
         ->type_name("FILE");
     app.add_flag("--claims", o->claims, "show what the lectures claim about each step, checked (the default)");
     app.add_flag("--no-claims", o->no_claims, "show the table only, and make no checks")->excludes("--claims");
+    app.add_flag("--no-times", o->no_times, "on a GPU: run each step once and look at its result, as under compute-sanitizer");
     app.add_flag("--list", o->list, "list the steps and stop");
     return [o, name] { return run(*o, name); };
 }

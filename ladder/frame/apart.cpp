@@ -29,6 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ladder/frame/command.hpp"
 #include "report/passing_folder.hpp"
 
 extern char** environ;
@@ -54,14 +55,18 @@ std::string content(const std::string& path) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// Ours, without what would have the child write files, check or run in another order than this one.
-std::vector<std::string> environment() {
+// Ours, without what would have the child write files, check, wait at launches or run in another order than this one; and
+// what is wanted besides.
+std::vector<std::string> environment(const std::string& wanted) {
     std::vector<std::string> kept{"SOFTGPU_DEADLOCK_SECONDS=1"};
+    if (!wanted.empty()) {
+        kept.push_back(wanted);
+    }
     for (char** one = environ; *one != nullptr; ++one) {
         const std::string_view entry = *one;
-        constexpr std::array<std::string_view, 7> left_out{
+        constexpr std::array<std::string_view, 8> left_out{
             "SOFTGPU_COUNTERS=", "SOFTGPU_PROFILE=", "SOFTGPU_CHECK=",           "SOFTGPU_CHECK_JSON=",
-            "SOFTGPU_SCHEDULE=", "SOFTGPU_SEED=",    "SOFTGPU_DEADLOCK_SECONDS="};
+            "SOFTGPU_SCHEDULE=", "SOFTGPU_SEED=",    "SOFTGPU_DEADLOCK_SECONDS=", "CUDA_LAUNCH_BLOCKING="};
         if (std::none_of(left_out.begin(), left_out.end(), [&](auto name) { return entry.starts_with(name); })) {
             kept.emplace_back(entry);
         }
@@ -78,8 +83,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return all;
 }
 
-pid_t start(std::vector<std::string> arguments, const std::string& standard_error) {
-    auto variables = environment();
+pid_t start(std::vector<std::string> arguments, const std::string& variable, const std::string& standard_error) {
+    auto variables = environment(variable);
     const auto values = pointers(arguments);
     const auto surroundings = pointers(variables);
     posix_spawn_file_actions_t files;
@@ -153,8 +158,19 @@ apart_outcome run_one(const std::string& program, bool checked) {
     const std::string runtime = file_with(reinterpret_cast<const void*>(&cudaGetLastError));
     const report::passing_folder folder("warpfold-apart");
     const std::string left = folder.file("left");
-    const pid_t child =
-        start({executable, runtime, library, program, left, checked ? "checked" : ""}, folder.file("said"));
+    const auto at = program.find('@');
+    const std::string name = program.substr(0, at);
+    const std::string how = at == std::string::npos ? "" : program.substr(at + 1);
+    const bool variable = how.find('=') != std::string::npos;
+    std::vector<std::string> arguments{executable, runtime, library, name, left, checked ? "checked" : ""};
+    if (!how.empty() && !variable) {
+        const std::string command = command_path(how);
+        if (command.empty()) {
+            throw std::runtime_error("there is no command " + how);
+        }
+        arguments.insert(arguments.begin(), command);
+    }
+    const pid_t child = start(std::move(arguments), variable ? how : "", folder.file("said"));
     const std::string trouble = wait_for(child);
     apart_outcome out;
     out.said = content(folder.file("said"));

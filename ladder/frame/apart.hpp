@@ -27,7 +27,9 @@ struct apart_outcome {
 };
 
 // Runs the programs, names with commas between, each in a process of its own and one after the other; their codes are
-// joined. What a process leaves is kept: asked again, no other is started. What takes more than a minute is killed.
+// joined. "NAME@VARIABLE=VALUE" sets a variable of the process's environment, "NAME@COMMAND" has another program start it,
+// such as a profiler, to be found by PATH. What a process leaves is kept: asked again, no other is started. What takes more
+// than a minute is killed.
 // Throws std::runtime_error where a process cannot be started, is killed or ends without its codes.
 [[nodiscard]] const apart_outcome& run_apart(const std::string& programs, bool checked);
 

@@ -88,7 +88,8 @@ const frame::study_definition& ladder() {
         .n_counted = 1u << 16,
         .n_timed = 1u << 24,
         .most = 1u << 28,
-        .steps = {sections(), interleaved(), global_atomics(), the_phrase(), private_copies(), private_bytes(),
+        .steps = {sections(), interleaved(), global_atomics(), the_phrase(), private_copies_of_the_slide(),
+                  private_copies(), private_bytes(),
                   warp_aggregated(), range_testing(), contention(), library(), peer_cub(), peer_cpu()}};
     return all;
 }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
+#include "ladder/frame/apart.hpp"
 #include "ladder/frame/claims.hpp"
 #include "ladder/frame/launch.hpp"
 #include "ladder/frame/step.hpp"
@@ -12,6 +14,7 @@
 namespace warpfold::ladder::histogram {
 
 [[nodiscard]] const frame::study_definition& ladder();
+[[nodiscard]] std::vector<frame::apart_program> apart_programs();
 
 constexpr unsigned threads = 256;
 constexpr unsigned letter_bins = 7; // of four letters each: a-d, e-h, ... y-z
@@ -48,6 +51,7 @@ frame::step_definition interleaved();
 frame::step_definition global_atomics();
 frame::step_definition the_phrase();
 frame::step_definition private_copies();
+frame::step_definition private_copies_of_the_slide();
 frame::step_definition private_bytes();
 frame::step_definition warp_aggregated();
 frame::step_definition range_testing();

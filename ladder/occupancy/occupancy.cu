@@ -226,7 +226,8 @@ const frame::study_definition& laboratory() {
                                              .n_timed = 1u << 24,
                                              .most = 1u << 28,
                                              .steps = {calculator(), arithmetic(), parallelism(), memory_chains(),
-                                                       shared_chains(), reload(), atomics(), few_threads(),
+                                                       shared_chains(), reload(), by_option(), stale_lines(),
+                                                       fresh_lines(), dependent_grids(), atomics(), few_threads(),
                                                        more_threads(), more_instructions(), more_data(),
                                                        compute_bound(), launches(), barrier_of_the_grid(), best_grid()},
                                              .tables = tables};

@@ -36,5 +36,9 @@ frame::step_definition launches();
 frame::step_definition best_grid();
 frame::step_definition barrier_of_the_grid();
 frame::step_definition compute_bound();
+frame::step_definition stale_lines();
+frame::step_definition fresh_lines();
+frame::step_definition dependent_grids();
+frame::step_definition by_option();
 
 } // namespace warpfold::ladder::occupancy

@@ -24,6 +24,7 @@ namespace warpfold::ladder::scan {
 frame::step_definition sequential();
 frame::step_definition hillis_steele();
 frame::step_definition eight_values();
+frame::step_definition trees_of_eight();
 frame::step_definition one_barrier();
 frame::step_definition barrier_in_branch();
 frame::step_definition two_barriers();

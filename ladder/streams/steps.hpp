@@ -2,11 +2,15 @@
 // The laboratory of streams: copies and kernels one after the other and at the same time, and what keeps them apart.
 #pragma once
 
+#include <vector>
+
+#include "ladder/frame/apart.hpp"
 #include "ladder/frame/step.hpp"
 
 namespace warpfold::ladder::streams {
 
 [[nodiscard]] const frame::study_definition& laboratory();
+[[nodiscard]] std::vector<frame::apart_program> apart_programs();
 
 frame::step_definition blocking();
 frame::step_definition one_stream();
@@ -24,5 +28,6 @@ frame::step_definition host_functions();
 frame::step_definition in_between();
 frame::step_definition synchronisation();
 frame::step_definition destroyed();
+frame::step_definition blocking_launches();
 
 } // namespace warpfold::ladder::streams

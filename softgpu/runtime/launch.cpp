@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -86,8 +87,17 @@ std::optional<std::uint64_t> seed_of(const settings& s, std::uint64_t launch) {
 
 machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
 
+// CUDA's own variable: a launch then returns when the kernel is over, with what became of it.
+bool launches_block() {
+    static const bool asked = [] {
+        const char* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
+        return value != nullptr && std::strtol(value, nullptr, 10) != 0;
+    }();
+    return asked;
+}
+
 // The kernel and its configuration are checked, the arguments are copied, and then the call is over.
-void launch(context& gpu, kernel_work work, void* const* arguments, stream* handle) {
+void launch(context& gpu, locked& lock, kernel_work work, void* const* arguments, stream* handle) {
     gpu.must_be_alive();
     stream& on = gpu.checked(handle);
     require_launchable(gpu, work);
@@ -104,6 +114,9 @@ void launch(context& gpu, kernel_work work, void* const* arguments, stream* hand
         perform(gpu, work, number);
     });
     describe_kernel(*issued, what.demangled, number);
+    if (launches_block()) {
+        gpu.wait(lock, issued);
+    }
 }
 
 error launch(const void* kernel, kernel_work work, void* const* arguments, stream* on) {
@@ -112,12 +125,12 @@ error launch(const void* kernel, kernel_work work, void* const* arguments, strea
     const dimensions block = work.block;
     const std::uint64_t dynamic_shared_bytes = work.dynamic_shared_bytes;
     bool alive = false;
-    const error result = call([&](context& gpu, locked&) {
+    const error result = call([&](context& gpu, locked& lock) {
         gpu.must_be_alive();
         alive = true;
         gpu.checked(on);
         work.what = &function_of(kernel);
-        launch(gpu, std::move(work), arguments, on);
+        launch(gpu, lock, std::move(work), arguments, on);
     });
     if (result != error::success && alive) { // after a kernel's error no launch is refused for its own sake
         refused::launch(registry::instance().find_function(kernel), grid, block, dynamic_shared_bytes, result, by_syntax);
@@ -152,14 +165,14 @@ void record_events(context& gpu, const launch_configuration& c, stream& on) {
 }
 
 error launch(const launch_configuration* configuration, const void* kernel, void** arguments, bool own_default) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& gpu, locked& lock) {
         require(configuration != nullptr);
         gpu.must_be_alive();
         stream* const on = own_default ? of_this_thread(configuration->stream) : configuration->stream;
         kernel_work work = work_of(*configuration);
         gpu.checked(on);
         work.what = &function_of(kernel);
-        launch(gpu, std::move(work), arguments, on);
+        launch(gpu, lock, std::move(work), arguments, on);
         record_events(gpu, *configuration, gpu.checked(on));
     });
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Histogram, implementation 4 as on the slide: the private copy has seven bins, and the letter's code itself is divided by
+// four, so that 'a' to 'z' go to places 24 to 30. (Parallel patterns "Implementation 4".)
+// Mended: the private copy has one name here, the slide two. It runs in a process of its own, since a GPU may end it.
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ladder/histogram/steps.hpp"
+
+namespace warpfold::ladder::histogram {
+
+namespace {
+
+constexpr std::string_view sentence = "programming massively parallel processors";
+constexpr std::array<unsigned, letter_bins> right_counts{5, 5, 6, 10, 10, 1, 1};
+
+__global__ void histo_kernel_of_the_slide(const unsigned char* buffer, long size, unsigned int* histo) {
+    __shared__ unsigned int histo_private[letter_bins];
+    if (threadIdx.x < letter_bins) {
+        histo_private[threadIdx.x] = 0;
+    }
+    __syncthreads();
+    long i = threadIdx.x + blockIdx.x * blockDim.x;
+    const long stride = blockDim.x * gridDim.x;
+    while (i < size) {
+        atomicAdd(&histo_private[buffer[i] / 4], 1u);
+        i += stride;
+    }
+    __syncthreads();
+    if (threadIdx.x < letter_bins) {
+        atomicAdd(&histo[threadIdx.x], histo_private[threadIdx.x]);
+    }
+}
+
+// Whether the counts came out right: 1 or 0.
+std::vector<std::int32_t> slide_program() {
+    unsigned char* text = nullptr;
+    unsigned int* histo = nullptr;
+    std::array<unsigned, letter_bins> counts{};
+    (void)cudaMalloc(&text, sentence.size());
+    (void)cudaMalloc(&histo, sizeof counts);
+    (void)cudaMemcpy(text, sentence.data(), sentence.size(), cudaMemcpyHostToDevice);
+    (void)cudaMemset(histo, 0, sizeof counts);
+    histo_kernel_of_the_slide<<<1, threads>>>(text, static_cast<long>(sentence.size()), histo);
+    const cudaError_t answer = cudaMemcpy(counts.data(), histo, sizeof counts, cudaMemcpyDeviceToHost);
+    (void)cudaFree(text);
+    (void)cudaFree(histo);
+    std::string words;
+    for (const unsigned count : counts) {
+        words += (words.empty() ? "" : ", ") + std::to_string(count);
+    }
+    std::fprintf(stderr, "histogram: %s\n",
+                 answer == cudaSuccess ? ("no error, and the counts are " + words).c_str() : cudaGetErrorName(answer));
+    return {answer == cudaSuccess && counts == right_counts ? 1 : 0};
+}
+
+frame::sample not_right(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    return {1, {}, frame::bytes_of(std::vector<std::int32_t>{0})};
+}
+
+verdict counts_letters(const frame::evidence& e) {
+    constexpr std::string_view mark = "histogram: ";
+    const auto at = e.said.find(mark);
+    const std::string told =
+        at == std::string::npos ? "" : e.said.substr(at + mark.size(), e.said.find('\n', at) - at - mark.size());
+    return seen(frame::view<std::int32_t>(e.result)[0] == 1,
+                told + ", where 5, 5, 6, 10, 10, 1, 1 would be right: 'a' / 4 is 24, of 7 bins");
+}
+
+constexpr const char* section = "Parallel patterns, Implementation 4";
+
+} // namespace
+
+std::vector<frame::apart_program> apart_programs() { return {{"histogram of the slide", slide_program}}; }
+
+frame::step_definition private_copies_of_the_slide() {
+    return {.about = {"4s", "private copies, as on the slide", "ladder/histogram/04_slide.cu",
+                      "buffer[i]/4 where (buffer[i] - 'a')/4 is meant", section, false, "phrase"},
+            .data = not_right,
+            .apart = "histogram of the slide",
+            .size = [](std::uint64_t) { return std::uint64_t{1}; },
+            .finds = "out of bounds",
+            .claims = {{"build the private histogram: atomicAdd(&(private_histo[buffer[i]/4]), 1)", section,
+                        counts_letters}}};
+}
+
+} // namespace warpfold::ladder::histogram

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// Lines that an L1 cache keeps while another multiprocessor writes them: handed from one block to another by ld.ca and by ld.cg,
+// from one grid to the next, and words that the host changes meanwhile. (380 "PTX Cache Operators".)
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "ladder/frame/data.hpp"
+#include "ladder/occupancy/steps.hpp"
+#include "measure/device.hpp"
+
+namespace warpfold::ladder::occupancy {
+
+namespace {
+
+constexpr unsigned most_lines = 64; // 8 KiB: an L1 cache has room for all of them
+constexpr unsigned line_words = 32;
+
+enum class way { ca, cg };
+
+template <way Way>
+__device__ int read(const int* at) {
+    int value = 0;
+    if constexpr (Way == way::cg) {
+        asm volatile("ld.global.cg.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    } else {
+        asm volatile("ld.global.ca.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    }
+    return value;
+}
+
+__device__ unsigned multiprocessor() {
+    unsigned number = 0;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+__device__ void raise(unsigned* flag, unsigned to) { atomicExch(flag, to); }
+__device__ void await(unsigned* flag) {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+}
+
+// A word in each line, all of them 0. Block 1 reads them; block 0 then writes the input there; block 1 reads them again, which
+// is what it leaves. Both blocks are there at once. Fences: around the flags, on both sides, as the memory model wants them.
+// `where`: on which multiprocessors, for who asks.
+template <way Way, bool Fences>
+__global__ void hand_over(int* out, int* values, unsigned* flags, const int* in, unsigned n, unsigned* where) {
+    if (where != nullptr) {
+        where[blockIdx.x] = multiprocessor();
+    }
+    const auto fence = [] {
+        if (Fences) {
+            __threadfence();
+        }
+    };
+    if (blockIdx.x == 0) {
+        await(flags);
+        fence();
+        for (unsigned k = 0; k < n; ++k) {
+            values[k * line_words] = in[k];
+        }
+        fence();
+        raise(flags + 1, 1);
+        return;
+    }
+    int before = 0;
+    for (unsigned k = 0; k < n; ++k) {
+        before |= read<Way>(values + k * line_words);
+    }
+    fence();
+    raise(flags, before == 0 ? 1 : 2); // only when all have been read
+    await(flags + 1);
+    fence();
+    for (unsigned k = 0; k < n; ++k) {
+        out[k] = read<Way>(values + k * line_words);
+    }
+}
+
+constexpr std::size_t flag_bytes = 2 * sizeof(unsigned);
+constexpr std::size_t value_bytes(std::uint64_t n) { return n * line_words * sizeof(int); }
+
+struct place {
+    int* out;
+    int* values;
+    unsigned* flags;
+    const int* in;
+    unsigned n;
+    unsigned* where;
+};
+
+template <way Way, bool Fences>
+void run_once(cudaStream_t stream, place p) {
+    WARPFOLD_CUDA_CHECK(cudaMemsetAsync(p.values, 0, value_bytes(p.n), stream));
+    WARPFOLD_CUDA_CHECK(cudaMemsetAsync(p.flags, 0, flag_bytes, stream));
+    void* arguments[] = {&p.out, &p.values, &p.flags, &p.in, &p.n, &p.where};
+    WARPFOLD_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&hand_over<Way, Fences>), 2, 1,
+                                                    arguments, 0, stream));
+}
+
+template <way Way, bool Fences>
+void run_hand_over(const frame::stage& on) {
+    if (on.n == 0) {
+        return;
+    }
+    run_once<Way, Fences>(on.stream,
+                                {on.output<int>(), on.temporary<int>(), on.temporary<unsigned>(value_bytes(on.n)),
+                                 on.input<int>(), static_cast<unsigned>(on.n), nullptr});
+    if (on.launches != nullptr) {
+        auto& record = on.launches->emplace_back();
+        record.kernel = record.symbol = "hand_over";
+        record.grid[0] = 2;
+    }
+}
+
+// Words that the reader found as they were before, of `runs` times as many as there are lines.
+constexpr unsigned runs = 16;
+struct staleness {
+    unsigned words = 0;
+    unsigned writer = 0, reader = 0; // multiprocessors
+};
+template <way Way, bool Fences>
+staleness measure_staleness() {
+    std::vector<int> in(most_lines);
+    std::iota(in.begin(), in.end(), 1);
+    const measure::device_memory input(in.size() * sizeof(int));
+    const measure::device_memory output(input.bytes());
+    const measure::device_memory values(value_bytes(most_lines));
+    const measure::device_memory flags(flag_bytes);
+    const measure::device_memory where(2 * sizeof(unsigned));
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(input.data(), in.data(), input.bytes(), cudaMemcpyHostToDevice));
+    const measure::stream on;
+    staleness all;
+    for (unsigned k = 0; k < runs; ++k) {
+        run_once<Way, Fences>(on.handle(), {static_cast<int*>(output.data()), static_cast<int*>(values.data()),
+                                                  static_cast<unsigned*>(flags.data()),
+                                                  static_cast<const int*>(input.data()), most_lines,
+                                                  static_cast<unsigned*>(where.data())});
+        on.synchronize();
+        std::vector<int> got(most_lines);
+        unsigned places[2];
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(got.data(), output.data(), output.bytes(), cudaMemcpyDeviceToHost));
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(places, where.data(), sizeof places, cudaMemcpyDeviceToHost));
+        all.words += static_cast<unsigned>(std::count(got.begin(), got.end(), 0));
+        all.writer = places[0];
+        all.reader = places[1];
+    }
+    return all;
+}
+
+std::string of_all(unsigned words) {
+    return std::to_string(words) + " of " + std::to_string(runs * most_lines);
+}
+
+frame::check on_a_gpu(verdict (*inner)(const frame::evidence&)) {
+    return [inner](const frame::evidence& e) {
+        return e.report.device.software ? unseen("the software GPU has no caches") : inner(e);
+    };
+}
+
+verdict may_be_stale(const frame::evidence&) {
+    const auto cached = measure_staleness<way::ca, false>();
+    return seen(cached.words != 0, of_all(cached.words) + " words that multiprocessor " + std::to_string(cached.writer) +
+                                       " has written are still the old ones when multiprocessor " +
+                                       std::to_string(cached.reader) + " reads them again by ld.ca");
+}
+
+verdict coherent_at_l2(const frame::evidence&) {
+    const auto in_l2 = measure_staleness<way::cg, true>();
+    const auto without = measure_staleness<way::cg, false>();
+    return seen(in_l2.words == 0, of_all(in_l2.words) + " words read by ld.cg are old ones; without any fence " +
+                                      of_all(without.words));
+}
+
+verdict fence_empties_l1(const frame::evidence&) {
+    const auto fenced = measure_staleness<way::ca, true>();
+    return seen(fenced.words == 0,
+                of_all(fenced.words) + " words are old ones by ld.ca behind __threadfence() on both sides");
+}
+
+// Each block reads all words, so that they are in its multiprocessor's cache, and counts those that are not as they ought to be.
+__global__ void read_all(int* differing, const int* values, const int* wanted, unsigned n) {
+    for (unsigned k = threadIdx.x; k < n; k += blockDim.x) {
+        if (read<way::ca>(values + k * line_words) != (wanted == nullptr ? 0 : wanted[k])) {
+            atomicAdd(differing, 1);
+        }
+    }
+}
+__global__ void write_all(int* values, const int* in, unsigned n) {
+    for (unsigned k = threadIdx.x; k < n; k += blockDim.x) {
+        values[k * line_words] = in[k];
+    }
+}
+
+void run_grids(const frame::stage& on) {
+    if (on.n == 0) {
+        return;
+    }
+    const auto n = static_cast<unsigned>(on.n);
+    int* const values = on.temporary<int>();
+    WARPFOLD_CUDA_CHECK(cudaMemsetAsync(values, 0, value_bytes(on.n), on.stream));
+    WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, 2 * sizeof(int), on.stream));
+    frame::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>(), values, nullptr, n);
+    frame::launch(on, "write_all", write_all, 1, 32, 0, values, on.input<int>(), n);
+    frame::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>() + 1, values, on.input<int>(), n);
+}
+
+frame::sample lines_of(std::uint64_t n, std::uint64_t seed) {
+    auto in = frame::numbers(n, seed);
+    for (auto& value : in) {
+        value += 1001; // none is 0
+    }
+    return {n, {frame::bytes_of(in)}, frame::bytes_of(in)};
+}
+frame::sample none_differs(std::uint64_t n, std::uint64_t seed) {
+    auto s = lines_of(n, seed);
+    s.right = frame::bytes_of(std::vector<std::int32_t>{0, 0});
+    return s;
+}
+
+verdict invalidated_between_grids(const frame::evidence& e) {
+    const auto differing = frame::view<std::int32_t>(e.result);
+    return seen(e.step.correct, std::to_string(differing[1]) + " of " +
+                                    std::to_string(e.n() * e.step.launches.at(0).grid[0]) +
+                                    " words are old ones for the third grid, whose blocks read by ld.ca what the first grid has "
+                                    "read and the second has written");
+}
+
+// Reads a word of the host's memory until it changes, or the time is over; leaves how often it has read it, 0 where it never
+// changed.
+template <bool FetchesAgain>
+__global__ void watch_the_host(unsigned* out, const unsigned* word, std::int64_t cycles) {
+    const std::int64_t begin = clock64();
+    unsigned reads = 0;
+    unsigned value = 0;
+    do {
+        if constexpr (FetchesAgain) {
+            asm volatile("ld.global.cv.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+        } else {
+            asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+        }
+        ++reads;
+    } while (value == 0 && clock64() - begin < cycles);
+    *out = value == 0 ? 0 : reads;
+}
+
+template <bool FetchesAgain>
+unsigned reads_until_it_changed() {
+    void* host = nullptr;
+    void* mapped = nullptr;
+    WARPFOLD_CUDA_CHECK(cudaHostAlloc(&host, sizeof(unsigned), cudaHostAllocMapped));
+    const std::unique_ptr<void, void (*)(void*)> owner(host, [](void* p) { (void)cudaFreeHost(p); });
+    WARPFOLD_CUDA_CHECK(cudaHostGetDevicePointer(&mapped, host, 0));
+    auto* const word = static_cast<volatile unsigned*>(host);
+    *word = 0;
+    const measure::device_memory out(sizeof(unsigned));
+    const measure::stream on;
+    watch_the_host<FetchesAgain><<<1, 1, 0, on.handle()>>>(static_cast<unsigned*>(out.data()),
+                                                           static_cast<const unsigned*>(mapped), 60'000'000);
+    WARPFOLD_CUDA_CHECK(cudaGetLastError());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    *word = 1;
+    on.synchronize();
+    unsigned reads = 0;
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(&reads, out.data(), sizeof reads, cudaMemcpyDeviceToHost));
+    return reads;
+}
+
+verdict fetches_again(const frame::evidence&) {
+    const unsigned again = reads_until_it_changed<true>();
+    const unsigned cached = reads_until_it_changed<false>();
+    const auto words = [](unsigned reads) {
+        return reads == 0 ? std::string("is not seen in 60 million cycles")
+                          : "is seen by read number " + std::to_string(reads);
+    };
+    return seen(again != 0, "what the host writes 5 ms later " + words(again) + " by ld.cv; by ld.ca it " + words(cached));
+}
+
+constexpr const char* source = "ladder/occupancy/10_stale_lines.cu";
+constexpr const char* operators = "380, PTX Cache Operators";
+
+frame::step_definition step(const char* id, const char* title, const char* idea, void (*run)(const frame::stage&)) {
+    return {.about = {id, title, source, idea, operators},
+            .data = lines_of,
+            .run = run,
+            .size = frame::at_most(most_lines),
+            .scratch_bytes = [](std::uint64_t n) { return value_bytes(n) + flag_bytes; }};
+}
+
+} // namespace
+
+frame::step_definition stale_lines() {
+    auto s = step("stale lines", "lines of another multiprocessor, by ld.ca",
+                  "a block reads words, another writes them, the first reads them again", run_hand_over<way::ca, false>);
+    s.ought = fate::by_luck;
+    s.lesson = "an L1 cache may keep lines that another multiprocessor has written since";
+    s.finds = "race in global memory";
+    s.claims = {{"multiple L1 caches are not coherent: the second thread may get stale L1 cache data by ld.ca", operators,
+                 on_a_gpu(may_be_stale)}};
+    return s;
+}
+
+frame::step_definition fresh_lines() {
+    auto s = step("fresh lines", "the same by ld.cg", "with fences around the flags, and words read from the L2 cache",
+                  run_hand_over<way::cg, true>);
+    s.about.follows = "stale lines";
+    s.claims = {{"global data is coherent at the L2 level", operators, on_a_gpu(coherent_at_l2)},
+                {"a fence of the reader has the same effect for ld.ca", "PTX ISA, Memory Consistency Model",
+                 on_a_gpu(fence_empties_l1)},
+                {".cv: consider cached system memory lines stale, fetch again", operators, on_a_gpu(fetches_again)}};
+    return s;
+}
+
+frame::step_definition dependent_grids() {
+    auto s = step("next grid", "the same from grid to grid", "a grid reads, the next one writes, a third reads again",
+                  run_grids);
+    s.data = none_differs;
+    s.claims = {{"the driver must invalidate global L1 lines between dependent grids: stores of the first are correctly "
+                 "fetched by the second's ld.ca",
+                 operators, invalidated_between_grids}};
+    return s;
+}
+
+} // namespace warpfold::ladder::occupancy

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// When a launch returns: before its kernel is over, and after it where somebody watches, a debugger, a profiler, or
+// CUDA_LAUNCH_BLOCKING. Each in a process of its own, since that is asked for before the first call. (759 "Asynchronous
+// Concurrent Execution".)
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ladder/frame/claims.hpp"
+#include "ladder/frame/command.hpp"
+#include "ladder/streams/steps.hpp"
+
+namespace warpfold::ladder::streams {
+
+namespace {
+
+__global__ void take_a_while(int* out, unsigned rounds) {
+    unsigned x = static_cast<unsigned>(*out);
+#pragma unroll 1
+    for (unsigned k = 0; k < rounds; ++k) {
+        x = x * 1664525 + 1013904223;
+    }
+    *out = static_cast<int>(x);
+}
+
+constexpr unsigned rounds = 200'000; // a millisecond on a GPU
+constexpr std::int32_t not_ready = cudaErrorNotReady;
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+struct gate {
+    std::atomic<bool> open{false};
+};
+void CUDART_CB wait_at_the_gate(void* data) {
+    while (!static_cast<gate*>(data)->open) {
+        std::this_thread::yield();
+    }
+}
+
+// What the launch answers, whether the stream is then done, and what the wait for it answers. `held`: a function of the host
+// stands in the stream before the kernel until the stream was asked.
+std::vector<std::int32_t> launch_and_ask(bool held) {
+    int* word = nullptr;
+    (void)cudaMalloc(&word, sizeof *word);
+    (void)cudaMemset(word, 0, sizeof *word);
+    take_a_while<<<1, 1>>>(word, 1); // so that it is loaded
+    (void)cudaDeviceSynchronize();
+    gate before;
+    if (held) {
+        (void)cudaLaunchHostFunc(nullptr, wait_at_the_gate, &before);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    take_a_while<<<1, 1>>>(word, rounds);
+    const double launched = milliseconds_since(begin);
+    const auto answer = static_cast<std::int32_t>(cudaGetLastError());
+    const auto state = static_cast<std::int32_t>(cudaStreamQuery(nullptr));
+    before.open = true;
+    const auto end = static_cast<std::int32_t>(cudaDeviceSynchronize());
+    (void)cudaFree(word);
+    std::fprintf(stderr, "launch: returned after %.3f ms, with the stream %s\n", launched,
+                 state == not_ready ? "not ready" : "done");
+    return {answer, state, end};
+}
+
+std::vector<std::int32_t> held_program() { return launch_and_ask(true); }
+std::vector<std::int32_t> free_program() { return launch_and_ask(false); }
+
+constexpr const char* when_free = "launch behind a gate";
+constexpr const char* when_told = "launch@CUDA_LAUNCH_BLOCKING=1";
+
+frame::sample both_answers(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    const std::vector<std::int32_t> codes{0, not_ready, 0, 0, 0, 0};
+    return {codes.size(), {}, frame::bytes_of(codes)};
+}
+
+std::string line_of(const std::string& said, int which) {
+    std::size_t at = 0;
+    for (int k = 0; k <= which && at != std::string::npos; ++k) {
+        at = said.find("launch: ", at + static_cast<std::size_t>(k > 0));
+    }
+    return at == std::string::npos ? "it said nothing" : said.substr(at + 8, said.find('\n', at) - at - 8);
+}
+
+verdict returns_before(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(codes[0] == 0 && codes[1] == not_ready, line_of(e.said, 0));
+}
+
+verdict returns_behind(const frame::evidence& e) {
+    const auto codes = frame::view<std::int32_t>(e.result);
+    return seen(codes[3] == 0 && codes[4] == 0, "with CUDA_LAUNCH_BLOCKING=1 it " + line_of(e.said, 1));
+}
+
+// Nsight Compute, the profiler of today that counts by the hardware.
+verdict under_a_profiler(const frame::evidence& e) {
+    if (e.report.device.software) {
+        return unseen("needs a GPU, and its profiler");
+    }
+    if (frame::command_path("ncu").empty()) {
+        return unseen("needs Nsight Compute: no ncu is in PATH");
+    }
+    const frame::apart_outcome& watched = frame::run_apart("launch@ncu", false);
+    return seen(watched.codes.size() == 3 && watched.codes[1] == 0, "under ncu it " + line_of(watched.said, 0));
+}
+
+constexpr const char* section = "759, Asynchronous Concurrent Execution";
+
+} // namespace
+
+std::vector<frame::apart_program> apart_programs() {
+    return {{when_free, held_program}, {"launch", free_program}};
+}
+
+frame::step_definition blocking_launches() {
+    return {.about = {"launches", "launches that block", "ladder/streams/08_blocking_launches.cu",
+                      "a launch, and at once the question whether its stream is done", section},
+            .data = both_answers,
+            .apart = std::string(when_free) + "," + when_told,
+            .size = [](std::uint64_t) { return both_answers(0, 0).n; },
+            .claims = {{"kernel launches are asynchronous: control is returned before the device has completed the task",
+                        section, returns_before},
+                       {"launches are synchronous where a program is run so: today's switch is CUDA_LAUNCH_BLOCKING",
+                        section, returns_behind},
+                       {"when an application is run via a CUDA debugger or profiler, all launches are synchronous",
+                        section, under_a_profiler}}};
+}
+
+} // namespace warpfold::ladder::streams
