@@ -227,9 +227,10 @@ const frame::study_definition& laboratory() {
                                              .most = 1u << 28,
                                              .steps = {calculator(), arithmetic(), parallelism(), memory_chains(),
                                                        shared_chains(), reload(), by_option(), stale_lines(),
-                                                       fresh_lines(), dependent_grids(), atomics(), few_threads(),
+                                                       fresh_lines(), dependent_grids(), cache_shares(),
+                                                       peer_memory(), atomics(), few_threads(),
                                                        more_threads(), more_instructions(), more_data(),
-                                                       compute_bound(), launches(), barrier_of_the_grid(), best_grid()},
+                                                       compute_bound(), launches(), last_levels(), barrier_of_the_grid(), best_grid()},
                                              .tables = tables};
     return all;
 }

@@ -40,5 +40,8 @@ frame::step_definition stale_lines();
 frame::step_definition fresh_lines();
 frame::step_definition dependent_grids();
 frame::step_definition by_option();
+frame::step_definition peer_memory();
+frame::step_definition cache_shares();
+frame::step_definition last_levels();
 
 } // namespace warpfold::ladder::occupancy
