@@ -28,6 +28,8 @@ LECTURES = [
     ("", "Beyond the lectures"),
 ]
 MARKS = {True: "✓", False: "✗", None: "–"}
+# Of what cannot be seen on a card either, figures that say what was measured there instead.
+INSTEAD = ("hardware that is gone", "needs two GPUs;")
 HEAD = ["section", "ladder/step", "claim", "software GPU", "what was counted"]
 
 
@@ -106,8 +108,7 @@ def page(ladders, gpu):
             cells = [section or "–", place, text, MARKS[holds], figure]
             if gpu:
                 verdict = on_gpu.get((place, text))
-                cells.append("–" if verdict is None or verdict["holds"] is None
-                             else f"{MARKS[verdict['holds']]} {verdict['figure']}")
+                cells.append("–" if verdict is None else f"{MARKS[verdict['holds']]} {verdict['figure']}")
             out.append(line(cells))
     return "\n".join(out) + "\n"
 
@@ -127,7 +128,8 @@ def distil(ladders, date):
     if len(names) != 1 or any(ladder["device"].get("software") for ladder in ladders):
         raise BadInput("the runs are not all of one GPU")
     verdicts = [{"step": place, "claim": text, "holds": holds, "figure": figure}
-                for _, _, place, text, holds, figure in claims(ladders) if holds is not None]
+                for _, _, place, text, holds, figure in claims(ladders)
+                if holds is not None or figure.startswith(INSTEAD)]
     return {"card": names.pop(), "date": date, "verdicts": verdicts}
 
 

@@ -99,6 +99,46 @@ void run_goes_on(const frame::stage& on) {
     leave(on, {memory, shape, good, value});
 }
 
+// The slide's lines, which stand behind #ifdef DEBUG there; what it prints before it leaves is left in `said`.
+template <bool Debug>
+int look_for_errors(const char* filename, int line_number, std::string& said) {
+    if constexpr (Debug) {
+        (void)cudaDeviceSynchronize();
+        const cudaError_t error = cudaGetLastError();
+        if (error != cudaSuccess) {
+            said = std::string("CUDA error at ") + filename + ":" + std::to_string(line_number) + ": " +
+                   cudaGetErrorString(error);
+        }
+        return code(error);
+    }
+    return code(cudaSuccess);
+}
+
+// With the slide's lines left out, and with them; what is still to be asked for in between and at the end.
+std::string said_when_debugging(std::vector<int>* codes) {
+    std::string said;
+    foo<<<1, 2048>>>(nullptr);
+    codes->push_back(look_for_errors<false>("errors.cu", __LINE__, said));
+    codes->push_back(code(cudaPeekAtLastError()));
+    codes->push_back(look_for_errors<true>("errors.cu", __LINE__, said));
+    codes->push_back(code(cudaGetLastError()));
+    return said;
+}
+frame::sample found_when_debugging(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    const int wrong = code(cudaErrorInvalidValue);
+    return expected({0, wrong, wrong, 0});
+}
+void run_debugging(const frame::stage& on) {
+    std::vector<int> codes;
+    (void)said_when_debugging(&codes);
+    leave(on, codes);
+}
+verdict says_file_and_line(const frame::evidence& e) {
+    std::vector<int> codes;
+    const std::string said = said_when_debugging(&codes);
+    return seen(e.step.correct && said.rfind("CUDA error at errors.cu:", 0) == 0, said + "; without -DDEBUG not a word");
+}
+
 std::string named(std::int32_t value) {
     return std::string(cudaGetErrorName(static_cast<cudaError_t>(value))) + " (" +
            cudaGetErrorString(static_cast<cudaError_t>(value)) + ")";
@@ -176,6 +216,10 @@ const frame::study_definition& laboratory() {
                  goes_on, run_goes_on,
                  {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
                    answers("two errors, and then a kernel that is right")}}),
+            step("debug", "the slide's check, with and without DEBUG", "a launch that is refused, and who says so",
+                 "Parallel patterns, Rules of Thumb", found_when_debugging, run_debugging,
+                 {{"you can enable it during debugging and disable it otherwise: CUDA error at file:line: text",
+                   "Parallel patterns, Rules of Thumb", says_file_and_line}}),
             crash(),
             sticky(),
             new_process(),

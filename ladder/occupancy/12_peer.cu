@@ -191,7 +191,9 @@ void run_there_and_back(const frame::stage& on) {
 }
 
 verdict right_there_and_back(const frame::evidence& e) {
-    return seen(e.step.correct, std::to_string(e.n() * sizeof(int)) + " bytes there and back by cudaMemcpyPeerAsync()");
+    const std::string figure = std::to_string(e.n() * sizeof(int)) + " bytes there and back by cudaMemcpyPeerAsync()";
+    return peer_device() != this_device() ? seen(e.step.correct, figure)
+                                          : unseen("needs two GPUs; from this one to itself: " + figure);
 }
 
 } // namespace
@@ -203,7 +205,7 @@ frame::step_definition peer_memory() {
             .run = run_there_and_back,
             .size = frame::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
-            .claims = {{"copies P2P", "380, GPU Memory System", right_there_and_back},
+            .claims = {{"memory of a peer is copied without the host", "380, GPU Memory System", right_there_and_back},
                        {"all DRAM accesses go through L2, including copies P2P", "380, GPU Memory System",
                         timed(copies_go_through_l2)},
                        {"peer GPU memory takes the L1 path", "380, Access Path", timed(peers_take_the_l1_path)}}};

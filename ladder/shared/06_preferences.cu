@@ -164,6 +164,103 @@ verdict default_of_kepler(const frame::evidence& e) {
                     " KiB on a multiprocessor at most; the rest is L1's");
 }
 
+// Without a time.
+class signal {
+public:
+    signal() { WARPFOLD_CUDA_CHECK(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming)); }
+    signal(const signal&) = delete;
+    signal& operator=(const signal&) = delete;
+    ~signal() { (void)cudaEventDestroy(handle_); }
+
+    // `waits` goes on where `gives` stands now.
+    void pass(cudaStream_t gives, cudaStream_t waits) const {
+        WARPFOLD_CUDA_CHECK(cudaEventRecord(handle_, gives));
+        WARPFOLD_CUDA_CHECK(cudaStreamWaitEvent(waits, handle_, 0));
+    }
+
+private:
+    cudaEvent_t handle_ = nullptr;
+};
+
+__global__ void wait_so_long(std::int64_t cycles) {
+    const std::int64_t begin = clock64();
+    while (clock64() - begin < cycles) {
+    }
+}
+
+// Two kernels with a block for each multiprocessor, in two streams: with the same wish for L1 and shared memory, and with
+// opposite ones.
+verdict kept_apart_by_sizing(const frame::evidence& e) {
+    constexpr std::int64_t cycles = 400'000;
+    const auto blocks = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
+    const auto first = reinterpret_cast<const void*>(&wait_so_long);
+    const auto second = reinterpret_cast<const void*>(&reverse_and_wait);
+    const measure::stream other;
+    const signal before;
+    const signal after;
+    const auto with = [&](int share_of_first, int share_of_second) {
+        WARPFOLD_CUDA_CHECK(
+            cudaFuncSetAttribute(first, cudaFuncAttributePreferredSharedMemoryCarveout, share_of_first));
+        WARPFOLD_CUDA_CHECK(
+            cudaFuncSetAttribute(second, cudaFuncAttributePreferredSharedMemoryCarveout, share_of_second));
+        return fastest([&](cudaStream_t on) {
+            before.pass(on, other.handle());
+            wait_so_long<<<blocks, 32, 0, on>>>(cycles);
+            reverse_and_wait<<<blocks, 32, 128, other.handle()>>>(nullptr, nullptr, 0, cycles);
+            after.pass(other.handle(), on);
+        });
+    };
+    const double alike = with(100, 100);
+    const double opposite = with(0, 100);
+    (void)with(cudaSharedmemCarveoutDefault, cudaSharedmemCarveoutDefault);
+    return seen(opposite > 1.5 * alike,
+                "two kernels that wait on every multiprocessor: " + number(alike * 1e6, 0) +
+                    " us where both prefer shared memory, " + number(opposite * 1e6, 0) + " us where one prefers L1");
+}
+
+// As through_memory(), and a word of global memory with every hop, each read once.
+template <bool InL1>
+__global__ void spilling_and_streaming(int* out, const int* stream, unsigned hops) {
+    const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
+    const std::uint64_t all = std::uint64_t{blockDim.x} * gridDim.x;
+    int memory[words];
+    for (unsigned k = 0; k < words; ++k) {
+        memory[k] = static_cast<int>(i + k);
+    }
+    unsigned at = threadIdx.x % words;
+    int sum = 0;
+    for (unsigned k = 0; k < hops; ++k) {
+        int value = 0;
+        if constexpr (InL1) {
+            asm volatile("ld.global.ca.s32 %0, [%1];" : "=r"(value) : "l"(stream + k * all + i));
+        } else {
+            asm volatile("ld.global.cg.s32 %0, [%1];" : "=r"(value) : "l"(stream + k * all + i));
+        }
+        sum += memory[at] + value;
+        at = (5 * at + 1 + (static_cast<unsigned>(sum) & 2)) % words;
+    }
+    out[i] = sum;
+}
+
+verdict spilling_without_l1(const frame::evidence& e) {
+    const auto blocks = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
+    constexpr unsigned hops = 256;
+    const std::size_t words_of_all = std::size_t{blocks} * 1024;
+    const measure::device_memory data(words_of_all * hops * sizeof(int));
+    const measure::device_memory out(words_of_all * sizeof(int));
+    WARPFOLD_CUDA_CHECK(cudaMemset(data.data(), 0, data.bytes()));
+    const auto of = [&](auto kernel) {
+        return fastest([&](cudaStream_t on) {
+            kernel<<<blocks, 1024, 0, on>>>(static_cast<int*>(out.data()), static_cast<const int*>(data.data()), hops);
+        });
+    };
+    const double caching = of(spilling_and_streaming<true>);
+    const double other = of(spilling_and_streaming<false>);
+    return seen(other < 0.98 * caching,
+                "128 KiB of local memory on a multiprocessor, and a stream of global memory by ld.ca: " +
+                    number(caching * 1e6, 0) + " us; by ld.cg " + number(other * 1e6, 0) + " us");
+}
+
 // The driver's calls of CUDA 1: the size is a property of the function, its arguments are put together by hand.
 verdict third_way(const frame::evidence& e) {
     void* const driver = e.report.device.software ? nullptr : dlopen("libcuda.so.1", RTLD_NOW);
@@ -223,6 +320,10 @@ frame::step_definition preferences() {
                 {"default: 16 KB L1, 48 KB SMEM", sizing, default_of_kepler},
                 {"large L1 can help when using lots of LMEM (spilling registers)", sizing, on_a_gpu(large_l1_helps)},
                 {"large SMEM can help if occupancy is limited by shared memory", sizing, on_a_gpu(large_shared_helps)},
+                {"kernels that require different L1:SMEM sizing cannot run concurrently", sizing,
+                 on_a_gpu(kept_apart_by_sizing)},
+                {"non-caching loads are better when the kernel uses lots of LMEM (register spilling)",
+                 "380, Caching vs Non-caching Loads", on_a_gpu(spilling_without_l1)},
                 {"third way: dynamically, via the driver API, cuFuncSetSharedSize()",
                  "759, 3 Ways to Set Aside Shared Memory", third_way}}};
 }

@@ -14,7 +14,7 @@ const frame::study_definition& laboratory() {
         .most = 1u << 26,
         .steps = {bank_of_an_address(), permutation(), strides(), one_word(), element_widths(), two_loads_interleaved(),
                   two_loads_apart(), ways_to_set_aside(), carve_out(), kept_in_registers(), volatile_accesses(),
-                  barrier_instead(), preferences()}};
+                  barrier_instead(), preferences(), neighbours_memory()}};
     return all;
 }
 

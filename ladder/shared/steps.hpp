@@ -35,5 +35,6 @@ frame::step_definition volatile_accesses();
 frame::step_definition barrier_instead();
 frame::step_definition permutation();
 frame::step_definition preferences();
+frame::step_definition neighbours_memory();
 
 } // namespace warpfold::ladder::shared

@@ -58,6 +58,16 @@ class LecturesTable(unittest.TestCase):
         self.assertIn("| what was counted | Some Card, 2026-01-31 |", page)
         self.assertIn("| fast | – | no times | ✓ 2.5x |", page)
 
+    def test_what_holds_instead(self):
+        on_gpu = ladders()
+        on_gpu[0]["device"]["software"] = False
+        on_gpu[0]["steps"][0]["claims"][0].update(holds=None, figure="hardware that is gone; today 32 cycles")
+        on_gpu[0]["steps"][1]["claims"][0].update(holds=None, figure="needs something else")
+        _, text = self.call(self.path("gpu.json", on_gpu), "--distil", "--date", "2026-01-31")
+        _, page = self.call(self.path("all.json", ladders()), "--gpu", self.path("card.json", text))
+        self.assertIn("| half \\| idle | ✓ | 64 of 128 | – hardware that is gone; today 32 cycles |", page)
+        self.assertIn("| exact | ✗ | it is not | – |", page)
+
     def test_check_finds_what_is_missing_or_other(self):
         whole = self.path("page.md", self.call(self.path("all.json", ladders()))[1])
         self.assertEqual(self.call(self.path("all.json", ladders()), "--check", whole), (0, ""))
