@@ -6,9 +6,10 @@
 
 LADDERS.json is what `warpfold ladder all --json` wrote there. memcheck goes first, over everything; then the steps
 that are there for their fault, one by one, by memcheck and by the check that ought to see it (FAULTS); then the other
-checks over the rest, as long as there is time. Prints
+checks over the rest, on few elements (SIZES) and without timing anything: they look at every access, and take up to a
+thousand times as long. Prints
 a line for each run and leaves what the tools said in FOLDER, CHECK-LADDER[-STEP].log. Steps that are there for their fault
-may have findings, and what is said of them is printed. Peers are left out.
+may have findings, and what is said of them is printed. Peers are left out. --checks takes some of the checks only.
 Exit status: 0; 1 where something was found in a step that claims to be right, or a run of memcheck did not come to its
 end; 2 where the file cannot be used.
 """
@@ -27,16 +28,24 @@ CHECKS = ["memcheck", "racecheck", "synccheck", "initcheck"]
 FOUND = 9  # exit status of compute-sanitizer where it has found something
 
 # Which check sees the fault that a step is there for. Of the others none does: races in global memory (histogram 1 and 2,
-# memory colliding, streams no wait), stale caches (memory stale), elements left out (memory int4 slide).
+# memory colliding, streams no wait), stale caches (memory stale, occupancy stale lines), what is left out (memory int4 slide,
+# warps stride > 1).
 FAULTS = {
     ("reduce", "5"): "racecheck", ("reduce", "6"): "racecheck", ("reduce", "7"): "racecheck",
     ("reduce", "sum_warp"): "racecheck", ("scan", "3a"): "racecheck", ("scan", "3b"): "synccheck",
-    ("matmul", "2s"): "racecheck", ("warps", "lockstep"): "racecheck",
+    ("matmul", "2s"): "racecheck", ("warps", "lockstep"): "racecheck", ("warps", "no barrier"): "racecheck",
+    ("warps", "tid <= 32"): "racecheck", ("warps", "no bound"): "initcheck", ("histogram", "4s"): "memcheck",
     ("warps", "not volatile"): "racecheck", ("errors", "crash"): "memcheck", ("errors", "sticky"): "memcheck",
     ("errors", "process"): "memcheck", ("errors", "misaligned"): "memcheck", ("errors", "assert"): "memcheck",
 }
 # Ladders with steps that ask the runtime for what it has to refuse: memcheck takes its answers for errors.
 ASK_TOO_MUCH = ["errors", "occupancy"]
+# Elements for the checks other than memcheck, whose tools follow every access; 2048 where nothing is said.
+SIZES = {"reduce": 16384, "occupancy": 1024}
+# Steps whose lanes wait for each other: a run of their own, so that what they take is taken from nobody else.
+WAITING = {("warps", "chain"), ("warps", "lock"), ("occupancy", "grid barrier"), ("occupancy", "fresh lines"),
+           ("scan", "11")}
+LONGEST = 100  # seconds for one run
 
 
 class BadInput(Exception):
@@ -48,15 +57,18 @@ class Run:
 
     def __init__(self, check, ladder, steps, told=False, apart=False):
         self.check, self.ladder, self.steps, self.told, self.apart = check, ladder, steps, told, apart
-        self.status, self.said = None, ""
+        self.status, self.said, self.seconds = None, "", 0
 
     def name(self):
-        step = "-" + re.sub(r"\W+", "_", self.steps[0]) if self.told else ""
+        step = "-" + re.sub(r"\W+", "_", self.steps[0]) if self.told or len(self.steps) == 1 else ""
         return f"{self.check}-{self.ladder}{step}"
 
     def command(self, tool, log):
-        n = "16384" if self.check == "memcheck" else "2048"
-        shape = ["--n", "65536", "--block", "128"] if self.ladder == "reduce" else ["--n", n, "--no-claims"]
+        if self.check == "memcheck":
+            n, small = 65536 if self.ladder == "reduce" else 16384, ["--no-times"] if self.apart else []
+        else:
+            n, small = SIZES.get(self.ladder, 2048), ["--no-times"]
+        shape = ["--n", str(n), *(["--block", "128"] if self.ladder == "reduce" else ["--no-claims"]), *small]
         only = ["--steps", ",".join(self.steps)] if self.steps else []
         answers = ["--report-api-errors", "no"] if self.check == "memcheck" and self.ladder in ASK_TOO_MUCH else []
         return ["compute-sanitizer", "--tool", self.check, "--error-exitcode", str(FOUND), "--log-file", str(log), *answers,
@@ -67,6 +79,8 @@ class Run:
         left = deadline - time.monotonic()
         if left <= 1:
             return
+        left = min(left, LONGEST)
+        begin = time.monotonic()
         log = folder / f"{self.name()}.log"
         with open(folder / f"{self.name()}.out", "w") as out:
             process = subprocess.Popen(self.command(tool, log), stdout=out, stderr=out, start_new_session=True)
@@ -75,6 +89,7 @@ class Run:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+        self.seconds = time.monotonic() - begin
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         summaries = [line for line in lines if "SUMMARY" in line]
         self.said = (summaries or lines or [""])[-1].lstrip("= ")
@@ -85,9 +100,9 @@ class Run:
         return self.status not in (0, None) or (self.status is None and self.check == "memcheck")
 
     def in_words(self):
-        what = f"step {self.steps[0]}" if self.told else f"{len(self.steps)} steps" if self.steps else "all steps"
+        what = f"step {self.steps[0]}" if self.told or len(self.steps) == 1 else f"{len(self.steps)} steps" if self.steps else "all steps"
         if self.status is None:
-            outcome = "no time left"
+            outcome = f"no end within {self.seconds:.0f} s" if self.seconds else "no time left"
         elif self.status == 0:
             outcome = "nothing found"
         elif self.status == FOUND:
@@ -100,22 +115,29 @@ class Run:
         return f"{self.check}, {self.ladder}, {what}: {outcome}"
 
 
+def parts(name, steps):
+    """The steps of a run each: all but those that wait, and those one by one."""
+    alone = [s for s in steps if (name, s) in WAITING]
+    return [p for p in [[s for s in steps if s not in alone], *([s] for s in alone)] if p]
+
+
 def runs_of(ladders):
     """In the order in which they are worth their time."""
-    sure, told = [], []
+    sure, told, named = [], [], {}
     for one in ladders:
         name = one.get("ladder", "reduce")
         steps = [s for s in one["steps"] if not s["skipped"] and s.get("on_device") and not s.get("peer")]
         lucky = [s for s in steps if s.get("caution") or s.get("ought_to_be", "right") != "right" or s.get("apart")]
         right = [s["id"] for s in steps if s not in lucky]
         told += [(name, s["id"], bool(s.get("apart"))) for s in lucky if not s.get("error")]
+        named[name] = right
         # All steps: the sweeps of the tables too.
         sure.append((name, right if lucky or name == "reduce" else []))
     sure = [(name, steps) for name, steps in sure if steps or not any(t[0] == name for t in told)]
     first = [Run("memcheck", name, steps) for name, steps in sure]
     second = [Run(check, name, [step], told=True, apart=apart) for name, step, apart in told
               for check in CHECKS if check in ("memcheck", FAULTS.get((name, step)))]
-    third = [Run(check, name, steps) for check in CHECKS[1:] for name, steps in sure]
+    third = [Run(check, name, steps) for check in CHECKS[1:] for name, _ in sure for steps in parts(name, named[name])]
     return first + second + third
 
 
@@ -126,11 +148,16 @@ def main():
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--jobs", type=int, default=8)
+    parser.add_argument("--checks", default=",".join(CHECKS), help="some of " + ", ".join(CHECKS))
     options = parser.parse_args()
     try:
         runs = runs_of(json.loads(options.ladders.read_text()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise BadInput(f"{options.ladders}: {problem}") from problem
+    wanted = options.checks.split(",")
+    if not set(wanted) <= set(CHECKS):
+        raise BadInput(f"--checks {options.checks}: there are {', '.join(CHECKS)}")
+    runs = [run for run in runs if run.check in wanted]
     options.out.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + options.seconds
     with concurrent.futures.ThreadPoolExecutor(max(options.jobs, 1)) as pool:

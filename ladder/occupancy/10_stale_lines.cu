@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ladder/frame/data.hpp"
+#include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 
@@ -229,40 +230,42 @@ verdict invalidated_between_grids(const frame::evidence& e) {
                                     "read and the second has written");
 }
 
-// Reads a word of the host's memory until it changes, or the time is over; leaves how often it has read it, 0 where it never
-// changed.
-template <bool FetchesAgain>
-__global__ void watch_the_host(unsigned* out, const unsigned* word, std::int64_t cycles) {
+// Reads two words of the host's memory in turn until one has changed, or the time is over; leaves how often it has read, 0
+// where they never changed. With one word ptxas would take the load out of the loop: an operator says nothing of memory's order.
+template <cache_operator Operator>
+__global__ void watch_the_host(unsigned* out, const unsigned* words, std::int64_t cycles) {
     const std::int64_t begin = clock64();
     unsigned reads = 0;
     unsigned value = 0;
     do {
-        if constexpr (FetchesAgain) {
-            asm volatile("ld.global.cv.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+        const unsigned* const at = words + reads % 2;
+        if constexpr (Operator == cache_operator::cv) {
+            asm volatile("ld.global.cv.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
         } else {
-            asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+            asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
         }
         ++reads;
     } while (value == 0 && clock64() - begin < cycles);
     *out = value == 0 ? 0 : reads;
 }
 
-template <bool FetchesAgain>
+template <cache_operator Operator>
 unsigned reads_until_it_changed() {
+    constexpr std::size_t bytes = 2 * sizeof(unsigned);
     void* host = nullptr;
     void* mapped = nullptr;
-    WARPFOLD_CUDA_CHECK(cudaHostAlloc(&host, sizeof(unsigned), cudaHostAllocMapped));
+    WARPFOLD_CUDA_CHECK(cudaHostAlloc(&host, bytes, cudaHostAllocMapped));
     const std::unique_ptr<void, void (*)(void*)> owner(host, [](void* p) { (void)cudaFreeHost(p); });
     WARPFOLD_CUDA_CHECK(cudaHostGetDevicePointer(&mapped, host, 0));
-    auto* const word = static_cast<volatile unsigned*>(host);
-    *word = 0;
+    auto* const words = static_cast<volatile unsigned*>(host);
+    words[0] = words[1] = 0;
     const measure::device_memory out(sizeof(unsigned));
     const measure::stream on;
-    watch_the_host<FetchesAgain><<<1, 1, 0, on.handle()>>>(static_cast<unsigned*>(out.data()),
-                                                           static_cast<const unsigned*>(mapped), 60'000'000);
+    watch_the_host<Operator><<<1, 1, 0, on.handle()>>>(static_cast<unsigned*>(out.data()),
+                                                       static_cast<const unsigned*>(mapped), 60'000'000);
     WARPFOLD_CUDA_CHECK(cudaGetLastError());
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    *word = 1;
+    words[0] = words[1] = 1;
     on.synchronize();
     unsigned reads = 0;
     WARPFOLD_CUDA_CHECK(cudaMemcpy(&reads, out.data(), sizeof reads, cudaMemcpyDeviceToHost));
@@ -270,13 +273,13 @@ unsigned reads_until_it_changed() {
 }
 
 verdict fetches_again(const frame::evidence&) {
-    const unsigned again = reads_until_it_changed<true>();
-    const unsigned cached = reads_until_it_changed<false>();
-    const auto words = [](unsigned reads) {
+    const unsigned again = reads_until_it_changed<cache_operator::cv>();
+    const unsigned cached = reads_until_it_changed<cache_operator::ca>();
+    const auto text = [](unsigned reads) {
         return reads == 0 ? std::string("is not seen in 60 million cycles")
                           : "is seen by read number " + std::to_string(reads);
     };
-    return seen(again != 0, "what the host writes 5 ms later " + words(again) + " by ld.cv; by ld.ca it " + words(cached));
+    return seen(again != 0, "what the host writes 5 ms later " + text(again) + " by ld.cv; by ld.ca it " + text(cached));
 }
 
 constexpr const char* source = "ladder/occupancy/10_stale_lines.cu";

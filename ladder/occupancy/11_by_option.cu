@@ -198,8 +198,9 @@ reread_check gone() {
 // The memory instructions of one kernel of memory_program(), assembled with the options.
 std::vector<instruction> code_of(const frame::evidence& e, const std::vector<std::string>& options, const char* kernel) {
     const auto& made = frame::assemble(memory_program(), name_of_target(target_of(e)), options);
+    const auto code = machine_code(made.cubin);
     std::vector<instruction> found;
-    for (const instruction& one : machine_code(made.cubin).at(kernel)) {
+    for (const instruction& one : code.at(kernel)) {
         const std::string name = name_of(one, target_of(e));
         if (!name.empty() && name != "LDC") { // parameters
             found.push_back(one);

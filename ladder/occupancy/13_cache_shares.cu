@@ -30,7 +30,8 @@ __global__ void read_again_and_again(int* sums, const int* data, std::uint64_t w
     for (unsigned round = 0; round < rounds; ++round) {
 #pragma unroll
         for (unsigned k = 0; k < words_of_a_block / block; ++k) {
-            const int* const at = data + first + k * block + threadIdx.x;
+            // Each round begins elsewhere: ptxas makes one load of two that it knows to be of one address.
+            const int* const at = data + first + (k * block + threadIdx.x + 32 * round) % words_of_a_block;
             int value = 0;
             if constexpr (InL1) {
                 asm volatile("ld.global.ca.s32 %0, [%1];" : "=r"(value) : "l"(at));

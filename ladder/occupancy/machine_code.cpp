@@ -99,7 +99,7 @@ std::map<std::string, std::vector<instruction>> machine_code(std::string_view cu
 std::string name_of(const instruction& one, unsigned target) {
     for (const operation& o : operations) {
         const std::uint64_t form = bits(one.low, 9, 3); // where the operands come from
-        if (bits(one.low, 0, 9) == o.code && (form == 1 || form == 4 || form == 5)) {
+        if (bits(one.low, 0, 9) == o.code && (o.code == 0x182 ? form == 5 : form == 1 || form == 4)) {
             return o.of_global && target >= 80 && target <= 90 ? o.name + suffixes(one.high) : o.name;
         }
     }

@@ -225,7 +225,7 @@ const frame::study_definition& laboratory() {
                                              .n_counted = 1u << 18,
                                              .n_timed = 1u << 24,
                                              .most = 1u << 28,
-                                             .steps = {calculator(), arithmetic(), parallelism(), memory_chains(),
+                                             .steps = {calculator(), residents(), arithmetic(), parallelism(), memory_chains(),
                                                        shared_chains(), reload(), by_option(), stale_lines(),
                                                        fresh_lines(), dependent_grids(), cache_shares(),
                                                        peer_memory(), atomics(), few_threads(),

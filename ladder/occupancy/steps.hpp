@@ -43,5 +43,6 @@ frame::step_definition by_option();
 frame::step_definition peer_memory();
 frame::step_definition cache_shares();
 frame::step_definition last_levels();
+frame::step_definition residents();
 
 } // namespace warpfold::ladder::occupancy

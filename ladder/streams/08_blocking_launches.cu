@@ -98,7 +98,7 @@ verdict returns_behind(const frame::evidence& e) {
 
 // Nsight Compute, the profiler of today that counts by the hardware.
 verdict under_a_profiler(const frame::evidence& e) {
-    if (e.report.device.software) {
+    if (!e.report.request.time) { // without times another tool may be at work
         return unseen("needs a GPU, and its profiler");
     }
     if (frame::command_path("ncu").empty()) {
