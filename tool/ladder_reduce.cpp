@@ -128,7 +128,7 @@ action add_ladder_reduce(CLI::App& app) {
     app.add_option("--seed", o->seed, "of the data")->type_name("S")->capture_default_str();
     app.add_flag("--claims", o->claims, "show what the lectures claim about each step, checked (the default)");
     app.add_flag("--no-claims", o->no_claims, "show the table and where the steps are")->excludes("--claims");
-    app.add_flag("--no-times", o->no_times, "on a GPU: run each step once and look at its result, as under compute-sanitizer");
+    app.add_flag("--no-times", o->no_times, "on a GPU: look at results only, as under compute-sanitizer");
     app.add_flag("--list", o->list, "list the steps and stop");
     return [o] { return run(*o); };
 }

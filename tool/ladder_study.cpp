@@ -236,7 +236,7 @@ action add_ladder_study(CLI::App& app, const std::string& name) {
         ->type_name("FILE");
     app.add_flag("--claims", o->claims, "show what the lectures claim about each step, checked (the default)");
     app.add_flag("--no-claims", o->no_claims, "show the table only, and make no checks")->excludes("--claims");
-    app.add_flag("--no-times", o->no_times, "on a GPU: run each step once and look at its result, as under compute-sanitizer");
+    app.add_flag("--no-times", o->no_times, "on a GPU: look at results only, as under compute-sanitizer");
     app.add_flag("--list", o->list, "list the steps and stop");
     return [o, name] { return run(*o, name); };
 }

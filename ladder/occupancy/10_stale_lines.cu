@@ -258,14 +258,16 @@ unsigned reads_until_it_changed() {
     const std::unique_ptr<void, void (*)(void*)> owner(host, [](void* p) { (void)cudaFreeHost(p); });
     WARPFOLD_CUDA_CHECK(cudaHostGetDevicePointer(&mapped, host, 0));
     auto* const words = static_cast<volatile unsigned*>(host);
-    words[0] = words[1] = 0;
+    words[0] = 0;
+    words[1] = 0;
     const measure::device_memory out(sizeof(unsigned));
     const measure::stream on;
     watch_the_host<Operator><<<1, 1, 0, on.handle()>>>(static_cast<unsigned*>(out.data()),
                                                        static_cast<const unsigned*>(mapped), 60'000'000);
     WARPFOLD_CUDA_CHECK(cudaGetLastError());
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    words[0] = words[1] = 1;
+    words[0] = 1;
+    words[1] = 1;
     on.synchronize();
     unsigned reads = 0;
     WARPFOLD_CUDA_CHECK(cudaMemcpy(&reads, out.data(), sizeof reads, cudaMemcpyDeviceToHost));
