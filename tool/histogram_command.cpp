@@ -160,7 +160,7 @@ int run_of(const options& o, calls::histogram_request& q, const Source& source) 
     } else {
         q.bins = report::parse_count(o.bins);
         if (q.bins == 0 || q.bins > most_bins) {
-            throw usage_error(fmt::format("--bins: {} is not between 1 and 2^31", o.bins));
+            throw usage_error(fmt::format("--bins: {} is not between 1 and 2^30", o.bins));
         }
         progress line;
         q.how = passage_of(o.array, line, o.file);
