@@ -38,15 +38,8 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     __shared__ exact_block<T, 1> outliers;
     __shared__ sum_storage<levels> storage;
 
-    outliers.clear();
-    __syncthreads();
-    exact_thread<T, 1> thread(&outliers);
-    add_share(thread, &outliers, n, in);
-    long_integers<levels> mine = thread.held();
-    sum_threads(mine, storage);
-    if (outliers.counted != 0) {
-        collect_digits(outliers);
-    }
+    const bool left = add_share(&outliers, &storage, n, in);
+    const long_integers<levels> mine = sum_of_shown(storage);
     const global_limbs add{to->limb};
     if (threadIdx.x == 0) {
         constexpr int lowest_place = kind::highest - exact_window<levels>::depth - exact_layout<T, 1>::lowest;
@@ -54,11 +47,11 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
         for (unsigned w = 0; w < levels; ++w) {
             add_integer(mine.of[w], static_cast<unsigned>(lowest_place) + (levels - 1 - w) * exact_spacing, add);
         }
-        if (outliers.met != 0) {
+        if (left && outliers.met != 0) {
             atomicOr(&to->met, static_cast<unsigned long long>(outliers.met));
         }
     }
-    if (outliers.touched != 0) {
+    if (left && outliers.touched != 0) {
         for (unsigned k = threadIdx.x; k < exact_limbs<T>::count; k += blockDim.x) {
             add(k, outliers.evened(k));
         }

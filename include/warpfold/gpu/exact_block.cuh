@@ -7,46 +7,77 @@
 #include <cstdint>
 
 #include "warpfold/gpu/exact_window.cuh"
+#include "warpfold/warp/reduce.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
-template <unsigned Count>
-struct long_integers {
-    long long of[Count];
-};
-
 // The sum over the lanes of a warp, in lane 0.
 template <unsigned Count>
 __device__ void sum_lanes(long_integers<Count>& all) {
-#pragma unroll 1
-    for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
+    if constexpr (has_at_once) {
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
-            all.of[j] += __shfl_down_sync(warp::all_lanes, all.of[j], distance);
+            all.of[j] = reduce_at_once<sum>(all.of[j]);
+        }
+    } else {
+#pragma unroll 1
+        for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
+#pragma unroll
+            for (unsigned j = 0; j < Count; ++j) {
+                all.of[j] += __shfl_down_sync(warp::all_lanes, all.of[j], distance);
+            }
         }
     }
 }
 
-// The sum over the threads of a block, in thread 0. What threads have written to shared memory before is seen by all of
-// them behind it. One barrier more where the storage is used again.
+// The same of what windows hold, |it| <= 2^51: by two instructions each where the card has them.
+template <unsigned Count>
+__device__ void sum_windows(long_integers<Count>& all) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(WARPFOLD_NO_REDUX)
+#pragma unroll
+    for (unsigned j = 0; j < Count; ++j) {
+        constexpr unsigned bits = 27;
+        constexpr long long origin = 1ll << 51;
+        const auto value = static_cast<unsigned long long>(all.of[j] + origin);
+        const unsigned low = __reduce_add_sync(warp::all_lanes, static_cast<unsigned>(value) & ((1u << bits) - 1));
+        const unsigned high = __reduce_add_sync(warp::all_lanes, static_cast<unsigned>(value >> bits));
+        all.of[j] = static_cast<long long>((static_cast<unsigned long long>(high) << bits) + low) - 32 * origin;
+    }
+#else
+    sum_lanes(all);
+#endif
+}
+
+// The sum over the threads of a block goes by two calls. The first one: the warps' sums, of which each warp's lane 0 has
+// its own, are put where all can see them, and the block meets. What threads have written to shared memory before is
+// seen by all of them behind it. Whether any of them has `said` something comes back.
 template <unsigned Count>
 struct sum_storage {
     long_integers<Count> of_warp[32];
 };
 template <unsigned Count>
-__device__ void sum_threads(long_integers<Count>& all, sum_storage<Count>& storage) {
-    const unsigned warps = blockDim.x / warp::lanes;
-    sum_lanes(all);
+__device__ bool show_sums(const long_integers<Count>& of_warp, sum_storage<Count>& storage, bool said) {
     if (threadIdx.x % warp::lanes == 0) {
-        storage.of_warp[threadIdx.x / warp::lanes] = all;
+        storage.of_warp[threadIdx.x / warp::lanes] = of_warp;
     }
     __syncwarp();
-    __syncthreads();
-    if (warps != 1 && threadIdx.x < warp::lanes) {
-        all = threadIdx.x < warps ? storage.of_warp[threadIdx.x] : long_integers<Count>{};
+    return __syncthreads_or(said) != 0;
+}
+// The second: their sum, in thread 0.
+template <unsigned Count>
+__device__ long_integers<Count> sum_of_shown(const sum_storage<Count>& storage) {
+    const unsigned warps = blockDim.x / warp::lanes;
+    long_integers<Count> all{};
+    if (warps == 1) {
+        all = storage.of_warp[0];
+    } else if (threadIdx.x < warp::lanes) {
+        if (threadIdx.x < warps) {
+            all = storage.of_warp[threadIdx.x];
+        }
         sum_lanes(all);
     }
+    return all;
 }
 
 // In shared memory: limbs as in detail/exact.hpp, and before them digits of 16 bits in words of 32, of which each lane
@@ -151,15 +182,14 @@ template <class T, unsigned Factors>
 class exact_thread {
 public:
     using kind = exact_kind<T, Factors>;
-    using integers = long_integers<kind::levels>;
 
     __device__ explicit exact_thread(exact_block<T, Factors>* block) : block_(block) { place(kind::highest); }
 
-    // Adds groups * Width terms, with Factors * Groups * Width numbers in `x`, and one more where there is `extra`;
-    // absent ones are zero. False where nothing has been added: the window is full, or has no place for all of them.
+    // Adds groups * Width terms, with Factors * Groups * Width numbers in `x`. False where nothing has been added: the
+    // window is full, or has no place for all of them.
     template <unsigned Groups, unsigned Width>
-    __device__ bool add(const T (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra) {
-        constexpr unsigned count = Groups * Width + 1;
+    __device__ bool add(const T (&x)[Factors][Groups * Width], unsigned groups) {
+        constexpr unsigned count = Groups * Width;
         double before[kind::levels];
 #pragma unroll
         for (unsigned j = 0; j < kind::levels; ++j) {
@@ -175,9 +205,6 @@ public:
                     missing |= add_one(most, x[0][j], x[Factors - 1][j]);
                 }
             }
-        }
-        if (extra) {
-            missing |= add_one(most, x[0][count - 1], x[Factors - 1][count - 1]);
         }
         missing |= !(most < limit_);
         if (__any_sync(warp::all_lanes, missing)) {
@@ -198,16 +225,6 @@ public:
     __device__ void settle() {
         pour_out<T, Factors>(window_, block_);
         place(window_.highest);
-    }
-
-    // What the window holds, which is where it was at first, as integers.
-    __device__ integers held() const {
-        integers all;
-#pragma unroll
-        for (unsigned j = 0; j < kind::levels; ++j) {
-            all.of[j] = window_.integer(j);
-        }
-        return all;
     }
 
     // Moves the window to the largest of the warp's next numbers, unless it is there, or their exponents are so far apart
@@ -297,10 +314,10 @@ public:
         }
     }
 
-    // As exact_thread's.
+    // As exact_thread's; there is always a place.
     template <unsigned Groups, unsigned Width>
-    __device__ void add(const T (&x)[Factors][Groups * Width + 1], unsigned groups, bool extra) {
-        constexpr unsigned count = Groups * Width + 1;
+    __device__ bool add(const T (&x)[Factors][Groups * Width], unsigned groups) {
+        constexpr unsigned count = Groups * Width;
         terms_ += count;
         if (terms_ > exact_block<T, Factors>::most_terms) {
             pour_out_digits(block_);
@@ -315,9 +332,7 @@ public:
                 }
             }
         }
-        if (extra) {
-            add_one(x[0][count - 1], x[Factors - 1][count - 1]);
-        }
+        return true;
     }
 
 private:

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "warpfold/gpu/exact_block.cuh"
+#include "warpfold/gpu/exact_usual.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/multiword_integer.cuh"
 #include "warpfold/gpu/target.hpp"
@@ -40,8 +41,9 @@ struct exact_memory {
 };
 
 // The warps' way through n terms in vectors of 16 bytes, which all inputs have at the same places. A batch of them is
-// handed to take(x, groups, extra), as exact_thread::add has it; where that returns false the way ends, and begins with the
-// same batch when it is taken up again. number(f, j) is that batch's j-th number of factor f.
+// handed to `to`.add(x, groups), as exact_thread has it, at last the elements before and behind the vectors; where that
+// returns false the way ends, and begins with the same batch when it is taken up again. number(f, j) is the j-th number
+// of factor f that comes next.
 template <class T, unsigned Factors>
 struct vectors_walk {
     // A product takes more registers than a sum, and one of floats more levels.
@@ -79,14 +81,11 @@ struct vectors_walk {
         return vector < view.vectors ? in[f][view.head + vector * width + j % width] : T(0);
     }
 
-    template <class Take>
-    __device__ void go(const Take& take) {
+    template <class To>
+    __device__ void go(To& to) {
         const unsigned lane = threadIdx.x % warp::lanes;
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-        const std::uint64_t edge = lane < view.head ? lane : view.tail + (lane - view.head);
-        bool more = true;
-        while (more && !done()) {
-            T x[Factors][count];
+        while (first < view.vectors) {
             unsigned present = groups;
             uint4 loaded[Factors][groups];
             if (first + (groups - 1) * threads + warp::lanes <= view.vectors) {
@@ -112,19 +111,26 @@ struct vectors_walk {
                     }
                 }
             }
+            T x[Factors][groups * width];
 #pragma unroll
             for (unsigned f = 0; f < Factors; ++f) {
 #pragma unroll
-                for (unsigned j = 0; j + 1 < count; ++j) {
+                for (unsigned j = 0; j < groups * width; ++j) {
                     x[f][j] = element_of<T>(loaded[f][j / width], j % width);
                 }
-                x[f][count - 1] = extra && edge < n ? in[f][edge] : T(0);
             }
-            more = take(x, present, extra);
-            if (more) {
-                extra = false;
-                first += groups * threads;
+            if (!to.template add<groups, width>(x, present)) {
+                return;
             }
+            first += groups * threads;
+        }
+        if (extra) {
+            T x[Factors][1];
+#pragma unroll
+            for (unsigned f = 0; f < Factors; ++f) {
+                x[f][0] = number(f, count - 1);
+            }
+            extra = !to.template add<1, 1>(x, 1);
         }
     }
 };
@@ -134,7 +140,7 @@ template <class T, unsigned Factors, class Read>
 struct elements_walk {
     static constexpr unsigned groups = 8 / Factors;
     static constexpr unsigned width = 1;
-    static constexpr unsigned count = groups + 1;
+    static constexpr unsigned count = groups;
 
     Read read;
     std::uint64_t n;
@@ -149,14 +155,13 @@ struct elements_walk {
 
     __device__ T number(unsigned f, unsigned j) const {
         const std::uint64_t k = first + threadIdx.x % warp::lanes + j * (std::uint64_t{gridDim.x} * blockDim.x);
-        return j < groups && k < n ? read(f, k) : T(0);
+        return k < n ? read(f, k) : T(0);
     }
 
-    template <class Take>
-    __device__ void go(const Take& take) {
+    template <class To>
+    __device__ void go(To& to) {
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-        bool more = true;
-        while (more && !done()) {
+        while (!done()) {
             T x[Factors][count];
 #pragma unroll
             for (unsigned j = 0; j < count; ++j) {
@@ -165,8 +170,10 @@ struct elements_walk {
                     x[f][j] = number(f, j);
                 }
             }
-            more = take(x, groups, false);
-            first += more ? groups * threads : 0;
+            if (!to.template add<groups, width>(x, groups)) {
+                return;
+            }
+            first += groups * threads;
         }
     }
 };
@@ -175,23 +182,22 @@ struct elements_walk {
 template <class T, unsigned Factors, class Walk>
 __device__ void add_batches(exact_thread<T, Factors>& window, Walk& walk) {
     for (;;) {
-        walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra) {
-            return window.template add<Walk::groups, Walk::width>(x, groups, extra);
-        });
-        if (walk.done() || !window.full(Walk::count)) {
+        walk.go(window);
+        if (walk.done() || !window.full(Walk::groups * Walk::width)) {
             return;
         }
         window.settle();
     }
 }
 
-// What is left of a walk then: by windows that move, and where that does not help, digit by digit.
+// What is left of a walk that exact_usual has no place for: by windows that move, and where that does not help, digit by
+// digit.
 template <class T, unsigned Factors, class Walk>
-__device__ __noinline__ void add_rest(exact_block<T, Factors>* outliers, Walk walk) {
+__device__ void add_rest(exact_block<T, Factors>* outliers, Walk& walk) {
     {
         exact_thread<T, Factors> window(outliers);
-        for (unsigned moves = 0; moves < 4; ++moves) {
-            if (!window.move(Walk::count, [&](unsigned f, unsigned j) { return walk.number(f, j); })) {
+        for (unsigned moves = 0; moves < 5; ++moves) {
+            if (moves != 0 && !window.move(Walk::count, [&](unsigned f, unsigned j) { return walk.number(f, j); })) {
                 break;
             }
             add_batches(window, walk);
@@ -203,43 +209,8 @@ __device__ __noinline__ void add_rest(exact_block<T, Factors>* outliers, Walk wa
     }
     if (!walk.done()) {
         exact_digits<T, Factors> any(outliers);
-        walk.go([&](const T(&x)[Factors][Walk::count], unsigned groups, bool extra) {
-            any.template add<Walk::groups, Walk::width>(x, groups, extra);
-            return true;
-        });
+        walk.go(any);
     }
-}
-
-template <class T, unsigned Factors, class Walk>
-__device__ void add_all(exact_thread<T, Factors>& usual, exact_block<T, Factors>* outliers, Walk walk) {
-    add_batches(usual, walk);
-    if (!walk.done()) {
-        add_rest<T, Factors, Walk>(outliers, walk);
-    }
-}
-
-template <class T, class In>
-__device__ void add_share(exact_thread<T, 1>& to, exact_block<T, 1>* outliers, std::uint64_t n, const In& in) {
-    if constexpr (std::is_pointer_v<In>) {
-        const T* const arrays[1] = {in};
-        add_all(to, outliers, vectors_walk<T, 1>(arrays, n));
-    } else {
-        const auto read = [=](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
-        add_all(to, outliers, elements_walk<T, 1, decltype(read)>(read, n));
-    }
-}
-template <class T, class A, class B>
-__device__ void add_share(exact_thread<T, 2>& to, exact_block<T, 2>* outliers, std::uint64_t n, const A& a,
-                          const B& b) {
-    if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
-        if ((reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
-            const T* const arrays[2] = {a, b};
-            add_all(to, outliers, vectors_walk<T, 2>(arrays, n));
-            return;
-        }
-    }
-    const auto read = [=](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
-    add_all(to, outliers, elements_walk<T, 2, decltype(read)>(read, n));
 }
 
 // What has been counted in digits goes to the limbs. The whole block does it together, and meets before and behind.
@@ -259,6 +230,69 @@ __device__ void collect_digits(exact_block<T, Factors>& block) {
     }
     __syncwarp();
     __syncthreads();
+}
+
+// What a block's warps have left of their walks, if any has. The whole block does it together, after it has met.
+template <class T, unsigned Factors, class Walk>
+__device__ __noinline__ void add_left(exact_block<T, Factors>* outliers, Walk walk) {
+    outliers->clear();
+    __syncthreads();
+    if (!walk.done()) {
+        add_rest(outliers, walk);
+    }
+    __syncwarp();
+    __syncthreads();
+    if (outliers->counted != 0) {
+        collect_digits(*outliers);
+    }
+}
+
+// The block's share of a walk: its warps' sums in `storage`. Whether there is more in `outliers`.
+template <class T, unsigned Factors, class Walk>
+__device__ bool add_walk(exact_block<T, Factors>* outliers, sum_storage<exact_kind<T, Factors>::levels>* storage,
+                         Walk walk) {
+    exact_usual<T, Factors> usual;
+    walk.go(usual);
+    long_integers<exact_kind<T, Factors>::levels> of_warp = usual.held();
+    sum_windows(of_warp);
+    const bool left = show_sums(of_warp, *storage, !walk.done());
+    if (left) {
+        add_left<T, Factors, Walk>(outliers, walk);
+    }
+    return left;
+}
+// The same of a walk that few inputs need, out of the way of another one.
+template <class T, unsigned Factors, class Walk>
+__device__ __noinline__ bool add_walk_apart(exact_block<T, Factors>* outliers,
+                                            sum_storage<exact_kind<T, Factors>::levels>* storage, Walk walk) {
+    return add_walk(outliers, storage, walk);
+}
+
+// The block's share of n terms, by the walk that fits their inputs.
+template <class T, unsigned Levels, class In>
+__device__ bool add_share(exact_block<T, 1>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const In& in) {
+    if constexpr (std::is_pointer_v<In>) {
+        const T* const arrays[1] = {in};
+        return add_walk(outliers, storage, vectors_walk<T, 1>(arrays, n));
+    } else {
+        const auto read = [=](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
+        return add_walk(outliers, storage, elements_walk<T, 1, decltype(read)>(read, n));
+    }
+}
+template <class T, unsigned Levels, class A, class B>
+__device__ bool add_share(exact_block<T, 2>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const A& a,
+                          const B& b) {
+    const auto read = [=](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
+    using elements = elements_walk<T, 2, std::remove_const_t<decltype(read)>>;
+    if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
+        if ((reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
+            const T* const arrays[2] = {a, b};
+            return add_walk(outliers, storage, vectors_walk<T, 2>(arrays, n));
+        }
+        return add_walk_apart(outliers, storage, elements(read, n));
+    } else {
+        return add_walk(outliers, storage, elements(read, n));
+    }
 }
 
 // Adds what the other blocks have posted, and empties their boxes. Whether one of them added to the limbs of the memory
@@ -305,22 +339,14 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
     using layout = exact_layout<T, factors>;
     constexpr unsigned levels = kind::levels;
     __shared__ exact_block<T, factors> outliers;
-    __shared__ sum_storage<levels> storage;
+    __shared__ sum_storage<levels> storage, storage_of_all;
     __shared__ sum_storage<2 * levels> wide_storage;
 
-    outliers.clear();
-    __syncthreads();
-    exact_thread<T, factors> thread(&outliers);
-    add_share(thread, &outliers, n, ins...);
-    long_integers<levels> mine = thread.held();
-    sum_threads(mine, storage);
-    if (outliers.counted != 0) {
-        collect_digits(outliers);
-    }
-
+    const bool left = add_share(&outliers, &storage, n, ins...);
+    long_integers<levels> mine = sum_of_shown(storage);
+    const bool touched = left && outliers.touched != 0;
     const unsigned last = gridDim.x - 1;
     if (blockIdx.x != last) {
-        const bool touched = outliers.touched != 0;
         if (touched) {
             for (unsigned k = threadIdx.x; k < layout::limbs; k += blockDim.x) {
                 const long long part = outliers.evened(k);
@@ -348,16 +374,19 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
     }
     // Blocks start in the order of their index: the others run by now, and none waits for anybody.
     long_integers<2 * levels> sums{};
-    bool theirs = false;
+    bool limbs_too = false;
     constexpr std::uint64_t few = std::uint64_t{1} << 22; // so many terms fit in 64 bits
     if (last == 0 || n <= few) {
-        if (threadIdx.x != 0) {
-            mine = {};
-        }
         if (last != 0) {
+            if (threadIdx.x != 0) {
+                mine = {};
+            }
+            bool theirs = false;
             collect_sums<levels, 1>(memory->box, last, mine, theirs);
-            __syncthreads();
-            sum_threads(mine, storage);
+            __syncwarp();
+            sum_lanes(mine);
+            limbs_too = show_sums(mine, storage_of_all, theirs);
+            mine = sum_of_shown(storage_of_all);
         }
 #pragma unroll
         for (unsigned w = 0; w < levels; ++w) {
@@ -372,13 +401,16 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
                 sums.of[2 * w + 1] = mine.of[w] >> 32;
             }
         }
+        bool theirs = false;
         collect_sums<levels, 2>(memory->box, last, sums, theirs);
-        sum_threads(sums, wide_storage);
+        __syncwarp();
+        sum_lanes(sums);
+        limbs_too = show_sums(sums, wide_storage, theirs);
+        sums = sum_of_shown(wide_storage);
     }
-    const bool limbs_too = __syncthreads_or(theirs) != 0;
 
     constexpr int lowest_place = kind::highest - exact_window<levels>::depth - layout::lowest;
-    if (outliers.touched == 0 && !limbs_too) {
+    if (!touched && !limbs_too) {
         if (threadIdx.x == 0) {
             multiword_integer<(exact_window<levels>::depth + 74 + 63) / 64> total{};
 #pragma unroll
@@ -388,6 +420,10 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
             *out = total.template rounded<T>(kind::highest - exact_window<levels>::depth);
         }
         return;
+    }
+    if (!left) {
+        outliers.clear();
+        __syncthreads();
     }
     if (limbs_too) {
         __threadfence();

@@ -14,6 +14,12 @@
 
 namespace warpfold::detail {
 
+// One integer for each of a window's levels.
+template <unsigned Count>
+struct long_integers {
+    long long of[Count];
+};
+
 inline constexpr int exact_spacing = 40;
 // Terms that a level takes: each is below 2^(b + 39), and together they must stay below 2^(b + 51).
 inline constexpr unsigned exact_window_terms = 1u << 12;
@@ -63,14 +69,14 @@ struct exact_kind;
 template <>
 struct exact_kind<float, 1> {
     static constexpr unsigned levels = 3;
-    static constexpr int highest = 1;
+    static constexpr int highest = 3;
     static constexpr int least_bit = ieee<float>::lowest;
     static constexpr unsigned terms = 1; // each element's
 };
 template <>
 struct exact_kind<double, 1> {
     static constexpr unsigned levels = 4;
-    static constexpr int highest = 1;
+    static constexpr int highest = 5;
     static constexpr int least_bit = ieee<double>::lowest;
     static constexpr unsigned terms = 1;
 };
