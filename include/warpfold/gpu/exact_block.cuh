@@ -185,26 +185,20 @@ public:
 
     __device__ explicit exact_thread(exact_block<T, Factors>* block) : block_(block) { place(kind::highest); }
 
-    // Adds groups * Width terms, with Factors * Groups * Width numbers in `x`. False where nothing has been added: the
-    // window is full, or has no place for all of them.
-    template <unsigned Groups, unsigned Width>
-    __device__ bool add(const T (&x)[Factors][Groups * Width], unsigned groups) {
-        constexpr unsigned count = Groups * Width;
+    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or has no place
+    // for all of them.
+    template <unsigned Count>
+    __device__ bool add(const T (&x)[Factors][Count]) {
         double before[kind::levels];
 #pragma unroll
         for (unsigned j = 0; j < kind::levels; ++j) {
             before[j] = window_.sum[j];
         }
         magnitude most{};
-        bool missing = terms_ > exact_window_terms - count * kind::terms;
+        bool missing = terms_ > exact_window_terms - Count * kind::terms;
 #pragma unroll
-        for (unsigned g = 0; g < Groups; ++g) {
-            if (g < groups) {
-#pragma unroll
-                for (unsigned j = g * Width; j < (g + 1) * Width; ++j) {
-                    missing |= add_one(most, x[0][j], x[Factors - 1][j]);
-                }
-            }
+        for (unsigned j = 0; j < Count; ++j) {
+            missing |= add_one(most, x[0][j], x[Factors - 1][j]);
         }
         missing |= !(most < limit_);
         if (__any_sync(warp::all_lanes, missing)) {
@@ -214,7 +208,7 @@ public:
             }
             return false;
         }
-        terms_ += count * kind::terms;
+        terms_ += Count * kind::terms;
         return true;
     }
 
@@ -315,22 +309,16 @@ public:
     }
 
     // As exact_thread's; there is always a place.
-    template <unsigned Groups, unsigned Width>
-    __device__ bool add(const T (&x)[Factors][Groups * Width], unsigned groups) {
-        constexpr unsigned count = Groups * Width;
-        terms_ += count;
+    template <unsigned Count>
+    __device__ bool add(const T (&x)[Factors][Count]) {
+        terms_ += Count;
         if (terms_ > exact_block<T, Factors>::most_terms) {
             pour_out_digits(block_);
-            terms_ = count;
+            terms_ = Count;
         }
 #pragma unroll
-        for (unsigned g = 0; g < Groups; ++g) {
-            if (g < groups) {
-#pragma unroll
-                for (unsigned j = g * Width; j < (g + 1) * Width; ++j) {
-                    add_one(x[0][j], x[Factors - 1][j]);
-                }
-            }
+        for (unsigned j = 0; j < Count; ++j) {
+            add_one(x[0][j], x[Factors - 1][j]);
         }
         return true;
     }

@@ -10,6 +10,7 @@
 
 #include "warpfold/gpu/exact_block.cuh"
 #include "warpfold/gpu/exact_usual.cuh"
+#include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/multiword_integer.cuh"
 #include "warpfold/gpu/target.hpp"
@@ -40,17 +41,15 @@ struct exact_memory {
     }
 };
 
-// The warps' way through n terms in vectors of 16 bytes, which all inputs have at the same places. A batch of them is
-// handed to `to`.add(x, groups), as exact_thread has it, at last the elements before and behind the vectors; where that
-// returns false the way ends, and begins with the same batch when it is taken up again. number(f, j) is the j-th number
-// of factor f that comes next.
+// The warps' way through n terms in vectors of 16 bytes, which all inputs have at the same places, some of them on their
+// way from memory ahead of their turn. The numbers of one vector of each input are handed to `to`.add(x), as exact_thread
+// has it, at last the elements before and behind the vectors; where that returns false the way ends, and begins with the
+// same ones when it is taken up again. number(f, j) is the j-th number of factor f that comes next.
 template <class T, unsigned Factors>
 struct vectors_walk {
-    // A product takes more registers than a sum, and one of floats more levels.
-    static constexpr unsigned groups =
-        Factors == 1 ? exact_tuning.loads : (sizeof(T) == 4 ? 1 : (exact_tuning.loads + 1) / 2);
+    static constexpr unsigned ahead = Factors == 1 ? exact_tuning.loads : (exact_tuning.loads + 1) / 2;
     static constexpr unsigned width = vector_view<T>::width;
-    static constexpr unsigned count = groups * width + 1;
+    static constexpr unsigned count = ahead * width + 1;
 
     const T* in[Factors];
     std::uint64_t n;
@@ -85,44 +84,38 @@ struct vectors_walk {
     __device__ void go(To& to) {
         const unsigned lane = threadIdx.x % warp::lanes;
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-        while (first < view.vectors) {
-            unsigned present = groups;
-            uint4 loaded[Factors][groups];
-            if (first + (groups - 1) * threads + warp::lanes <= view.vectors) {
+        const auto load = [&](uint4(&vector)[Factors], std::uint64_t at) {
 #pragma unroll
-                for (unsigned g = 0; g < groups; ++g) {
-#pragma unroll
-                    for (unsigned f = 0; f < Factors; ++f) {
-                        loaded[f][g] =
-                            __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + first + lane + g * threads);
-                    }
-                }
-            } else {
-                present = 0;
-#pragma unroll
-                for (unsigned g = 0; g < groups; ++g) {
-                    const std::uint64_t at = first + g * threads;
-                    present += at < view.vectors ? 1 : 0;
-#pragma unroll
-                    for (unsigned f = 0; f < Factors; ++f) {
-                        loaded[f][g] = at + lane < view.vectors
-                                           ? __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + at + lane)
-                                           : uint4{};
-                    }
-                }
+            for (unsigned f = 0; f < Factors; ++f) {
+                vector[f] = at + lane < view.vectors
+                                ? __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + at + lane)
+                                : uint4{};
             }
-            T x[Factors][groups * width];
+        };
+        uint4 loaded[ahead][Factors];
+#pragma unroll
+        for (unsigned g = 0; g < ahead; ++g) {
+            load(loaded[g], first + g * threads);
+        }
+#pragma unroll 1
+        while (first < view.vectors) {
+            T x[Factors][width];
 #pragma unroll
             for (unsigned f = 0; f < Factors; ++f) {
 #pragma unroll
-                for (unsigned j = 0; j < groups * width; ++j) {
-                    x[f][j] = element_of<T>(loaded[f][j / width], j % width);
+                for (unsigned j = 0; j < width; ++j) {
+                    x[f][j] = element_of<T>(loaded[0][f], j);
+                }
+#pragma unroll
+                for (unsigned g = 0; g + 1 < ahead; ++g) {
+                    loaded[g][f] = loaded[g + 1][f];
                 }
             }
-            if (!to.template add<groups, width>(x, present)) {
+            load(loaded[ahead - 1], first + ahead * threads);
+            if (!to.template add<width>(x)) {
                 return;
             }
-            first += groups * threads;
+            first += threads;
         }
         if (extra) {
             T x[Factors][1];
@@ -130,7 +123,7 @@ struct vectors_walk {
             for (unsigned f = 0; f < Factors; ++f) {
                 x[f][0] = number(f, count - 1);
             }
-            extra = !to.template add<1, 1>(x, 1);
+            extra = !to.template add<1>(x);
         }
     }
 };
@@ -138,9 +131,8 @@ struct vectors_walk {
 // The same through inputs that are no arrays, or lie at different distances from a 16-byte boundary.
 template <class T, unsigned Factors, class Read>
 struct elements_walk {
-    static constexpr unsigned groups = 8 / Factors;
-    static constexpr unsigned width = 1;
-    static constexpr unsigned count = groups;
+    static constexpr unsigned width = 8 / Factors;
+    static constexpr unsigned count = width;
 
     Read read;
     std::uint64_t n;
@@ -170,10 +162,10 @@ struct elements_walk {
                     x[f][j] = number(f, j);
                 }
             }
-            if (!to.template add<groups, width>(x, groups)) {
+            if (!to.template add<width>(x)) {
                 return;
             }
-            first += groups * threads;
+            first += width * threads;
         }
     }
 };
@@ -183,7 +175,7 @@ template <class T, unsigned Factors, class Walk>
 __device__ void add_batches(exact_thread<T, Factors>& window, Walk& walk) {
     for (;;) {
         walk.go(window);
-        if (walk.done() || !window.full(Walk::groups * Walk::width)) {
+        if (walk.done() || !window.full(Walk::width)) {
             return;
         }
         window.settle();
@@ -342,6 +334,8 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
     __shared__ sum_storage<levels> storage, storage_of_all;
     __shared__ sum_storage<2 * levels> wide_storage;
 
+    allow_later();
+    await_earlier();
     const bool left = add_share(&outliers, &storage, n, ins...);
     long_integers<levels> mine = sum_of_shown(storage);
     const bool touched = left && outliers.touched != 0;
@@ -500,9 +494,9 @@ private:
     static void launch(const gpu& on, const exact_shape& shape, const call_memory& memory, std::uint64_t n,
                        const Out& out, const char* call, const Ins&... ins) {
         (check_array(ins, call), ...);
-        exact_kernel<T><<<shape.blocks, shape.threads, 0, on.stream>>>(
-            n, out, static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.boxes()), ins...);
-        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        constexpr auto kernel = &exact_kernel<T, Out, Ins...>;
+        launch_after(facts_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, n, out,
+                     static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.boxes()), ins...);
     }
 };
 

@@ -23,76 +23,73 @@ public:
         window_.empty();
     }
 
-    // Adds groups * Width terms, with Factors * Groups * Width numbers in `x`. False where nothing has been added: the
-    // window is full, or one of the warp's numbers is out of its reach. The whole warp calls it.
-    template <unsigned Groups, unsigned Width>
-    __device__ bool add(const T (&x)[Factors][Groups * Width], unsigned groups) {
-        constexpr unsigned count = Groups * Width;
-        double term[count], error[count];
+    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or one of the
+    // warp's numbers is out of its reach. The whole warp calls it.
+    template <unsigned Count>
+    __device__ bool add(const T (&x)[Factors][Count]) {
+        double term[Count];
         magnitudes of;
 #pragma unroll
-        for (unsigned j = 0; j < count; ++j) {
-            term[j] = error[j] = 0;
-            if (j / Width < groups) {
-                term[j] = term_of(x[0][j], x[Factors - 1][j]);
-                if constexpr (direct) {
-                    of.see(__float_as_uint(static_cast<float>(x[0][j])) & 0x7fffffffu);
-                } else {
-                    of.see(upper(term[j]));
-                }
+        for (unsigned j = 0; j < Count; ++j) {
+            term[j] = term_of(x[0][j], x[Factors - 1][j]);
+            if constexpr (direct) {
+                of.see(__float_as_uint(static_cast<float>(x[0][j])) & 0x7fffffffu);
+            } else {
+                of.see(upper(term[j]));
             }
         }
         if constexpr (!direct) {
             if (of.least == 0) { // a zero, or next to one
                 of.least = ~0u;
 #pragma unroll
-                for (unsigned j = 0; j < count; ++j) {
-                    if (j / Width < groups) {
-                        const bool vanished = Factors == 2 && x[0][j] != 0 && x[Factors - 1][j] != 0;
-                        of.least = min(of.least, term[j] == 0 && !vanished ? ~0u : upper(term[j]));
-                    }
+                for (unsigned j = 0; j < Count; ++j) {
+                    const bool vanished = Factors == 2 && x[0][j] != 0 && x[Factors - 1][j] != 0;
+                    of.least = min(of.least, term[j] == 0 && !vanished ? ~0u : upper(term[j]));
                 }
             }
         }
-        terms_ += count * kind::terms;
-        if (__any_sync(warp::all_lanes, of.top >= limit(0) || of.least < needed(kind::levels - 1) ||
-                                            terms_ > exact_window_terms)) {
-            terms_ -= count * kind::terms;
-            return false;
+        const bool much = of.top >= limit(1) || terms_ > exact_window_terms - Count * kind::terms;
+        bool large = false, deep = of.least < needed(kind::levels - 2);
+        if (__any_sync(warp::all_lanes, much || deep)) {
+            if (__any_sync(warp::all_lanes, of.top >= limit(0) || of.least < needed(kind::levels - 1) ||
+                                                terms_ > exact_window_terms - Count * kind::terms)) {
+                return false;
+            }
+            large = __any_sync(warp::all_lanes, of.top >= limit(1));
+            deep = __any_sync(warp::all_lanes, deep);
         }
+        terms_ += Count * kind::terms;
         if constexpr (exact_pairs) {
+            double error[Count];
 #pragma unroll
-            for (unsigned j = 0; j < count; ++j) {
+            for (unsigned j = 0; j < Count; ++j) {
                 error[j] = __fma_rn(x[0][j], x[Factors - 1][j], -term[j]);
             }
-        }
-        const bool large = __any_sync(warp::all_lanes, of.top >= limit(1));
-        const bool deep = __any_sync(warp::all_lanes, of.least < needed(kind::levels - 2));
-        if (large) {
-            step<0, Width>(term, groups);
-            if constexpr (exact_pairs) {
-                step<1, Width>(error, groups);
+            if (large) {
+                step<0>(term);
+                step<1>(error);
             }
-        }
-        if constexpr (exact_pairs) {
-            step<1, Width>(term, groups);
-            step<2, Width>(term, groups);
-            step<3, Width>(term, groups); // its end, if the lowest level is not needed
-            step<2, Width>(error, groups);
-            step<3, Width>(error, groups);
-            step<4, Width>(error, groups);
+            step<1>(term);
+            step<2>(term);
+            step<3>(term); // its end, if the lowest level is not needed
+            step<2>(error);
+            step<3>(error);
+            step<4>(error);
             if (deep) {
-                step<4, Width>(term, groups);
-                last<Width>(term, groups);
-                last<Width>(error, groups);
+                step<4>(term);
+                last(term);
+                last(error);
             }
         } else {
-            step<1, Width>(term, groups);
+            if (large) {
+                step<0>(term);
+            }
+            step<1>(term);
             if constexpr (kind::levels == 4) {
-                step<2, Width>(term, groups);
+                step<2>(term);
             }
             if (deep) {
-                last<Width>(term, groups);
+                last(term);
             }
         }
         return true;
@@ -147,24 +144,20 @@ private:
         }
     }
     // Level J takes its part of all numbers, and leaves the rest of them.
-    template <unsigned J, unsigned Width, unsigned Count>
-    __device__ void step(double (&x)[Count], unsigned groups) {
+    template <unsigned J, unsigned Count>
+    __device__ void step(double (&x)[Count]) {
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
-            if (j / Width < groups) {
-                const double with = __dadd_rn(window_.sum[J], x[j]);
-                x[j] = __dsub_rn(x[j], __dsub_rn(with, window_.sum[J]));
-                window_.sum[J] = with;
-            }
+            const double with = __dadd_rn(window_.sum[J], x[j]);
+            x[j] = __dsub_rn(x[j], __dsub_rn(with, window_.sum[J]));
+            window_.sum[J] = with;
         }
     }
-    template <unsigned Width, unsigned Count>
-    __device__ void last(double (&x)[Count], unsigned groups) {
+    template <unsigned Count>
+    __device__ void last(const double (&x)[Count]) {
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
-            if (j / Width < groups) {
-                window_.sum[kind::levels - 1] = __dadd_rn(window_.sum[kind::levels - 1], x[j]);
-            }
+            window_.sum[kind::levels - 1] = __dadd_rn(window_.sum[kind::levels - 1], x[j]);
         }
     }
 

@@ -175,8 +175,10 @@ reduce_shape shape_of_reduce(std::uint64_t n, unsigned weight) {
     }
     const std::uint64_t most =
         std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * reduce_tuning.blocks_per_multiprocessor;
-    shape.threads = vectors <= most * 256 * reduce_tuning.share ? std::min(256u, reduce_tuning.threads) : reduce_tuning.threads;
-    const std::uint64_t each_block = std::uint64_t{shape.threads} * reduce_tuning.share;
+    const unsigned share = weight > 1 ? 1 : reduce_tuning.share;
+    const bool few = vectors <= most * 256 * share;
+    shape.threads = few ? std::min(256u, reduce_tuning.threads) : reduce_tuning.threads;
+    const std::uint64_t each_block = std::uint64_t{shape.threads} * (few ? share : 1);
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
     shape.bytes = shape.blocks * sizeof(mailbox<A>);
     shape.once = n * sizeof(T) > device_attribute(cudaDevAttrL2CacheSize);
