@@ -406,11 +406,8 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
     constexpr int lowest_place = kind::highest - exact_window<levels>::depth - layout::lowest;
     if (!touched && !limbs_too) {
         if (threadIdx.x == 0) {
-            multiword_integer<(exact_window<levels>::depth + 74 + 63) / 64> total{};
-#pragma unroll
-            for (unsigned w = 0; w < levels; ++w) {
-                total.add(sums.of[2 * w], sums.of[2 * w + 1], (levels - 1 - w) * exact_spacing);
-            }
+            multiword_integer<(exact_window<levels>::depth + 74 + 63) / 64> total;
+            total.template set<exact_spacing, levels>(sums.of);
             *out = total.template rounded<T>(kind::highest - exact_window<levels>::depth);
         }
         return;

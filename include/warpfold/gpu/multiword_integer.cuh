@@ -13,28 +13,32 @@ template <unsigned Words>
 struct multiword_integer {
     unsigned long long word[Words];
 
-    // Adds (low + high * 2^32) * 2^place, place known when loops are unrolled; low is not negative.
-    __device__ void add(long long low, long long high, unsigned place) {
-        const unsigned long long lower = static_cast<unsigned long long>(high) << 32;
-        const unsigned long long with = lower + static_cast<unsigned long long>(low);
-        const long long upper = (high >> 32) + (with < lower ? 1 : 0);
-        const unsigned first = place / 64, shift = place % 64;
-        bool carry = false;
+    // Makes it the sum of (low + high * 2^32) * 2^(Spacing * k) over the levels, of which part[0] and part[1] are the
+    // highest one's low and high; no less than 32 bits apart. |low|, |high| < 2^62.
+    template <int Spacing, unsigned Levels>
+    __device__ void set(const long long (&part)[2 * Levels]) {
+        static_assert(Spacing >= 32 && Spacing < 64 && Spacing * Levels + 64 <= 64 * Words);
 #pragma unroll
-        for (unsigned k = first; k < Words; ++k) {
-            unsigned long long part = static_cast<unsigned long long>(upper >> 63);
-            if (k == first) {
-                part = with << shift;
-            } else if (k == first + 1) {
-                part = shift == 0 ? static_cast<unsigned long long>(upper)
-                                  : with >> (64 - shift) | static_cast<unsigned long long>(upper) << shift;
-            } else if (k == first + 2 && shift != 0) {
-                part = static_cast<unsigned long long>(upper >> (64 - shift));
-            }
-            const unsigned long long sum = word[k] + part;
-            const unsigned long long sum_and_carry = sum + (carry ? 1 : 0);
-            carry = sum < part || sum_and_carry < sum;
-            word[k] = sum_and_carry;
+        for (unsigned k = 0; k < Words; ++k) {
+            word[k] = 0;
+        }
+        long long carry = 0;
+#pragma unroll
+        for (unsigned k = 0; k < Levels; ++k) {
+            const long long low = part[2 * (Levels - 1 - k)] + carry;
+            const long long upper = part[2 * (Levels - 1 - k) + 1] + (low >> 32);
+            carry = upper >> (Spacing - 32);
+            const auto digit = (static_cast<unsigned long long>(upper) & ((1ull << (Spacing - 32)) - 1)) << 32 |
+                               (static_cast<unsigned long long>(low) & 0xffffffffu);
+            put(digit, Spacing * k);
+        }
+        put(static_cast<unsigned long long>(carry), Spacing * Levels);
+        // What stands above the carry is its sign.
+        constexpr unsigned end = Spacing * Levels + 64;
+        const auto sign = static_cast<unsigned long long>(carry >> 63);
+#pragma unroll
+        for (unsigned k = end / 64; k < Words; ++k) {
+            word[k] |= k == end / 64 ? sign << end % 64 : sign;
         }
     }
 
@@ -86,6 +90,17 @@ struct multiword_integer {
         } else {
             const double magnitude = __ull2double_rn(leading) * scale;
             return negative ? -magnitude : magnitude;
+        }
+    }
+
+private:
+    // Puts a word's bits where nothing stands, `place` known when loops are unrolled. What is beyond the last word falls off.
+    __device__ void put(unsigned long long bits, unsigned place) {
+        if (place / 64 < Words) {
+            word[place / 64] |= bits << place % 64;
+        }
+        if (place % 64 != 0 && place / 64 + 1 < Words) {
+            word[place / 64 + 1] |= bits >> (64 - place % 64);
         }
     }
 };
