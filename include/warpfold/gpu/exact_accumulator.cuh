@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_
     __shared__ exact_block<T, 1> outliers;
     __shared__ sum_storage<levels> storage;
 
-    const bool left = add_share(&outliers, &storage, n, in);
+    const bool left = detail::add_share(&outliers, &storage, n, in);
     const long_integers<levels> mine = sum_of_shown(storage);
     const global_limbs add{to->limb};
     if (threadIdx.x == 0) {

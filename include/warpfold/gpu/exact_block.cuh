@@ -49,9 +49,9 @@ __device__ void sum_windows(long_integers<Count>& all) {
 #endif
 }
 
-// The sum over the threads of a block goes by two calls. The first one: the warps' sums, of which each warp's lane 0 has
-// its own, are put where all can see them, and the block meets. What threads have written to shared memory before is
-// seen by all of them behind it. Whether any of them has `said` something comes back.
+// The sum over the threads of a block goes by two calls. The first one: the warps' sums, of which each warp's lane 0
+// has its own, are put where all can see them, and the block meets. What threads have written to shared memory before
+// is seen by all of them behind it. Whether any of them has `said` something comes back.
 template <unsigned Count>
 struct sum_storage {
     long_integers<Count> of_warp[32];
@@ -185,8 +185,8 @@ public:
 
     __device__ explicit exact_thread(exact_block<T, Factors>* block) : block_(block) { place(kind::highest); }
 
-    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or has no place
-    // for all of them.
+    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or has no
+    // place for all of them.
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         double before[kind::levels];
@@ -221,8 +221,8 @@ public:
         place(window_.highest);
     }
 
-    // Moves the window to the largest of the warp's next numbers, unless it is there, or their exponents are so far apart
-    // that hardly any place will do. number(f, j) is the j-th number of factor f.
+    // Moves the window to the largest of the warp's next numbers, unless it is there, or their exponents are so far
+    // apart that hardly any place will do. number(f, j) is the j-th number of factor f.
     template <class Number>
     __device__ bool move(unsigned count, const Number& number) {
         constexpr int none = -10000;

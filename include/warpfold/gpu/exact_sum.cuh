@@ -41,10 +41,10 @@ struct exact_memory {
     }
 };
 
-// The warps' way through n terms in vectors of 16 bytes, which all inputs have at the same places, some of them on their
-// way from memory ahead of their turn. The numbers of one vector of each input are handed to `to`.add(x), as exact_thread
-// has it, at last the elements before and behind the vectors; where that returns false the way ends, and begins with the
-// same ones when it is taken up again. number(f, j) is the j-th number of factor f that comes next.
+// The warps' way through n terms in vectors of 16 bytes, which all inputs have at the same places, some of them on
+// their way from memory ahead of their turn. The numbers of one vector of each input are handed to `to`.add(x), as
+// exact_thread has it, at last the elements before and behind the vectors; where that returns false the way ends, and
+// begins with the same ones when it is taken up again. number(f, j) is the j-th number of factor f that comes next.
 template <class T, unsigned Factors>
 struct vectors_walk {
     static constexpr unsigned ahead = Factors == 1 ? exact_tuning.loads : (exact_tuning.loads + 1) / 2;
@@ -182,8 +182,8 @@ __device__ void add_batches(exact_thread<T, Factors>& window, Walk& walk) {
     }
 }
 
-// What is left of a walk that exact_usual has no place for: by windows that move, and where that does not help, digit by
-// digit.
+// What is left of a walk that exact_usual has no place for: by windows that move, and where that does not help, digit
+// by digit.
 template <class T, unsigned Factors, class Walk>
 __device__ void add_rest(exact_block<T, Factors>* outliers, Walk& walk) {
     {
@@ -257,7 +257,7 @@ __device__ bool add_walk(exact_block<T, Factors>* outliers, sum_storage<exact_ki
 template <class T, unsigned Factors, class Walk>
 __device__ __noinline__ bool add_walk_apart(exact_block<T, Factors>* outliers,
                                             sum_storage<exact_kind<T, Factors>::levels>* storage, Walk walk) {
-    return add_walk(outliers, storage, walk);
+    return detail::add_walk(outliers, storage, walk);
 }
 
 // The block's share of n terms, by the walk that fits their inputs.
@@ -265,10 +265,10 @@ template <class T, unsigned Levels, class In>
 __device__ bool add_share(exact_block<T, 1>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const In& in) {
     if constexpr (std::is_pointer_v<In>) {
         const T* const arrays[1] = {in};
-        return add_walk(outliers, storage, vectors_walk<T, 1>(arrays, n));
+        return detail::add_walk(outliers, storage, vectors_walk<T, 1>(arrays, n));
     } else {
         const auto read = [=](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
-        return add_walk(outliers, storage, elements_walk<T, 1, decltype(read)>(read, n));
+        return detail::add_walk(outliers, storage, elements_walk<T, 1, decltype(read)>(read, n));
     }
 }
 template <class T, unsigned Levels, class A, class B>
@@ -279,11 +279,11 @@ __device__ bool add_share(exact_block<T, 2>* outliers, sum_storage<Levels>* stor
     if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
         if ((reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
             const T* const arrays[2] = {a, b};
-            return add_walk(outliers, storage, vectors_walk<T, 2>(arrays, n));
+            return detail::add_walk(outliers, storage, vectors_walk<T, 2>(arrays, n));
         }
-        return add_walk_apart(outliers, storage, elements(read, n));
+        return detail::add_walk_apart(outliers, storage, elements(read, n));
     } else {
-        return add_walk(outliers, storage, elements(read, n));
+        return detail::add_walk(outliers, storage, elements(read, n));
     }
 }
 
@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
 
     allow_later();
     await_earlier();
-    const bool left = add_share(&outliers, &storage, n, ins...);
+    const bool left = detail::add_share(&outliers, &storage, n, ins...);
     long_integers<levels> mine = sum_of_shown(storage);
     const bool touched = left && outliers.touched != 0;
     const unsigned last = gridDim.x - 1;

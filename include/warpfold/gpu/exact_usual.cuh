@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One thread's window as long as it stays where it is at first, for numbers that are neither too large nor so small that
-// it might have no place for their last bits. That is looked at before anything is added: so nothing has to be kept to
-// go back to, nobody looks at what is left behind the last level, and levels that a batch of numbers does not need are
-// left out.
+// One thread's window as long as it stays where it is at first, for numbers that are neither too large nor so small
+// that it might have no place for their last bits. That is looked at before anything is added: so nothing has to be
+// kept to go back to, nobody looks at what is left behind the last level, and levels that a batch of numbers does not
+// need are left out.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ public:
         window_.empty();
     }
 
-    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or one of the
-    // warp's numbers is out of its reach. The whole warp calls it.
+    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or one of
+    // the warp's numbers is out of its reach. The whole warp calls it.
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         double term[Count];
@@ -123,7 +123,9 @@ private:
     __device__ static unsigned upper(double x) { return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu; }
 
     // The lowest bit of level j.
-    __host__ __device__ static constexpr int lowest_bit(unsigned j) { return kind::highest - exact_spacing * static_cast<int>(j); }
+    __host__ __device__ static constexpr int lowest_bit(unsigned j) {
+        return kind::highest - exact_spacing * static_cast<int>(j);
+    }
     // What is below it is taken by level j.
     __host__ __device__ static constexpr unsigned limit(unsigned j) {
         const auto reach = static_cast<unsigned>(lowest_bit(j) + exact_spacing - 1 + (direct ? 127 : 1023));

@@ -94,7 +94,8 @@ struct multiword_integer {
     }
 
 private:
-    // Puts a word's bits where nothing stands, `place` known when loops are unrolled. What is beyond the last word falls off.
+    // Puts a word's bits where nothing stands, `place` known when loops are unrolled. What is beyond the last word falls
+    // off.
     __device__ void put(unsigned long long bits, unsigned place) {
         if (place / 64 < Words) {
             word[place / 64] |= bits << place % 64;

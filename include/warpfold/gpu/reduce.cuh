@@ -169,7 +169,8 @@ reduce_shape shape_of_reduce(std::uint64_t n, unsigned weight) {
     const std::uint64_t vectors = (n + each - 1) / each;
     reduce_shape shape;
     if (vectors * weight <= reduce_tuning.one_block_vectors && n * weight <= reduce_tuning.one_block_elements) {
-        const std::uint64_t warps = (vectors + 32 * reduce_tuning.one_block_share - 1) / (32 * reduce_tuning.one_block_share);
+        const std::uint64_t each_warp = 32 * reduce_tuning.one_block_share;
+        const std::uint64_t warps = (vectors + each_warp - 1) / each_warp;
         shape.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(warps * 32, 32, reduce_tuning.threads));
         return shape;
     }
