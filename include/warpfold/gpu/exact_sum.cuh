@@ -82,6 +82,21 @@ struct vectors_walk {
 
     template <class To>
     __device__ void go(To& to) {
+        if (!go_vectors(to) || !extra) {
+            return;
+        }
+        T x[Factors][1];
+#pragma unroll
+        for (unsigned f = 0; f < Factors; ++f) {
+            x[f][0] = number(f, count - 1);
+        }
+        extra = !to.template add<1>(x);
+    }
+
+private:
+    // Whether all vectors have been taken.
+    template <class To>
+    __device__ bool go_vectors(To& to) {
         const unsigned lane = threadIdx.x % warp::lanes;
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
         const auto load = [&](uint4(&vector)[Factors], std::uint64_t at) {
@@ -97,33 +112,27 @@ struct vectors_walk {
         for (unsigned g = 0; g < ahead; ++g) {
             load(loaded[g], first + g * threads);
         }
-#pragma unroll 1
-        while (first < view.vectors) {
-            T x[Factors][width];
+        // Each of them has registers of its own in the code: nothing is copied that has not come yet.
+        for (;;) {
 #pragma unroll
-            for (unsigned f = 0; f < Factors; ++f) {
-#pragma unroll
-                for (unsigned j = 0; j < width; ++j) {
-                    x[f][j] = element_of<T>(loaded[0][f], j);
+            for (unsigned g = 0; g < ahead; ++g) {
+                if (first >= view.vectors) {
+                    return true;
                 }
+                T x[Factors][width];
 #pragma unroll
-                for (unsigned g = 0; g + 1 < ahead; ++g) {
-                    loaded[g][f] = loaded[g + 1][f];
+                for (unsigned f = 0; f < Factors; ++f) {
+#pragma unroll
+                    for (unsigned j = 0; j < width; ++j) {
+                        x[f][j] = element_of<T>(loaded[g][f], j);
+                    }
                 }
+                load(loaded[g], first + ahead * threads);
+                if (!to.template add<width>(x)) {
+                    return false;
+                }
+                first += threads;
             }
-            load(loaded[ahead - 1], first + ahead * threads);
-            if (!to.template add<width>(x)) {
-                return;
-            }
-            first += threads;
-        }
-        if (extra) {
-            T x[Factors][1];
-#pragma unroll
-            for (unsigned f = 0; f < Factors; ++f) {
-                x[f][0] = number(f, count - 1);
-            }
-            extra = !to.template add<1>(x);
         }
     }
 };
@@ -183,12 +192,12 @@ __device__ void add_batches(exact_thread<T, Factors>& window, Walk& walk) {
 }
 
 // What is left of a walk that exact_usual has no place for: by windows that move, and where that does not help, digit
-// by digit.
+// by digit. Where it was only `full` another one at the same place comes first.
 template <class T, unsigned Factors, class Walk>
-__device__ void add_rest(exact_block<T, Factors>* outliers, Walk& walk) {
+__device__ void add_rest(exact_block<T, Factors>* outliers, Walk& walk, bool full) {
     {
         exact_thread<T, Factors> window(outliers);
-        for (unsigned moves = 0; moves < 5; ++moves) {
+        for (unsigned moves = full ? 0 : 1; moves < 5; ++moves) {
             if (moves != 0 && !window.move(Walk::count, [&](unsigned f, unsigned j) { return walk.number(f, j); })) {
                 break;
             }
@@ -226,11 +235,11 @@ __device__ void collect_digits(exact_block<T, Factors>& block) {
 
 // What a block's warps have left of their walks, if any has. The whole block does it together, after it has met.
 template <class T, unsigned Factors, class Walk>
-__device__ __noinline__ void add_left(exact_block<T, Factors>* outliers, Walk walk) {
+__device__ __noinline__ void add_left(exact_block<T, Factors>* outliers, Walk walk, bool full) {
     outliers->clear();
     __syncthreads();
     if (!walk.done()) {
-        add_rest(outliers, walk);
+        add_rest(outliers, walk, full);
     }
     __syncwarp();
     __syncthreads();
@@ -249,7 +258,7 @@ __device__ bool add_walk(exact_block<T, Factors>* outliers, sum_storage<exact_ki
     sum_windows(of_warp);
     const bool left = show_sums(of_warp, *storage, !walk.done());
     if (left) {
-        add_left<T, Factors, Walk>(outliers, walk);
+        add_left<T, Factors, Walk>(outliers, walk, usual.full(Walk::width));
     }
     return left;
 }

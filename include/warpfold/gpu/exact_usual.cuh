@@ -95,6 +95,9 @@ public:
         return true;
     }
 
+    // Whether there is no place for `count` terms more.
+    __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
+
     // What the window holds, as integers.
     __device__ integers held() const {
         integers all;
