@@ -64,6 +64,12 @@ void sums(workspace& memory) {
         const on_device<T> there(data);
         same(exact_sum(with, there.data(), data.size()), tests::expected_sum(data), "what cancels");
     }
+    // One exponent alone: the borders of every level.
+    for (int at = -125; at <= 50; ++at) {
+        const auto data = tests::spread<T>(40, at, at, 11);
+        const on_device<T> there(data);
+        same(exact_sum(with, there.data(), data.size()), tests::expected_sum(data), "sum of 2^" + std::to_string(at));
+    }
     // So many that windows for any number take over, with something in between that is none.
     for (const bool infinite : {false, true}) {
         auto data = tests::cancelling<T>(50000, 4);
@@ -134,6 +140,12 @@ void dots(workspace& memory) {
         const on_device<T> a_there(a), b_there(b);
         same(exact_dot(with, a_there.data(), b_there.data(), a.size()), tests::expected_dot(a, b),
              "dot from 2^" + std::to_string(end[0]));
+    }
+    for (int at = -100; at <= 35; ++at) {
+        const auto a = tests::spread<T>(40, at, at, 12), b = tests::spread<T>(40, 0, 0, 13);
+        const on_device<T> a_there(a), b_there(b);
+        same(exact_dot(with, a_there.data(), b_there.data(), a.size()), tests::expected_dot(a, b),
+             "dot of 2^" + std::to_string(at));
     }
     const T infinity = limits::infinity(), tiny = limits::denorm_min(), nan = limits::quiet_NaN();
     const std::vector<std::vector<T>> cases[] = {{{tiny}, {T(-0.5)}},

@@ -47,7 +47,9 @@ struct exact_memory {
 // begins with the same ones when it is taken up again. number(f, j) is the j-th number of factor f that comes next.
 template <class T, unsigned Factors>
 struct vectors_walk {
-    static constexpr unsigned ahead = Factors == 1 ? exact_tuning.loads : (exact_tuning.loads + 1) / 2;
+    // A product takes more registers than a sum, and one of floats more terms.
+    static constexpr unsigned ahead =
+        Factors == 1 ? exact_tuning.loads : (sizeof(T) == 4 ? 1 : (exact_tuning.loads + 1) / 2);
     static constexpr unsigned width = vector_view<T>::width;
     static constexpr unsigned count = ahead * width + 1;
 
