@@ -130,7 +130,7 @@ class Session(unittest.TestCase):
         self.program(self.place / "bin/compute-sanitizer", "#!/bin/sh\ncase \"$*\" in *scan*) exit 9 ;; esac\n")
         answer, _ = self.session("1", "ladders")
         self.assertEqual(answer.returncode, 1)
-        self.assertIn("memcheck, scan, 1 steps: FOUND", answer.stdout)
+        self.assertIn("memcheck, scan, step 1: FOUND", answer.stdout)
         self.assertIn("racecheck, scan, step 3a: found, as told", answer.stdout)
         self.assertIn("memcheck, errors, step crash: nothing found, and its fault is of the kind", answer.stdout)
         self.assertIn("4 of them with findings", answer.stdout)
