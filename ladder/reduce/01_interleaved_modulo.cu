@@ -121,10 +121,24 @@ verdict one_operation_an_element(const evidence& e) {
     for (const auto threads : active_threads(e)) {
         additions += threads;
     }
-    const double room = static_cast<double>(e.blocks()) * e.block(); // the last block adds zeros where it has no element
+    const double room = static_cast<double>(e.blocks()) * e.block(); // with zeros where there is no element
     const double operations = static_cast<double>(additions) * static_cast<double>(e.blocks()) / std::max(loads, room);
     return seen(operations > 0.9 && operations <= 1,
                 number(operations, 3) + " operations for each element" + (room > loads ? " or zero" : "") + " loaded");
+}
+
+// Of the lecture's own array and blocks, launch by launch as this step's launches shrink too.
+verdict idle_in_the_last_launch(const evidence& e) {
+    constexpr std::uint64_t block = 256;
+    std::uint64_t entries = 100'000, launches = 0;
+    for (std::uint64_t left = entries; left > 1; left = divide_up(left, block)) {
+        entries = left;
+        ++launches;
+    }
+    const bool as_here = launches_shrink_by(e, e.block()).holds.value_or(false);
+    return seen(as_here && 8 * entries <= block, "N=100,000: " + std::to_string(entries) + " of the " +
+                                                     std::to_string(block) + " threads of launch " +
+                                                     std::to_string(launches) + " have an element");
 }
 
 // On whole numbers that overflow nowhere, in every order of three of them.
@@ -201,6 +215,8 @@ step_definition interleaved_modulo() {
              "and 1 blocks",
              "759, Multiple Kernel Calls",
              launched([](const evidence& e) { return launches_shrink_by(e, e.block()); })},
+            {"almost all threads of the last of these launches are idle", "759, Multiple Kernel Calls",
+             launched(idle_in_the_last_launch)},
         }};
 }
 
