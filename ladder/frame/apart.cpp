@@ -4,30 +4,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "ladder/frame/command.hpp"
 #include "report/passing_folder.hpp"
@@ -39,7 +29,6 @@ namespace warpfold::ladder::frame {
 namespace {
 
 constexpr const char* helper = "warpfold-ladder-apart";
-constexpr std::chrono::seconds longest{60};
 
 // The file that has the code at this address.
 std::string file_with(const void* code) {
@@ -48,11 +37,6 @@ std::string file_with(const void* code) {
         throw std::runtime_error("the ladder does not find its own library");
     }
     return std::filesystem::absolute(info.dli_fname).string();
-}
-
-std::string content(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 // Ours, without what would have the child write files, check, wait at launches or run in another order than this one; and
@@ -64,9 +48,10 @@ std::vector<std::string> environment(const std::string& wanted) {
     }
     for (char** one = environ; *one != nullptr; ++one) {
         const std::string_view entry = *one;
-        constexpr std::array<std::string_view, 8> left_out{
-            "SOFTGPU_COUNTERS=", "SOFTGPU_PROFILE=", "SOFTGPU_CHECK=",           "SOFTGPU_CHECK_JSON=",
-            "SOFTGPU_SCHEDULE=", "SOFTGPU_SEED=",    "SOFTGPU_DEADLOCK_SECONDS=", "CUDA_LAUNCH_BLOCKING="};
+        constexpr std::array<std::string_view, 9> left_out{
+            "SOFTGPU_COUNTERS=", "SOFTGPU_PROFILE=",          "SOFTGPU_TIMELINE=",
+            "SOFTGPU_CHECK=",    "SOFTGPU_CHECK_JSON=",       "SOFTGPU_SCHEDULE=",
+            "SOFTGPU_SEED=",     "SOFTGPU_DEADLOCK_SECONDS=", "CUDA_LAUNCH_BLOCKING="};
         if (std::none_of(left_out.begin(), left_out.end(), [&](auto name) { return entry.starts_with(name); })) {
             kept.emplace_back(entry);
         }
@@ -74,62 +59,9 @@ std::vector<std::string> environment(const std::string& wanted) {
     return kept;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> all;
-    for (std::string& text : texts) {
-        all.push_back(text.data());
-    }
-    all.push_back(nullptr);
-    return all;
-}
-
-pid_t start(std::vector<std::string> arguments, const std::string& variable, const std::string& standard_error) {
-    auto variables = environment(variable);
-    const auto values = pointers(arguments);
-    const auto surroundings = pointers(variables);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, standard_error.c_str(), O_WRONLY | O_CREAT, 0600);
-    pid_t child = 0;
-    const int error = ::posix_spawn(&child, values[0], &files, nullptr, values.data(), surroundings.data());
-    ::posix_spawn_file_actions_destroy(&files);
-    if (error != 0) {
-        throw std::runtime_error("cannot run " + arguments[0] + ": " + std::strerror(error));
-    }
-    return child;
-}
-
-// How it ended, in words; empty: well.
-std::string wait_for(pid_t child) {
-    const auto end = std::chrono::steady_clock::now() + longest;
-    int status = 0;
-    bool killed = false;
-    for (;;) {
-        const pid_t done = ::waitpid(child, &status, killed ? 0 : WNOHANG);
-        if (done == child || (done < 0 && errno != EINTR)) {
-            break;
-        }
-        if (!killed && std::chrono::steady_clock::now() > end) {
-            ::kill(child, SIGKILL);
-            killed = true;
-        } else if (!killed) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
-    }
-    if (killed) {
-        return "it did not end within a minute";
-    }
-    if (WIFSIGNALED(status)) {
-        return "signal " + std::to_string(WTERMSIG(status)) + " killed it";
-    }
-    return WEXITSTATUS(status) == 0 ? "" : "it ended with status " + std::to_string(WEXITSTATUS(status));
-}
-
 // One fact a line, what belongs to it behind tabulators: "code 700", "found KIND FILE LINE", "failed TEXT".
 void read(const std::string& path, apart_outcome& out) {
-    std::istringstream in(content(path));
+    std::ifstream in(path);
     for (std::string line; std::getline(in, line);) {
         std::vector<std::string> words;
         std::istringstream rest(line);
@@ -170,13 +102,12 @@ apart_outcome run_one(const std::string& program, bool checked) {
         }
         arguments.insert(arguments.begin(), command);
     }
-    const pid_t child = start(std::move(arguments), variable ? how : "", folder.file("said"));
-    const std::string trouble = wait_for(child);
+    command_outcome outcome = run_command(arguments, environment(variable ? how : ""));
     apart_outcome out;
-    out.said = content(folder.file("said"));
+    out.said = std::move(outcome.said);
     read(left, out);
-    if (!trouble.empty()) {
-        throw std::runtime_error("the process of '" + program + "': " + trouble +
+    if (!outcome.trouble.empty()) {
+        throw std::runtime_error("the process of '" + program + "': " + outcome.trouble +
                                  (out.said.empty() ? "" : ": " + out.said));
     }
     return out;

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -33,6 +34,63 @@ constexpr std::chrono::seconds longest{60};
 std::string content(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> all;
+    for (std::string& text : texts) {
+        all.push_back(text.data());
+    }
+    all.push_back(nullptr);
+    return all;
+}
+
+pid_t start(std::vector<std::string> arguments, std::optional<std::vector<std::string>> environment,
+            const std::string& standard_error) {
+    const auto values = pointers(arguments);
+    std::vector<char*> variables;
+    if (environment) {
+        variables = pointers(*environment);
+    }
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, standard_error.c_str(), O_WRONLY | O_CREAT, 0600);
+    pid_t child = 0;
+    const int error =
+        ::posix_spawn(&child, values[0], &files, nullptr, values.data(), environment ? variables.data() : environ);
+    ::posix_spawn_file_actions_destroy(&files);
+    if (error != 0) {
+        throw std::runtime_error("cannot run " + arguments[0] + ": " + std::strerror(error));
+    }
+    return child;
+}
+
+// How it ended, in words; empty: well.
+std::string wait_for(pid_t child) {
+    const auto end = std::chrono::steady_clock::now() + longest;
+    int status = 0;
+    bool killed = false;
+    for (;;) {
+        const pid_t done = ::waitpid(child, &status, killed ? 0 : WNOHANG);
+        if (done == child || (done < 0 && errno != EINTR)) {
+            break;
+        }
+        if (!killed && std::chrono::steady_clock::now() > end) {
+            ::kill(child, SIGKILL);
+            killed = true;
+        } else if (!killed) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+    }
+    if (killed) {
+        return "it did not end within a minute";
+    }
+    if (WIFSIGNALED(status)) {
+        return "signal " + std::to_string(WTERMSIG(status)) + " killed it";
+    }
+    return WEXITSTATUS(status) == 0 ? "" : "it ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
 // Of the toolkit that compiled this, if it is still there, or of PATH.
@@ -59,41 +117,13 @@ std::string command_path(const std::string& command) {
     return {};
 }
 
-command_outcome run_command(const std::vector<std::string>& arguments) {
+command_outcome run_command(const std::vector<std::string>& arguments,
+                            const std::optional<std::vector<std::string>>& environment) {
     const report::passing_folder folder("warpfold-command");
     const std::string said = folder.file("said");
-    auto texts = arguments;
-    std::vector<char*> values;
-    for (std::string& text : texts) {
-        values.push_back(text.data());
-    }
-    values.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, said.c_str(), O_WRONLY | O_CREAT, 0600);
-    pid_t child = 0;
-    const int error = ::posix_spawn(&child, values[0], &files, nullptr, values.data(), environ);
-    ::posix_spawn_file_actions_destroy(&files);
-    if (error != 0) {
-        throw std::runtime_error("cannot run " + arguments[0] + ": " + std::strerror(error));
-    }
-    const auto end = std::chrono::steady_clock::now() + longest;
-    int status = 0;
-    for (;;) {
-        const pid_t done = ::waitpid(child, &status, WNOHANG);
-        if (done == child || (done < 0 && errno != EINTR)) {
-            break;
-        }
-        if (std::chrono::steady_clock::now() > end) {
-            ::kill(child, SIGKILL);
-            ::waitpid(child, &status, 0);
-            throw std::runtime_error(arguments[0] + " did not end within a minute");
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(said)};
+    const pid_t child = start(arguments, environment, said);
+    std::string trouble = wait_for(child);
+    return {std::move(trouble), content(said)};
 }
 
 const assembled& assemble(const std::string& ptx, const std::string& target, const std::vector<std::string>& options) {
@@ -111,7 +141,7 @@ const assembled& assemble(const std::string& ptx, const std::string& target, con
     arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.insert(arguments.end(), {folder.file("in.ptx"), "-o", folder.file("out.cubin")});
     const command_outcome outcome = run_command(arguments);
-    place->second = {true, outcome.status == 0 ? content(folder.file("out.cubin")) : "", outcome.said};
+    place->second = {true, outcome.trouble.empty() ? content(folder.file("out.cubin")) : "", outcome.said};
     return place->second;
 }
 
@@ -128,7 +158,7 @@ const std::string& ptx_of(const std::string& source) {
     std::ofstream(folder.file("in.cu")) << source;
     const command_outcome outcome = run_command(
         {nvcc, "-std=c++17", "-arch=compute_75", "-ptx", folder.file("in.cu"), "-o", folder.file("out.ptx")});
-    place->second = outcome.status == 0 ? content(folder.file("out.ptx")) : "";
+    place->second = outcome.trouble.empty() ? content(folder.file("out.ptx")) : "";
     return place->second;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Programs that are run for what they say: the toolkit's compiler and assembler, of which some claims are.
+// Programs that are run for what they say: the toolkit's compiler and assembler, of which some claims are, and processes
+// apart (apart.hpp).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +13,13 @@ namespace warpfold::ladder::frame {
 [[nodiscard]] std::string command_path(const std::string& command);
 
 struct command_outcome {
-    int status = 0;   // 0: it did well
-    std::string said; // on standard error
+    std::string trouble; // how it ended, such as "it ended with status 3"; empty: well
+    std::string said;    // on standard error
 };
-// Runs it to its end. Throws std::runtime_error where it cannot be started, or does not end within a minute.
-[[nodiscard]] command_outcome run_command(const std::vector<std::string>& arguments);
+// Runs it to its end, and kills it where that takes more than a minute. `environment`: all its variables, as
+// "NAME=VALUE"; without it they are ours. Throws std::runtime_error where it cannot be started.
+[[nodiscard]] command_outcome run_command(const std::vector<std::string>& arguments,
+                                          const std::optional<std::vector<std::string>>& environment = {});
 
 // What ptxas makes of PTX: a cubin, or what it says against it.
 struct assembled {

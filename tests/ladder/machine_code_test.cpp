@@ -132,8 +132,12 @@ TEST(Toolkit, SaysWhatItRefuses) {
     EXPECT_TRUE(made.there);
     EXPECT_TRUE(made.cubin.empty());
     EXPECT_FALSE(made.said.empty());
-    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "echo no >&2; exit 3"}).status, 3);
+    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "echo no >&2; exit 3"}).trouble, "it ended with status 3");
     EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "echo no >&2; exit 3"}).said, "no\n");
+    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "exit 0"}).trouble, "");
+    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "kill -9 $$"}).trouble, "signal 9 killed it");
+    const std::vector<std::string> environment{"WORD=yes"};
+    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "echo $WORD >&2"}, environment).said, "yes\n");
     EXPECT_THROW(static_cast<void>(frame::run_command({"/nowhere/to/be/found"})), std::runtime_error);
 }
 

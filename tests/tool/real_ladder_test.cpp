@@ -78,6 +78,20 @@ TEST_F(real_ladder, reduces_a_file) {
     EXPECT_EQ(run({"reduce", write("empty.bin", ""), "--type", "int32", "--device", "softgpu"}).out, "0\n");
 }
 
+// What is asked of this process by its environment is not asked of those that it starts for a step.
+TEST_F(real_ladder, writes_nothing_for_processes_apart) {
+    const std::vector<std::string> arguments{"ladder",  "streams",  "--device",   "softgpu",
+                                             "--steps", "launches", "--no-claims"};
+    for (const char* const variable :
+         {"SOFTGPU_COUNTERS", "SOFTGPU_PROFILE", "SOFTGPU_TIMELINE", "SOFTGPU_CHECK_JSON"}) {
+        const std::size_t before = entries();
+        const outcome seen = run_command(
+            arguments, {.environment = {{variable, path("%p.json")}}, .folder = {}, .output = {}, .input = {}}, true);
+        EXPECT_EQ(seen.status, 0) << seen.error;
+        EXPECT_LE(entries() - before, 1u) << variable;
+    }
+}
+
 TEST_F(real_ladder, refuses_what_the_device_does_not_take) {
     expect_complaint(run({"ladder", "reduce", "--device", "softgpu", "--block", "2048"}), 2, {"2048"});
     expect_complaint(run({"ladder", "reduce", "--device", "softgpu", "--steps", "none"}), 2, {"none"});
