@@ -111,18 +111,7 @@ std::vector<T> positive(std::uint64_t n, std::uint64_t seed) {
     return values;
 }
 
-frame::sample positive_sums(std::uint64_t n, std::uint64_t seed) {
-    const auto in = positive<float>(n, seed);
-    std::vector<float> sums;
-    for (std::uint64_t first = 0; first < n; first += threads) {
-        float sum = 0;
-        for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + threads, n); ++i) {
-            sum += in[i];
-        }
-        sums.push_back(sum);
-    }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(sums), frame::value_type::float32};
-}
+frame::sample positive_sums(std::uint64_t n, std::uint64_t seed) { return partial_sums(positive<float>(n, seed)); }
 
 // The sums of the two blocks, which take turns; an odd number of times 128 elements, and 100 more.
 constexpr std::uint64_t not_of_full_blocks(std::uint64_t n) {

@@ -8,8 +8,8 @@
 
 namespace warpfold::ladder::warps {
 
-frame::sample partial_sums(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n, seed);
+frame::sample partial_sums(const std::vector<float>& in) {
+    const std::uint64_t n = in.size();
     std::vector<float> sums;
     for (std::uint64_t first = 0; first < n; first += threads) {
         float sum = 0;
@@ -20,6 +20,8 @@ frame::sample partial_sums(std::uint64_t n, std::uint64_t seed) {
     }
     return {n, {frame::bytes_of(in)}, frame::bytes_of(sums), frame::value_type::float32};
 }
+
+frame::sample partial_sums(std::uint64_t n, std::uint64_t seed) { return partial_sums(frame::numbers<float>(n, seed)); }
 
 const frame::study_definition& laboratory() {
     static const frame::study_definition all{.name = "warps",

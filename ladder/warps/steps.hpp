@@ -18,7 +18,9 @@ namespace warpfold::ladder::warps {
 constexpr unsigned threads = 128; // the lecture's M
 constexpr unsigned strides = 7;   // 1, 2, ..., 64
 
-// Whole numbers as floats, and the sum of each 128 of them.
+// Numbers, and the sum of each 128 of them.
+[[nodiscard]] frame::sample partial_sums(const std::vector<float>& in);
+// The same of whole numbers as floats.
 [[nodiscard]] frame::sample partial_sums(std::uint64_t n, std::uint64_t seed);
 
 using tree = void (*)(const float* input, float* partial, std::uint64_t n);
