@@ -19,7 +19,6 @@ namespace warpfold::ladder::occupancy {
 
 namespace {
 
-constexpr std::uint64_t line_bytes = 128;
 __global__ void link(std::byte* chain, std::uint64_t lines) {
     const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
     if (i < lines) {

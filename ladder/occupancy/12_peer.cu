@@ -18,8 +18,6 @@ namespace warpfold::ladder::occupancy {
 
 namespace {
 
-constexpr std::uint64_t line_bytes = 128;
-
 template <bool InL1>
 __global__ void follow_to_the_end(std::int32_t* out, const std::byte* chain, unsigned warm, unsigned rounds,
                                   std::int64_t* cycles) {

@@ -158,7 +158,6 @@ verdict peak_by_clock(const frame::evidence& e) {
 
 // Four warps, one for each scheduler: the first goes through a chain by ld.nc, then each other, alone, and timed.
 constexpr unsigned lines = 64; // 8 KiB
-constexpr std::uint64_t line_bytes = 128;
 __global__ void after_another_warp(const std::byte* chain, std::int64_t* cycles) {
     const unsigned warp = threadIdx.x / 32;
     for (unsigned turn = 0; turn < blockDim.x / 32; ++turn) {

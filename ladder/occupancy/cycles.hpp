@@ -11,6 +11,7 @@
 
 namespace warpfold::ladder::occupancy {
 
+constexpr std::uint64_t line_bytes = 128; // of a cache; a place of a chain has one to itself
 constexpr unsigned hops_of_a_step = 64;
 constexpr unsigned hops_at_once = 8; // written out in the loop
 
