@@ -12,8 +12,8 @@ namespace warpfold::tuning {
 struct exact_sum {
     unsigned threads;                   // of a block, at most
     unsigned blocks_per_multiprocessor; // at most
-    unsigned
-        loads; // of 16 bytes, under way in each thread; of a dot product of doubles half of each array's, of floats one
+    unsigned loads;                     // of 16 bytes, under way in each thread; of each array of a dot product half
+                                        // as many where they are of doubles, one where of floats
     unsigned one_block_vectors;         // so many times 16 bytes are left to one block,
     unsigned one_block_elements;        // if they are no more elements than these
 };
