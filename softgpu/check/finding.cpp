@@ -59,10 +59,6 @@ json place_json(const source_place& p) {
     return out;
 }
 
-} // namespace
-
-namespace {
-
 bool names_warp_barrier(const finding& f) { return f.message.find("__syncwarp") != std::string::npos; }
 
 } // namespace
