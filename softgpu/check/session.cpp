@@ -185,7 +185,7 @@ void launch_checks::add(const alike& which, finding f) {
 
 bool launch_checks::has_found(std::string_view kind) {
     const std::lock_guard lock(mutex_);
-    return std::any_of(found_.begin(), found_.end(), [&](const auto& f) { return std::get<1>(f.first) == kind; });
+    return std::any_of(found_.begin(), found_.end(), [&](const auto& f) { return f.first.kind == kind; });
 }
 
 void launch_checks::hand_on() {
@@ -194,12 +194,11 @@ void launch_checks::hand_on() {
     const auto races = [&](std::uint64_t source) {
         return std::any_of(found_.begin(), found_.end(), [&](const auto& other) {
             const auto& [which, f] = other;
-            return std::get<0>(which) == race && !f.is_note &&
-                   (std::get<3>(which) == source || (std::get<4>(which) & ~3ull) == source); // its last bits: how far apart
+            return which.check == race && !f.is_note && (which.first == source || which.second == source);
         });
     };
     for (auto& [which, f] : found_) {
-        if (std::get<0>(which) == init && races(std::get<3>(which))) {
+        if (which.check == init && races(which.first)) {
             continue;
         }
         owner.sink().add(std::move(f));

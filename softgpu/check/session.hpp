@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,7 +12,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 
 #include "softgpu/check/finding.hpp"
@@ -105,7 +105,16 @@ public:
     [[nodiscard]] std::uint64_t block_of(std::uint64_t serial);
 
     // Findings that are alike: which check and kind, and which instructions of the kernel.
-    using alike = std::tuple<check_set, std::string_view, bool, std::uint64_t, std::uint64_t>;
+    struct alike {
+        check_set check;
+        std::string_view kind;
+        bool is_note;
+        std::uint64_t first; // instruction
+        std::uint64_t second;
+        unsigned apart; // tells those of the same two instructions from each other: numbers of the reporter's own
+
+        auto operator<=>(const alike&) const = default;
+    };
     // true: there is one like it already, which is counted once more.
     [[nodiscard]] bool count_again(const alike& which);
     [[nodiscard]] std::uint64_t times(const alike& which);

@@ -32,9 +32,8 @@ check::launch_checks::alike alike_of(check::check_set check, const char* kind, b
     const auto number = [](const instruction_place& p) {
         return p.function == nullptr ? ~0ull : reinterpret_cast<std::uint64_t>(p.function->instructions.data() + p.index);
     };
-    // Addresses of instructions have bits to spare.
-    return {check, kind, is_note, std::min(number(first), number(second)),
-            (std::max(number(first), number(second)) & ~3ull) | static_cast<std::uint64_t>(between)};
+    const auto [least, most] = std::minmax({number(first), number(second)});
+    return {check, kind, is_note, least, most, static_cast<unsigned>(between)};
 }
 
 bool count_again(launch_state& l, check::check_set check, const char* kind, bool is_note,

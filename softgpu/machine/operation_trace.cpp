@@ -69,7 +69,7 @@ void report_operations(launch_state& l, const lane_access& now, const check::ope
         reinterpret_cast<std::uint64_t>(now.site->function->instructions.data() + now.site->source);
     const std::uint64_t others =
         other.reader != nullptr ? other.reader->site(s) : std::hash<std::string>{}(other.title());
-    const check::launch_checks::alike which{check::race, "operations", false, own, others ^ (of_write ? 0 : 1)};
+    const check::launch_checks::alike which{check::race, "operations", false, own, others, of_write ? 0u : 1u};
     if (l.checks->count_again(which)) {
         return;
     }
