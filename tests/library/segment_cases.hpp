@@ -58,7 +58,7 @@ inline std::vector<segment_case> segment_cases(std::uint64_t n) {
     lengths.insert(lengths.end(), 500, 2);
     all.push_back({"short ones around a long one", offsets_of(lengths)});
     lengths.clear();
-    for (std::uint64_t k = 0; k < n / 12; ++k) {
+    for (std::uint64_t k = 0; k < n / 6; ++k) {
         lengths.push_back(k % 100 == 50 ? n / 20 : k % 4);
     }
     all.push_back({"some longer ones among short ones", offsets_of(lengths)});
