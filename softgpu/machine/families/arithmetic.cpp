@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Arithmetic on integers and floats: add sub mul mad fma div rem min max abs neg sad, carries, and the approximations.
-// What each does to one lane stands in integer_operations.hpp and float_operations.hpp.
+// Arithmetic on integers: add sub mul mad div rem min max abs neg sad, carries, and dot products. What each does to one
+// lane stands in integer_operations.hpp.
 #include <bit>
 #include <cstdint>
 #include <limits>
 
+#include "softgpu/machine/families/by_lane.hpp"
 #include "softgpu/machine/families/choose.hpp"
 #include "softgpu/machine/families/families.hpp"
-#include "softgpu/machine/families/float_operations.hpp"
 #include "softgpu/machine/families/integer_operations.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
@@ -110,118 +110,6 @@ const instruction* dot_product(const instruction* i, std::byte* frame, warp* w) 
         },
         a, b, c);
     return i + 1;
-}
-
-template <class T, class F>
-const instruction* one(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a));
-    return go_on(i + 1, frame, w);
-}
-template <class T, class F>
-const instruction* two(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
-    return go_on(i + 1, frame, w);
-}
-template <class T, class F>
-const instruction* three(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b),
-              read<T>(frame, w, i->c));
-    return go_on(i + 1, frame, w);
-}
-template <class T, class F>
-const instruction* one_by_one(const instruction* i, std::byte* frame, warp* w) {
-    map_active(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a));
-    return go_on(i + 1, frame, w);
-}
-template <class T, class F>
-const instruction* two_by_one(const instruction* i, std::byte* frame, warp* w) {
-    map_active(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
-    return go_on(i + 1, frame, w);
-}
-
-// Directed rounding: slow and exact. The mode stands in `more`, set by the decoder from the suffix.
-template <class T, class F, unsigned Operands>
-const instruction* directed(const instruction* i, std::byte* frame, warp* w) {
-    const T* const a = read<T>(frame, w, i->a);
-    const T* const b = Operands > 1 ? read<T>(frame, w, i->b) : a;
-    const T* const c = Operands > 2 ? read<T>(frame, w, i->c) : a;
-    T* const d = written<T>(frame, i->d);
-    return rounded(static_cast<int>(i->more), [&] {
-        each_lane(w->mask, [&](unsigned l) {
-            volatile T x = a[l];
-            volatile T y = b[l];
-            volatile T z = c[l];
-            volatile T r;
-            if constexpr (Operands == 1) {
-                r = F{}(static_cast<T>(x));
-            } else if constexpr (Operands == 2) {
-                r = F{}(static_cast<T>(x), static_cast<T>(y));
-            } else {
-                r = F{}(static_cast<T>(x), static_cast<T>(y), static_cast<T>(z));
-            }
-            d[l] = r;
-        });
-        return i + 1;
-    });
-}
-
-template <class T, class F, unsigned Operands>
-handler nearest_of() {
-    if constexpr (Operands == 1) {
-        return one<T, F>;
-    } else if constexpr (Operands == 2) {
-        return two<T, F>;
-    } else {
-        return three<T, F>;
-    }
-}
-
-template <class T, class F, unsigned Operands>
-handler float_of(const form& f) {
-    const bool sat = f.has(suffix::sat);
-    const bool to_mode = directed_mode(f) >= 0;
-    if constexpr (sizeof(T) == 4) {
-        if (f.has(suffix::ftz)) {
-            if (to_mode) {
-                return sat ? directed<T, with<F, true, true>, Operands> : directed<T, with<F, true, false>, Operands>;
-            }
-            return sat ? nearest_of<T, with<F, true, true>, Operands>()
-                       : nearest_of<T, with<F, true, false>, Operands>();
-        }
-        if (sat) {
-            return to_mode ? handler{directed<T, with<F, false, true>, Operands>}
-                           : nearest_of<T, with<F, false, true>, Operands>();
-        }
-    }
-    using computed = with<F, false, false>;
-    return to_mode ? handler{directed<T, computed, Operands>} : nearest_of<T, computed, Operands>();
-}
-
-// abs and neg only touch the sign, of a NaN too.
-template <class F>
-handler signs(const form& f) {
-    switch (f.type[0]) {
-    case suffix::f32: return f.has(suffix::ftz) ? one<float, flushing<F>> : one<float, F>;
-    case suffix::f64: return one<double, F>;
-    default: return nullptr;
-    }
-}
-
-template <class F, unsigned Operands>
-handler floats(const form& f) {
-    switch (f.type[0]) {
-    case suffix::f32: return float_of<float, F, Operands>(f);
-    case suffix::f64: return float_of<double, F, Operands>(f);
-    default: return nullptr;
-    }
-}
-
-template <class F>
-handler approximation(const form& f) {
-    if (f.type[0] != suffix::f32) {
-        return nullptr;
-    }
-    return f.has(suffix::ftz) ? one_by_one<float, with<F, true, false>> : one_by_one<float, with<F, false, false>>;
 }
 
 template <bool Sub, bool In>
@@ -371,52 +259,16 @@ handler halves(const form& f) {
     }
 }
 
-// Three operands, as the newest architectures take them.
 template <class F>
-struct of_three {
-    SOFTGPU_INLINE float operator()(float a, float b, float c) const { return F{}(F{}(a, b), c); }
-};
-template <class F>
-struct of_three_magnitudes {
-    SOFTGPU_INLINE float operator()(float a, float b, float c) const {
-        return F{}(F{}(abs_float{}(a), abs_float{}(b)), abs_float{}(c));
-    }
-};
-template <class F>
-handler min_max_of_three(const form& f) {
-    if (f.type[0] != suffix::f32 || f.has(suffix::xorsign)) {
-        return nullptr;
-    }
-    return f.has(suffix::abs) ? float_of<float, of_three_magnitudes<F>, 3>(f) : float_of<float, of_three<F>, 3>(f);
-}
-
-template <class Int, class Float>
 handler min_max(const form& f) {
     if (f.operands == 4) {
-        return f.has(suffix::NaN) ? min_max_of_three<keep_nan<Float>>(f) : min_max_of_three<Float>(f);
+        return nullptr;
     }
-    if (!is_float(f.type[0])) {
-        if (f.type[0] == suffix::s32 && f.has(suffix::relu)) {
-            return two<std::int32_t, not_negative<Int>>;
-        }
-        const handler packed = halves<Int>(f);
-        return packed != nullptr ? packed : two_ints<Int>(f);
+    if (f.type[0] == suffix::s32 && f.has(suffix::relu)) {
+        return two<std::int32_t, not_negative<F>>;
     }
-    if (f.has(suffix::xorsign)) {
-        return f.type[0] != suffix::f32 ? nullptr
-               : f.has(suffix::NaN)     ? float_of<float, of_magnitudes<keep_nan<Float>>, 2>(f)
-                                        : float_of<float, of_magnitudes<Float>, 2>(f);
-    }
-    return f.has(suffix::NaN) ? floats<keep_nan<Float>, 2>(f) : floats<Float, 2>(f);
-}
-
-// .approx.ftz.f64 is coarse, all others are exact.
-template <class F>
-handler reciprocals(const form& f) {
-    if (f.type[0] == suffix::f64 && f.has(suffix::approx) && f.has(suffix::ftz)) {
-        return one<double, upper_half<F>>;
-    }
-    return floats<F, 1>(f);
+    const handler packed = halves<F>(f);
+    return packed != nullptr ? packed : two_ints<F>(f);
 }
 
 } // namespace
@@ -425,15 +277,11 @@ handler choose_arithmetic(const form& f) {
     if (is_half(f.type[0])) {
         return choose_half_arithmetic(f);
     }
-    const bool real = is_float(f.type[0]);
-    if (real && f.type[1] != suffix::none) {
-        return nullptr; // operands of mixed precision
+    if (is_float(f.type[0])) {
+        return choose_float_arithmetic(f);
     }
     switch (f.op) {
     case opcode::add:
-        if (real) {
-            return floats<add_float, 2>(f);
-        }
         if (f.has(suffix::cc)) {
             return chain_of<false, false>(f);
         }
@@ -442,9 +290,6 @@ handler choose_arithmetic(const form& f) {
         }
         return halves<add_int>(f) != nullptr ? halves<add_int>(f) : two_ints<add_int>(f);
     case opcode::sub:
-        if (real) {
-            return floats<sub_float, 2>(f);
-        }
         if (f.has(suffix::cc)) {
             return chain_of<true, false>(f);
         }
@@ -454,11 +299,8 @@ handler choose_arithmetic(const form& f) {
         return two_ints<sub_int>(f);
     case opcode::addc: return chain_of<false, true>(f);
     case opcode::subc: return chain_of<true, true>(f);
-    case opcode::mul: return real ? floats<mul_float, 2>(f) : product<mul_low, mul_high>(f, mul_wide_of);
+    case opcode::mul: return product<mul_low, mul_high>(f, mul_wide_of);
     case opcode::mad:
-        if (real) {
-            return floats<fma_float, 3>(f);
-        }
         if (f.has(suffix::sat)) {
             return f.has(suffix::hi) && f.type[0] == suffix::s32 ? handler{three<std::int32_t, mad_high_saturated>}
                                                                  : nullptr;
@@ -472,24 +314,15 @@ handler choose_arithmetic(const form& f) {
                                                                  : nullptr;
         }
         return ints24<mad24, 3>(f);
-    case opcode::fma: return floats<fma_float, 3>(f);
-    case opcode::div: return real ? floats<div_float, 2>(f) : divided<div_int>(f);
+    case opcode::div: return divided<div_int>(f);
     case opcode::rem: return divided<rem_int>(f);
-    case opcode::abs: return real ? signs<abs_float>(f) : one_int<abs_int>(f);
-    case opcode::neg: return real ? signs<neg_float>(f) : one_int<neg_int>(f);
-    case opcode::min: return min_max<min_int, min_float>(f);
-    case opcode::max: return min_max<max_int, max_float>(f);
+    case opcode::abs: return one_int<abs_int>(f);
+    case opcode::neg: return one_int<neg_int>(f);
+    case opcode::min: return min_max<min_int>(f);
+    case opcode::max: return min_max<max_int>(f);
     case opcode::sad: return choose_int(f.type[0], []<class T>(T) -> handler { return three<T, absolute_difference>; });
     case opcode::dp4a: return dot_of<false>(f);
     case opcode::dp2a: return dot_of<true>(f);
-    case opcode::rcp: return reciprocals<reciprocal>(f);
-    case opcode::sqrt: return floats<sqrt_float, 1>(f);
-    case opcode::rsqrt: return reciprocals<reciprocal_root>(f);
-    case opcode::sin: return approximation<sine>(f);
-    case opcode::cos: return approximation<cosine>(f);
-    case opcode::lg2: return approximation<log_two>(f);
-    case opcode::ex2: return approximation<exp_two>(f);
-    case opcode::tanh: return approximation<hyperbolic_tangent>(f);
     default: return nullptr;
     }
 }

@@ -10,7 +10,9 @@ handler choose_arithmetic(const form& f);
 handler choose_logic(const form& f);
 handler choose_compare(const form& f);
 handler choose_convert(const form& f);
-// Where a type of 16 bits or less takes part; called by the choosers above.
+// Called by the choosers above: of floats and doubles,
+handler choose_float_arithmetic(const form& f);
+// and where a type of 16 bits or less takes part.
 handler choose_half_arithmetic(const form& f);
 handler choose_half_compare(const form& f);
 handler choose_half_convert(const form& f);

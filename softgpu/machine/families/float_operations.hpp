@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the floating-point instructions do to one lane. Only arithmetic.cpp includes it.
+// What the floating-point instructions do to one lane. Only float_arithmetic.cpp includes it.
 #pragma once
 
 #include <bit>

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "softgpu/machine/families/by_lane.hpp"
 #include "softgpu/machine/families/choose.hpp"
 #include "softgpu/machine/families/families.hpp"
 #include "softgpu/machine/lanes.hpp"
@@ -99,16 +100,6 @@ const instruction* insert_field(const instruction* i, std::byte* frame, warp* w)
     return i + 1;
 }
 
-template <class T, class F>
-const instruction* one(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a));
-    return go_on(i + 1, frame, w);
-}
-template <class T, class F>
-const instruction* two(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<T>(frame, w, i->b));
-    return go_on(i + 1, frame, w);
-}
 template <class T, class F>
 const instruction* shift(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b));
