@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "softgpu/machine/code.hpp"
+#include "softgpu/machine/gathering.hpp"
 #include "softgpu/machine/inspect_report.hpp"
-#include "softgpu/machine/splits.hpp"
 
 namespace softgpu::machine {
 

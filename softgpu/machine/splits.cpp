@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstring>
 
 #include "softgpu/machine/code.hpp"
 #include "softgpu/machine/handler_set.hpp"
@@ -131,6 +130,26 @@ bool complete_barrier(block* b, unsigned id) {
     return true;
 }
 
+// Instructions are counted at the beginning of a basic block, all of it at once. Where lanes part or come together
+// inside of one, the warp executes what is left of it once more, or once less, than was counted. Lanes are the same,
+// either way.
+std::uint64_t rest_of_block(const warp* w, const instruction* at) {
+    const handler_set& set = chosen_handlers();
+    const auto begins_block = [&](const instruction* i) { return i->run == set.enter || i->run == set.enter_meeting; };
+    if (!w->host->count || begins_block(at)) {
+        return 0; // nothing is counted, or it will be
+    }
+    const instruction* first = at;
+    while (!begins_block(first)) {
+        --first;
+    }
+    const std::uint64_t length = frame_of(w->frame)->code->block_instructions[first->more];
+    return length - (at->source - first->source);
+}
+
+// Of the worker, not of a barrier interval: a sum that may pass below zero for a while.
+std::uint64_t& warp_instructions(const warp* w) { return w->host->counts[0].warp_instructions; }
+
 } // namespace
 
 bool let_go(warp* w) {
@@ -216,29 +235,6 @@ std::uint32_t join_at(warp* w, const instruction* meeting) {
     w->meeting = meeting;
     return fresh;
 }
-
-namespace {
-
-// Instructions are counted at the beginning of a basic block, all of it at once. Where lanes part or come together inside
-// of one, the warp executes what is left of it once more, or once less, than was counted. Lanes are the same, either way.
-std::uint64_t rest_of_block(const warp* w, const instruction* at) {
-    const handler_set& set = chosen_handlers();
-    const auto begins_block = [&](const instruction* i) { return i->run == set.enter || i->run == set.enter_meeting; };
-    if (!w->host->count || begins_block(at)) {
-        return 0; // nothing is counted, or it will be
-    }
-    const instruction* first = at;
-    while (!begins_block(first)) {
-        --first;
-    }
-    const std::uint64_t length = frame_of(w->frame)->code->block_instructions[first->more];
-    return length - (at->source - first->source);
-}
-
-// Of the worker, not of a barrier interval: a sum that may pass below zero for a while.
-std::uint64_t& warp_instructions(const warp* w) { return w->host->counts[0].warp_instructions; }
-
-} // namespace
 
 void part(warp* w, const instruction* at, lane_mask others) {
     warp_instructions(w) += rest_of_block(w, at);
@@ -402,102 +398,16 @@ const instruction* wait_at_barrier(warp* w, unsigned id, std::uint32_t wanted, b
     return next_split(w);
 }
 
-lane_mask gather_lanes(warp* w, lane_mask members, const instruction* at, bool same_place, const instruction** next) {
-    const lane_mask wanted = members & w->live;
-    lane_mask here = w->mask;
-    for (std::uint32_t k = 0; k < w->parked; ++k) {
-        const split& s = w->splits[k];
-        if (s.why == waiting::others && s.members == members && (!same_place || s.pc == at)) {
-            here |= s.mask;
-        }
-    }
-    if ((wanted & ~here) == 0) {
-        return here;
-    }
+const instruction* wait_for_others(warp* w, lane_mask members, const instruction* at) {
     split mine = running(w, at);
     mine.why = waiting::others;
     mine.members = members;
     park(w, mine);
-    *next = next_split(w);
+    const instruction* next = next_split(w);
     if (!w->running && let_go(w)) {
-        *next = next_split(w);
+        next = next_split(w);
     }
-    return 0;
-}
-
-lane_mask members_of_first(warp* w, const std::uint32_t* named, const instruction* at) {
-    const lane_mask first = named[std::countr_zero(w->mask)];
-    lane_mask all = 0;
-    lane_mask others = 0;
-    for (lane_mask m = w->mask; m != 0; m &= m - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(m));
-        all |= named[lane];
-        others |= named[lane] == first ? 0 : m & ~(m - 1);
-    }
-    if (others == 0 || (all & w->live & ~w->mask) == 0) {
-        return all;
-    }
-    part(w, at, others);
-    return first;
-}
-
-namespace {
-
-// `width` bytes a lane, or one mask where it is 0.
-void copy_lanes(std::byte* to, const std::byte* from, place at, unsigned width, lane_mask of) {
-    if (at == nowhere || (at & in_constants) != 0) {
-        return;
-    }
-    if (width == 0) {
-        lane_mask theirs;
-        lane_mask ours;
-        std::memcpy(&theirs, from + at, 4);
-        std::memcpy(&ours, to + at, 4);
-        ours = (theirs & of) | (ours & ~of);
-        std::memcpy(to + at, &ours, 4);
-        return;
-    }
-    for (; of != 0; of &= of - 1) {
-        const std::size_t lane = at + static_cast<std::size_t>(std::countr_zero(of)) * width;
-        std::memcpy(to + lane, from + lane, width);
-    }
-}
-
-template <class Body>
-void each_other_frame(warp* w, lane_mask gathered, Body&& body) {
-    for (std::uint32_t k = 0; k < w->parked; ++k) {
-        const split& s = w->splits[k];
-        if (s.why == waiting::others && (s.mask & ~gathered) == 0 && s.frame != w->frame) {
-            body(s);
-        }
-    }
-}
-
-} // namespace
-
-void borrow_registers(warp* w, const instruction* i, lane_mask gathered) {
-    each_other_frame(w, gathered, [&](const split& s) {
-        copy_lanes(w->frame, s.frame, i->a, i->width[1], s.mask);
-        copy_lanes(w->frame, s.frame, i->b, i->width[2], s.mask);
-        copy_lanes(w->frame, s.frame, i->c, i->width[3], s.mask);
-    });
-}
-
-void hand_back_registers(warp* w, const instruction* i, lane_mask gathered) {
-    each_other_frame(w, gathered, [&](const split& s) {
-        copy_lanes(s.frame, w->frame, i->d, i->width[0], s.mask);
-        copy_lanes(s.frame, w->frame, i->e, 0, s.mask);
-    });
-}
-
-void release_lanes(warp* w, lane_mask gathered, const instruction* resume) {
-    for (std::uint32_t k = 0; k < w->parked; ++k) {
-        split& s = w->splits[k];
-        if (s.why == waiting::others && (s.mask & gathered) != 0 && (s.mask & ~gathered) == 0) {
-            s.why = waiting::no;
-            s.pc = resume != nullptr ? resume : s.pc + 1;
-        }
-    }
+    return next;
 }
 
 } // namespace softgpu::machine

@@ -7,6 +7,7 @@
 
 #include "softgpu/machine/calls.hpp"
 #include "softgpu/machine/families/families.hpp"
+#include "softgpu/machine/gathering.hpp"
 #include "softgpu/machine/lanes.hpp"
 #include "softgpu/machine/splits.hpp"
 

@@ -3,6 +3,7 @@
 // the member mask have come to the same instruction.
 #include "softgpu/machine/families/choose.hpp"
 #include "softgpu/machine/families/families.hpp"
+#include "softgpu/machine/gathering.hpp"
 #include "softgpu/machine/lanes.hpp"
 #include "softgpu/machine/splits.hpp"
 
