@@ -263,7 +263,7 @@ library_program() {
 # The library beside its peers, after its tests have passed there, under compute-sanitizer too. The programs are
 # compiled side by side, and run one after the other.
 library() {
-    local architecture check name source objects=() measuring=() building=()
+    local architecture check name source objects=() measuring=() building=() checking=()
     architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
     mkdir -p "$work/library"
     for source in measure/ceilings.cu measure/flush.cu measure/facts.cpp measure/timer.cpp; do
@@ -300,8 +300,15 @@ library() {
     for source in tests/library/*_gpu.cu; do
         name=$(basename "$source" .cu)
         for check in memcheck racecheck synccheck initcheck; do
-            within 40 compute-sanitizer --tool $check --error-exitcode 9 "$work/library/test-$name" \
-                >"$work/library/$name-$check.txt" 2>&1
+            within 60 compute-sanitizer --tool $check --error-exitcode 9 "$work/library/test-$name" \
+                >"$work/library/$name-$check.txt" 2>&1 &
+            checking+=($!)
+        done
+        for check in "${checking[@]}"; do
+            wait "$check" || failures=$((failures + 1))
+        done
+        checking=()
+        for check in memcheck racecheck synccheck initcheck; do
             say "library, $name, $check: $(tail -n 1 "$work/library/$name-$check.txt")"
         done
     done

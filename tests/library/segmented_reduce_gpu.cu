@@ -101,6 +101,11 @@ void equal_lengths(workspace& memory) {
             same(got, expected, "short equal segments of " + std::to_string(length));
         }
     }
+    // More of one element than run at the same time.
+    const auto data = tests::small_numbers<double>(600001, 4);
+    const on_device<double> there(data), got(data.size());
+    segmented_reduce(gpu{}, there.data(), equal_segments{1}, data.size(), got.base);
+    same(got, data, "many equal segments of 1");
     expect_clean(memory);
 }
 

@@ -24,19 +24,25 @@ namespace warpfold::detail {
 
 inline constexpr tuning::reduce reduce_tuning = tuning::reduce_default;
 
-// The thread's share of n elements, in an order that suits memory: vectors at the stride of the grid, and the few
-// elements that do not fill one. With `once` the caches need not keep them.
-template <class A, class In, class Map, class Op>
-__device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, bool once) {
+// Whether an array is read by vectors of 16 bytes; then there is a kernel of its own for long ones, for any code more
+// makes short ones slower.
+template <class In, class Op>
+inline constexpr bool by_vectors_v =
+    std::is_pointer_v<In> && fits_vectors_v<element_t<In>> && is_commutative_v<Op>;
+
+// The thread's share of n elements, in an order that suits memory: vectors, and the few elements that do not fill one.
+// Of few every thread has the same number, at the stride of the grid. Many, which the caches need not keep, are taken
+// `ahead` vectors a thread at a time, those of a block side by side.
+template <class A, bool Many, class In, class Map, class Op>
+__device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, unsigned ahead) {
     using T = element_t<In>;
-    constexpr unsigned loads = reduce_tuning.loads;
     const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
     A mine = Op::template identity<A>();
     const auto take = [&](const T& x, std::uint64_t index) {
         mine = op(mine, static_cast<A>(detail::mapped(map, x, index)));
     };
-    if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
+    if constexpr (by_vectors_v<In, Op>) {
         const vector_view<T> view(in, n);
         constexpr unsigned width = vector_view<T>::width;
         const auto take_vector = [&](const uint4& vector, std::uint64_t k) {
@@ -45,32 +51,38 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
                 take(element_of<T>(vector, j), view.head + k * width + j);
             }
         };
-        std::uint64_t k = thread;
-        for (; k + (loads - 1) * threads < view.vectors; k += loads * threads) {
-            uint4 loaded[loads];
-            if (once) {
+        // From vector k on, `loads` at a time, so far apart; and what is left of a last time.
+        const auto take_all = [&](auto count, std::uint64_t k, std::uint64_t apart) {
+            constexpr unsigned loads = decltype(count)::value;
+            for (; k + (loads - 1) * apart < view.vectors; k += loads * threads) {
+                uint4 loaded[loads];
 #pragma unroll
                 for (unsigned i = 0; i < loads; ++i) {
-                    loaded[i] = __ldcs(view.data + k + i * threads);
+                    loaded[i] = Many ? __ldcs(view.data + k + i * apart) : __ldg(view.data + k + i * apart);
                 }
-            } else {
 #pragma unroll
                 for (unsigned i = 0; i < loads; ++i) {
-                    loaded[i] = __ldg(view.data + k + i * threads);
+                    take_vector(loaded[i], k + i * apart);
                 }
             }
-#pragma unroll
-            for (unsigned i = 0; i < loads; ++i) {
-                take_vector(loaded[i], k + i * threads);
+            for (; k < view.vectors; k += apart) {
+                take_vector(__ldg(view.data + k), k);
             }
+        };
+        using usual = std::integral_constant<unsigned, reduce_tuning.loads>;
+        using most = std::integral_constant<unsigned, reduce_tuning.loads_of_longest>;
+        [[maybe_unused]] const std::uint64_t tile = (thread - threadIdx.x) * ahead + threadIdx.x;
+        if constexpr (!Many) {
+            take_all(usual{}, thread, threads);
+        } else if (ahead == usual::value) {
+            take_all(usual{}, tile, blockDim.x);
+        } else {
+            take_all(most{}, tile, blockDim.x);
         }
-        for (; k < view.vectors; k += threads) {
-            take_vector(__ldg(view.data + k), k);
-        }
-        for (k = thread; k < view.head; k += threads) {
+        for (std::uint64_t k = thread; k < view.head; k += threads) {
             take(in[k], k);
         }
-        for (k = view.tail + thread; k < n; k += threads) {
+        for (std::uint64_t k = view.tail + thread; k < n; k += threads) {
             take(in[k], k);
         }
     } else {
@@ -113,17 +125,17 @@ __device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const O
     return lane == 0 ? total : Op::template identity<A>();
 }
 
-template <class A, class In, class Map, class Op, class Result, class Out>
+template <class A, bool Many, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_per_multiprocessor)
     reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, mailbox<A>* boxes,
-                  bool once) {
+                  unsigned ahead) {
     __shared__ block::reduce_storage<A> storage;
 
     allow_later();
     await_earlier();
     A mine;
     if constexpr (is_commutative_v<Op>) {
-        mine = fold_strided<A>(in, n, map, op, once);
+        mine = fold_strided<A, Many>(in, n, map, op, ahead);
     } else {
         mine = fold_ordered<A>(in, n, map, op);
     }
@@ -158,7 +170,7 @@ struct reduce_shape {
     unsigned blocks = 1;
     unsigned threads = reduce_tuning.threads;
     std::size_t bytes = 0; // of boxes
-    bool once = false;     // the input is more than the L2 cache holds
+    unsigned ahead = 0;    // vectors on their way in each thread of a long array, which is more than the L2 cache holds
 };
 
 // Threads enough that each has a share, and no more than the device holds at once. `weight`: how much more work an
@@ -182,7 +194,10 @@ reduce_shape shape_of_reduce(std::uint64_t n, unsigned weight) {
     const std::uint64_t each_block = std::uint64_t{shape.threads} * (few ? share : 1);
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
     shape.bytes = shape.blocks * sizeof(mailbox<A>);
-    shape.once = n * sizeof(T) > device_attribute(cudaDevAttrL2CacheSize);
+    if (n * sizeof(T) > std::uint64_t{device_attribute(cudaDevAttrL2CacheSize)} / 16 * reduce_tuning.long_from) {
+        const bool many = sizeof(T) >= 4 && n * sizeof(T) >= reduce_tuning.bytes_of_longest;
+        shape.ahead = many ? reduce_tuning.loads_of_longest : reduce_tuning.loads;
+    }
     return shape;
 }
 
@@ -230,9 +245,21 @@ private:
         if constexpr (waits) {
             place = static_cast<Out>(memory.data());
         }
-        launch_after(facts_of<&reduce_kernel<A, In, Map, Op, Result, Out>>(),
-                     &reduce_kernel<A, In, Map, Op, Result, Out>, shape.blocks, shape.threads, 0, on.stream, in, n, map,
-                     op, result, place, static_cast<mailbox<A>*>(memory.boxes()), shape.once);
+        const auto go = [&](const kernel_facts& facts, auto kernel) {
+            launch_after(facts, kernel, shape.blocks, shape.threads, 0, on.stream, in, n, map, op, result, place,
+                         static_cast<mailbox<A>*>(memory.boxes()), shape.ahead);
+        };
+        constexpr auto few = &reduce_kernel<A, false, In, Map, Op, Result, Out>;
+        if constexpr (by_vectors_v<In, Op>) {
+            if (shape.ahead != 0) {
+                constexpr auto many = &reduce_kernel<A, true, In, Map, Op, Result, Out>;
+                go(facts_of<many>(), many);
+            } else {
+                go(facts_of<few>(), few);
+            }
+        } else {
+            go(facts_of<few>(), few);
+        }
         if constexpr (waits) {
             WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(got, place, sizeof(*got), cudaMemcpyDeviceToHost, on.stream));
             WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Segments of one short length on a GPU: a warp reads whole segments, 512 elements of them together, into shared
-// memory, and each lane folds its own segments there, in their order.
+// memory, and each lane folds its own segments there, in their order. Segments of one element need no shared memory.
 #pragma once
 
 #include <cstdint>
@@ -98,6 +98,44 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
             out[first + s] = result(mine);
         }
         __syncwarp();
+    }
+}
+
+// Segments of one element: a copy. On an H100 nothing copies as fast as blocks of 1,024 threads that each read and write
+// 16 bytes once; where there are no more than run at the same time, smaller ones are spread better.
+template <class T>
+struct lone_elements {
+    static constexpr unsigned most_threads = 1024, least_threads = 256;
+    static constexpr unsigned items = sizeof(T) >= 16 ? 1 : (sizeof(T) >= 4 ? 16 / sizeof(T) : 4); // of a thread
+};
+
+template <class A, class In, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(lone_elements<element_t<In>>::most_threads)
+    lone_elements_kernel(In in, std::uint64_t segments, Map map, Op op, Result result, Out out) {
+    using T = element_t<In>;
+    constexpr unsigned items = lone_elements<T>::items;
+
+    allow_later();
+    await_earlier();
+    const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x * items + threadIdx.x;
+    const auto write = [&](const T& x, std::uint64_t k) {
+        const A one = static_cast<A>(detail::mapped(map, x, k));
+        out[k] = result(static_cast<A>(op(Op::template identity<A>(), one)));
+    };
+    if (first + (items - 1) * blockDim.x < segments) {
+        staged<T> x[items];
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            x[j].put(in[first + j * blockDim.x]);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            write(x[j].element(), first + j * blockDim.x);
+        }
+    } else {
+        for (std::uint64_t k = first; k < segments; k += blockDim.x) {
+            write(in[k], k);
+        }
     }
 }
 

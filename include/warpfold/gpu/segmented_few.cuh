@@ -151,6 +151,7 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
     if constexpr (!std::is_same_v<Offsets, equal_segments>) {
         // All that is read here is on its way at the same time.
         using mark = element_t<Offsets>;
+        using index = std::conditional_t<sizeof(mark) <= 4, unsigned, std::uint64_t>;
         const unsigned k = min(threadIdx.x, cut.ranges - 1);
         const std::uint64_t first = cut.begin(min(blockIdx.x, cut.ranges));
         const unsigned count = blockIdx.x < cut.ranges ? static_cast<unsigned>(cut.count(blockIdx.x)) : 0;
@@ -159,23 +160,24 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
         const mark of_all = offsets[0], behind_all = offsets[segments];
         const mark of_range = offsets[cut.begin(k)], behind_range = offsets[cut.begin(k + 1)];
         const mark of_own = offsets[first + own], behind_own = offsets[first + next];
-        const auto place = [](mark of) { return static_cast<std::uint64_t>(of); };
+        const auto place = [](mark of) { return static_cast<index>(of); };
         // No more than there are, should the offsets decrease.
-        const std::uint64_t least = place(of_all), most = place(behind_all), total = most - least;
-        const std::uint64_t from = min(max(place(of_own), least), most), to = min(max(place(behind_own), from), most);
-        const std::uint64_t length = to - from;
+        const index least = place(of_all), most = place(behind_all), total = most - least;
+        const index from = min(max(place(of_own), least), most), to = min(max(place(behind_own), from), most);
+        const index length = to - from;
         if (teams.thread() == 0 && teams.own() < count && count != 1) {
             shared.begin[own] = from;
             if (next == count) {
                 shared.begin[count] = to;
             }
         }
-        constexpr std::uint64_t small = segmented_tuning.bytes_of_range / sizeof(element_t<In>);
+        constexpr index small = segmented_tuning.bytes_of_range / sizeof(element_t<In>);
         // If there is little, no range has more. Else all blocks look whether one has, or more than an even share.
         bool ranges_suit = total <= small;
         if (!ranges_suit) {
             const std::uint64_t fair = total < 1ull << 40 ? min(__umul64hi(total, fair_part), 1ull << 30) : 0;
-            ranges_suit = __syncthreads_or(place(behind_range) - place(of_range) > max(small, fair) ? 1 : 0) == 0;
+            const index much = max(small, static_cast<index>(fair));
+            ranges_suit = __syncthreads_or(place(behind_range) - place(of_range) > much ? 1 : 0) == 0;
         }
         if (ranges_suit) {
             if (count == 1) {
@@ -192,10 +194,8 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
             return;
         }
     }
-    const segment_path<Offsets> path(offsets, segments, cut, shared.signposts);
-    __syncthreads();
-    fold_pieces<A>(in, path, shared.signposts, map, op, result, out, boxes, shared.pieces,
-                   *reinterpret_cast<segment_ends<A>*>(shared.whole), shared.folding);
+    fold_pieces_apart<A>(in, offsets, segments, cut, map, op, result, out, boxes, shared.signposts, shared.pieces,
+                         *reinterpret_cast<segment_ends<A>*>(shared.whole), shared.folding);
 }
 
 } // namespace warpfold::detail

@@ -127,4 +127,15 @@ __device__ void fold_pieces(const In& in, const segment_path<Offsets>& path, con
     join_blocks(boxes, block_end < total, open, first_block, op, result, out, whole, folding);
 }
 
+// In a function of its own, which gets and keeps nothing of the kernel's registers.
+template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
+__device__ __noinline__ void fold_pieces_apart(In in, Offsets offsets, std::uint64_t segments, segment_cut cut, Map map,
+                                               Op op, Result result, Out out, mailbox<A>* boxes, Signposts& signposts,
+                                               segment_pieces_storage<A>& shared, segment_ends<A>& whole,
+                                               block::reduce_storage<A>& folding) {
+    const segment_path<Offsets> path(offsets, segments, cut, signposts);
+    __syncthreads();
+    fold_pieces<A>(in, path, signposts, map, op, result, out, boxes, shared, whole, folding);
+}
+
 } // namespace warpfold::detail

@@ -47,17 +47,6 @@ inline constexpr unsigned blocks_of_many =
         ? segmented_tile<element_t<In>, A>::blocks_per_multiprocessor * 2 / 3
         : segmented_tile<element_t<In>, A>::blocks_per_multiprocessor;
 
-// In a function of its own, which gets and keeps nothing of the kernel's registers.
-template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
-__device__ __noinline__ void fold_pieces_apart(In in, Offsets offsets, std::uint64_t segments, segment_cut cut, Map map,
-                                               Op op, Result result, Out out, mailbox<A>* boxes, Signposts& signposts,
-                                               segment_pieces_storage<A>& shared, segment_ends<A>& whole,
-                                               block::reduce_storage<A>& folding) {
-    const segment_path<Offsets> path(offsets, segments, cut, signposts);
-    __syncthreads();
-    fold_pieces<A>(in, path, signposts, map, op, result, out, boxes, shared, whole, folding);
-}
-
 // There are as many elements as segments: if it is one each from position `begin` to `end`, both even, their results.
 // Neighbouring tiles are neighbouring warps', for the memory's sake.
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
@@ -183,6 +172,9 @@ struct segmented_engine<gpu> {
         }
         const unsigned multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
         if constexpr (std::is_same_v<Offsets, equal_segments>) {
+            if (offsets.length == 1) {
+                return launch_lone<A>(on, in, segments, multiprocessors, map, op, result, out);
+            }
             if constexpr (short_segments<In>::possible) {
                 if (offsets.length != 0 && offsets.length <= short_segments<In>::longest &&
                     offsets.length * segments * sizeof(element_t<In>) > segmented_tuning.bytes_of_short) {
@@ -218,6 +210,18 @@ struct segmented_engine<gpu> {
     }
 
 private:
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void launch_lone(const gpu& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
+                            const Map& map, const Op& op, const Result& result, const Out& out) {
+        using shape = lone_elements<element_t<In>>;
+        const bool many = segments > std::uint64_t{multiprocessors} * 2 * shape::most_threads * shape::items;
+        const unsigned threads = many ? shape::most_threads : shape::least_threads;
+        const std::uint64_t of_block = std::uint64_t{shape::items} * threads;
+        launch_after(facts_of<&lone_elements_kernel<A, In, Map, Op, Result, Out>>(),
+                     &lone_elements_kernel<A, In, Map, Op, Result, Out>,
+                     static_cast<unsigned>((segments + of_block - 1) / of_block), threads, 0, on.stream, in, segments,
+                     map, op, result, out);
+    }
     template <class A, class In, class Map, class Op, class Result, class Out>
     static void launch_short(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
                              unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
@@ -258,7 +262,7 @@ private:
             // More threads where there is room for all at the same time, and each has something to read.
             unsigned threads = segment_teams::threads;
             while (threads < segment_teams::most_threads &&
-                   vectors > std::uint64_t{threads} * segmented_tuning.team_loads && segments * threads <= many) {
+                   vectors > std::uint64_t{threads} * segmented_tuning.loads && segments * threads <= many) {
                 threads *= 2;
             }
             const auto blocks =

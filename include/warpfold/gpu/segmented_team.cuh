@@ -23,31 +23,41 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
                           unsigned team) {
     using T = element_t<In>;
     A mine = Op::template identity<A>();
-    const auto take = [&](const T& x, std::uint64_t k) {
-        mine = op(mine, static_cast<A>(detail::mapped(map, x, first + k)));
-    };
+    const auto value = [&](const T& x, std::uint64_t k) { return static_cast<A>(detail::mapped(map, x, first + k)); };
     if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
         const vector_view<T> view(in + first, count);
         constexpr unsigned width = vector_view<T>::width;
-        constexpr unsigned loads = Loads;
         const auto vectors = static_cast<Size>(view.vectors), head = static_cast<Size>(view.head);
         const uint4* const data = view.data;
-        Size k = thread;
-        for (; k + (loads - 1) * team < vectors; k += loads * team) {
-            uint4 loaded[loads];
+        // Four elements at a time, so that what waits for what is not as long as the elements are many.
+        const auto take_vector = [&](const uint4& vector, Size k) {
+            const auto at = [&](unsigned j) { return value(element_of<T>(vector, j), head + k * width + j); };
+            if constexpr (width % 4 == 0) {
 #pragma unroll
-            for (unsigned i = 0; i < loads; ++i) {
+                for (unsigned j = 0; j < width; j += 4) {
+                    mine = op(mine, op(op(at(j), at(j + 1)), op(at(j + 2), at(j + 3))));
+                }
+            } else {
+#pragma unroll
+                for (unsigned j = 0; j < width; ++j) {
+                    mine = op(mine, at(j));
+                }
+            }
+        };
+        Size k = thread;
+        for (; k + (Loads - 1) * team < vectors; k += Loads * team) {
+            uint4 loaded[Loads];
+#pragma unroll
+            for (unsigned i = 0; i < Loads; ++i) {
                 loaded[i] = __ldcs(data + k + i * team);
             }
 #pragma unroll
-            for (unsigned i = 0; i < loads; ++i) {
-#pragma unroll
-                for (unsigned j = 0; j < width; ++j) {
-                    take(element_of<T>(loaded[i], j), head + (k + i * team) * width + j);
-                }
+            for (unsigned i = 0; i < Loads; ++i) {
+                take_vector(loaded[i], k + i * team);
             }
         }
-        if (k < vectors) {
+        const auto take_rest = [&](auto most) {
+            constexpr unsigned loads = decltype(most)::value;
             uint4 loaded[loads];
 #pragma unroll
             for (unsigned i = 0; i < loads; ++i) {
@@ -58,23 +68,27 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
 #pragma unroll
             for (unsigned i = 0; i < loads; ++i) {
                 if (k + i * team < vectors) {
-#pragma unroll
-                    for (unsigned j = 0; j < width; ++j) {
-                        take(element_of<T>(loaded[i], j), head + (k + i * team) * width + j);
-                    }
+                    take_vector(loaded[i], k + i * team);
                 }
+            }
+        };
+        if (k < vectors) {
+            if (Loads > 2 && vectors <= k - thread + 2 * team) { // as all of the team see it
+                take_rest(std::integral_constant<unsigned, 2>{});
+            } else {
+                take_rest(std::integral_constant<unsigned, Loads>{});
             }
         }
         for (k = thread; k < head; k += team) {
-            take(in[first + k], k);
+            mine = op(mine, value(in[first + k], k));
         }
         for (k = static_cast<Size>(view.tail) + thread; k < count; k += team) {
-            take(in[first + k], k);
+            mine = op(mine, value(in[first + k], k));
         }
     } else {
 #pragma unroll 4
         for (Size k = thread; k < count; k += team) {
-            take(in[first + k], k);
+            mine = op(mine, value(in[first + k], k));
         }
     }
     return mine;
@@ -100,7 +114,11 @@ __device__ A fold_little(const In& in, std::uint64_t first, unsigned count, cons
 // op over the values of a team of lanes, a power of two, in its first one.
 template <class A, class Op>
 __device__ A reduce_team(A value, const Op& op, unsigned team) {
-    for (unsigned distance = 1; distance < team; distance *= 2) {
+#pragma unroll
+    for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
+        if (distance >= team) {
+            break;
+        }
         value = op(value, warp::shuffle_down(value, distance));
     }
     return value;
@@ -148,7 +166,7 @@ __global__ void __launch_bounds__(segment_teams::most_threads)
     allow_later();
     await_earlier();
     for (std::uint64_t s = blockIdx.x; s < segments; s += gridDim.x) {
-        A mine = fold_by_team<A, segmented_tuning.team_loads>(in, s * length, length, map, op, threadIdx.x, blockDim.x);
+        A mine = fold_by_team<A>(in, s * length, length, map, op, threadIdx.x, blockDim.x);
         mine = block::reduce(mine, op, storage);
         if (threadIdx.x == 0) {
             out[s] = result(mine);
