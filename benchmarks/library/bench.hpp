@@ -45,24 +45,34 @@ private:
     cudaGraphExec_t instance_ = nullptr;
 };
 
-// Medians of single calls on a stream, events around each, every one on another copy: the host launches while it runs.
-inline double streamed(const measure::stream& on, const call& work, unsigned copies, unsigned samples) {
-    measure::event begin, end;
-    std::vector<double> seconds;
-    for (unsigned k = 0; k < samples; ++k) {
-        begin.record(on.handle());
-        work(on.handle(), k % copies);
-        end.record(on.handle());
-        end.synchronize();
-        seconds.push_back(end.seconds_since(begin));
-    }
-    return measure::quantile(seconds, 0.5);
-}
-
 struct times {
     double ours = 0; // seconds a call, medians
     double peer = 0;
 };
+
+// Medians of single calls on a stream, ours and the peer's in turns, events around each, every one on another copy: the
+// host launches while it runs. At least so many of each; short ones more often, for the launches differ.
+inline times streamed(const measure::stream& on, const call& ours, const call& peer, unsigned copies, unsigned least) {
+    constexpr unsigned most = 301;
+    constexpr double long_enough = 0.02; // seconds
+    measure::event begin, end;
+    std::vector<double> of_ours, of_peer;
+    unsigned copy = 0;
+    double taken = 0;
+    const auto sample = [&](const call& work, std::vector<double>& into) {
+        begin.record(on.handle());
+        work(on.handle(), copy++ % copies);
+        end.record(on.handle());
+        end.synchronize();
+        into.push_back(end.seconds_since(begin));
+        taken += into.back();
+    };
+    while (of_ours.size() < least || (of_ours.size() < most && taken < long_enough)) {
+        sample(ours, of_ours);
+        sample(peer, of_peer);
+    }
+    return {measure::quantile(of_ours, 0.5), measure::quantile(of_peer, 0.5)};
+}
 
 // `copies` of the input lie one behind the other and are more than the cache holds together, or there is one alone.
 inline times compare(const measure::stream& on, const call& ours, const call& peer, unsigned copies, unsigned calls,

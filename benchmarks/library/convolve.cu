@@ -144,8 +144,7 @@ void row(room& in, const std::string& what, const char* type, std::uint64_t n, d
     const unsigned calls = operations > 5e10 ? 2 : std::max(copies > 8 ? 16u : 4u, 2u);
     const bench::times cold = bench::compare(in.stream, a, b, copies, calls, samples);
     const bench::times warm = bench::compare(in.stream, a, b, 1, calls, samples);
-    const bench::times stream{bench::streamed(in.stream, a, copies, samples),
-                              in.ours_only ? 1.0 : bench::streamed(in.stream, b, copies, samples)};
+    const bench::times stream = bench::streamed(in.stream, a, b, copies, samples);
     std::printf("%s\t%s\t%llu", what.c_str(), type, static_cast<unsigned long long>(n));
     for (const bench::times& t : {stream, cold, warm}) {
         std::printf("\t%.2f\t%.2f\t%.3f", t.ours * 1e6, t.peer * 1e6, t.ours / t.peer);

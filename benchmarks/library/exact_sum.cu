@@ -91,7 +91,7 @@ void row(room& in, const std::string& what, const char* type, std::uint64_t n, u
     const auto calls = static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64));
     const bench::times cold = bench::compare(in.stream, a, b, copies, std::max(calls, copies > 8 ? 16u : 2u), 15);
     const bench::times warm = bench::compare(in.stream, a, b, 1, calls, 15);
-    const bench::times stream{bench::streamed(in.stream, a, copies, 31), bench::streamed(in.stream, b, copies, 31)};
+    const bench::times stream = bench::streamed(in.stream, a, b, copies, 15);
     bench::print_row(what, type, n, static_cast<double>(bytes), stream, cold, warm);
 }
 

@@ -90,8 +90,7 @@ void compared(room& in, const std::string& what, const char* type, std::uint64_t
     };
     bench::times cold = bench::compare(in.stream, a, b, copies, calls, samples);
     bench::times warm = bench::compare(in.stream, a, b, 1, calls, samples);
-    bench::times stream{bench::streamed(in.stream, a, copies, 2 * samples + 1),
-                        bench::streamed(in.stream, b, copies, 2 * samples + 1)};
+    bench::times stream = bench::streamed(in.stream, a, b, copies, samples);
     if (code != cudaSuccess) {
         cold.peer = warm.peer = stream.peer = std::numeric_limits<double>::quiet_NaN();
     }

@@ -72,7 +72,7 @@ void row(room& in, const char* what, const char* type, std::uint64_t n, const Ou
     const auto calls = static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 29) / apart, 1, 64));
     const bench::times cold = bench::compare(in.stream, a, b, copies, std::max(calls, copies > 8 ? 16u : 2u), 15);
     const bench::times warm = bench::compare(in.stream, a, b, 1, calls, 15);
-    const bench::times stream{bench::streamed(in.stream, a, copies, 51), bench::streamed(in.stream, b, copies, 51)};
+    const bench::times stream = bench::streamed(in.stream, a, b, copies, 25);
     bench::print_row(what, type, n, static_cast<double>(bytes), stream, cold, warm);
 }
 

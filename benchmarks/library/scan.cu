@@ -88,8 +88,7 @@ void row(room& in, const settings& how, const char* what, const char* type, std:
     const bench::times cold =
         bench::compare(in.stream, a, b, copies, std::max(calls, copies > 8 ? 16u : 2u), how.samples);
     const bench::times warm = bench::compare(in.stream, a, b, 1, calls, how.samples);
-    const bench::times stream{bench::streamed(in.stream, a, copies, 3 * how.samples),
-                              bench::streamed(in.stream, b, copies, 3 * how.samples)};
+    const bench::times stream = bench::streamed(in.stream, a, b, copies, 2 * how.samples);
     bench::print_row(what, type, n, static_cast<double>(n) * (sizeof(T) + sizeof(U)), stream, cold, warm);
 }
 

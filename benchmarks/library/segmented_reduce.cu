@@ -118,8 +118,7 @@ void row(room& in, const std::string& what, const char* type, const std::vector<
     const bench::times cold =
         bench::compare(in.stream, a, peer, copies, std::max(calls, copies > 8 ? 16u : 2u), samples);
     const bench::times warm = bench::compare(in.stream, a, peer, 1, calls, samples);
-    const bench::times stream{bench::streamed(in.stream, a, copies, 3 * samples),
-                              bench::streamed(in.stream, peer, copies, samples)};
+    const bench::times stream = bench::streamed(in.stream, a, peer, copies, samples);
     const std::uint64_t moved = n * sizeof(T) + segments * sizeof(T) + (equal ? 0 : offsets.size() * sizeof(Offset));
     bench::print_row(what, type, n, static_cast<double>(moved), stream, cold, warm);
 }
