@@ -114,6 +114,9 @@ private:
     std::uint32_t bins_;
 };
 
+template <class F>
+function_bins(F, std::uint64_t) -> function_bins<F>;
+
 inline constexpr std::int64_t no_bin = -1;
 
 namespace detail {

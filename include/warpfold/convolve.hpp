@@ -45,6 +45,9 @@ struct image {
     std::uint64_t count = 1;    // images
     std::uint64_t distance = 0; // from image to image, in samples; 0: height rows
 };
+// For compilers that find it for no aggregate by themselves.
+template <class T>
+image(T*, std::uint64_t, std::uint64_t, std::uint64_t = 0, std::uint64_t = 1, std::uint64_t = 0) -> image<T>;
 
 struct convolve_options {
     border outside = border::zero;

@@ -12,6 +12,7 @@
 // An accumulator is trivially copyable: its bytes may be sent to another process of the same build.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -55,6 +56,10 @@ public:
     template <class On, detail::array_like Range>
     void add(const On& on, const Range& range) {
         add(on, std::data(range), std::uint64_t{std::size(range)});
+    }
+    template <class On, std::size_t N>
+    void add(const On& on, const T (&in)[N], std::uint64_t n) {
+        add(on, static_cast<const T*>(in), n);
     }
 
     // The sum of all that was added, rounded to nearest, ties to even.

@@ -57,7 +57,11 @@ void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
 }
 template <class On, detail::array_like Range, class... Out>
 auto exact_sum(const On& on, const Range& range, const Out&... out) {
-    return warpfold::exact_sum(on, std::data(range), std::uint64_t{std::size(range)}, out...);
+    if constexpr (detail::counted_array_v<Range, Out...>) {
+        return warpfold::exact_sum(on, detail::decayed(range), out...);
+    } else {
+        return warpfold::exact_sum(on, std::data(range), std::uint64_t{std::size(range)}, out...);
+    }
 }
 
 // The sum of the n products a[k] * b[k], each of them exact, whether it has a number in the format or not.
@@ -73,8 +77,14 @@ void exact_dot(const On& on, const A& a, const B& b, std::uint64_t n, const Out&
 }
 // Of two ranges of the same size; throws invalid_argument of others.
 template <class On, detail::array_like A, detail::array_like B, class... Out>
+    requires(!detail::counted_array_v<A, Out...>)
 auto exact_dot(const On& on, const A& a, const B& b, const Out&... out) {
     return warpfold::exact_dot(on, std::data(a), std::data(b), detail::common_size(a, b, "exact_dot"), out...);
+}
+template <class On, class A, class B, class... Out>
+    requires(std::is_array_v<A> || std::is_array_v<B>)
+auto exact_dot(const On& on, const A& a, const B& b, std::uint64_t n, const Out&... out) {
+    return warpfold::exact_dot(on, detail::decayed(a), detail::decayed(b), n, out...);
 }
 
 } // namespace warpfold

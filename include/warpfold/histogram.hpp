@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -41,6 +42,10 @@ concept count_range = requires(Range& r) {
     std::size(r);
 };
 
+// A range, but no C array, which is a pointer where a number of samples stands before it.
+template <class Counts>
+concept count_container = !std::is_array_v<Counts> && count_range<Counts>;
+
 template <class C>
 concept counter = std::is_integral_v<C> && (sizeof(C) == 4 || sizeof(C) == 8);
 
@@ -51,6 +56,26 @@ inline void need_room(std::uint64_t have, std::uint64_t bins, const char* call) 
     if (have != bins) {
         throw invalid_argument(std::string("warpfold: ") + call + ": there is room for " + std::to_string(have) +
                                " counts, and there are " + std::to_string(bins) + " bins");
+    }
+}
+
+template <class Bins, std::size_t Active>
+std::uint64_t all_bins(const std::array<Bins, Active>& bins) {
+    std::uint64_t all = 0;
+    for (const Bins& of_channel : bins) {
+        all += of_channel.count();
+    }
+    return all;
+}
+
+// What is behind the place of the counts, a pointer or a range with room for all of them.
+template <class Counts>
+auto count_place(Counts& counts, std::uint64_t bins, const char* call) {
+    if constexpr (count_range<Counts>) {
+        need_room(std::size(counts), bins, call);
+        return std::data(counts);
+    } else {
+        return counts;
     }
 }
 
@@ -65,6 +90,13 @@ void histogram(const On& on, const In& in, std::uint64_t n, Counter* counts, con
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     detail::histogram_engine<On>::count(on, in, n, counts, of, mode, "histogram");
+}
+
+template <class On, class In, class Counts, detail::bins_for<detail::element_t<In>> Bins>
+    requires(!detail::sample_range<In> && detail::count_container<std::remove_reference_t<Counts>>)
+void histogram(const On& on, const In& in, std::uint64_t n, Counts&& counts, const Bins& bins,
+               update mode = update::overwrite) {
+    warpfold::histogram(on, in, n, detail::count_place(counts, bins.count(), "histogram"), bins, mode);
 }
 
 // The counts, when they are there.
@@ -82,9 +114,9 @@ template <class On, class In, detail::bins_for<detail::element_t<In>> Bins>
 // matters.
 
 template <class On, class In, class Weights, detail::weight_sum Sum, detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::sample_range<In>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
-                                                            std::uint64_t n, Sum* sums, const Bins& bins,
-                                                            update mode = update::overwrite) {
+    requires(!detail::sample_range<In> && !std::is_array_v<Weights>)
+void weighted_histogram(const On& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums,
+                        const Bins& bins, update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     detail::histogram_engine<On>::weigh(on, in, weights, n, sums, of, mode, "weighted_histogram");
@@ -105,22 +137,72 @@ void histogram_channels(const On& on, const In& in, std::uint64_t n, Counter* co
     detail::histogram_engine<On>::count(on, in, n * Channels, counts, of, mode, "histogram_channels");
 }
 
-// --- the same of ranges ----------------------------------------------------------------------------------------------
+// --- the same of ranges, and of C arrays and their number ------------------------------------------------------------
+// The samples and their weights; a range of counts has as many elements as there are bins.
 
-template <class On, detail::sample_range Range, class Counts, class Bins>
-    requires detail::bins_for<Bins, detail::element_t<decltype(std::data(std::declval<const Range&>()))>>
+namespace detail {
+
+template <class Range>
+using sample_t = element_t<decltype(std::data(std::declval<const Range&>()))>;
+
+} // namespace detail
+
+template <class On, detail::sample_range Range, class Counts, detail::bins_for<detail::sample_t<Range>> Bins>
+    requires(!std::integral<std::remove_cvref_t<Counts>>)
 void histogram(const On& on, const Range& range, Counts&& counts, const Bins& bins, update mode = update::overwrite) {
-    if constexpr (detail::count_range<std::remove_reference_t<Counts>>) {
-        detail::need_room(std::size(counts), bins.count(), "histogram");
-        warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)}, std::data(counts), bins, mode);
-    } else {
-        warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)}, counts, bins, mode);
-    }
+    warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)},
+                        detail::count_place(counts, bins.count(), "histogram"), bins, mode);
 }
-template <class On, detail::sample_range Range, class Bins>
-    requires detail::bins_for<Bins, detail::element_t<decltype(std::data(std::declval<const Range&>()))>>
+template <class On, detail::sample_range Range, detail::bins_for<detail::sample_t<Range>> Bins>
 [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const Range& range, const Bins& bins) {
     return warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)}, bins);
+}
+template <class On, class T, std::size_t N, class Counts, detail::bins_for<T> Bins>
+void histogram(const On& on, const T (&in)[N], std::uint64_t n, Counts&& counts, const Bins& bins,
+               update mode = update::overwrite) {
+    warpfold::histogram(on, static_cast<const T*>(in), n, counts, bins, mode);
+}
+template <class On, class T, std::size_t N, detail::bins_for<T> Bins>
+[[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const T (&in)[N], std::uint64_t n, const Bins& bins) {
+    return warpfold::histogram(on, static_cast<const T*>(in), n, bins);
+}
+
+template <class On, detail::sample_range Range, detail::sample_range Weights, class Sums,
+          detail::bins_for<detail::sample_t<Range>> Bins>
+    requires(!std::integral<std::remove_cvref_t<Sums>>)
+void weighted_histogram(const On& on, const Range& range, const Weights& weights, Sums&& sums, const Bins& bins,
+                        update mode = update::overwrite) {
+    if (std::size(range) != std::size(weights)) {
+        throw invalid_argument("warpfold: weighted_histogram: there are " + std::to_string(std::size(range)) +
+                               " samples, and " + std::to_string(std::size(weights)) + " weights");
+    }
+    warpfold::weighted_histogram(on, std::data(range), std::data(weights), std::uint64_t{std::size(range)},
+                                 detail::count_place(sums, bins.count(), "weighted_histogram"), bins, mode);
+}
+template <class On, class In, class Weights, class Sums, class Bins>
+    requires(std::is_array_v<In> || std::is_array_v<Weights>)
+void weighted_histogram(const On& on, const In& in, const Weights& weights, std::uint64_t n, Sums* sums,
+                        const Bins& bins, update mode = update::overwrite) {
+    warpfold::weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n, sums, bins, mode);
+}
+
+template <unsigned Channels, class On, detail::sample_range Range, class Counts,
+          detail::bins_for<detail::sample_t<Range>> Bins, std::size_t Active>
+    requires(!std::integral<std::remove_cvref_t<Counts>>)
+void histogram_channels(const On& on, const Range& range, Counts&& counts, const std::array<Bins, Active>& bins,
+                        update mode = update::overwrite) {
+    if (std::size(range) % Channels != 0) {
+        throw invalid_argument("warpfold: histogram_channels: " + std::to_string(std::size(range)) +
+                               " samples are no whole number of pixels of " + std::to_string(Channels));
+    }
+    warpfold::histogram_channels<Channels>(on, std::data(range), std::uint64_t{std::size(range)} / Channels,
+                                           detail::count_place(counts, detail::all_bins(bins), "histogram_channels"),
+                                           bins, mode);
+}
+template <unsigned Channels, class On, class T, std::size_t N, class Counter, class Bins, std::size_t Active>
+void histogram_channels(const On& on, const T (&in)[N], std::uint64_t n, Counter* counts,
+                        const std::array<Bins, Active>& bins, update mode = update::overwrite) {
+    warpfold::histogram_channels<Channels>(on, static_cast<const T*>(in), n, counts, bins, mode);
 }
 
 } // namespace warpfold

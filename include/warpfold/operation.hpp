@@ -6,6 +6,12 @@
 //   template <class A> static constexpr A identity();   op(identity, x) == x == op(x, identity)
 //   static constexpr bool commutative = true;     elements may be folded in any order, which is faster; else they
 //                                                 are folded strictly in the order in which they stand
+//
+// Of std::plus, multiplies, bit_and, bit_or, bit_xor, logical_and and logical_or all this is known where they fold
+// numbers: they commute, those that have an identity need no initial value (std::logical_and and logical_or have one of
+// bool only), and a GPU can call them. Sums and products of floating-point numbers are taken for associative, as those
+// of `sum` are. std::plus<> folds in the type of the elements, std::plus<V> in V: neither widens as `sum` does, and
+// integers wrap.
 #pragma once
 
 #include <concepts>
@@ -16,6 +22,7 @@
 #include "warpfold/detail/floating.hpp"
 #include "warpfold/detail/limits.hpp"
 #include "warpfold/detail/portable.hpp"
+#include "warpfold/detail/standard_operation.hpp"
 
 namespace warpfold {
 
@@ -120,6 +127,15 @@ template <class Op>
 struct commutes : Op {
     WARPFOLD_HD explicit constexpr commutes(const Op& op) : Op(op) {}
 };
+template <class R, class... P>
+struct commutes<R (*)(P...)> {
+    WARPFOLD_HD explicit constexpr commutes(R (*function_)(P...)) : function(function_) {}
+    WARPFOLD_HD constexpr R operator()(P... arguments) const { return function(arguments...); }
+
+    R (*function)(P...);
+};
+template <class Op>
+commutes(Op) -> commutes<Op>;
 
 namespace detail {
 
@@ -132,6 +148,11 @@ template <class Op, class T>
 struct accumulator_of<Op, T> {
     using type = typename Op::template accumulator<T>;
 };
+template <class Op, class T>
+    requires(!std::is_void_v<typename standard_operation<Op>::named>)
+struct accumulator_of<Op, T> {
+    using type = typename standard_operation<Op>::named;
+};
 
 template <class Op>
 inline constexpr bool is_commutative_v = false;
@@ -142,6 +163,8 @@ template <class Op>
 inline constexpr bool is_commutative_v<commutes<Op>> = true;
 template <class Op>
 inline constexpr bool is_device_lambda_v<commutes<Op>> = is_device_lambda_v<Op>;
+template <class Op>
+struct standard_operation<commutes<Op>> : standard_operation<Op> {};
 
 template <class Op, class A>
 concept has_identity = requires { { Op::template identity<A>() } -> std::convertible_to<A>; };

@@ -2,7 +2,8 @@
 // Reductions. This header serves the host's cores; reduce.cuh adds the GPU, with the same calls.
 //
 // Every call takes the target first (host{} or gpu{stream}), then its input: a pointer or any other random access
-// object `in` with in[k], and a number of elements; or one range that has data() and size(), a std::span for instance.
+// object `in` with in[k], and a number of elements; or one range that has data() and size(), a std::span for instance,
+// or an array of known length.
 // On a GPU that memory is the device's.
 //
 // Each call has two forms. One returns the value, and waits for it. The other has a place for the value behind the
@@ -82,7 +83,8 @@ inline void need_elements(std::uint64_t n, const char* call) {
 
 template <class Op, class A>
 constexpr void need_identity() {
-    static_assert(has_identity<Op, A>, "this operation has no identity: give an initial value as the last argument");
+    static_assert(has_identity<known_operation_t<Op, A>, A>,
+                  "this operation has no identity: give an initial value as the last argument");
 }
 
 } // namespace detail
@@ -96,7 +98,8 @@ template <class On, class In, class Map, class Op = sum>
     detail::need_result<detail::mapped_t<In, Map>>();
     using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
     detail::need_identity<Op, A>();
-    return detail::reduce_engine<On>::template value<A>(on, in, n, map, op, detail::unchanged{}, "transform_reduce");
+    return detail::reduce_engine<On>::template value<A>(on, in, n, map, detail::known<A>(op), detail::unchanged{},
+                                                        "transform_reduce");
 }
 
 // op(initial, the rest), of any operation; `initial` where there are no elements.
@@ -106,12 +109,15 @@ template <class On, class In, class Map, class Op>
                                     const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
     detail::need_result<detail::mapped_t<In, Map>>();
     using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
-    const detail::behind_initial<Op, A> result{op, initial};
-    if constexpr (detail::has_identity<Op, A>) {
-        return detail::reduce_engine<On>::template value<A>(on, in, n, map, op, result, "transform_reduce");
+    using By = detail::known_operation_t<Op, A>;
+    const By by = detail::known<A>(op);
+    const detail::behind_initial<By, A> result{by, initial};
+    if constexpr (detail::has_identity<By, A>) {
+        return detail::reduce_engine<On>::template value<A>(on, in, n, map, by, result, "transform_reduce");
     } else {
         return detail::reduce_engine<On>::template value<detail::possible<A>>(
-            on, in, n, detail::lifted_map<Map, A>{map}, detail::lifted<Op>{op}, result, "transform_reduce");
+            on, in, n, detail::lifted_map<detail::kept_t<Map>, A>{map}, detail::lifted<By>{by}, result,
+            "transform_reduce");
     }
 }
 
@@ -123,7 +129,8 @@ void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& ou
     detail::need_result<detail::mapped_t<In, Map>>();
     using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
     detail::need_identity<Op, A>();
-    detail::reduce_engine<On>::template into<A>(on, in, n, map, op, detail::unchanged{}, out, "transform_reduce");
+    detail::reduce_engine<On>::template into<A>(on, in, n, map, detail::known<A>(op), detail::unchanged{}, out,
+                                                "transform_reduce");
 }
 template <class On, class In, class Out, class Map, class Op>
     requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
@@ -132,13 +139,15 @@ void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& ou
                       const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
     detail::need_result<detail::mapped_t<In, Map>>();
     using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
-    const detail::behind_initial<Op, A> result{op, initial};
-    if constexpr (detail::has_identity<Op, A>) {
-        detail::reduce_engine<On>::template into<A>(on, in, n, map, op, result, out, "transform_reduce");
+    using By = detail::known_operation_t<Op, A>;
+    const By by = detail::known<A>(op);
+    const detail::behind_initial<By, A> result{by, initial};
+    if constexpr (detail::has_identity<By, A>) {
+        detail::reduce_engine<On>::template into<A>(on, in, n, map, by, result, out, "transform_reduce");
     } else {
-        detail::reduce_engine<On>::template into<detail::possible<A>>(on, in, n, detail::lifted_map<Map, A>{map},
-                                                                       detail::lifted<Op>{op}, result, out,
-                                                                       "transform_reduce");
+        detail::reduce_engine<On>::template into<detail::possible<A>>(
+            on, in, n, detail::lifted_map<detail::kept_t<Map>, A>{map}, detail::lifted<By>{by}, result, out,
+            "transform_reduce");
     }
 }
 
@@ -192,12 +201,12 @@ struct as_count {
 template <class On, class In, class Predicate>
     requires(!detail::array_like<In> && detail::maps<Predicate, In>)
 [[nodiscard]] std::uint64_t count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
-    return warpfold::transform_reduce(on, in, n, detail::as_count<Predicate>{predicate});
+    return warpfold::transform_reduce(on, in, n, detail::as_count<detail::kept_t<Predicate>>{predicate});
 }
 template <class On, class In, class Out, class Predicate>
     requires(!detail::array_like<In> && detail::place_for<Out, std::uint64_t>)
 void count_if(const On& on, const In& in, std::uint64_t n, const Out& out, const Predicate& predicate) {
-    warpfold::transform_reduce(on, in, n, out, detail::as_count<Predicate>{predicate});
+    warpfold::transform_reduce(on, in, n, out, detail::as_count<detail::kept_t<Predicate>>{predicate});
 }
 
 // --- arg_min, arg_max: the smallest or largest element and where it stands -------------------------------------------
@@ -304,27 +313,51 @@ void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
 
 template <class On, detail::array_like Range, class... Rest>
 auto transform_reduce(const On& on, const Range& range, const Rest&... rest) {
-    return warpfold::transform_reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::transform_reduce(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::transform_reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
 }
 template <class On, detail::array_like Range, class... Rest>
 auto reduce(const On& on, const Range& range, const Rest&... rest) {
-    return warpfold::reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::reduce(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
 }
 template <class On, detail::array_like Range, class... Rest>
 auto count_if(const On& on, const Range& range, const Rest&... rest) {
-    return warpfold::count_if(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::count_if(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::count_if(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
 }
 template <class On, detail::array_like Range, class... Rest>
 auto arg_min(const On& on, const Range& range, const Rest&... rest) {
-    return warpfold::arg_min(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::arg_min(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::arg_min(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
 }
 template <class On, detail::array_like Range, class... Rest>
 auto arg_max(const On& on, const Range& range, const Rest&... rest) {
-    return warpfold::arg_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::arg_max(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::arg_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
 }
 template <class On, detail::array_like Range, class... Rest>
 auto min_max(const On& on, const Range& range, const Rest&... rest) {
-    return warpfold::min_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::min_max(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::min_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
 }
 
 } // namespace warpfold

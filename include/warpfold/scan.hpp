@@ -113,7 +113,7 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     using Place = std::remove_cv_t<decltype(place)>;
     using A = scan_value_t<Op, From, Map, Place>;
     need_result<A>();
-    static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<Op>,
+    static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<kept_t<Op>>,
                   "values and the operation have to be trivially copyable");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
     const auto segments = segments_of(how...);
@@ -124,14 +124,16 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
         return;
     }
     check_overlap(from, place, n, call);
+    using By = known_operation_t<Op, A>;
+    const By by = known<A>(op);
     if constexpr (Inclusive || !std::is_same_v<Given, no_initial>) {
-        scan_engine<On>::run(on, from, n, place, map, op,
+        scan_engine<On>::run(on, from, n, place, map, by,
                              scan_how<A, Given, Segments, Inclusive, reverse>{given, segments}, call);
     } else {
-        static_assert(has_identity<Op, A>,
+        static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
-        scan_engine<On>::run(on, from, n, place, map, op,
-                             scan_how<A, A, Segments, false, reverse>{Op::template identity<A>(), segments}, call);
+        scan_engine<On>::run(on, from, n, place, map, by,
+                             scan_how<A, A, Segments, false, reverse>{By::template identity<A>(), segments}, call);
     }
 }
 
@@ -163,20 +165,36 @@ void transform_exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&&
 // --- the same of one range -------------------------------------------------------------------------------------------
 
 template <class On, detail::scan_range In, class Out, class... Rest>
-void inclusive_scan(const On& on, const In& in, Out&& out, const Rest&... rest) {
-    warpfold::inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+void inclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {
+    if constexpr (detail::counted_array_v<In, Out>) {
+        warpfold::inclusive_scan(on, detail::decayed(in), out, rest...);
+    } else {
+        warpfold::inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    }
 }
 template <class On, detail::scan_range In, class Out, class... Rest>
-void exclusive_scan(const On& on, const In& in, Out&& out, const Rest&... rest) {
-    warpfold::exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+void exclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {
+    if constexpr (detail::counted_array_v<In, Out>) {
+        warpfold::exclusive_scan(on, detail::decayed(in), out, rest...);
+    } else {
+        warpfold::exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    }
 }
 template <class On, detail::scan_range In, class Out, class... Rest>
-void transform_inclusive_scan(const On& on, const In& in, Out&& out, const Rest&... rest) {
-    warpfold::transform_inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+void transform_inclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {
+    if constexpr (detail::counted_array_v<In, Out>) {
+        warpfold::transform_inclusive_scan(on, detail::decayed(in), out, rest...);
+    } else {
+        warpfold::transform_inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    }
 }
 template <class On, detail::scan_range In, class Out, class... Rest>
-void transform_exclusive_scan(const On& on, const In& in, Out&& out, const Rest&... rest) {
-    warpfold::transform_exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+void transform_exclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {
+    if constexpr (detail::counted_array_v<In, Out>) {
+        warpfold::transform_exclusive_scan(on, detail::decayed(in), out, rest...);
+    } else {
+        warpfold::transform_exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    }
 }
 
 } // namespace warpfold

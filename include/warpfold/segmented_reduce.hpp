@@ -11,14 +11,17 @@
 // another call. Or all segments have the same length: equal_segments{length}.
 //
 // Results are the same in every run on the same device, and on the host for any number of threads. The elements of a
-// segment are folded in their order, unless the operation is declared to commute.
+// segment are folded in their order, unless the operation commutes.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <iterator>
+#include <string>
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/error.hpp"
 #include "warpfold/host/segmented_reduce.hpp"
 #include "warpfold/operation.hpp"
 #include "warpfold/reduce.hpp"
@@ -46,30 +49,81 @@ concept places_for = requires(const Out& out, const R& value) {
 
 // out[s] = op over the elements of segment s, for s in [0, segments); its identity where there are none.
 template <class On, class In, detail::segment_bounds Offsets, class Out, class Op = sum>
-requires(!detail::array_like<In>) && detail::places_for<Out, detail::fold_t<In, Op>> void segmented_reduce(
-                                         const On& on, const In& in, const Offsets& offsets, std::uint64_t segments,
-                                         const Out& out, const Op& op = {}) {
+    requires(!detail::array_like<In> && !detail::array_like<Out> && detail::places_for<Out, detail::fold_t<In, Op>>)
+void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out,
+                      const Op& op = {}) {
     using A = detail::fold_t<In, Op>;
     detail::need_identity<Op, A>();
-    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{}, op,
-                                                   detail::unchanged{}, out, "segmented_reduce");
+    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{},
+                                                   detail::known<A>(op), detail::unchanged{}, out, "segmented_reduce");
 }
 
 // out[s] = op(initial, the rest), of any operation; `initial` where the segment has no elements.
 template <class On, class In, detail::segment_bounds Offsets, class Out, class Op>
-requires(!detail::array_like<In>) && detail::places_for<Out, detail::fold_t<In, Op>> void segmented_reduce(
-                                         const On& on, const In& in, const Offsets& offsets, std::uint64_t segments,
-                                         const Out& out, const Op& op, const detail::fold_t<In, Op>& initial) {
+    requires(!detail::array_like<In> && !detail::array_like<Out> && detail::places_for<Out, detail::fold_t<In, Op>>)
+void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out,
+                      const Op& op, const detail::fold_t<In, Op>& initial) {
     using A = detail::fold_t<In, Op>;
-    const detail::behind_initial<Op, A> result{op, initial};
-    if constexpr (detail::has_identity<Op, A>) {
-        detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{}, op, result, out,
+    using By = detail::known_operation_t<Op, A>;
+    const By by = detail::known<A>(op);
+    const detail::behind_initial<By, A> result{by, initial};
+    if constexpr (detail::has_identity<By, A>) {
+        detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{}, by, result, out,
                                                        "segmented_reduce");
     } else {
         detail::segmented_engine<On>::template into<detail::possible<A>>(
-            on, in, offsets, segments, detail::lifted_map<detail::as_it_is, A>{}, detail::lifted<Op>{op}, result, out,
+            on, in, offsets, segments, detail::lifted_map<detail::as_it_is, A>{}, detail::lifted<By>{by}, result, out,
             "segmented_reduce");
     }
+}
+
+// --- the same of ranges that have data() and size(), any of the three, and C arrays ----------------------------------
+
+namespace detail {
+
+template <class X>
+auto begin_of(X& x) {
+    if constexpr (array_like<X>) {
+        return std::data(x);
+    } else {
+        return x;
+    }
+}
+
+} // namespace detail
+
+template <class On, class In, class Offsets, class Out, class... Rest>
+    requires(detail::array_like<In> || detail::array_like<Offsets> || detail::array_like<std::remove_cvref_t<Out>>)
+void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, Out&& out,
+                      const Rest&... rest) {
+    warpfold::segmented_reduce(on, detail::begin_of(in), detail::begin_of(offsets), segments, detail::begin_of(out),
+                               rest...);
+}
+
+// As many segments as the offsets are, less one. Throws invalid_argument where there are none, where a range of results
+// has less room and, on the host, where the last offset is behind the end of a range of elements.
+template <class On, class In, detail::array_like Offsets, class Out, class... Rest>
+    requires(!std::integral<std::remove_cvref_t<Out>>)
+void segmented_reduce(const On& on, const In& in, const Offsets& offsets, Out&& out, const Rest&... rest) {
+    const auto fail = [](const std::string& what) { throw invalid_argument("warpfold: segmented_reduce: " + what); };
+    if (std::size(offsets) == 0) {
+        fail("there are no offsets, and they are one more than segments");
+    }
+    const std::uint64_t segments = std::size(offsets) - 1;
+    if constexpr (detail::array_like<std::remove_reference_t<Out>>) {
+        if (std::size(out) < segments) {
+            fail("the output has room for " + std::to_string(std::size(out)) + " of " + std::to_string(segments) +
+                 " segments");
+        }
+    }
+    if constexpr (std::is_same_v<On, host> && detail::array_like<In>) {
+        const auto end = std::data(offsets)[segments];
+        if (end > 0 && static_cast<std::uint64_t>(end) > std::size(in)) {
+            fail("the last offset is " + std::to_string(end) + ", and there are " + std::to_string(std::size(in)) +
+                 " elements");
+        }
+    }
+    warpfold::segmented_reduce(on, in, offsets, segments, out, rest...);
 }
 
 } // namespace warpfold

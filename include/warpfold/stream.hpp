@@ -55,10 +55,14 @@ A stream_fold(const On& on, Source& source, const Map& map, const Op& op, const 
     need_result<A>();
     static_assert(!is_device_lambda_v<Op>, "the host joins chunks too: the operation has to be __host__ __device__");
     auto&& from = as_source(source);
-    if constexpr (has_identity<Op, A>) {
-        return stream_engine<On>::fold(on, from, plain_fold<A, Map, Op>{map, op, op, initial}, options, call);
+    using By = known_operation_t<Op, A>;
+    const By by = known<A>(op);
+    if constexpr (has_identity<By, A>) {
+        const plain_fold<A, kept_t<Map>, By> fold{map, by, by, initial};
+        return stream_engine<On>::fold(on, from, fold, options, call);
     } else {
-        return stream_engine<On>::fold(on, from, lifted_fold<A, Map, Op>{map, {op}, op, initial}, options, call);
+        const lifted_fold<A, kept_t<Map>, By> fold{map, {by}, by, initial};
+        return stream_engine<On>::fold(on, from, fold, options, call);
     }
 }
 
@@ -104,7 +108,7 @@ template <class On, stream_source Source, class Op>
 template <class On, stream_source Source, class Predicate>
 [[nodiscard]] std::uint64_t stream_count_if(const On& on, Source&& source, const Predicate& predicate,
                                             const stream_options& options = {}) {
-    return stream_transform_reduce(on, source, detail::as_count<Predicate>{predicate}, sum{}, options);
+    return stream_transform_reduce(on, source, detail::as_count<detail::kept_t<Predicate>>{predicate}, sum{}, options);
 }
 
 // The smallest or largest element and where it stands.
@@ -204,13 +208,15 @@ void stream_scan(const char* call, const On& on, Source& source, Sink& sink, con
         }
     }
     const auto given = stream_initial_of<A>(how...);
+    using By = known_operation_t<Op, A>;
+    const By by = known<A>(op);
     if constexpr (!Inclusive && std::is_same_v<decltype(given), const no_initial>) {
-        static_assert(has_identity<Op, A>,
+        static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
-        stream_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, op, A{Op::template identity<A>()},
+        stream_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, A{By::template identity<A>()},
                                                                 options, call);
     } else {
-        stream_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, op, given, options, call);
+        stream_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, given, options, call);
     }
 }
 

@@ -11,6 +11,10 @@
 
 namespace warpfold::detail {
 
+// How a call keeps what it calls: a function as a pointer to it.
+template <class F>
+using kept_t = std::conditional_t<std::is_function_v<F>, std::add_pointer_t<F>, F>;
+
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
 template <class F>
 inline constexpr bool is_device_lambda_v = __nv_is_extended_device_lambda_closure_type(F);

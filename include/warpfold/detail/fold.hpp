@@ -16,6 +16,23 @@ namespace warpfold::detail {
 template <class In>
 using element_t = std::remove_cvref_t<decltype(std::declval<const In&>()[std::uint64_t{}])>;
 
+// A C array with a number behind it, as in reduce(on, array, n), means its first n elements, as a pointer does.
+template <class In, class... Rest>
+inline constexpr bool counted_array_v = false;
+template <class In, class First, class... Rest>
+inline constexpr bool counted_array_v<In, First, Rest...> =
+    std::is_array_v<In> && std::is_integral_v<std::remove_cvref_t<First>>;
+
+// A C array as the pointer to its first element, anything else as it is.
+template <class X>
+constexpr decltype(auto) decayed(X& x) {
+    if constexpr (std::is_array_v<X>) {
+        return static_cast<std::remove_extent_t<X>*>(x);
+    } else {
+        return (x);
+    }
+}
+
 // The element as it stands.
 struct as_it_is {
     template <class T>

@@ -47,7 +47,7 @@ template <int Cols, class T, class O>
 results_lie lie_of(const convolve_task<T, O>& task, int shift) {
     const auto fit = [&](std::size_t bytes) {
         const auto fits = [&](std::int64_t n) { return static_cast<std::size_t>(n) * sizeof(O) % bytes == 0; };
-        return (reinterpret_cast<std::uintptr_t>(task.out) - shift * sizeof(O)) % bytes == 0 &&
+        return (reinterpret_cast<std::uintptr_t>(task.out) - static_cast<unsigned>(shift) * sizeof(O)) % bytes == 0 &&
                (task.out_height == 1 || fits(task.out_pitch)) && (task.count == 1 || fits(task.out_distance));
     };
     return fit(alignof(group_of<O, Cols>)) ? results_lie::in_groups

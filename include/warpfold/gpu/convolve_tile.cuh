@@ -20,7 +20,8 @@ struct tile_shape {
     WARPFOLD_HD static constexpr int mask_pitch(int kx) { return (kx + taps - 1) / taps * taps; }
     WARPFOLD_HD static constexpr int pitch(int kx) { return (width + mask_pitch(kx) + 31) / 32 * 32; }
     static constexpr std::size_t bytes(int kx, int ky) {
-        return (std::size_t(pitch(kx)) * (height + ky - 1) + std::size_t(mask_pitch(kx)) * ky) * sizeof(A);
+        const auto values = std::int64_t{pitch(kx)} * (height + ky - 1) + std::int64_t{mask_pitch(kx)} * ky;
+        return static_cast<std::size_t>(values) * sizeof(A);
     }
 
     // Where the column of a row lies. 16 bytes at the same place of neighbouring threads are in different banks.

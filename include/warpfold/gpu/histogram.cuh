@@ -41,7 +41,8 @@ inline unsigned divided_up(std::uint64_t a, std::uint64_t b) { return static_cas
 // n samples of `bytes` bytes each, `codes` counters; `edges` bytes of edges, which go along where there is room.
 inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, unsigned bytes, unsigned codes,
                                      std::size_t edges, const tuning::histogram& t = histogram_tuning) {
-    const unsigned room = facts.shared_of_block - (edges != 0 && edges <= facts.shared_of_block / 4 ? edges + 16 : 0);
+    const bool with_edges_near = edges != 0 && edges <= facts.shared_of_block / 4;
+    const unsigned room = facts.shared_of_block - (with_edges_near ? static_cast<unsigned>(edges) + 16 : 0);
     histogram_plan plan;
     plan.layout.once = n * bytes > facts.cache;
     const unsigned whole = divided_up(codes, (room / 4 - 1) / 32 * 32), packed = divided_up(codes, room / 32 * 32);

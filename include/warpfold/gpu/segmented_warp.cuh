@@ -190,9 +190,9 @@ struct segmented_warp {
     }
 
 private:
-    // Whether all elements of the tile that begins at `at` are there.
-    __device__ bool is_whole(std::uint64_t at) const {
-        return at <= path.elements && at + tile::size <= path.elements;
+    // Whether all elements of the tile that begins at `first` are there.
+    __device__ bool is_whole(std::uint64_t first) const {
+        return first <= path.elements && first + tile::size <= path.elements;
     }
 
     __device__ void look_ahead(bool far_too) {

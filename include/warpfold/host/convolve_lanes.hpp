@@ -19,7 +19,7 @@ struct lanes_of<double> {
 };
 
 template <class A>
-inline constexpr int lanes_v = WARPFOLD_LANES_BYTES / sizeof(A);
+inline constexpr std::int64_t lanes_v = WARPFOLD_LANES_BYTES / sizeof(A);
 
 // Writes a vector to an address that is a multiple of its size, past the caches.
 template <class A>
@@ -55,21 +55,21 @@ WARPFOLD_LANES_TARGET void stream_row(A* to, const A* from, std::int64_t n) {
 
 // Adds what one row of samples gives to the sums of rows [From, To): a vector that is loaded serves them all. mask is
 // the row of the mask that row 0 would meet; row r meets the r-th before it.
-template <int From, int To, int R, int N, class A>
+template <int From, int To, unsigned R, unsigned N, class A>
 WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<A>::type (&sum)[R][N], const A* row,
                                                               const A* mask, std::int64_t kx) {
     using vector = typename lanes_of<A>::type;
     for (std::int64_t i = 0; i < kx; ++i) {
         vector sample[N];
         WARPFOLD_UNROLL
-        for (int v = 0; v < N; ++v) {
+        for (unsigned v = 0; v < N; ++v) {
             std::memcpy(&sample[v], row + i + v * lanes_v<A>, sizeof(vector));
         }
         WARPFOLD_UNROLL
         for (int r = From; r < To; ++r) {
             const A value = mask[i - r * kx];
             WARPFOLD_UNROLL
-            for (int v = 0; v < N; ++v) {
+            for (unsigned v = 0; v < N; ++v) {
                 sum[r][v] += value * sample[v];
             }
         }
@@ -77,25 +77,26 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<
 }
 
 // All rows from the Y-th on, of a mask whose size is known: without a loop.
-template <int Y, int Kx, int Ky, int R, int N, class A>
+template <int Y, int Kx, int Ky, unsigned R, unsigned N, class A>
 WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>::type (&sum)[R][N],
                                                            const A* const* rows, std::int64_t x, const A* mask) {
     using vector = typename lanes_of<A>::type;
-    if constexpr (Y < Ky + R - 1) {
-        constexpr int from = Y < Ky ? 0 : Y - Ky + 1, to = Y < R ? Y + 1 : R;
+    constexpr int sums = R;
+    if constexpr (Y < Ky + sums - 1) {
+        constexpr int from = Y < Ky ? 0 : Y - Ky + 1, to = Y < sums ? Y + 1 : sums;
         const A* const row = rows[Y] + x;
         WARPFOLD_UNROLL
         for (int i = 0; i < Kx; ++i) {
             vector sample[N];
             WARPFOLD_UNROLL
-            for (int v = 0; v < N; ++v) {
+            for (unsigned v = 0; v < N; ++v) {
                 std::memcpy(&sample[v], row + i + v * lanes_v<A>, sizeof(vector));
             }
             WARPFOLD_UNROLL
             for (int r = from; r < to; ++r) {
                 const A value = mask[(Y - r) * Kx + i];
                 WARPFOLD_UNROLL
-                for (int v = 0; v < N; ++v) {
+                for (unsigned v = 0; v < N; ++v) {
                     sum[r][v] += value * sample[v];
                 }
             }
@@ -106,12 +107,12 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>:
 
 // Sums of R rows and N vectors of columns, which stay in registers, of a mask of Kx times Ky if they are not 0. Row r
 // starts at out + r * out_pitch; rows[y] + i is the sample that value (i, 0) of the mask meets in row y.
-template <int R, int N, bool Streamed, int Kx, int Ky, class A>
+template <unsigned R, unsigned N, bool Streamed, int Kx, int Ky, class A>
 WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const A* const* rows, std::int64_t x,
                                            const A* mask, std::int64_t kx, std::int64_t ky) {
     static_assert(R == 1 || R == 4);
     using vector = typename lanes_of<A>::type;
-    constexpr int lanes = lanes_v<A>;
+    constexpr std::int64_t lanes = lanes_v<A>;
     vector sum[R][N] = {};
     if constexpr (Kx != 0) {
         add_rows<0, Kx, Ky>(sum, rows, x, mask);
@@ -139,9 +140,9 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
         }
     }
     WARPFOLD_UNROLL
-    for (int r = 0; r < R; ++r) {
+    for (unsigned r = 0; r < R; ++r) {
         WARPFOLD_UNROLL
-        for (int v = 0; v < N; ++v) {
+        for (unsigned v = 0; v < N; ++v) {
             if constexpr (Streamed) {
                 stream_lanes<A>(out + r * out_pitch + v * lanes, sum[r][v]);
             } else {
@@ -152,13 +153,13 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
 }
 
 // R rows of `columns` sums from x = 0 on.
-template <int R, int N, bool Streamed = false, int Kx = 0, int Ky = 0, class A, class O>
+template <unsigned R, unsigned N, bool Streamed = false, int Kx = 0, int Ky = 0, class A, class O>
 WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::int64_t columns, const A* const* rows,
                                           const A* mask, std::int64_t kx, std::int64_t ky) {
     constexpr std::int64_t width = N * lanes_v<A>;
     std::int64_t x = 0;
     const auto partly = [&](std::int64_t wanted) {
-        A sum[R * width];
+        A sum[static_cast<std::size_t>(R * width)];
         correlate_lanes<R, N, false, 0, 0>(sum, width, rows, x, mask, kx, ky);
         for (std::int64_t r = 0; r < R; ++r) {
             for (std::int64_t c = 0; c < wanted; ++c) {
@@ -296,7 +297,7 @@ WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::
     if constexpr (std::is_same_v<O, A>) {
         constexpr std::int64_t most = 1024, pitch = most + 64 / sizeof(A);
         if (streamed && ky > 1 && columns <= most && count >= 4) { // likewise, by way of rows that stay in the cache
-            alignas(64) A four[4 * pitch];
+            alignas(64) A four[static_cast<std::size_t>(4 * pitch)];
             for (; r + 4 <= count; r += 4) {
                 correlate_four(four, pitch, columns, rows + r, mask, kx, ky);
                 for (std::int64_t k = 0; k < 4; ++k) {

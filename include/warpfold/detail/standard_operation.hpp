@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Operations of <functional> on numbers, std::plus<> for one, as operations that say of themselves what the library
+// asks of its own: whether they commute, and what their identity is. They can be called on a device too.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+// Of the GNU library the part that has them, which <string> includes; all of <functional> takes long to compile.
+#if defined(__GLIBCXX__) && __has_include(<bits/stl_function.h>)
+#include <bits/stl_function.h>
+#else
+#include <functional>
+#endif
+
+#include "warpfold/detail/device_lambda.hpp"
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold {
+
+struct sum;
+struct product;
+
+namespace detail {
+
+struct and_bits {
+    static constexpr bool commutative = true;
+
+    template <class A>
+    WARPFOLD_HD static constexpr A identity() {
+        return static_cast<A>(~A{});
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        return static_cast<A>(a & b);
+    }
+};
+struct or_bits {
+    static constexpr bool commutative = true;
+
+    template <class A>
+    WARPFOLD_HD static constexpr A identity() {
+        return A{};
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        return static_cast<A>(a | b);
+    }
+};
+struct xor_bits {
+    static constexpr bool commutative = true;
+
+    template <class A>
+    WARPFOLD_HD static constexpr A identity() {
+        return A{};
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        return static_cast<A>(a ^ b);
+    }
+};
+
+// Of numbers the result is 0 or 1, so that only of truth values there is an identity.
+struct both {
+    static constexpr bool commutative = true;
+
+    template <class A>
+        requires std::is_same_v<A, bool>
+    WARPFOLD_HD static constexpr A identity() {
+        return true;
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        return static_cast<A>(static_cast<bool>(a) && static_cast<bool>(b));
+    }
+};
+struct either {
+    static constexpr bool commutative = true;
+
+    template <class A>
+        requires std::is_same_v<A, bool>
+    WARPFOLD_HD static constexpr A identity() {
+        return false;
+    }
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
+        return static_cast<A>(static_cast<bool>(a) || static_cast<bool>(b));
+    }
+};
+
+// What stands for an operation: `OfNumbers`, and `OfTruth` of bool. `V` is the type that it names, or void.
+template <class V, class OfNumbers, class OfTruth>
+struct stands_for {
+    using named = V;
+    using of_numbers = OfNumbers;
+    using of_truth = OfTruth;
+};
+template <class Op>
+struct standard_operation {};
+template <class V>
+struct standard_operation<std::plus<V>> : stands_for<V, sum, either> {};
+template <class V>
+struct standard_operation<std::multiplies<V>> : stands_for<V, product, both> {};
+template <class V>
+struct standard_operation<std::bit_and<V>> : stands_for<V, and_bits, both> {};
+template <class V>
+struct standard_operation<std::bit_or<V>> : stands_for<V, or_bits, either> {};
+template <class V>
+struct standard_operation<std::bit_xor<V>> : stands_for<V, xor_bits, xor_bits> {};
+template <class V>
+struct standard_operation<std::logical_and<V>> : stands_for<V, both, both> {};
+template <class V>
+struct standard_operation<std::logical_or<V>> : stands_for<V, either, either> {};
+
+// `Op` itself, or what stands for it where it folds in the arithmetic type A.
+template <class Op, class A>
+struct known_operation {
+    using type = kept_t<Op>;
+};
+template <class Op, class A>
+    requires(std::is_arithmetic_v<A> && std::is_invocable_v<const Op&, const A&, const A&> &&
+             requires { typename standard_operation<Op>::of_numbers; })
+struct known_operation<Op, A> {
+    using type = std::conditional_t<std::is_same_v<A, bool>, typename standard_operation<Op>::of_truth,
+                                    typename standard_operation<Op>::of_numbers>;
+};
+template <class Op, class A>
+using known_operation_t = typename known_operation<Op, A>::type;
+
+template <class A, class Op>
+constexpr known_operation_t<Op, A> known(const Op& op) {
+    if constexpr (std::is_same_v<known_operation_t<Op, A>, kept_t<Op>>) {
+        return op;
+    } else {
+        return {};
+    }
+}
+
+} // namespace detail
+} // namespace warpfold

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Every call once, compiled with warnings that the library's users may have turned on: nothing here runs.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "warpfold/convolve.hpp"
+#include "warpfold/exact_accumulator.hpp"
+#include "warpfold/exact_sum.hpp"
+#include "warpfold/histogram.hpp"
+#include "warpfold/reduce.hpp"
+#include "warpfold/scan.hpp"
+#include "warpfold/segmented_reduce.hpp"
+#include "warpfold/stream.hpp"
+
+namespace {
+
+using namespace warpfold;
+
+template <class T>
+T larger(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T>
+bool above_one(T x) {
+    return T(1) < x;
+}
+
+template <class T>
+void folds(const std::vector<T>& in, std::vector<T>& out) {
+    const host on;
+    const std::uint64_t n = in.size();
+    const auto weighed = [](T x, std::uint64_t k) { return static_cast<double>(x) * static_cast<double>(k); };
+    auto total = reduce(on, in);
+    reduce(on, in.data(), n, &total, product{}, total);
+    out = {reduce(on, in, std::plus<>{}), reduce(on, in, std::logical_and<>{}, T(1)), reduce(on, in, larger<T>, T(0))};
+    out = {arg_min(on, in).value, arg_max(on, in).value, min_max(on, in).largest, reduce(on, in, minimum{})};
+    out.push_back(static_cast<T>(transform_reduce(on, in, weighed, maximum{}, 0.0)));
+    out.push_back(static_cast<T>(count_if(on, in, above_one<T>)));
+
+    const bool flags[3] = {};
+    const std::array<std::uint32_t, 3> begins{};
+    inclusive_scan(on, in, out);
+    exclusive_scan(on, in, out, maximum{}, T(1), reversed, heads(flags + 0));
+    transform_exclusive_scan(on, in, out, weighed, sum{}, offsets(begins.data(), 3));
+    inclusive_scan(on, in, out, larger<T>);
+    segmented_reduce(on, in, begins, out, larger<T>, T(0));
+    segmented_reduce(on, in.data(), equal_segments{3}, 2, &total);
+
+    stream_inclusive_scan(on, in, out);
+    stream_exclusive_scan(on, file_source<T>("x"), file_sink<T>("y"), maximum{}, T(1), reversed);
+    stream_inclusive_scan(on, descriptor_source<T>(0), to_function<T>([](const T*, std::uint64_t) {}), larger<T>);
+    auto nothing = from_function<T>([](T*, std::uint64_t) { return 0; });
+    out.push_back(static_cast<T>(stream_transform_reduce(on, nothing, weighed)));
+    out = {static_cast<T>(stream_reduce(on, in)), stream_arg_min(on, in).value, stream_min_max(on, in).smallest,
+           static_cast<T>(stream_count_if(on, in, above_one<T>))};
+}
+
+template <class T>
+void histograms(const std::vector<T>& in) {
+    const host on;
+    std::array<std::uint32_t, 4> counts{};
+    std::vector<double> sums(4);
+    const std::array edges{T(0), T(1), T(2), T(3), T(4)};
+    histogram(on, in, counts, even_bins(0, 100, 4));
+    histogram(on, in, counts, even_bins<T>(T(0), T(100), 4), update::add);
+    histogram(on, in, counts, even_bins(0.0, 1.0, 4));
+    histogram(on, in, counts, function_bins([](T x) { return T(1) < x ? 1 : -1; }, 4));
+    (void)histogram(on, in, edge_bins(edges));
+    weighted_histogram(on, in, in, sums, even_bins(0, 100, 4));
+    histogram_channels<3>(on, in, counts, std::array{even_bins(0, 10, 2), even_bins(0, 10, 2)});
+    (void)stream_histogram(on, in, even_bins(0, 10, 10));
+}
+
+template <class T>
+void exact_sums(const std::vector<T>& in) {
+    const host on;
+    T value{};
+    exact_sum(on, in, &value);
+    exact_accumulator<T> all;
+    all.add(exact_dot(on, in, in) + stream_exact_sum(on, in));
+    all.add(on, in);
+    all.add(all);
+    value = all.value();
+}
+
+template <class T, class O, class M>
+void convolutions(const T* in, const M* mask, O* out) {
+    const host on;
+    convolve(on, in, 10, mask, 3, out, {border::mirror, outputs::same});
+    correlate(on, image{in, 4, 4}, image{mask, 3, 3}, image{out, 4, 4}, {border::wrap});
+    convolve_separable(on, image{in, 4, 4}, mask, 3, mask, 7, image{out, 4, 4});
+}
+
+} // namespace
+
+void calls_under_warnings() {
+    std::vector<unsigned char> bytes;
+    std::vector<int> ints;
+    std::vector<float> floats;
+    std::vector<double> doubles;
+    std::vector<half> halves;
+    folds(bytes, bytes);
+    folds(ints, ints);
+    folds(floats, floats);
+    histograms(bytes);
+    histograms(ints);
+    histograms(doubles);
+    exact_sums(floats);
+    exact_sums(doubles);
+    convolutions(floats.data(), floats.data(), floats.data());
+    convolutions(doubles.data(), floats.data(), bytes.data());
+    convolutions(halves.data(), doubles.data(), floats.data());
+}
