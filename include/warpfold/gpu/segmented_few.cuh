@@ -64,7 +64,7 @@ __device__ void fold_own(const In& in, std::uint64_t from, unsigned length,
     if (length <= few_loads * teams.team()) {
         mine = fold_little<A, few_loads>(in, from, length, map, op, teams.thread(), teams.team());
     } else if (length <= teams.longest()) {
-        mine = fold_by_team<A>(in, from, length, map, op, teams.thread(), teams.team());
+        mine = fold_by_team<A, segmented_tuning.loads, 2>(in, from, length, map, op, teams.thread(), teams.team());
     }
     mine = reduce_team(mine, op, teams.team());
     if (teams.thread() == 0 && some && length <= teams.longest()) {

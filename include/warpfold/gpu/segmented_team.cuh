@@ -17,8 +17,9 @@ namespace warpfold::detail {
 
 inline constexpr tuning::segmented_reduce segmented_tuning = tuning::segmented_reduce_default;
 
-// What one of `team` threads has of `count` elements from `first` on, every so many vectors.
-template <class A, unsigned Loads = segmented_tuning.loads, class Size, class In, class Map, class Op>
+// What one of `team` threads has of `count` elements from `first` on, every so many vectors, Loads of them under way; of
+// the last, Least where no more are left.
+template <class A, unsigned Loads = segmented_tuning.loads, unsigned Least = Loads, class Size, class In, class Map, class Op>
 __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const Map& map, const Op& op, unsigned thread,
                           unsigned team) {
     using T = element_t<In>;
@@ -73,8 +74,8 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
             }
         };
         if (k < vectors) {
-            if (Loads > 2 && vectors <= k - thread + 2 * team) { // as all of the team see it
-                take_rest(std::integral_constant<unsigned, 2>{});
+            if (Least < Loads && vectors <= k - thread + Least * team) { // as all of the team see it
+                take_rest(std::integral_constant<unsigned, Least>{});
             } else {
                 take_rest(std::integral_constant<unsigned, Loads>{});
             }
