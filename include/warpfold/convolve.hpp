@@ -67,6 +67,9 @@ namespace detail {
 template <class T>
 concept sample = is_sample_v<std::remove_cv_t<T>>;
 
+template <class T>
+concept result = sample<T> && !std::is_const_v<T>;
+
 [[noreturn]] inline void bad_convolve(const char* call, const std::string& what) {
     throw invalid_argument(std::string("warpfold: ") + call + ": " + what);
 }
@@ -225,12 +228,12 @@ void filter_separable(const On& on, const image<T>& in, const M* across, std::ui
 // Every image of `in` by itself. `out` has as many images, of the size that convolve_outputs says for width and height.
 // A mask of height 1 filters rows. Throws invalid_argument where sizes do not go together.
 
-template <class On, detail::sample T, class M, detail::sample O>
+template <class On, detail::sample T, class M, detail::result O>
 void convolve(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out,
               const convolve_options& how = {}) {
     detail::filter(on, in, mask, out, how, true, "convolve");
 }
-template <class On, detail::sample T, class M, detail::sample O>
+template <class On, detail::sample T, class M, detail::result O>
 void correlate(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out,
                const convolve_options& how = {}) {
     detail::filter(on, in, mask, out, how, false, "correlate");
@@ -240,12 +243,12 @@ void correlate(const On& on, const image<T>& in, const image<M>& mask, const ima
 // mask(i, j) = across[i] * down[j]: rows are filtered first, and their sums, not rounded to the results' type, by
 // columns.
 
-template <class On, detail::sample T, class M, detail::sample O>
+template <class On, detail::sample T, class M, detail::result O>
 void convolve_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
                         std::uint64_t ky, const image<O>& out, const convolve_options& how = {}) {
     detail::filter_separable(on, in, across, kx, down, ky, out, how, true, "convolve_separable");
 }
-template <class On, detail::sample T, class M, detail::sample O>
+template <class On, detail::sample T, class M, detail::result O>
 void correlate_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
                          std::uint64_t ky, const image<O>& out, const convolve_options& how = {}) {
     detail::filter_separable(on, in, across, kx, down, ky, out, how, false, "correlate_separable");
@@ -254,31 +257,51 @@ void correlate_separable(const On& on, const image<T>& in, const M* across, std:
 // --- n samples and a mask of k ---------------------------------------------------------------------------------------
 // `out` has room for convolve_outputs(n, k, how.which) results.
 
-template <class On, detail::sample T, class M, detail::sample O>
+template <class On, detail::sample T, class M, detail::result O>
 void convolve(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
               const convolve_options& how = {}) {
     detail::filter(on, image<const T>{in, n, 1}, image<const M>{mask, k, 1},
                    image<O>{out, convolve_outputs(n, k, how.which), 1}, how, true, "convolve");
 }
-template <class On, detail::sample T, class M, detail::sample O>
+template <class On, detail::sample T, class M, detail::result O>
 void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
                const convolve_options& how = {}) {
     detail::filter(on, image<const T>{in, n, 1}, image<const M>{mask, k, 1},
                    image<O>{out, convolve_outputs(n, k, how.which), 1}, how, false, "correlate");
 }
 
-// The same of ranges that have data() and size().
-template <class On, class Samples, class Mask, detail::sample O>
-requires requires(const Samples& s, const Mask& m) { std::data(s), std::size(s), std::data(m), std::size(m); }
-void convolve(const On& on, const Samples& in, const Mask& mask, O* out, const convolve_options& how = {}) {
-    convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)}, out,
-             how);
+// The same of ranges that have data() and size(); the results may go to one with enough room.
+
+namespace detail {
+
+template <class Range>
+concept with_size = requires(Range& r) { std::data(r), std::size(r); };
+
+template <class Out, class Samples, class Mask>
+auto results_in(Out& out, const Samples& in, const Mask& mask, outputs which, const char* call) {
+    if constexpr (with_size<Out>) {
+        const std::uint64_t all = convolve_outputs(std::size(in), std::size(mask), which);
+        if (std::size(out) < all) {
+            bad_convolve(call, "the output has room for " + std::to_string(std::size(out)) + " of " +
+                                   std::to_string(all) + " results");
+        }
+        return std::data(out);
+    } else {
+        return out;
+    }
 }
-template <class On, class Samples, class Mask, detail::sample O>
-requires requires(const Samples& s, const Mask& m) { std::data(s), std::size(s), std::data(m), std::size(m); }
-void correlate(const On& on, const Samples& in, const Mask& mask, O* out, const convolve_options& how = {}) {
-    correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)}, out,
-              how);
+
+} // namespace detail
+
+template <class On, detail::with_size Samples, detail::with_size Mask, class Out>
+void convolve(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
+    warpfold::convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)},
+                       detail::results_in(out, in, mask, how.which, "convolve"), how);
+}
+template <class On, detail::with_size Samples, detail::with_size Mask, class Out>
+void correlate(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
+    warpfold::correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)},
+                        detail::results_in(out, in, mask, how.which, "correlate"), how);
 }
 
 } // namespace warpfold

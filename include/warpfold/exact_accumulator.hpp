@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "warpfold/detail/check.hpp"
 #include "warpfold/exact_sum.hpp"
 
 namespace warpfold {
@@ -30,7 +31,8 @@ struct exact_add_engine;
 template <>
 struct exact_add_engine<host> {
     template <class T, class In>
-    static void add(const host& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* /*call*/) {
+    static void add(const host& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* call) {
+        detail::check_array(in, n, call);
         add_on_host<T>(on, n, to, in);
     }
 };

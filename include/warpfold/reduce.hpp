@@ -81,10 +81,64 @@ inline void need_elements(std::uint64_t n, const char* call) {
     }
 }
 
+// Types, whose assertions compilers look at before the rest of a call.
 template <class Op, class A>
-constexpr void need_identity() {
+struct need_identity {
     static_assert(has_identity<known_operation_t<Op, A>, A>,
                   "this operation has no identity: give an initial value as the last argument");
+};
+
+} // namespace detail
+
+namespace detail {
+
+// op over map(x) of all elements, as a value or into a place; with an initial value in front where one is given.
+template <class On, class In, class Map, class Op>
+auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op) {
+    (void)need_result<mapped_t<In, Map>>{};
+    using A = accumulator_t<Op, mapped_t<In, Map>>;
+    (void)need_operation<Op, A>{};
+    (void)need_identity<Op, A>{};
+    return reduce_engine<On>::template value<A>(on, in, n, map, detail::known<A>(op), unchanged{}, call);
+}
+template <class On, class In, class Out, class Map, class Op>
+void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map,
+               const Op& op) {
+    (void)need_result<mapped_t<In, Map>>{};
+    using A = accumulator_t<Op, mapped_t<In, Map>>;
+    (void)need_operation<Op, A>{};
+    (void)need_identity<Op, A>{};
+    reduce_engine<On>::template into<A>(on, in, n, map, detail::known<A>(op), unchanged{}, out, call);
+}
+template <class On, class In, class Map, class Op, class A>
+auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
+                const A& initial) {
+    (void)need_result<mapped_t<In, Map>>{};
+    (void)need_operation<Op, A>{};
+    using By = known_operation_t<Op, A>;
+    const By by = detail::known<A>(op);
+    const behind_initial<By, A> result{by, initial};
+    if constexpr (has_identity<By, A>) {
+        return reduce_engine<On>::template value<A>(on, in, n, map, by, result, call);
+    } else {
+        return reduce_engine<On>::template value<possible<A>>(on, in, n, lifted_map<kept_t<Map>, A>{map},
+                                                              lifted<By>{by}, result, call);
+    }
+}
+template <class On, class In, class Out, class Map, class Op, class A>
+void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map,
+               const Op& op, const A& initial) {
+    (void)need_result<mapped_t<In, Map>>{};
+    (void)need_operation<Op, A>{};
+    using By = known_operation_t<Op, A>;
+    const By by = detail::known<A>(op);
+    const behind_initial<By, A> result{by, initial};
+    if constexpr (has_identity<By, A>) {
+        reduce_engine<On>::template into<A>(on, in, n, map, by, result, out, call);
+    } else {
+        reduce_engine<On>::template into<possible<A>>(on, in, n, lifted_map<kept_t<Map>, A>{map}, lifted<By>{by},
+                                                      result, out, call);
+    }
 }
 
 } // namespace detail
@@ -95,11 +149,7 @@ constexpr void need_identity() {
 template <class On, class In, class Map, class Op = sum>
     requires(!detail::array_like<In> && detail::maps<Map, In>)
 [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op = {}) {
-    detail::need_result<detail::mapped_t<In, Map>>();
-    using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
-    detail::need_identity<Op, A>();
-    return detail::reduce_engine<On>::template value<A>(on, in, n, map, detail::known<A>(op), detail::unchanged{},
-                                                        "transform_reduce");
+    return detail::fold_value("transform_reduce", on, in, n, map, op);
 }
 
 // op(initial, the rest), of any operation; `initial` where there are no elements.
@@ -107,18 +157,7 @@ template <class On, class In, class Map, class Op>
     requires(!detail::array_like<In> && detail::maps<Map, In>)
 [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
                                     const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
-    detail::need_result<detail::mapped_t<In, Map>>();
-    using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
-    using By = detail::known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    const detail::behind_initial<By, A> result{by, initial};
-    if constexpr (detail::has_identity<By, A>) {
-        return detail::reduce_engine<On>::template value<A>(on, in, n, map, by, result, "transform_reduce");
-    } else {
-        return detail::reduce_engine<On>::template value<detail::possible<A>>(
-            on, in, n, detail::lifted_map<detail::kept_t<Map>, A>{map}, detail::lifted<By>{by}, result,
-            "transform_reduce");
-    }
+    return detail::fold_value("transform_reduce", on, in, n, map, op, initial);
 }
 
 // The same with a place for the value.
@@ -126,29 +165,14 @@ template <class On, class In, class Out, class Map, class Op = sum>
     requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
             detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>>
 void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op = {}) {
-    detail::need_result<detail::mapped_t<In, Map>>();
-    using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
-    detail::need_identity<Op, A>();
-    detail::reduce_engine<On>::template into<A>(on, in, n, map, detail::known<A>(op), detail::unchanged{}, out,
-                                                "transform_reduce");
+    detail::fold_into("transform_reduce", on, in, n, out, map, op);
 }
 template <class On, class In, class Out, class Map, class Op>
     requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
             detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>>
 void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
                       const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
-    detail::need_result<detail::mapped_t<In, Map>>();
-    using A = accumulator_t<Op, detail::mapped_t<In, Map>>;
-    using By = detail::known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    const detail::behind_initial<By, A> result{by, initial};
-    if constexpr (detail::has_identity<By, A>) {
-        detail::reduce_engine<On>::template into<A>(on, in, n, map, by, result, out, "transform_reduce");
-    } else {
-        detail::reduce_engine<On>::template into<detail::possible<A>>(
-            on, in, n, detail::lifted_map<detail::kept_t<Map>, A>{map}, detail::lifted<By>{by}, result, out,
-            "transform_reduce");
-    }
+    detail::fold_into("transform_reduce", on, in, n, out, map, op, initial);
 }
 
 // --- reduce: op over all elements ------------------------------------------------------------------------------------
@@ -157,7 +181,7 @@ void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& ou
 template <class On, class In, class Op = sum>
     requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
 [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
-    return warpfold::transform_reduce(on, in, n, detail::as_it_is{}, op);
+    return detail::fold_value("reduce", on, in, n, detail::as_it_is{}, op);
 }
 
 // op(initial, the rest), of any operation; `initial` where there are no elements.
@@ -165,20 +189,20 @@ template <class On, class In, class Op>
     requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
 [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
                                             const detail::fold_t<In, Op>& initial) {
-    return warpfold::transform_reduce(on, in, n, detail::as_it_is{}, op, initial);
+    return detail::fold_value("reduce", on, in, n, detail::as_it_is{}, op, initial);
 }
 
 // The same with a place for the value.
 template <class On, class In, class Out, class Op = sum>
     requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>)
 void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op = {}) {
-    warpfold::transform_reduce(on, in, n, out, detail::as_it_is{}, op);
+    detail::fold_into("reduce", on, in, n, out, detail::as_it_is{}, op);
 }
 template <class On, class In, class Out, class Op>
     requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>)
 void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op,
             const detail::fold_t<In, Op>& initial) {
-    warpfold::transform_reduce(on, in, n, out, detail::as_it_is{}, op, initial);
+    detail::fold_into("reduce", on, in, n, out, detail::as_it_is{}, op, initial);
 }
 
 // --- count_if: of how many elements predicate(x), or predicate(x, index), is true ------------------------------------
@@ -201,12 +225,14 @@ struct as_count {
 template <class On, class In, class Predicate>
     requires(!detail::array_like<In> && detail::maps<Predicate, In>)
 [[nodiscard]] std::uint64_t count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
-    return warpfold::transform_reduce(on, in, n, detail::as_count<detail::kept_t<Predicate>>{predicate});
+    const detail::as_count<detail::kept_t<Predicate>> one_or_none{predicate};
+    return detail::fold_value("count_if", on, in, n, one_or_none, sum{});
 }
 template <class On, class In, class Out, class Predicate>
     requires(!detail::array_like<In> && detail::place_for<Out, std::uint64_t>)
 void count_if(const On& on, const In& in, std::uint64_t n, const Out& out, const Predicate& predicate) {
-    warpfold::transform_reduce(on, in, n, out, detail::as_count<detail::kept_t<Predicate>>{predicate});
+    const detail::as_count<detail::kept_t<Predicate>> one_or_none{predicate};
+    detail::fold_into("count_if", on, in, n, out, one_or_none, sum{});
 }
 
 // --- arg_min, arg_max: the smallest or largest element and where it stands -------------------------------------------

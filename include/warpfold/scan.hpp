@@ -39,6 +39,7 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/detail/check.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_how.hpp"
 #include "warpfold/error.hpp"
@@ -112,7 +113,11 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     const auto place = place_of(out, n, call);
     using Place = std::remove_cv_t<decltype(place)>;
     using A = scan_value_t<Op, From, Map, Place>;
-    need_result<A>();
+    (void)need_result<A>{};
+    (void)need_operation<Op, A>{};
+    static_assert(requires(const Place& p) { p[std::uint64_t{}]; }, "the output is a pointer or has out[k]");
+    static_assert(!std::is_const_v<std::remove_reference_t<decltype(place[std::uint64_t{}])>>,
+                  "the output's elements are const");
     static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<kept_t<Op>>,
                   "values and the operation have to be trivially copyable");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
@@ -123,9 +128,12 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     if (n == 0) {
         return;
     }
-    check_overlap(from, place, n, call);
+    detail::check_array(from, n, call);
+    detail::check_array(place, n, call);
+    detail::check_segments(segments, n, call);
+    detail::check_overlap(from, place, n, call);
     using By = known_operation_t<Op, A>;
-    const By by = known<A>(op);
+    const By by = detail::known<A>(op);
     if constexpr (Inclusive || !std::is_same_v<Given, no_initial>) {
         scan_engine<On>::run(on, from, n, place, map, by,
                              scan_how<A, Given, Segments, Inclusive, reverse>{given, segments}, call);

@@ -53,7 +53,8 @@ template <class On, class In, detail::segment_bounds Offsets, class Out, class O
 void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out,
                       const Op& op = {}) {
     using A = detail::fold_t<In, Op>;
-    detail::need_identity<Op, A>();
+    (void)detail::need_operation<Op, A>{};
+    (void)detail::need_identity<Op, A>{};
     detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{},
                                                    detail::known<A>(op), detail::unchanged{}, out, "segmented_reduce");
 }
@@ -64,6 +65,7 @@ template <class On, class In, detail::segment_bounds Offsets, class Out, class O
 void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out,
                       const Op& op, const detail::fold_t<In, Op>& initial) {
     using A = detail::fold_t<In, Op>;
+    (void)detail::need_operation<Op, A>{};
     using By = detail::known_operation_t<Op, A>;
     const By by = detail::known<A>(op);
     const detail::behind_initial<By, A> result{by, initial};

@@ -391,7 +391,7 @@ std::uint64_t known_size(S& source) {
 } // namespace detail
 
 template <class S>
-concept stream_source = detail::host_range<std::remove_cvref_t<S>> || detail::source_object<std::remove_cvref_t<S>>;
+concept stream_source = detail::host_range<std::remove_cvref_t<S>> || detail::source_object<std::remove_reference_t<S>>;
 template <class S>
 concept stream_sink = detail::host_range<std::remove_cvref_t<S>> || detail::sink_object<std::remove_cvref_t<S>>;
 

@@ -52,11 +52,12 @@ using sink_element_t =
 template <class A, class On, class Source, class Map, class Op>
 A stream_fold(const On& on, Source& source, const Map& map, const Op& op, const A* initial,
               const stream_options& options, const char* call) {
-    need_result<A>();
+    (void)need_result<A>{};
+    (void)need_operation<Op, A>{};
     static_assert(!is_device_lambda_v<Op>, "the host joins chunks too: the operation has to be __host__ __device__");
     auto&& from = as_source(source);
     using By = known_operation_t<Op, A>;
-    const By by = known<A>(op);
+    const By by = detail::known<A>(op);
     if constexpr (has_identity<By, A>) {
         const plain_fold<A, kept_t<Map>, By> fold{map, by, by, initial};
         return stream_engine<On>::fold(on, from, fold, options, call);
@@ -72,11 +73,11 @@ A stream_fold(const On& on, Source& source, const Map& map, const Op& op, const 
 
 // op over map(x), or map(x, index), of all elements; with an initial value in front where one is given.
 template <class On, stream_source Source, class Map, class Op = sum>
-    requires detail::maps<Map, detail::source_view_t<Source>>
+    requires(detail::maps<Map, detail::source_view_t<Source>> && !std::is_same_v<Op, stream_options>)
 [[nodiscard]] auto stream_transform_reduce(const On& on, Source&& source, const Map& map, const Op& op = {},
                                            const stream_options& options = {}) {
     using A = accumulator_t<Op, detail::mapped_t<detail::source_view_t<Source>, Map>>;
-    detail::need_identity<Op, A>();
+    (void)detail::need_identity<Op, A>{};
     return detail::stream_fold<A>(on, source, map, op, nullptr, options, "stream_transform_reduce");
 }
 template <class On, stream_source Source, class Map, class Op>
@@ -87,6 +88,13 @@ stream_transform_reduce(const On& on, Source&& source, const Map& map, const Op&
                         const stream_options& options = {}) {
     using A = accumulator_t<Op, detail::mapped_t<detail::source_view_t<Source>, Map>>;
     return detail::stream_fold<A>(on, source, map, op, &initial, options, "stream_transform_reduce");
+}
+
+template <class On, stream_source Source, class Map>
+    requires detail::maps<Map, detail::source_view_t<Source>>
+[[nodiscard]] auto stream_transform_reduce(const On& on, Source&& source, const Map& map,
+                                           const stream_options& options) {
+    return stream_transform_reduce(on, source, map, sum{}, options);
 }
 
 // op over all elements.
@@ -102,6 +110,11 @@ template <class On, stream_source Source, class Op>
                                  const accumulator_t<Op, detail::source_element_t<Source>>& initial,
                                  const stream_options& options = {}) {
     return stream_transform_reduce(on, source, detail::as_it_is{}, op, initial, options);
+}
+
+template <class On, stream_source Source>
+[[nodiscard]] auto stream_reduce(const On& on, Source&& source, const stream_options& options) {
+    return stream_transform_reduce(on, source, detail::as_it_is{}, sum{}, options);
 }
 
 // Of how many elements predicate(x), or predicate(x, index), is true.
@@ -194,6 +207,7 @@ void stream_scan(const char* call, const On& on, Source& source, Sink& sink, con
     using From = std::remove_cvref_t<decltype(from)>;
     using To = std::remove_cvref_t<decltype(to)>;
     using A = scan_value_t<Op, view_t<From>, Map, typename To::element*>;
+    (void)need_operation<Op, A>{};
     static_assert(std::is_same_v<A, typename To::element>,
                   "elements of the sink are not of the type that the operation folds in");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
@@ -209,7 +223,7 @@ void stream_scan(const char* call, const On& on, Source& source, Sink& sink, con
     }
     const auto given = stream_initial_of<A>(how...);
     using By = known_operation_t<Op, A>;
-    const By by = known<A>(op);
+    const By by = detail::known<A>(op);
     if constexpr (!Inclusive && std::is_same_v<decltype(given), const no_initial>) {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
@@ -224,11 +238,19 @@ void stream_scan(const char* call, const On& on, Source& source, Sink& sink, con
 
 template <class On, stream_source Source, stream_sink Sink, class Op = sum, class... How>
 void stream_inclusive_scan(const On& on, Source&& source, Sink&& sink, const Op& op = {}, const How&... how) {
-    detail::stream_scan<true>("stream_inclusive_scan", on, source, sink, detail::as_it_is{}, op, how...);
+    if constexpr (std::is_same_v<Op, stream_options>) {
+        detail::stream_scan<true>("stream_inclusive_scan", on, source, sink, detail::as_it_is{}, sum{}, op, how...);
+    } else {
+        detail::stream_scan<true>("stream_inclusive_scan", on, source, sink, detail::as_it_is{}, op, how...);
+    }
 }
 template <class On, stream_source Source, stream_sink Sink, class Op = sum, class... How>
 void stream_exclusive_scan(const On& on, Source&& source, Sink&& sink, const Op& op = {}, const How&... how) {
-    detail::stream_scan<false>("stream_exclusive_scan", on, source, sink, detail::as_it_is{}, op, how...);
+    if constexpr (std::is_same_v<Op, stream_options>) {
+        detail::stream_scan<false>("stream_exclusive_scan", on, source, sink, detail::as_it_is{}, sum{}, op, how...);
+    } else {
+        detail::stream_scan<false>("stream_exclusive_scan", on, source, sink, detail::as_it_is{}, op, how...);
+    }
 }
 
 } // namespace warpfold

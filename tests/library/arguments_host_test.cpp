@@ -224,6 +224,112 @@ TEST(Arguments, HistogramsOfArraysAndIntoRanges) {
     EXPECT_THROW(histogram_channels<2>(on, samples, wide, both), invalid_argument);
 }
 
+template <class Call>
+std::string refused(const Call& call) {
+    try {
+        call();
+    } catch (const invalid_argument& e) {
+        return e.what();
+    }
+    return "nothing was thrown";
+}
+
+TEST(Arguments, NullPointersAreRefusedWhereThereAreElements) {
+    const host on{2};
+    const int* const none = nullptr;
+    const float* const no_floats = nullptr;
+    int* const nowhere = nullptr;
+    int some[3] = {1, 2, 3};
+    EXPECT_EQ(reduce(on, none, 0), 0);
+    EXPECT_EQ(refused([&] { (void)reduce(on, none, 3); }),
+              "warpfold: reduce: a null pointer stands for an array of 3 elements");
+    EXPECT_EQ(refused([&] { reduce(on, some, 3, nowhere); }),
+              "warpfold: reduce: a null pointer stands for an array of 1 element");
+    EXPECT_NE(refused([&] { (void)count_if(on, none, 1, is_odd); }).find("count_if: a null"), std::string::npos);
+    EXPECT_NE(refused([&] { (void)transform_reduce(on, none, 1, doubled); }).find("transform_reduce: a null"),
+              std::string::npos);
+    const auto null = [&](const auto& call) { EXPECT_NE(refused(call).find(": a null pointer"), std::string::npos); };
+    null([&] { (void)arg_max(on, none, 3); });
+    null([&] { (void)min_max(on, none, 3); });
+    null([&] { (void)exact_sum(on, no_floats, 3); });
+    null([&] { (void)exact_dot(on, no_floats, no_floats, 3); });
+    null([&] { exact_accumulator<float>().add(on, no_floats, 3); });
+    null([&] { inclusive_scan(on, none, 3, some); });
+    null([&] { inclusive_scan(on, some, 3, nowhere); });
+    null([&] { inclusive_scan(on, some, 3, some, sum{}, heads(none)); });
+    null([&] { inclusive_scan(on, some, 3, some, sum{}, offsets(none, 2)); });
+    null([&] { segmented_reduce(on, none, some, 2, some); });
+    null([&] { segmented_reduce(on, some, none, 2, some); });
+    null([&] { segmented_reduce(on, some, some, 2, nowhere); });
+    null([&] { (void)histogram(on, none, 3, even_bins(0, 1, 1)); });
+    null([&] { histogram(on, some, 3, nowhere, even_bins(0, 1, 1)); });
+    null([&] { (void)histogram(on, some, 3, edge_bins(none, 3)); });
+    null([&] { weighted_histogram(on, some, no_floats, 3, some, even_bins(0, 1, 1)); });
+    null([&] { weighted_histogram(on, some, some, 3, nowhere, even_bins(0, 1, 1)); });
+    const int no_elements[] = {0, 0, 0};
+    segmented_reduce(on, none, no_elements, 2, some);
+    EXPECT_TRUE(some[0] == 0 && some[1] == 0);
+}
+
+TEST(Arguments, NegativeNumbersAreRefused) {
+    const host on{2};
+    int some[3] = {0, 2, 3};
+    const int minus = -1;
+    const std::string reason = "18446744073709551615 elements, more than 2^60: a negative number, perhaps";
+    const auto negative = [&](const auto& call) { EXPECT_NE(refused(call).find(reason), std::string::npos); };
+    negative([&] { (void)reduce(on, some + 0, minus); });
+    negative([&] { (void)arg_min(on, some + 0, minus); });
+    negative([&] { inclusive_scan(on, some + 0, minus, some + 0); });
+    negative([&] { (void)histogram(on, some + 0, minus, even_bins(0, 1, 1)); });
+    negative([&] { segmented_reduce(on, some, some, minus, some); });
+    const int before[] = {-2, 1, 3};
+    EXPECT_EQ(refused([&] { segmented_reduce(on, some, before, some); }),
+              "warpfold: segmented_reduce: the first offset is negative");
+    const char* const bytes = reinterpret_cast<const char*>(some);
+    const int* const askew = reinterpret_cast<const int*>(bytes + 1);
+    EXPECT_NE(refused([&] { (void)reduce(on, askew, 2); }).find("not aligned to the 4 bytes"), std::string::npos);
+}
+
+TEST(Arguments, SegmentsAndConvolutionsAndOptions) {
+    const host on{2};
+    const std::vector<int> ones(6, 1), flags{0, 0, 1, 0, 0, 0}, begins{2, 5};
+    const int flag_array[6] = {0, 0, 1, 0, 0, 0};
+    std::vector<int> out(6);
+    const std::vector<int> by_flags{1, 2, 1, 2, 3, 4}, by_begins{1, 2, 1, 2, 3, 1};
+    inclusive_scan(on, ones, out, sum{}, heads(flags));
+    EXPECT_EQ(out, by_flags);
+    static_assert(std::is_same_v<decltype(heads(flags)), heads<const int*>>); // not copied
+    inclusive_scan(on, ones, out, sum{}, heads(flag_array));
+    EXPECT_EQ(out, by_flags);
+    inclusive_scan(on, ones, out, sum{}, heads(std::vector<bool>{false, false, true, false, false, false}));
+    EXPECT_EQ(out, by_flags);
+    inclusive_scan(on, ones, out, sum{}, offsets(begins));
+    EXPECT_EQ(out, by_begins);
+    inclusive_scan(on, ones, out, sum{}, offsets(begins, 1));
+    EXPECT_EQ(out, by_flags);
+    inclusive_scan(on, ones, out, sum{}, offsets(begins.data(), 2));
+    EXPECT_EQ(out, by_begins);
+
+    const std::vector<float> samples{1, 2, 3}, mask{1, 1};
+    std::vector<float> results(4);
+    convolve(on, samples, mask, results, {.which = outputs::full});
+    EXPECT_EQ(results, (std::vector<float>{1, 3, 5, 3}));
+    results.resize(3);
+    correlate(on, samples, mask, results);
+    EXPECT_EQ(results, (std::vector<float>{1, 3, 5}));
+    EXPECT_NE(refused([&] { convolve(on, samples, mask, results, {.which = outputs::full}); }).find("room for 3 of 4"),
+              std::string::npos);
+
+    stream_options small;
+    small.chunk_bytes = 8;
+    EXPECT_EQ(stream_reduce(on, ones, small), 6);
+    EXPECT_EQ(stream_transform_reduce(on, ones, doubled, small), 12);
+    stream_inclusive_scan(on, ones, out, small);
+    EXPECT_EQ(out[5], 6);
+    stream_exclusive_scan(on, ones, out, small);
+    EXPECT_EQ(out[5], 5);
+}
+
 TEST(Arguments, SegmentsOfRanges) {
     const std::vector<int> in(100, 1);
     const std::vector<std::int32_t> offsets{0, 30, 30, 100};

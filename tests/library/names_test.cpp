@@ -43,6 +43,11 @@ GREEDY(exclusive_scan)
 GREEDY(scan_call)
 GREEDY(segmented_reduce)
 GREEDY(mapped)
+GREEDY(fold_value)
+GREEDY(known)
+GREEDY(decayed)
+GREEDY(begin_of)
+GREEDY(check_array)
 #undef GREEDY
 
 } // namespace greedy
@@ -64,6 +69,8 @@ TEST(Names, OfAUsersNamespaceAreNotCalled) {
     EXPECT_EQ(out[99].x, 100);
     warpfold::segmented_reduce(host{}, in.data(), offsets.data(), 2, out.data(), greedy::add{});
     EXPECT_EQ(out[1].x, 50);
+    warpfold::segmented_reduce(host{}, in, offsets, out, greedy::add{}, greedy::number{1});
+    EXPECT_EQ(out[1].x, 51);
 }
 
 } // namespace

@@ -59,12 +59,20 @@ template <class In, class Map>
 using mapped_t = typename map_result<Map, element_t<In>>::type;
 
 template <class R>
-constexpr void need_result() {
+struct need_result {
+    static_assert(!std::is_void_v<R>, "the map returns nothing: what is folded is what it returns");
     static_assert(
         !std::is_same_v<R, unknown_result>,
         "the host cannot know what this __device__ lambda returns: write its type, [] __device__ (float x) -> "
         "double {...}");
-}
+};
+
+template <class Op, class A>
+struct need_operation {
+    static_assert(is_device_lambda_v<Op> || std::is_invocable_r_v<A, const Op&, const A&, const A&>,
+                  "the operation, which comes before an initial value and all other options, cannot be called as "
+                  "op(a, b) of two values, or gives no such value");
+};
 
 // A value that may not be there.
 template <class A>

@@ -10,34 +10,63 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/detail/check.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/operation.hpp"
 
 namespace warpfold {
 
+namespace detail {
+
+template <class Range>
+using pointer_into = decltype(std::data(std::declval<const Range&>()));
+
+} // namespace detail
+
 struct reversed_order {};
 
 // The elements are visited from the last to the first, as if `in` and `out` were reversed.
 inline constexpr reversed_order reversed{};
 
-// A segment begins at every k where flags[k] is true, and at 0. `Flags` is a pointer or any random access object.
+// A segment begins at every k where flags[k] is true, and at 0. `Flags` is a pointer or any random access object, or the
+// flags are a range.
 template <class Flags>
 struct heads {
     WARPFOLD_HD explicit constexpr heads(const Flags& flags_) : flags(flags_) {}
+    template <class Range>
+        requires std::is_same_v<Flags, detail::pointer_into<Range>>
+    explicit constexpr heads(const Range& range) : flags(std::data(range)) {}
 
     Flags flags;
 };
+template <class Range>
+heads(const Range&) -> heads<detail::pointer_into<Range>>; // no copy of a range,
+template <class Flags>
+heads(const Flags&&) -> heads<Flags>; // unless it would be gone
 
 // Segments begin at begins[0] <= begins[1] <= ... <= begins[count - 1], and at 0. Equal ones are empty segments;
-// begins that are n or more are allowed and change nothing. `Begins` is a pointer or any random access object.
+// begins that are n or more are allowed and change nothing. `Begins` is a pointer or any random access object, or they are
+// a range. Where they decrease it is not said which elements begin segments.
 template <class Begins>
 struct offsets {
     WARPFOLD_HD constexpr offsets(const Begins& begins_, std::uint64_t count_) : begins(begins_), count(count_) {}
+    template <class Range>
+        requires std::is_same_v<Begins, detail::pointer_into<Range>>
+    constexpr offsets(const Range& range, std::uint64_t count_) : begins(std::data(range)), count(count_) {}
+    template <class Range>
+        requires std::is_same_v<Begins, detail::pointer_into<Range>>
+    explicit constexpr offsets(const Range& range) : begins(std::data(range)), count(std::size(range)) {}
 
     Begins begins;
     std::uint64_t count;
 };
+template <class Range>
+offsets(const Range&, std::uint64_t) -> offsets<detail::pointer_into<Range>>;
+template <class Begins>
+offsets(const Begins&&, std::uint64_t) -> offsets<Begins>;
+template <class Range>
+offsets(const Range&) -> offsets<detail::pointer_into<Range>>;
 
 namespace detail {
 
@@ -103,6 +132,16 @@ using scan_value_t = typename scan_value<Op, mapped_t<In, Map>, written_t<Out>>:
 //   run(on, in, n, out, map, op, how, call)
 template <class On>
 struct scan_engine;
+
+inline void check_segments(const no_segments&, std::uint64_t, const char*) {}
+template <class Flags>
+void check_segments(const heads<Flags>& given, std::uint64_t n, const char* call) {
+    detail::check_array(given.flags, n, call);
+}
+template <class Begins>
+void check_segments(const offsets<Begins>& given, std::uint64_t, const char* call) {
+    detail::check_array(given.begins, given.count, call);
+}
 
 // Throws where two arrays overlap otherwise than element on element.
 template <class In, class Out>

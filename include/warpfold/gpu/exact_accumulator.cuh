@@ -81,10 +81,10 @@ public:
     }
     template <class In>
     void add(const In& in, std::uint64_t n, const char* call) {
+        detail::check_array(in, n, call);
         if (n == 0) {
             return;
         }
-        check_array(in, call);
         const exact_shape shape = shape_of_exact<T, 1>(n);
         exact_add_kernel<T><<<shape.blocks, shape.threads, 0, stream_>>>(n, limbs_, in);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());

@@ -346,6 +346,7 @@ struct exact_engine<gpu> {
     }
     template <class T, class Out, class... Ins>
     static void into(const gpu& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
+        detail::check_array(out, 1, call);
         const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(n);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), 0, call);
         launch<T>(on, shape, memory, n, out, call, ins...);
@@ -359,7 +360,7 @@ private:
     template <class T, class Out, class... Ins>
     static void launch(const gpu& on, const exact_shape& shape, const call_memory& memory, std::uint64_t n,
                        const Out& out, const char* call, const Ins&... ins) {
-        (check_array(ins, call), ...);
+        (detail::check_array(ins, n, call), ...);
         constexpr auto kernel = &exact_kernel<T, Out, Ins...>;
         launch_after(facts_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, n, out,
                      static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.boxes()), ins...);

@@ -132,10 +132,10 @@ template <class Of>
 void check_edge_arrays(const Of& of, const char* call) {
     if constexpr (with_edges<typename Of::binner>) {
         if constexpr (Of::channels == 1) {
-            check_array(of.bin.edges, call);
+            detail::check_array(of.bin.edges, std::uint64_t{of.bin.bins} + 1, call);
         } else {
             for (const auto& bin : of.bin) {
-                check_array(bin.edges, call);
+                detail::check_array(bin.edges, std::uint64_t{bin.bins} + 1, call);
             }
         }
     }
@@ -161,8 +161,8 @@ struct histogram_engine<gpu> {
     template <class In, class Counter, class Code>
     static void run(const gpu& on, const In& in, std::uint64_t n, Counter* counts, const Code& code, update mode,
                     histogram_plan plan, const char* call) {
-        check_array(in, call);
-        check_array(counts, call);
+        detail::check_array(in, n, call);
+        detail::check_array(counts, code.of.bins, call);
         check_edge_arrays(code.of, call);
         const bool inside = prepare_counts(on, counts, code.of.bins, mode, plan);
         if (n == 0) {
@@ -207,9 +207,9 @@ struct histogram_engine<gpu> {
     template <class In, class Weights, class Sum, class Of>
     static void weigh(const gpu& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
                       update mode, const char* call) {
-        check_array(in, call);
-        check_array(weights, call);
-        check_array(sums, call);
+        detail::check_array(in, n, call);
+        detail::check_array(weights, n, call);
+        detail::check_array(sums, of.bins, call);
         check_edge_arrays(of, call);
         const histogram_facts facts = histogram_facts::of_device();
         constexpr unsigned threads = histogram_tuning.threads;

@@ -222,7 +222,10 @@ private:
     template <class A, class In, class Map, class Op, class Result, class Out, class Got>
     static void run(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                     const Out& out, const Got& got, const char* call) {
-        check_array(in, call);
+        detail::check_array(in, n, call);
+        if constexpr (std::is_null_pointer_v<Got>) {
+            detail::check_array(out, 1, call);
+        }
         if constexpr (fits_word_v<Op, A>) {
             if (n <= most_in_words) {
                 launch<std::uint64_t>(on, in, n, as_word<Op::smallest>{}, minimum{}, of_word<Op::smallest, Result, A>{result}, out,

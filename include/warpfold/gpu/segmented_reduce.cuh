@@ -165,8 +165,14 @@ struct segmented_engine<gpu> {
     template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
     static void into(const gpu& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
                      const Op& op, const Result& result, const Out& out, const char* call) {
-        check_array(in, call);
-        check_array(offsets, call);
+        if constexpr (std::is_same_v<Offsets, equal_segments>) {
+            const bool too_many = segments != 0 && offsets.length > most_elements / segments;
+            detail::check_array(in, too_many ? ~std::uint64_t{0} : offsets.length * segments, call);
+        } else {
+            detail::check_array(in, 0, call); // of how many elements, the device knows
+        }
+        detail::check_array(offsets, segments == 0 ? 0 : segments + 1, call);
+        detail::check_array(out, segments, call);
         if (segments == 0) {
             return;
         }

@@ -21,7 +21,7 @@ public:
         const cudaError_t code = cudaMallocAsync(&memory_, bytes, stream);
         pooled_ = code != cudaErrorNotSupported;
         if (pooled_) {
-            WARPFOLD_CHECK_CUDA(code);
+            detail::cuda_check(code, "cudaMallocAsync", __FILE__, __LINE__);
         } else {
             (void)cudaGetLastError();
             WARPFOLD_CHECK_CUDA(cudaMalloc(&memory_, bytes));

@@ -5,11 +5,10 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 
+#include "warpfold/detail/check.hpp"
 #include "warpfold/gpu/error.hpp"
 #include "warpfold/gpu/stream_memory.hpp"
 #include "warpfold/gpu/workspace.hpp"
@@ -32,18 +31,6 @@ namespace detail {
     WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
     WARPFOLD_CHECK_CUDA(cudaDeviceGetAttribute(&value, which, device));
     return static_cast<unsigned>(value);
-}
-
-// Throws where `in` is a pointer that is not aligned as its type.
-template <class In>
-void check_array(const In& in, const char* call) {
-    if constexpr (std::is_pointer_v<In>) {
-        constexpr std::size_t alignment = alignof(std::remove_pointer_t<In>);
-        if (reinterpret_cast<std::uintptr_t>(in) % alignment != 0) {
-            throw invalid_argument(std::string("warpfold: ") + call + ": the array is not aligned to the " +
-                                   std::to_string(alignment) + " bytes of its type");
-        }
-    }
 }
 
 // Memory for one call: of the target's workspace, or taken and given back in the order of the stream. First boxes,

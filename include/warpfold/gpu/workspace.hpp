@@ -21,14 +21,13 @@ public:
     explicit workspace(std::size_t bytes) : bytes_((bytes + 255) / 256 * 256) {
         WARPFOLD_CHECK_CUDA(cudaGetDevice(&device_));
         WARPFOLD_CHECK_CUDA(cudaMalloc(&memory_, bytes_ == 0 ? 256 : bytes_));
-        cudaError_t code = cudaMemset(memory_, 0, bytes_);
-        if (code == cudaSuccess) {
-            code = cudaDeviceSynchronize();
-        }
-        if (code != cudaSuccess) {
+        try {
+            WARPFOLD_CHECK_CUDA(cudaMemset(memory_, 0, bytes_));
+            WARPFOLD_CHECK_CUDA(cudaDeviceSynchronize());
+        } catch (...) {
             (void)cudaFree(memory_);
+            throw;
         }
-        WARPFOLD_CHECK_CUDA(code);
     }
     workspace(workspace&& other) noexcept
         : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),

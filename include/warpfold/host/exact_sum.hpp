@@ -7,6 +7,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "warpfold/detail/check.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/host/exact_chunk.hpp"
 #include "warpfold/host/long_accumulator.hpp"
@@ -81,11 +82,14 @@ T exact_on_host(const host& on, std::uint64_t n, const Ins&... ins) {
 template <>
 struct exact_engine<host> {
     template <class T, class... Ins>
-    static T value(const host& on, std::uint64_t n, const char* /*call*/, const Ins&... ins) {
+    static T value(const host& on, std::uint64_t n, const char* call, const Ins&... ins) {
+        (detail::check_array(ins, n, call), ...);
         return exact_on_host<T>(on, n, ins...);
     }
     template <class T, class Out, class... Ins>
-    static void into(const host& on, std::uint64_t n, const Out& out, const char* /*call*/, const Ins&... ins) {
+    static void into(const host& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
+        (detail::check_array(ins, n, call), ...);
+        detail::check_array(out, 1, call);
         *out = exact_on_host<T>(on, n, ins...);
     }
 };

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/check.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/target.hpp"
@@ -337,6 +338,7 @@ template <class Of>
 void check_edges(const Of& of, const char* call) {
     if constexpr (with_edges<typename Of::binner>) {
         const auto check = [call](const auto& bin) {
+            detail::check_array(bin.edges, std::uint64_t{bin.bins} + 1, call);
             for (std::uint32_t k = 0; k < bin.bins; ++k) {
                 if (!(bin.edges[k] <= bin.edges[k + 1])) {
                     throw invalid_argument(std::string("warpfold: ") + call +
@@ -360,6 +362,8 @@ struct histogram_engine<host> {
     template <class In, class Counter, class Of>
     static void count(const host& on, const In& in, std::uint64_t n, Counter* counts, const Of& of, update mode,
                       const char* call) {
+        detail::check_array(in, n, call);
+        detail::check_array(counts, of.bins, call);
         check_edges(of, call);
         if (mode == update::overwrite) {
             std::fill_n(counts, of.bins, Counter{0});
@@ -394,6 +398,9 @@ struct histogram_engine<host> {
     template <class In, class Weights, class Sum, class Of>
     static void weigh(const host& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
                       update mode, const char* call) {
+        detail::check_array(in, n, call);
+        detail::check_array(weights, n, call);
+        detail::check_array(sums, of.bins, call);
         check_edges(of, call);
         const std::uint64_t most = of.bins > (1u << 18) ? 4 : (of.bins > 4096 ? 16 : 64);
         const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 14, 4 * std::uint64_t{of.bins});

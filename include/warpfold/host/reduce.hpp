@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "warpfold/detail/check.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/host/extremes.hpp"
 #include "warpfold/host/lanes.hpp"
@@ -65,12 +66,15 @@ template <>
 struct reduce_engine<host> {
     template <class A, class In, class Map, class Op, class Result>
     static auto value(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
-                      const char* /*call*/) {
+                      const char* call) {
+        detail::check_array(in, n, call);
         return result(fold_on_host<A>(on, in, n, map, op));
     }
     template <class A, class In, class Map, class Op, class Result, class Out>
     static void into(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
-                     const Out& out, const char* /*call*/) {
+                     const Out& out, const char* call) {
+        detail::check_array(in, n, call);
+        detail::check_array(out, 1, call);
         *out = result(fold_on_host<A>(on, in, n, map, op));
     }
 };

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/detail/check.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/reduce.hpp"
@@ -187,14 +188,22 @@ struct segmented_engine<host> {
     template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
     static void into(const host& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
                      const Op& op, const Result& result, const Out& out, const char* call) {
+        detail::check_array(offsets, segments == 0 ? 0 : segments + 1, call);
+        detail::check_array(out, segments, call);
         if (segments == 0) {
             return;
+        }
+        if constexpr (std::is_signed_v<element_t<Offsets>>) {
+            if (offsets[0] < 0) {
+                throw invalid_argument(std::string("warpfold: ") + call + ": the first offset is negative");
+            }
         }
         const auto at = [&](std::uint64_t s) { return static_cast<std::uint64_t>(offsets[s]); };
         const std::uint64_t base = at(0);
         if (at(segments) < base) {
             throw decreasing(call, segments);
         }
+        detail::check_array(in, at(segments) - base, call);
         const std::uint64_t total = at(segments) - base + segments;
         const std::uint64_t pieces = (total + host_chunk - 1) / host_chunk;
         struct open_ends {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What no call can work on, said before anything is read: null pointers, addresses between elements, impossible numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "warpfold/error.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 60;
+
+inline void check_number(std::uint64_t n, const char* call) {
+    if (n > most_elements) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": " + std::to_string(n) +
+                               " elements, more than 2^60: a negative number, perhaps");
+    }
+}
+
+inline void check_address(std::uintptr_t address, std::size_t alignment, std::uint64_t n, const char* call) {
+    check_number(n, call);
+    if (n != 0 && address == 0) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": a null pointer stands for an array of " +
+                               std::to_string(n) + (n == 1 ? " element" : " elements"));
+    }
+    if (address % alignment != 0) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": the array is not aligned to the " +
+                               std::to_string(alignment) + " bytes of its type");
+    }
+}
+
+// Throws where `array`, of n elements, is a pointer that is null or not aligned as its type, or n is no number that
+// memory has room for.
+template <class Array>
+void check_array(const Array& array, std::uint64_t n, const char* call) {
+    if constexpr (std::is_pointer_v<Array>) {
+        check_address(reinterpret_cast<std::uintptr_t>(array), alignof(std::remove_pointer_t<Array>), n, call);
+    } else {
+        check_number(n, call);
+    }
+}
+
+} // namespace warpfold::detail
