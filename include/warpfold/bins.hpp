@@ -194,6 +194,9 @@ struct by_function {
     std::uint32_t bins;
 };
 
+template <class F>
+struct given<by_function<F>> : given<F> {};
+
 template <class S, class F>
 auto prepare(const function_bins<F>& bins, const S&) {
     return by_function<F>{bins.function(), bins.count()};

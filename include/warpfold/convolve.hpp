@@ -275,11 +275,11 @@ void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::u
 namespace detail {
 
 template <class Range>
-concept with_size = requires(Range& r) { std::data(r), std::size(r); };
+concept sized_array = requires(Range& r) { std::data(r), std::size(r); };
 
 template <class Out, class Samples, class Mask>
 auto results_in(Out& out, const Samples& in, const Mask& mask, outputs which, const char* call) {
-    if constexpr (with_size<Out>) {
+    if constexpr (sized_array<Out>) {
         const std::uint64_t all = convolve_outputs(std::size(in), std::size(mask), which);
         if (std::size(out) < all) {
             bad_convolve(call, "the output has room for " + std::to_string(std::size(out)) + " of " +
@@ -293,15 +293,15 @@ auto results_in(Out& out, const Samples& in, const Mask& mask, outputs which, co
 
 } // namespace detail
 
-template <class On, detail::with_size Samples, detail::with_size Mask, class Out>
+template <class On, detail::sized_array Samples, detail::sized_array Mask, class Out>
 void convolve(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
     warpfold::convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)},
                        detail::results_in(out, in, mask, how.which, "convolve"), how);
 }
-template <class On, detail::with_size Samples, detail::with_size Mask, class Out>
+template <class On, detail::sized_array Samples, detail::sized_array Mask, class Out>
 void correlate(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
-    warpfold::correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)},
-                        detail::results_in(out, in, mask, how.which, "correlate"), how);
+    warpfold::correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask),
+                        std::uint64_t{std::size(mask)}, detail::results_in(out, in, mask, how.which, "correlate"), how);
 }
 
 } // namespace warpfold

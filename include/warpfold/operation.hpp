@@ -166,6 +166,9 @@ inline constexpr bool is_device_lambda_v<commutes<Op>> = is_device_lambda_v<Op>;
 template <class Op>
 struct standard_operation<commutes<Op>> : standard_operation<Op> {};
 
+template <class Op>
+struct given<commutes<Op>> : given<Op> {};
+
 template <class Op, class A>
 concept has_identity = requires { { Op::template identity<A>() } -> std::convertible_to<A>; };
 

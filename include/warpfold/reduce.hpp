@@ -13,6 +13,10 @@
 // A map that is a lambda with __device__ alone has to say what it returns, [] __device__ (float x) -> double {...};
 // predicates and operations need not.
 //
+// Throws invalid_argument where a pointer to elements or to the place is null or not aligned to its type, and what the
+// target throws. A pointer of the host's is no error of a call on a GPU: the kernel that comes upon it ends with
+// cudaErrorIllegalAddress, which a later call may be the first to see.
+//
 // Results are the same in every run on the same device, and on the host for any number of threads. Sums of
 // floating-point numbers may differ between targets, since their orders do; exact_sum does not.
 #pragma once
@@ -219,6 +223,8 @@ struct as_count {
 
     Predicate predicate;
 };
+template <class Predicate>
+struct given<as_count<Predicate>> : given<Predicate> {};
 
 } // namespace detail
 

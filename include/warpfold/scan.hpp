@@ -20,8 +20,8 @@
 // **In which type.** Sums and products are folded in the type of the elements of `out`: int32 into int32 wraps as
 // unsigned numbers do, int32 into int64 does not, uint8 into uint32 counts; an element is converted before it is added.
 // That differs from reduce(), which always widens: a scan has a result an element, and its width is the caller's to
-// say. Minimum, maximum and operations of your own fold in the type of the (mapped) input or as the operation's
-// `accumulator` says, and the value is converted when it is written.
+// say. Minimum, maximum, std::plus<> and operations of your own fold in the type of the (mapped) input or as the
+// operation's `accumulator` says, and the value is converted when it is written.
 //
 // **In which order.** Only neighbours are combined, left with right: the operation needs to be associative, not
 // commutative. Floating-point numbers are added in a tree that depends on nothing but n, the types and, on a GPU, where
@@ -31,7 +31,8 @@
 // transform_inclusive_scan and transform_exclusive_scan scan map(in[k]), or map(in[k], k); `map` may be called more
 // than once for an element.
 //
-// Throws invalid_argument where an array is not aligned to its type or arrays overlap, and what the target throws.
+// Throws invalid_argument where an array is not aligned to its type, a pointer to elements is null or arrays overlap,
+// and what the target throws.
 #pragma once
 
 #include <cstdint>

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tests/library/device_array.hpp"
 #include "tests/library/standard_cases.hpp"
 #include "tests/runtime/programs/check.hpp"
+#include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
@@ -75,10 +77,45 @@ void ranges() {
     CHECK(sums.read() == expected);
 }
 
+template <class Call>
+void refused(const Call& call, const char* words) {
+    try {
+        call();
+    } catch (const invalid_argument& e) {
+        CHECK(std::string(e.what()).find(words) != std::string::npos);
+        return;
+    }
+    std::fprintf(stderr, "nothing was thrown of: %s\n", words);
+    std::exit(1);
+}
+
+void nothing_there() {
+    const on_device<int> there(std::vector<int>(100, 1));
+    const int* const in = there.data();
+    const int* const none = nullptr;
+    const float* const no_floats = nullptr;
+    std::int64_t* const nowhere = nullptr;
+    const int minus = -1;
+    CHECK(reduce(gpu{}, none, 0) == 0);
+    refused([&] { (void)reduce(gpu{}, none, 3); }, "reduce: a null pointer stands for an array of 3 elements");
+    refused([&] { reduce(gpu{}, in, 3, nowhere); }, "reduce: a null pointer stands for an array of 1 element");
+    refused([&] { (void)reduce(gpu{}, in, minus); }, "reduce: 18446744073709551615 elements, more than 2^60");
+    refused([&] { (void)exact_sum(gpu{}, no_floats, 3); }, "exact_sum: a null pointer");
+    refused([&] { inclusive_scan(gpu{}, in, 3, nowhere); }, "inclusive_scan: a null pointer");
+    refused([&] { inclusive_scan(gpu{}, in, minus, nowhere); }, "inclusive_scan: 18446744073709551615");
+    refused([&] { segmented_reduce(gpu{}, in, none, 3, nowhere); }, "segmented_reduce: a null pointer");
+    refused([&] { segmented_reduce(gpu{}, in, in, 3, nowhere); }, "segmented_reduce: a null pointer");
+    refused([&] { segmented_reduce(gpu{}, none, equal_segments{2}, 3, there.base); }, "array of 6 elements");
+    refused([&] { histogram(gpu{}, in, 3, nowhere, even_bins(0, 1, 1)); }, "histogram: a null pointer");
+    refused([&] { (void)histogram(gpu{}, in, 3, edge_bins(none, 3)); }, "array of 3 elements");
+    CHECK(reduce(gpu{}, in, 100) == 100);
+}
+
 } // namespace
 
 int main() {
     tests::each_standard_operation<std::int32_t>([](const auto& op) { by<std::int32_t>(op); });
     tests::each_standard_operation<float>([](const auto& op) { by<float>(op); });
     ranges();
+    nothing_there();
 }

@@ -240,10 +240,12 @@ TEST(Arguments, NullPointersAreRefusedWhereThereAreElements) {
     const float* const no_floats = nullptr;
     int* const nowhere = nullptr;
     int some[3] = {1, 2, 3};
+    std::int64_t sums[3] = {1, 2, 3};
+    std::int64_t* const no_sums = nullptr;
     EXPECT_EQ(reduce(on, none, 0), 0);
     EXPECT_EQ(refused([&] { (void)reduce(on, none, 3); }),
               "warpfold: reduce: a null pointer stands for an array of 3 elements");
-    EXPECT_EQ(refused([&] { reduce(on, some, 3, nowhere); }),
+    EXPECT_EQ(refused([&] { reduce(on, some, 3, no_sums); }),
               "warpfold: reduce: a null pointer stands for an array of 1 element");
     EXPECT_NE(refused([&] { (void)count_if(on, none, 1, is_odd); }).find("count_if: a null"), std::string::npos);
     EXPECT_NE(refused([&] { (void)transform_reduce(on, none, 1, doubled); }).find("transform_reduce: a null"),
@@ -258,32 +260,33 @@ TEST(Arguments, NullPointersAreRefusedWhereThereAreElements) {
     null([&] { inclusive_scan(on, some, 3, nowhere); });
     null([&] { inclusive_scan(on, some, 3, some, sum{}, heads(none)); });
     null([&] { inclusive_scan(on, some, 3, some, sum{}, offsets(none, 2)); });
-    null([&] { segmented_reduce(on, none, some, 2, some); });
-    null([&] { segmented_reduce(on, some, none, 2, some); });
-    null([&] { segmented_reduce(on, some, some, 2, nowhere); });
+    null([&] { segmented_reduce(on, none, some, 2, sums); });
+    null([&] { segmented_reduce(on, some, none, 2, sums); });
+    null([&] { segmented_reduce(on, some, some, 2, no_sums); });
     null([&] { (void)histogram(on, none, 3, even_bins(0, 1, 1)); });
     null([&] { histogram(on, some, 3, nowhere, even_bins(0, 1, 1)); });
     null([&] { (void)histogram(on, some, 3, edge_bins(none, 3)); });
-    null([&] { weighted_histogram(on, some, no_floats, 3, some, even_bins(0, 1, 1)); });
+    null([&] { weighted_histogram(on, some, no_floats, 3, sums, even_bins(0, 1, 1)); });
     null([&] { weighted_histogram(on, some, some, 3, nowhere, even_bins(0, 1, 1)); });
     const int no_elements[] = {0, 0, 0};
-    segmented_reduce(on, none, no_elements, 2, some);
-    EXPECT_TRUE(some[0] == 0 && some[1] == 0);
+    segmented_reduce(on, none, no_elements, 2, sums);
+    EXPECT_TRUE(sums[0] == 0 && sums[1] == 0);
 }
 
 TEST(Arguments, NegativeNumbersAreRefused) {
     const host on{2};
     int some[3] = {0, 2, 3};
+    std::int64_t sums[3] = {};
     const int minus = -1;
     const std::string reason = "18446744073709551615 elements, more than 2^60: a negative number, perhaps";
     const auto negative = [&](const auto& call) { EXPECT_NE(refused(call).find(reason), std::string::npos); };
-    negative([&] { (void)reduce(on, some + 0, minus); });
-    negative([&] { (void)arg_min(on, some + 0, minus); });
-    negative([&] { inclusive_scan(on, some + 0, minus, some + 0); });
-    negative([&] { (void)histogram(on, some + 0, minus, even_bins(0, 1, 1)); });
-    negative([&] { segmented_reduce(on, some, some, minus, some); });
+    negative([&] { (void)reduce(on, &some[0], minus); });
+    negative([&] { (void)arg_min(on, &some[0], minus); });
+    negative([&] { inclusive_scan(on, &some[0], minus, &some[0]); });
+    negative([&] { (void)histogram(on, &some[0], minus, even_bins(0, 1, 1)); });
+    negative([&] { segmented_reduce(on, some, some, minus, sums); });
     const int before[] = {-2, 1, 3};
-    EXPECT_EQ(refused([&] { segmented_reduce(on, some, before, some); }),
+    EXPECT_EQ(refused([&] { segmented_reduce(on, some, before, sums); }),
               "warpfold: segmented_reduce: the first offset is negative");
     const char* const bytes = reinterpret_cast<const char*>(some);
     const int* const askew = reinterpret_cast<const int*>(bytes + 1);

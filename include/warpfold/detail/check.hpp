@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What no call can work on, said before anything is read: null pointers, addresses between elements, impossible numbers.
+// What no call can work on, said before anything is read: null pointers, addresses between elements, impossible
+// numbers.
 #pragma once
 
 #include <cstddef>

@@ -35,6 +35,14 @@ inline constexpr bool says_its_result_v = true;
 #define WARPFOLD_CALLS_ANY
 #endif
 
+// The caller's function behind one of ours that calls it.
+template <class F>
+struct given {
+    using type = F;
+};
+template <class F>
+using given_t = typename given<F>::type;
+
 // The result of a device lambda that does not say it.
 struct unknown_result {};
 

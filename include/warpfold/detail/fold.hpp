@@ -102,6 +102,9 @@ struct lifted {
     Op op;
 };
 
+template <class Op>
+struct given<lifted<Op>> : given<Op> {};
+
 // map, and then a possible value of it.
 template <class Map, class A>
 struct lifted_map {
@@ -113,6 +116,8 @@ struct lifted_map {
 
     Map map;
 };
+template <class Map, class A>
+struct given<lifted_map<Map, A>> : given<Map> {};
 
 // A target's part of every reduction: folds n elements of `in`, after `map`, by `op`, which has an identity, and
 // applies `result` to the value.

@@ -29,8 +29,8 @@ struct reversed_order {};
 // The elements are visited from the last to the first, as if `in` and `out` were reversed.
 inline constexpr reversed_order reversed{};
 
-// A segment begins at every k where flags[k] is true, and at 0. `Flags` is a pointer or any random access object, or the
-// flags are a range.
+// A segment begins at every k where flags[k] is true, and at 0. `Flags` is a pointer or any random access object, or
+// the flags are a range.
 template <class Flags>
 struct heads {
     WARPFOLD_HD explicit constexpr heads(const Flags& flags_) : flags(flags_) {}
@@ -46,8 +46,8 @@ template <class Flags>
 heads(const Flags&&) -> heads<Flags>; // unless it would be gone
 
 // Segments begin at begins[0] <= begins[1] <= ... <= begins[count - 1], and at 0. Equal ones are empty segments;
-// begins that are n or more are allowed and change nothing. `Begins` is a pointer or any random access object, or they are
-// a range. Where they decrease it is not said which elements begin segments.
+// begins that are n or more are allowed and change nothing. `Begins` is a pointer or any random access object, or they
+// are a range. Where they decrease it is not said which elements begin segments.
 template <class Begins>
 struct offsets {
     WARPFOLD_HD constexpr offsets(const Begins& begins_, std::uint64_t count_) : begins(begins_), count(count_) {}

@@ -112,6 +112,8 @@ struct index_from {
     Map map;
     std::uint64_t first;
 };
+template <class Map>
+struct given<index_from<Map>> : given<Map> {};
 template <class Map, class T>
 auto map_from(const Map& map, std::uint64_t first) {
     if constexpr (is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>) {

@@ -9,6 +9,7 @@
 
 #include "warpfold/bins.hpp"
 #include "warpfold/detail/channels.hpp"
+#include "warpfold/gpu/given.cuh"
 #include "warpfold/tuning/histogram.hpp"
 
 namespace warpfold::detail {
@@ -40,6 +41,7 @@ struct histogram_code {
 
     [[nodiscard]] __host__ __device__ unsigned count() const { return Values ? 256 * Of::active : of.bins; }
     [[nodiscard]] __device__ unsigned operator()(const S& x, unsigned channel) const {
+        look_at_map<typename Of::binner, S>();
         if constexpr (Values) {
             return channel * 256 + static_cast<unsigned char>(x);
         } else {

@@ -13,6 +13,7 @@
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/choice.cuh"
+#include "warpfold/gpu/given.cuh"
 #include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/mailbox.cuh"
@@ -131,6 +132,8 @@ __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_pe
                   unsigned ahead) {
     __shared__ block::reduce_storage<A> storage;
 
+    look_at_map<Map, element_t<In>>();
+    look_at_operation<Op, A>();
     allow_later();
     await_earlier();
     A mine;

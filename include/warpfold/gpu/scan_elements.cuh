@@ -13,6 +13,7 @@
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_how.hpp"
+#include "warpfold/gpu/given.cuh"
 #include "warpfold/gpu/run.cuh"
 #include "warpfold/gpu/target.hpp"
 #include "warpfold/warp/shuffle.cuh"
@@ -73,6 +74,7 @@ struct scan_elements {
 
     // What is folded of the element x at position v.
     [[nodiscard]] __device__ A value(const T& x, std::uint64_t v) const {
+        look_at_map<Map, T>();
         return static_cast<A>(detail::mapped(map, x, some_place(v)));
     }
 

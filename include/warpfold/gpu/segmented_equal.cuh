@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/given.cuh"
 #include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/segmented_tile.cuh"
@@ -37,6 +38,7 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
     using shape = short_segments<In>;
     constexpr unsigned warps = shape::threads / warp::lanes;
     __shared__ alignas(16) staged<T> all[warps][shape::places];
+    look_at_operation<Op, A>();
 
     allow_later();
     await_earlier();

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "warpfold/block/reduce.cuh"
+#include "warpfold/gpu/given.cuh"
 #include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/merge_path.cuh"
 #include "warpfold/gpu/segmented_pieces.cuh"
@@ -145,6 +146,7 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
     few_segments_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
                         segment_cut cut, std::uint64_t fair_part, mailbox<A>* boxes) {
     __shared__ few_segments_storage<A> shared;
+    look_at_operation<Op, A>();
 
     allow_later();
     await_earlier();

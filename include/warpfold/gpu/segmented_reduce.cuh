@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "warpfold/block/reduce.cuh"
+#include "warpfold/gpu/given.cuh"
 #include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/mailbox.cuh"
 #include "warpfold/gpu/segmented_ends.cuh"
@@ -72,6 +73,7 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blo
     using tile = segmented_tile<T, A>;
     __shared__ segmented_storage<T, A> shared;
     __shared__ segment_signposts<signposts_of_many> signposts;
+    look_at_operation<Op, A>();
 
     allow_later();
     await_earlier();

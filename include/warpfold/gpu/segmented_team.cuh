@@ -7,6 +7,7 @@
 
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/given.cuh"
 #include "warpfold/gpu/launch.cuh"
 #include "warpfold/gpu/load.cuh"
 #include "warpfold/gpu/merge_path.cuh"
@@ -138,6 +139,7 @@ template <class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_per_multiprocessor)
     segment_teams_kernel(In in, unsigned length, std::uint64_t segments, unsigned log_team, Map map, Op op, Result result,
                          Out out) {
+    look_at_operation<Op, A>();
     allow_later();
     await_earlier();
     const unsigned team = 1u << log_team, thread = threadIdx.x & (team - 1);
@@ -164,6 +166,7 @@ __global__ void __launch_bounds__(segment_teams::most_threads)
     segment_blocks_kernel(In in, unsigned length, std::uint64_t segments, Map map, Op op, Result result, Out out) {
     __shared__ block::reduce_storage<A> storage;
 
+    look_at_operation<Op, A>();
     allow_later();
     await_earlier();
     for (std::uint64_t s = blockIdx.x; s < segments; s += gridDim.x) {
