@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -70,8 +71,19 @@ TEST(SegmentedOnHost, TheSameBitsForAnyNumberOfThreads) {
     }
 }
 
-// Short segments of whatever lengths, up to 63 elements, are folded in order, to the last bit, and see nothing of their
-// neighbours; also where they are so many that the results go around the cache.
+// Element k goes to lane k modulo the numbers that 16 bytes hold; then the lanes are added up by halves.
+template <class T>
+T sum_in_lanes(const T* in, std::uint64_t n) {
+    constexpr std::uint64_t lanes = 16 / sizeof(T);
+    T lane[lanes] = {};
+    for (std::uint64_t k = 0; k < n; ++k) {
+        lane[k % lanes] += in[k];
+    }
+    return lanes == 4 ? (lane[0] + lane[2]) + (lane[1] + lane[lanes - 1]) : lane[0] + lane[1];
+}
+
+// Short segments of whatever lengths, up to 255 elements, are summed up in one order, to the last bit, and see nothing
+// of their neighbours; also where they are so many that the results go around the cache.
 template <class T>
 void short_segments(unsigned most, std::uint64_t segments) {
     std::mt19937 random(most);
@@ -84,7 +96,8 @@ void short_segments(unsigned most, std::uint64_t segments) {
     std::uniform_real_distribution<T> any(-1, 1);
     std::generate(data.begin(), data.end(), [&] { return any(random); });
     for (std::uint64_t k = 0; k < data.size(); k += 1 + random() % 50) {
-        constexpr T special[] = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(), T(-0.0), T(0)};
+        constexpr T special[] = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(), T(-0.0),
+                                 T(0)};
         data[k] = special[random() % 4];
     }
     std::vector<T> got(segments + 1), most_of(segments);
@@ -92,12 +105,14 @@ void short_segments(unsigned most, std::uint64_t segments) {
     segmented_reduce(host{2}, data.data(), offsets.data(), segments, most_of.data(), maximum{});
     std::uint64_t in_parts = 0;
     for (std::uint64_t s = 0; s < segments; ++s) {
-        T total = 0, largest = -std::numeric_limits<T>::infinity();
+        const T total = sum_in_lanes(data.data() + offsets[s], offsets[s + 1] - offsets[s]);
+        T largest = -std::numeric_limits<T>::infinity();
         for (std::uint64_t k = offsets[s]; k < offsets[s + 1]; ++k) {
-            total += data[k];
             largest = maximum{}(largest, data[k]);
         }
-        const auto alike = [](T a, T b) { return tests::same_bits(a, b) || (a != a && b != b); }; // which NaN is not said
+        const auto alike = [](T a, T b) {
+            return tests::same_bits(a, b) || (a != a && b != b);
+        }; // which NaN is not said
         ASSERT_TRUE(alike(largest, most_of[s])) << s << ": " << most_of[s] << " for " << largest;
         if (!alike(total, got[s + 1])) { // the sum of two pieces' parts
             ASSERT_LE(std::abs(total - got[s + 1]), T(1e-5)) << s;
@@ -109,10 +124,70 @@ void short_segments(unsigned most, std::uint64_t segments) {
 
 TEST(SegmentedOnHost, ShortFloats) {
     short_segments<float>(2, (1u << 20) + 13);
+    short_segments<float>(4, 150007);
+    short_segments<float>(5, 150001);
     short_segments<float>(24, 150001);
     short_segments<float>(63, 40000);
+    short_segments<float>(255, 9001);
 }
-TEST(SegmentedOnHost, ShortDoubles) { short_segments<double>(9, (1u << 19) + 7); }
+TEST(SegmentedOnHost, ShortDoubles) {
+    short_segments<double>(9, (1u << 19) + 7);
+    short_segments<double>(4, 100003);
+    short_segments<double>(255, 9001);
+}
+
+// Integers of all sizes, at every place in a vector, short and just too long.
+template <class T>
+void integers_in_segments() {
+    using A = accumulator_t<sum, T>;
+    for (const unsigned most : {2u, 4u, 5u, 17u, 300u}) {
+        std::mt19937_64 random(most);
+        std::vector<std::uint64_t> lengths(20000);
+        for (std::uint64_t s = 0; s < lengths.size(); ++s) {
+            const bool alike = s / 500 % 3 == 0;
+            lengths[s] = alike ? most / 2 : random() % (most + 1);
+        }
+        const auto offsets = tests::offsets_of(lengths, 3);
+        std::vector<T> data(offsets.back());
+        for (T& x : data) {
+            const std::uint64_t drawn = random();
+            x = drawn % 5 == 0   ? std::numeric_limits<T>::min()
+                : drawn % 5 == 1 ? std::numeric_limits<T>::max()
+                                 : T(drawn);
+        }
+        std::vector<A> got(lengths.size());
+        segmented_reduce(host{2}, data.data(), offsets.data(), lengths.size(), got.data());
+        using natural = std::make_unsigned_t<A>;
+        for (std::uint64_t s = 0; s < lengths.size(); ++s) {
+            natural expected = 0;
+            for (std::uint64_t k = offsets[s]; k < offsets[s + 1]; ++k) {
+                expected += static_cast<natural>(data[k]);
+            }
+            ASSERT_EQ(static_cast<natural>(got[s]), expected) << s << " of at most " << most;
+        }
+    }
+}
+TEST(SegmentedOnHost, IntegersOf16Bits) { integers_in_segments<std::int16_t>(); }
+TEST(SegmentedOnHost, IntegersOf32Bits) { integers_in_segments<std::int32_t>(); }
+TEST(SegmentedOnHost, NaturalsOf32Bits) { integers_in_segments<std::uint32_t>(); }
+TEST(SegmentedOnHost, NaturalsOf64Bits) { integers_in_segments<std::uint64_t>(); }
+
+// None is read that lies behind the last: sums of arrays of all short lengths, each in an allocation of its own.
+TEST(SegmentedOnHost, NothingIsReadBehindTheEnd) {
+    for (std::uint64_t n = 0; n < 600; ++n) {
+        for (const std::uint64_t each : {1u, 2u, 3u, 4u, 7u}) {
+            std::vector<std::uint64_t> offsets;
+            for (std::uint64_t at = 0; at < n; at += each) {
+                offsets.push_back(at);
+            }
+            offsets.push_back(n);
+            const std::vector<float> data(n, 1.5f);
+            std::vector<float> got(offsets.size() - 1);
+            segmented_reduce(host{1}, data.data(), offsets.data(), got.size(), got.data());
+            ASSERT_EQ(got, tests::expected_of_segments<float>(data, offsets, sum{}, 0.0f)) << n << ", each " << each;
+        }
+    }
+}
 
 TEST(SegmentedOnHost, EqualSegments) {
     for (const std::uint64_t length : {0u, 1u, 5u, 64u, 1000u, 100000u}) {

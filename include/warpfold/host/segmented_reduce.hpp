@@ -16,7 +16,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/reduce.hpp"
-#include "warpfold/host/scan_vectors.hpp"
+#include "warpfold/host/segment_sums.hpp"
 #include "warpfold/host/stream.hpp"
 #include "warpfold/host/target.hpp"
 
@@ -45,7 +45,8 @@ std::uint64_t ends_before(const Offsets& offsets, std::uint64_t d, std::uint64_t
 
 template <class A, class In, class Map, class Op>
 A fold_segment(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
-    return end - begin < 2 * host_lanes ? fold_in_order<A>(in, begin, end, map, op)
+    using sums = segment_sums<A, In, Map, Op>;
+    return end - begin <= sums::longest ? sums::fold_one(in, begin, end, map, op)
                                         : fold_chunk<A>(in, begin, end, map, op);
 }
 
@@ -116,72 +117,6 @@ private:
     std::uint64_t held_ = 0;
     R held_values_[most];
 };
-
-// Short segments side by side: total[j] = the elements from begin[j] up to begin[j + 1], folded in order; none has more
-// than `longest`. Here all of them have as many.
-template <class A, class In, class Map, class Op>
-struct segment_sums {
-    static constexpr std::uint64_t width = 4;
-    static constexpr std::uint64_t longest = 2 * host_lanes - 1;
-    static constexpr bool uneven = false;
-
-    static void fold(const In& in, const std::uint64_t* begin, std::uint64_t length, const Map& map, const Op& op,
-                     A* total) {
-        A sum[width] = {Op::template identity<A>(), Op::template identity<A>(), Op::template identity<A>(),
-                        Op::template identity<A>()};
-        for (std::uint64_t j = 0; j < length; ++j) {
-            each_run<width>([&](std::uint64_t r) {
-                const std::uint64_t k = begin[r] + j;
-                sum[r] = op(sum[r], static_cast<A>(detail::mapped(map, in[k], k)));
-            });
-        }
-        std::copy_n(sum, width, total);
-    }
-};
-
-#if defined(WARPFOLD_HOST_VECTORS)
-
-// In vectors, whose lanes add zeros when their segments are through: that changes nothing, since a sum that begins with
-// +0 is never -0. Up to a vector behind the last segment's longest is read.
-template <class A, class In>
-    requires(std::is_floating_point_v<A> && sizeof(A) <= 8 &&
-             (std::is_same_v<In, const A*> || std::is_same_v<In, A*>))
-struct segment_sums<A, In, as_it_is, sum> {
-    static constexpr std::uint64_t width = 16 / sizeof(A);
-    static constexpr std::uint64_t longest = 2 * host_lanes - 1;
-    static constexpr bool uneven = true;
-
-    static void fold(const In& in, const std::uint64_t* begin, std::uint64_t most, const as_it_is&, const sum&,
-                     A* total) {
-        using vectors = run_sums<A>;
-        using vector = typename vectors::vector;
-        using integer = std::conditional_t<sizeof(A) == 4, std::int32_t, std::int64_t>;
-        typedef integer integers __attribute__((vector_size(16)));
-        integer lengths[width];
-        vectors::template each<width>(
-            [&](auto r) { lengths[r] = static_cast<integer>(begin[r + 1] - begin[r]); });
-        integers left; // how many elements each lane has yet
-        std::memcpy(&left, lengths, 16);
-        vector sums = {};
-        for (std::uint64_t j = 0; j < most; j += width) {
-            vector rows[width];
-            vectors::template each<width>([&](auto r) { rows[r] = vectors::load(in + begin[r] + j); });
-            vectors::transpose(rows);
-            vectors::template each<width>([&](auto r) {
-                integers bits;
-                std::memcpy(&bits, &rows[r], 16);
-                bits &= left > 0;
-                left -= 1;
-                vector there;
-                std::memcpy(&there, &bits, 16);
-                sums += there;
-            });
-        }
-        std::memcpy(total, &sums, 16);
-    }
-};
-
-#endif
 
 template <>
 struct segmented_engine<host> {
@@ -277,25 +212,40 @@ private:
     template <class A, class R, class In, class At, class Map, class Op, class Result, class Results>
     static void fold_short(const In& in, const At& at, std::uint64_t& s, std::uint64_t behind, std::uint64_t& k,
                            std::uint64_t limit, const Map& map, const Op& op, const Result& result, Results& results) {
-        constexpr std::uint64_t ones = 64;
+        constexpr std::uint64_t many = 64; // so many are looked at together, whether they are very short
         using sums = segment_sums<A, In, Map, Op>;
-        std::uint64_t here = s, from = k;
+        constexpr std::uint64_t tiny = std::max<std::uint64_t>(sums::tiny, 1);
+        std::uint64_t here = s, from = k, look = s;
         for (;;) {
-            if (here + ones <= behind && at(here + ones) - from == ones && from + ones <= limit) {
-                std::uint64_t different = 0;
-                for (std::uint64_t j = 0; j < ones; ++j) {
-                    different |= at(here + 1 + j) ^ (from + 1 + j);
-                }
-                if (different == 0) { // every segment is one element
-                    R one[ones];
-                    for (std::uint64_t j = 0; j < ones; ++j) {
+            if (here >= look && here + many <= behind && at(here + many) - from <= many * tiny &&
+                from + many * tiny <= limit) {
+                look = here + many;
+                if (all_ones<many>(at, here)) {
+                    R one[many];
+                    for (std::uint64_t j = 0; j < many; ++j) {
                         const auto x = static_cast<A>(detail::mapped(map, in[from + j], from + j));
                         one[j] = result(static_cast<A>(op(Op::template identity<A>(), x)));
                     }
                     results.put(one);
-                    here += ones;
-                    from += ones;
+                    here += many;
+                    from += many;
                     continue;
+                }
+                if constexpr (sums::tiny != 0) {
+                    if (all_tiny<many, tiny>(at, here)) {
+                        R folded[many];
+                        for (std::uint64_t j = 0; j < many; j += sums::width) {
+                            std::uint64_t begin[sums::width + 1];
+                            A total[sums::width];
+                            each_run<sums::width + 1>([&](std::uint64_t r) { begin[r] = at(here + j + r); });
+                            sums::fold_tiny(in, begin, total);
+                            each_run<sums::width>([&](std::uint64_t r) { folded[j + r] = result(total[r]); });
+                        }
+                        results.put(folded);
+                        here += many;
+                        from = at(here);
+                        continue;
+                    }
                 }
             }
             if (here + sums::width > behind) {
@@ -308,12 +258,11 @@ private:
                 longest = std::max(longest, begin[j + 1] - begin[j]); // huge where the offsets decrease
                 shortest = std::min(shortest, begin[j + 1] - begin[j]);
             });
-            if (longest > sums::longest || (!sums::uneven && shortest != longest) ||
-                begin[sums::width - 1] + (longest + sums::width) > limit) {
+            if (longest > sums::longest || begin[sums::width - 1] + (longest + sums::behind) > limit) {
                 break;
             }
             A total[sums::width];
-            sums::fold(in, begin, longest, map, op, total);
+            sums::fold(in, begin, shortest, longest, map, op, total);
             R folded[sums::width];
             each_run<sums::width>([&](std::uint64_t j) { folded[j] = result(total[j]); });
             results.put(folded);
@@ -322,6 +271,31 @@ private:
         }
         s = here;
         k = from;
+    }
+
+    // Whether each of the Many segments from s on is one element.
+    template <std::uint64_t Many, class At>
+    static bool all_ones(const At& at, std::uint64_t s) {
+        const std::uint64_t from = at(s);
+        if (at(s + Many) != from + Many) {
+            return false;
+        }
+        std::uint64_t different = 0;
+        for (std::uint64_t j = 0; j < Many; ++j) {
+            different |= at(s + j) ^ (from + j);
+        }
+        return different == 0;
+    }
+
+    // Whether none of them has more than `Most`, 4 or another power of two, and the offsets do not decrease.
+    template <std::uint64_t Many, std::uint64_t Most, class At>
+    static bool all_tiny(const At& at, std::uint64_t s) {
+        std::uint64_t any = 0;
+        for (std::uint64_t j = 0; j < Many; ++j) {
+            const std::uint64_t length = at(s + j + 1) - at(s + j);
+            any |= length | (length + (Most - 1));
+        }
+        return any < 2 * Most;
     }
 
     static invalid_argument decreasing(const char* call, std::uint64_t s) {
