@@ -2,9 +2,11 @@
 // Scans on the host's cores.
 #include "warpfold/scan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -19,7 +21,9 @@ namespace {
 
 using tests::scanned;
 
-constexpr std::uint64_t lengths[] = {1, 2, 63, 64, 65, 511, 512, 513, 1000, 32767, 32768, 32769, 33300, 131072, 200003};
+constexpr std::uint64_t lengths[] = {1,    2,     63,    64,    65,    511,   512,   513,   1000,   8191,
+                                     8192, 8193,  16383, 16384, 16385, 32767, 32768, 32769, 33300,  131072,
+                                     200003};
 
 template <class T>
 class ScanOnHost : public testing::Test {};
@@ -119,6 +123,85 @@ TEST(ScanHost, TheSameBitsForAnyNumberOfThreads) {
 }
 
 // More than stays in a cache, from and to addresses that are not aligned.
+// What documentation says of the order: a block of 16 bytes is scanned in doubling steps, and what stands before it is
+// added; a run is folded in lanes of 32 bytes, and these by halves. In all vectors, wide or not, and without.
+template <class T>
+std::vector<T> sums_as_documented(const std::vector<T>& x, bool inclusive, T initial) {
+    constexpr std::uint64_t width = 16 / sizeof(T), run = detail::scan_run, chunk = detail::scan_chunk<T>;
+    constexpr std::uint64_t block = run * detail::scan_runs<T>;
+    std::vector<T> out(x.size());
+    T ahead = initial; // of the chunk
+    for (std::uint64_t begin = 0; begin < x.size(); begin += chunk) {
+        const std::uint64_t end = std::min<std::uint64_t>(x.size(), begin + chunk);
+        const std::uint64_t whole = begin + (end - begin) / block * block;
+        for (std::uint64_t r = begin; r < whole; r += run) {
+            T before = ahead;
+            for (std::uint64_t v = r; v < r + run; v += width) {
+                std::vector<T> in_block(x.begin() + static_cast<std::ptrdiff_t>(v),
+                                        x.begin() + static_cast<std::ptrdiff_t>(v + width));
+                for (std::uint64_t by = 1; by < width; by *= 2) {
+                    for (std::uint64_t k = width; k-- > by;) {
+                        in_block[k] += in_block[k - by];
+                    }
+                }
+                for (std::uint64_t k = 0; k < width; ++k) {
+                    out[v + k] = inclusive ? before + in_block[k] : (k == 0 ? before : before + in_block[k - 1]);
+                }
+                before += in_block.back();
+            }
+            std::vector<T> lanes(2 * width, T(-0.0));
+            for (std::uint64_t k = 0; k < run; ++k) {
+                lanes[k % (2 * width)] += x[r + k];
+            }
+            for (std::uint64_t half = width; half != 0; half /= 2) {
+                for (std::uint64_t k = 0; k < half; ++k) {
+                    lanes[k] += lanes[k + half];
+                }
+            }
+            ahead += lanes[0];
+        }
+        T rest = T(-0.0), sum = ahead;
+        for (std::uint64_t v = whole; v < end; ++v) {
+            rest += x[v];
+            out[v] = inclusive ? sum + x[v] : sum;
+            sum += x[v];
+        }
+        ahead = whole == end ? ahead : ahead + rest;
+    }
+    return out;
+}
+template <class T>
+void scans_in_documented_order() {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<T> any(-1, 1);
+    for (const std::uint64_t n : {std::uint64_t{511}, std::uint64_t{512}, detail::scan_chunk<T> - 1,
+                                  detail::scan_chunk<T>, 3 * detail::scan_chunk<T> + 777, std::uint64_t{2000003}}) {
+        std::vector<T> x(n), got(n + 1);
+        std::generate(x.begin(), x.end(), [&] { return any(random); });
+        x[n - n / 7] = std::numeric_limits<T>::infinity();
+        for (const unsigned shift : {0u, 1u}) { // of where the results go
+            const auto results = [&] {
+                return std::vector<T>(got.begin() + shift, got.begin() + shift + static_cast<std::ptrdiff_t>(n));
+            };
+            inclusive_scan(host{2}, x.data(), n, got.data() + shift, sum{}, T(0.25));
+            EXPECT_TRUE(tests::same_bits(results(), sums_as_documented<T>(x, true, T(0.25)))) << n;
+            exclusive_scan(host{2}, x.data(), n, got.data() + shift, sum{}, T(0.25));
+            EXPECT_TRUE(tests::same_bits(results(), sums_as_documented<T>(x, false, T(0.25)))) << n;
+        }
+    }
+}
+TEST(ScanHost, FloatsInTheDocumentedOrder) { scans_in_documented_order<float>(); }
+TEST(ScanHost, DoublesInTheDocumentedOrder) { scans_in_documented_order<double>(); }
+
+TEST(ScanHost, SumsOfNegativeZerosAreNegative) {
+    const std::vector<float> x(70000, -0.0f);
+    std::vector<float> got(x.size());
+    inclusive_scan(host{2}, x, got);
+    EXPECT_TRUE(tests::same_bits(got, x));
+    exclusive_scan(host{2}, x, got, sum{}, -0.0f);
+    EXPECT_TRUE(tests::same_bits(got, x));
+}
+
 TEST(ScanHost, Long) {
     const std::uint64_t n = 3000001;
     const auto x = tests::any_numbers<std::uint32_t>(n + 1, 2);

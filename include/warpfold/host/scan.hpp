@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -24,10 +25,11 @@
 
 namespace warpfold::detail {
 
-inline constexpr std::uint64_t scan_chunk = std::uint64_t{1} << 15; // elements
 inline constexpr std::uint64_t scan_run = 64;                       // elements that are folded one after the other,
 template <class A>
 inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // so many of these side by side
+template <class A>
+inline constexpr std::uint64_t scan_chunk = std::clamp<std::uint64_t>(std::bit_floor(65536 / sizeof(A)), 4096, 32768);
 
 // What stands before each chunk, handed from the thread that knows to the one that waits.
 template <class A>
@@ -249,9 +251,10 @@ void scan_chunk_plain(const Scan& scan, std::uint64_t chunk, chunk_chain<typenam
     using A = typename Scan::A;
     using How = std::remove_cvref_t<decltype(scan.how)>;
     const auto none = [](std::uint64_t) { return false; };
-    const std::uint64_t begin = chunk * scan_chunk, end = std::min(scan.n, begin + scan_chunk);
+    constexpr std::uint64_t each = scan_chunk<A>;
+    const std::uint64_t begin = chunk * each, end = std::min(scan.n, begin + each);
     const std::uint64_t whole = begin + (end - begin) / Scan::block * Scan::block;
-    A before[scan_chunk / scan_run];
+    A before[each / scan_run];
     const std::uint64_t runs = (whole - begin) / scan_run;
     scan.fold_runs(begin, whole, before);
     A rest{};
@@ -299,7 +302,8 @@ template <class Scan>
 void scan_chunk_segmented(const Scan& scan, std::uint64_t chunk, chunk_chain<typename Scan::A>& chain) {
     using A = typename Scan::A;
     using How = std::remove_cvref_t<decltype(scan.how)>;
-    const std::uint64_t begin = chunk * scan_chunk, end = std::min(scan.n, begin + scan_chunk);
+    constexpr std::uint64_t each = scan_chunk<A>;
+    const std::uint64_t begin = chunk * each, end = std::min(scan.n, begin + each);
     const auto heads = chunk_heads<How>(scan.how.segments, scan.n, begin, end);
     std::uint64_t last = end; // the last position where a segment begins; `end` where none does
     for (std::uint64_t v = end; v-- > begin;) {
@@ -331,6 +335,7 @@ struct scan_engine<host> {
     static void run(const host& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
                     const How& how, const char* /*call*/) {
         using Scan = host_scan<In, Out, Map, Op, How>;
+        constexpr std::uint64_t each = scan_chunk<typename Scan::A>;
         bool elsewhere = true;
         if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
             elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
@@ -338,8 +343,8 @@ struct scan_engine<host> {
         const std::uint64_t threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
         const Scan scan{in,  n,  out,
                         map, op, how, elsewhere && n * sizeof(typename Scan::U) >= least_around_cache,
-                        threads * scan_chunk};
-        const std::uint64_t chunks = (n + scan_chunk - 1) / scan_chunk;
+                        threads * each};
+        const std::uint64_t chunks = (n + each - 1) / each;
         chunk_chain<typename Scan::A> chain(chunks);
         share_out(on, chunks, [&](std::uint64_t chunk) {
             try {

@@ -3,10 +3,25 @@
 // none but those that the compiler is told to use.
 #pragma once
 
+#if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__)) && \
+    !defined(WARPFOLD_BASELINE_VECTORS)
+// A function for AVX2 that is part of those that call it.
+#define WARPFOLD_AVX2 __attribute__((target("avx2"), always_inline)) inline
+#endif
+
 namespace warpfold::detail {
 
-#if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__)) && !defined(__AVX2__) && \
-    !defined(WARPFOLD_BASELINE_VECTORS)
+#if defined(WARPFOLD_AVX2)
+inline bool has_avx2() {
+#if defined(__AVX2__)
+    return true;
+#else
+    return __builtin_cpu_supports("avx2") != 0;
+#endif
+}
+#endif
+
+#if defined(WARPFOLD_AVX2) && !defined(__AVX2__)
 
 template <class Work>
 __attribute__((target("avx2"), flatten)) auto with_avx2(const Work& work) {
@@ -17,7 +32,7 @@ __attribute__((target("avx2"), flatten)) auto with_avx2(const Work& work) {
 // multiplication with an addition.
 template <class Work>
 auto in_wide_vectors(const Work& work) {
-    return __builtin_cpu_supports("avx2") ? with_avx2(work) : work();
+    return has_avx2() ? with_avx2(work) : work();
 }
 
 #else
