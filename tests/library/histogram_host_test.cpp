@@ -122,6 +122,31 @@ TEST(HistogramHost, BytesThatAreAlike) {
     EXPECT_EQ(histogram(host{1}, one, even_bins(8, 10, 2)), (std::vector<std::uint64_t>{0, one.size()}));
 }
 
+// Batches of bytes are counted in another way than what is left of a chunk: of every length around theirs and a
+// chunk's, beginning anywhere, and of values that are all there or of some only.
+TEST(HistogramHost, BytesOfEveryLength) {
+    const auto any = tests::any_numbers<std::uint8_t>(270000, 4);
+    for (const unsigned kinds : {256u, 16u, 3u}) {
+        std::vector<std::uint8_t> data(any);
+        for (auto& x : data) {
+            x = static_cast<std::uint8_t>(kinds == 256 ? x : 250 + 17 * (x % kinds));
+        }
+        for (const std::uint64_t n :
+             {0, 1, 63, 8191, 8192, 8193, 16383, 16384, 24577, 65535, 65536, 65537, 131071, 269990}) {
+            for (const unsigned shift : {0u, 1u, 7u}) {
+                std::vector<std::uint32_t> expected(256), got(256, 7);
+                for (std::uint64_t k = 0; k < n; ++k) {
+                    ++expected[data[shift + k]];
+                }
+                for (const unsigned threads : {1u, 3u}) {
+                    histogram(host{threads}, data.data() + shift, n, got.data(), even_bins(0, 256, 256));
+                    EXPECT_EQ(got, expected) << n << " from " << shift << ", " << threads << " threads";
+                }
+            }
+        }
+    }
+}
+
 TYPED_TEST(HistogramOfIntegers, EveryLengthFewBinsToMany) {
     for (const std::uint64_t n : {0u, 1u, 2u, 7u, 63u, 1024u, 1025u, 65537u, 200003u}) {
         const auto data = tests::any_numbers<TypeParam>(n, static_cast<unsigned>(n));

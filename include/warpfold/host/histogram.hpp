@@ -17,6 +17,7 @@
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
+#include "warpfold/host/byte_planes.hpp"
 #include "warpfold/host/target.hpp"
 #include "warpfold/host/vectors.hpp"
 
@@ -48,21 +49,25 @@ void add_wrapping(Counter& count, Number more) {
 template <class Binner>
 concept with_quotients = requires(const Binner& bin) { bin.by_quotients(); };
 
-// How many of each value, of 8-bit samples. Where few pairs of neighbours are frequent it is pairs that are counted:
-// the processor writes one counter in a cycle, of whatever.
+// How many of each value, of 8-bit samples: without tables where the processor can (byte_planes.hpp). Where few pairs
+// of neighbours are frequent it is pairs that are counted: the processor writes one counter in a cycle, of whatever.
 class byte_counts {
 public:
     explicit byte_counts(bool many) : table_(256 * copies), many_(many) {}
 
     void count(const unsigned char* bytes, std::uint64_t n) {
         if (many_ && n == histogram_chunk && chunks_++ % 16 == 0) { // what this one is like the next are, most likely
-            in_pairs_ = few_pairs(bytes);
+            in_pairs_ = kinds_of_pairs(bytes) < (by_planes_ ? 50 : 470); // 470 of 3,300 that are equally frequent
         }
         if (in_pairs_) {
             pairs_.resize(65536);
             count_pairs(bytes, n & ~std::uint64_t{7});
             bytes += n & ~std::uint64_t{7};
             n &= 7;
+        } else if (by_planes_) {
+            const std::uint64_t done = planes_.count(bytes, n);
+            bytes += done;
+            n -= done;
         }
         std::uint32_t* const table = table_.data();
         std::uint64_t k = 0;
@@ -86,6 +91,7 @@ public:
     // Calls take(value, number) for what was counted, and forgets it.
     template <class Take>
     void empty(const Take& take) {
+        planes_.empty(table_.data());
         for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
             table_[pair & 0xff] += pairs_[pair];
             table_[pair >> 8] += pairs_[pair];
@@ -104,9 +110,8 @@ public:
 private:
     static constexpr unsigned copies = 8;
 
-    // Whether most pairs of a chunk are of so few kinds that their counters stay in the first cache, as some of them
-    // tell.
-    static bool few_pairs(const unsigned char* bytes) {
+    // Of how many kinds 512 pairs of a chunk are: where they are few their counters stay in the first cache.
+    static unsigned kinds_of_pairs(const unsigned char* bytes) {
         constexpr unsigned drawn = 512, apart = histogram_chunk / drawn;
         std::uint64_t seen[1024] = {};
         unsigned kinds = 0;
@@ -116,7 +121,7 @@ private:
             kinds += (seen[pair / 64] & bit) == 0 ? 1 : 0;
             seen[pair / 64] |= bit;
         }
-        return kinds < 470; // of 3,300 kinds that are equally frequent
+        return kinds;
     }
     void count_pairs(const unsigned char* bytes, std::uint64_t n) {
         std::uint32_t* const table = pairs_.data();
@@ -132,7 +137,8 @@ private:
 
     std::vector<std::uint32_t> table_;
     std::vector<std::uint32_t> pairs_;
-    const bool many_;
+    byte_planes planes_;
+    const bool many_, by_planes_ = byte_planes::can();
     bool in_pairs_ = false;
     std::uint64_t chunks_ = 0;
 };
