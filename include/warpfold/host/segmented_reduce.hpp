@@ -220,7 +220,7 @@ private:
             if (here >= look && here + many <= behind && at(here + many) - from <= many * tiny &&
                 from + many * tiny <= limit) {
                 look = here + many;
-                if (all_ones<many>(at, here)) {
+                if (at(here + many) - from == many && all_ones<many>(at, here, from)) {
                     R one[many];
                     for (std::uint64_t j = 0; j < many; ++j) {
                         const auto x = static_cast<A>(detail::mapped(map, in[from + j], from + j));
@@ -273,16 +273,12 @@ private:
         k = from;
     }
 
-    // Whether each of the Many segments from s on is one element.
+    // Whether each of the Many segments from s on, which begins at element `from`, is one element.
     template <std::uint64_t Many, class At>
-    static bool all_ones(const At& at, std::uint64_t s) {
-        const std::uint64_t from = at(s);
-        if (at(s + Many) != from + Many) {
-            return false;
-        }
+    static bool all_ones(const At& at, std::uint64_t s, std::uint64_t from) {
         std::uint64_t different = 0;
         for (std::uint64_t j = 0; j < Many; ++j) {
-            different |= at(s + j) ^ (from + j);
+            different |= at(s + 1 + j) ^ (from + 1 + j);
         }
         return different == 0;
     }
