@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Turns what `warpfold ladder all --json` writes into docs/lectures.md: every claim of every step, and whether it holds.
 
-    lectures_table.py ALL.json [--gpu GPU.json] > docs/lectures.md
-    lectures_table.py ALL.json [--gpu GPU.json] --check docs/lectures.md
-    lectures_table.py --distil ALL_ON_A_GPU.json --date 2026-01-31 > docs/results/ladders-CARD.json
+    lectures_table.py ALL.json [--gpu GPU.json]... > docs/lectures.md
+    lectures_table.py ALL.json [--gpu GPU.json]... --check docs/lectures.md
+    lectures_table.py --distil ALL_ON_A_GPU.json --date 2026-01-31 [--gpus 2] > docs/results/ladders-CARD.json
 
-ALL.json is from the software GPU. GPU.json holds the verdicts of a run on a GPU, as --distil makes them. --check says which
-steps and claims the page lacks, which it has too many, and whose verdict is another; figures may differ, since some depend
+ALL.json is from the software GPU. GPU.json holds the verdicts of a run on a GPU, as --distil makes them; a second one has
+those that the first could not come to, for want of another GPU. --check says which steps and claims the page lacks, which it has too many, and whose verdict is another; figures may differ, since some depend
 on the order in which threads happen to run. Exit status: 0; 1 where the check finds something; 2 where a file cannot be
 used.
 """
@@ -87,9 +87,21 @@ def steps_table(ladders):
     return out
 
 
-def page(ladders, gpu):
+def verdicts_of(gpus):
+    """The verdict on each (step, claim), of the first of the runs that came to one."""
+    found = {}
+    for number, gpu in enumerate(gpus):
+        for v in gpu["verdicts"]:
+            key = v["step"], v["claim"]
+            if key not in found or (found[key]["holds"] is None and v["holds"] is not None):
+                where = f" ({gpu['card']}, {gpu['date']})" if number else ""
+                found[key] = {**v, "figure": v["figure"] + where}
+    return found
+
+
+def page(ladders, gpus):
     rows = claims(ladders)
-    on_gpu = {(v["step"], v["claim"]): v for v in gpu["verdicts"]} if gpu else {}
+    gpu, on_gpu = gpus[0] if gpus else None, verdicts_of(gpus)
     head = HEAD + ([f"{gpu['card']}, {gpu['date']}"] if gpu else [])
     out = ["<!-- Made by measure/lectures_table.py from what `warpfold ladder all --json` writes; do not edit. -->",
            "# The lectures, claim by claim", "",
@@ -123,31 +135,33 @@ def essence(text):
     return rows
 
 
-def distil(ladders, date):
+def distil(ladders, date, gpus):
     names = {ladder["device"]["name"] for ladder in ladders}
     if len(names) != 1 or any(ladder["device"].get("software") for ladder in ladders):
         raise BadInput("the runs are not all of one GPU")
     verdicts = [{"step": place, "claim": text, "holds": holds, "figure": figure}
                 for _, _, place, text, holds, figure in claims(ladders)
                 if holds is not None or figure.startswith(INSTEAD)]
-    return {"card": names.pop(), "date": date, "verdicts": verdicts}
+    name = names.pop()
+    return {"card": name if gpus == 1 else f"{gpus} x {name}", "date": date, "verdicts": verdicts}
 
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("all", help="what `warpfold ladder all --json` wrote")
-    parser.add_argument("--gpu", help="verdicts of a GPU, made by --distil")
+    parser.add_argument("--gpu", action="append", default=[], help="verdicts of a GPU, made by --distil")
     parser.add_argument("--check", metavar="PAGE", help="compare with this page instead of printing one")
     parser.add_argument("--distil", action="store_true", help="print the verdicts of a run on a GPU")
     parser.add_argument("--date", help="of that run")
+    parser.add_argument("--gpus", type=int, default=1, help="that its machine had")
     asked = parser.parse_args(arguments)
     ladders = load(asked.all)
     if asked.distil:
         if not asked.date:
             raise BadInput("--distil needs --date")
-        print(json.dumps(distil(ladders, asked.date), indent=1, ensure_ascii=False))
+        print(json.dumps(distil(ladders, asked.date, asked.gpus), indent=1, ensure_ascii=False))
         return 0
-    made = page(ladders, load(asked.gpu) if asked.gpu else None)
+    made = page(ladders, [load(path) for path in asked.gpu])
     if not asked.check:
         sys.stdout.write(made)
         return 0

@@ -58,6 +58,21 @@ class LecturesTable(unittest.TestCase):
         self.assertIn("| what was counted | Some Card, 2026-01-31 |", page)
         self.assertIn("| fast | – | no times | ✓ 2.5x |", page)
 
+    def test_a_second_machine_says_what_the_first_could_not(self):
+        first, second = ladders(), ladders()
+        for run_of, figure, holds in (first, "needs two GPUs; to itself: 3", None), (second, "7 bytes", True):
+            run_of[0]["device"]["software"] = False
+            run_of[0]["steps"][0]["claims"][1].update(holds=holds, figure=figure)
+        second[0]["steps"][0]["claims"][0].update(holds=False, figure="another")
+        paths = []
+        for name, run_of, of in ("a", first, "1"), ("b", second, "2"):
+            made = self.call(self.path("gpu.json", run_of), "--distil", "--date", "2026-01-31", "--gpus", of)[1]
+            paths += ["--gpu", self.path(name, made)]
+        _, page = self.call(self.path("all.json", ladders()), *paths)
+        self.assertIn("| what was counted | Some Card, 2026-01-31 |", page)
+        self.assertIn("| fast | – | no times | ✓ 7 bytes (2 x Some Card, 2026-01-31) |", page)
+        self.assertIn("| half \\| idle | ✓ | 64 of 128 | ✓ 64 of 128 |", page)
+
     def test_what_holds_instead(self):
         on_gpu = ladders()
         on_gpu[0]["device"]["software"] = False
