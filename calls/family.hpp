@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "calls/calls.hpp"
+#include "warpfold/detail/chunked.hpp"
 #include "warpfold/detail/portable.hpp"
-#include "warpfold/detail/stream.hpp"
 
 namespace warpfold::calls {
 
@@ -85,8 +85,8 @@ struct sink_of {
     result_stream& out;
 };
 
-inline stream_options options_of(const passage& how) {
-    stream_options options;
+inline chunked_options options_of(const passage& how) {
+    chunked_options options;
     options.chunk_bytes = how.chunk_bytes;
     options.progress = how.progress;
     return options;

@@ -3,7 +3,7 @@
 #include "calls/gpu.hpp"
 #include "calls/gpu_memory.cuh"
 #include "calls/run_histogram.hpp"
-#include "warpfold/stream.cuh"
+#include "warpfold/chunked.cuh"
 
 namespace warpfold::calls {
 

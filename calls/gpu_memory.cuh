@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "warpfold/gpu/error.hpp"
-#include "warpfold/gpu/target.hpp"
+#include "warpfold/gpu/core/error.hpp"
+#include "warpfold/gpu/core/target.hpp"
 
 namespace warpfold::calls {
 

@@ -2,12 +2,10 @@
 // The library's scan on a GPU, for the command.
 #include "calls/gpu.hpp"
 #include "calls/run_scan.hpp"
-#include "warpfold/stream.cuh"
+#include "warpfold/chunked.cuh"
 
 namespace warpfold::calls {
 
-void gpu_scan(const scan_request& q) {
-    run_scan(gpu{}, q);
-}
+void gpu_scan(const scan_request& q) { run_scan(gpu{}, q); }
 
 } // namespace warpfold::calls

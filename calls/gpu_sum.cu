@@ -2,12 +2,10 @@
 // The library's exact_sum on a GPU, for the command.
 #include "calls/gpu.hpp"
 #include "calls/run_sum.hpp"
-#include "warpfold/stream.cuh"
+#include "warpfold/chunked.cuh"
 
 namespace warpfold::calls {
 
-std::string gpu_sum(const sum_request& q) {
-    return run_sum(gpu{}, q);
-}
+std::string gpu_sum(const sum_request& q) { return run_sum(gpu{}, q); }
 
 } // namespace warpfold::calls

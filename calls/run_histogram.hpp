@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calls/family.hpp"
-#include "warpfold/stream.hpp"
+#include "warpfold/chunked.hpp"
 
 namespace warpfold::calls {
 
@@ -19,11 +19,11 @@ void run_histogram(Memory& memory, const histogram_request& q) {
         std::vector<std::uint64_t> counts;
         if (q.edges != nullptr) {
             const auto* const edges = static_cast<const A*>(memory.in(q.edges, (q.bins + 1) * sizeof(A)));
-            counts = stream_histogram(memory.on(), source, edge_bins<A>(edges, q.bins + 1), options_of(q.how));
+            counts = chunked_histogram(memory.on(), source, edge_bins<A>(edges, q.bins + 1), options_of(q.how));
         } else {
-            counts = stream_histogram(memory.on(), source,
-                                      even_bins<A>(value_of<A>(q.lower), value_of<A>(q.upper), q.bins),
-                                      options_of(q.how));
+            counts =
+                chunked_histogram(memory.on(), source, even_bins<A>(value_of<A>(q.lower), value_of<A>(q.upper), q.bins),
+                                  options_of(q.how));
         }
         std::copy(counts.begin(), counts.end(), q.counts);
     });

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "calls/family.hpp"
+#include "warpfold/chunked.hpp"
 #include "warpfold/operation.hpp"
-#include "warpfold/stream.hpp"
 
 namespace warpfold::calls {
 
@@ -40,15 +40,15 @@ void run_scan(const On& on, const scan_request& q) {
         const sink_of<A> sink{q.out};
         const chosen op{q.op};
         const A first = op.template identity_of<A>();
-        const stream_options options = options_of(q.how);
+        const chunked_options options = options_of(q.how);
         if (q.exclusive && q.reverse) {
-            stream_exclusive_scan(on, source, sink, op, first, reversed, options);
+            chunked_exclusive_scan(on, source, sink, op, first, reversed, options);
         } else if (q.exclusive) {
-            stream_exclusive_scan(on, source, sink, op, first, options);
+            chunked_exclusive_scan(on, source, sink, op, first, options);
         } else if (q.reverse) {
-            stream_inclusive_scan(on, source, sink, op, reversed, options);
+            chunked_inclusive_scan(on, source, sink, op, reversed, options);
         } else {
-            stream_inclusive_scan(on, source, sink, op, options);
+            chunked_inclusive_scan(on, source, sink, op, options);
         }
     });
 }

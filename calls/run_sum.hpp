@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "calls/family.hpp"
-#include "warpfold/stream.hpp"
+#include "warpfold/chunked.hpp"
 
 namespace warpfold::calls {
 
@@ -72,9 +72,9 @@ std::string run_sum(const On& on, const sum_request& q) {
     return with_stream(q.in, [&](const auto& source) {
         using A = typename std::remove_cvref_t<decltype(source)>::element;
         if constexpr (std::is_floating_point_v<A>) {
-            return shortest_text_of(stream_exact_sum(on, source, options_of(q.how)));
+            return shortest_text_of(chunked_exact_sum(on, source, options_of(q.how)));
         } else {
-            return text_of(stream_transform_reduce(on, source, as_long{}, add_long{}, options_of(q.how)));
+            return text_of(chunked_transform_reduce(on, source, as_long{}, add_long{}, options_of(q.how)));
         }
     });
 }

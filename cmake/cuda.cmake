@@ -59,7 +59,7 @@ function(warpfold_cuda_objects out)
     get_filename_component(folder "${object}" DIRECTORY)
     file(MAKE_DIRECTORY "${folder}")
     add_custom_command(OUTPUT "${object}"
-      COMMAND "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -MD -MF "${object}.d" -MT "${object}" -c "${source}"
+      COMMAND ${WARPFOLD_COMPILER_CACHE} "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -MD -MF "${object}.d" -MT "${object}" -c "${source}"
         -o "${object}"
       DEPENDS "${source}" "${WARPFOLD_NVCC}"
       DEPFILE "${object}.d"

@@ -20,6 +20,16 @@ endif()
 # CMake's own default for this type is -O2, with which older compilers vectorise little.
 string(REPLACE "-O2" "-O3" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 
+# ccache, where it is installed: a file that was compiled before is copied.
+find_program(WARPFOLD_COMPILER_CACHE ccache)
+if(WARPFOLD_COMPILER_CACHE)
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${WARPFOLD_COMPILER_CACHE}")
+  endif()
+else()
+  set(WARPFOLD_COMPILER_CACHE "")
+endif()
+
 # Link to it for our warnings and include root: target_link_libraries(x PRIVATE warpfold::house)
 add_library(warpfold_house INTERFACE)
 add_library(warpfold::house ALIAS warpfold_house)

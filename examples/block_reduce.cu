@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "warpfold/block/reduce.cuh"
-#include "warpfold/gpu/error.hpp"
+#include "warpfold/gpu/core/error.hpp"
 
 struct moments {
     float count, mean, squares; // squares: the sum of squared distances from the mean

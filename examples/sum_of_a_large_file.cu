@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include "warpfold/stream.cuh"
+#include "warpfold/chunked.cuh"
 
 namespace {
 
@@ -39,15 +39,15 @@ int main(int argc, char** argv) {
         if (argc < 2) {
             ::unlink(name.c_str());
         }
-        warpfold::stream_buffers buffers; // the pinned memory that all three calls go through
-        warpfold::stream_options options;
+        warpfold::transfer_buffers buffers; // the pinned memory that all three calls go through
+        warpfold::chunked_options options;
         options.buffers = &buffers;
-        const float sum = warpfold::stream_exact_sum(warpfold::gpu{}, numbers, options);
-        const auto [smallest, largest] = warpfold::stream_min_max(warpfold::gpu{}, numbers, options);
+        const float sum = warpfold::chunked_exact_sum(warpfold::gpu{}, numbers, options);
+        const auto [smallest, largest] = warpfold::chunked_min_max(warpfold::gpu{}, numbers, options);
         std::printf("%llu numbers from %g to %g, sum %.9g\n", static_cast<unsigned long long>(numbers.size()), smallest,
                     largest, sum);
         const warpfold::even_bins<float> bins(smallest, std::nextafter(largest, INFINITY), 4);
-        for (const auto count : warpfold::stream_histogram(warpfold::gpu{}, numbers, bins, options)) {
+        for (const auto count : warpfold::chunked_histogram(warpfold::gpu{}, numbers, bins, options)) {
             std::printf("%llu\n", static_cast<unsigned long long>(count));
         }
     } catch (const std::exception& e) {

@@ -60,7 +60,7 @@ def page(subject, lines, facts):
 
 
 def stream_page(lines, facts):
-    """The table of benchmarks/library/stream.cu, whose columns are its own."""
+    """The table of benchmarks/library/chunked.cu, whose columns are its own."""
     notes = [line.lstrip("# ") for line in lines if line.startswith("#")]
     names = notes.pop().split("\t")
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
@@ -108,7 +108,7 @@ def main():
         (given.folder / f"library-sanitizer-{card}.md").write_text(text)
     for table in given.tables:
         lines = table.read_text().splitlines()
-        text = stream_page(lines, facts) if table.stem == "stream" else page(table.stem, lines, facts)
+        text = stream_page(lines, facts) if table.stem == "chunked" else page(table.stem, lines, facts)
         (given.folder / f"library-{table.stem.replace('_', '-')}-{card}.md").write_text(text)
 
 

@@ -20,7 +20,7 @@
 #include "tool/console.hpp"
 #include "tool/progress.hpp"
 #include "warpfold/bins.hpp"
-#include "warpfold/stream.hpp"
+#include "warpfold/chunked.hpp"
 
 namespace warpfold::tool {
 namespace {

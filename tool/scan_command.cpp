@@ -17,7 +17,7 @@
 #include "tool/command.hpp"
 #include "tool/console.hpp"
 #include "tool/progress.hpp"
-#include "warpfold/source.hpp"
+#include "warpfold/chunk_source.hpp"
 
 namespace warpfold::tool {
 namespace {

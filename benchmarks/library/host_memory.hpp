@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "warpfold/host/target.hpp"
+#include "warpfold/host/core/target.hpp"
 
 namespace warpfold::bench {
 

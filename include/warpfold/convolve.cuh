@@ -7,7 +7,7 @@
 #pragma once
 
 #include "warpfold/convolve.hpp"
-#include "warpfold/gpu/convolve.cuh"
+#include "warpfold/gpu/convolve/convolve.cuh"
 
 namespace warpfold {
 

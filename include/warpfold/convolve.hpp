@@ -31,7 +31,7 @@
 #include "warpfold/detail/convolve.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/float16.hpp"
-#include "warpfold/host/convolve.hpp"
+#include "warpfold/host/convolve/convolve.hpp"
 
 namespace warpfold {
 
@@ -275,7 +275,9 @@ void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::u
 namespace detail {
 
 template <class Range>
-concept sized_array = requires(Range& r) { std::data(r), std::size(r); };
+concept sized_array = requires(Range& r) {
+    std::data(r), std::size(r);
+};
 
 template <class Out, class Samples, class Mask>
 auto results_in(Out& out, const Samples& in, const Mask& mask, outputs which, const char* call) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "warpfold/exact_sum.hpp"
-#include "warpfold/gpu/exact_sum.cuh"
+#include "warpfold/gpu/exact_sum/exact_sum.cuh"
 
 namespace warpfold {
 

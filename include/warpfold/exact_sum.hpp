@@ -23,7 +23,7 @@
 #include <type_traits>
 
 #include "warpfold/error.hpp"
-#include "warpfold/host/exact_sum.hpp"
+#include "warpfold/host/exact_sum/exact_sum.hpp"
 #include "warpfold/reduce.hpp"
 
 namespace warpfold {
@@ -77,13 +77,12 @@ void exact_dot(const On& on, const A& a, const B& b, std::uint64_t n, const Out&
 }
 // Of two ranges of the same size; throws invalid_argument of others.
 template <class On, detail::array_like A, detail::array_like B, class... Out>
-    requires(!detail::counted_array_v<A, Out...>)
-auto exact_dot(const On& on, const A& a, const B& b, const Out&... out) {
+requires(!detail::counted_array_v<A, Out...>) auto exact_dot(const On& on, const A& a, const B& b, const Out&... out) {
     return warpfold::exact_dot(on, std::data(a), std::data(b), detail::common_size(a, b, "exact_dot"), out...);
 }
 template <class On, class A, class B, class... Out>
-    requires(std::is_array_v<A> || std::is_array_v<B>)
-auto exact_dot(const On& on, const A& a, const B& b, std::uint64_t n, const Out&... out) {
+requires(std::is_array_v<A> || std::is_array_v<B>) auto exact_dot(const On& on, const A& a, const B& b, std::uint64_t n,
+                                                                  const Out&... out) {
     return warpfold::exact_dot(on, detail::decayed(a), detail::decayed(b), n, out...);
 }
 

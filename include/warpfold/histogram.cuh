@@ -2,14 +2,12 @@
 // Histograms on a GPU and on the host's cores: for nvcc. The calls are described in histogram.hpp.
 #pragma once
 
-#include "warpfold/gpu/histogram.cuh"
+#include "warpfold/gpu/histogram/histogram.cuh"
 #include "warpfold/histogram.hpp"
 
 namespace warpfold {
 
 // Bytes of a workspace that any histogram needs, whatever its bins.
-[[nodiscard]] inline std::size_t histogram_workspace() {
-    return sizeof(detail::histogram_control);
-}
+[[nodiscard]] inline std::size_t histogram_workspace() { return sizeof(detail::histogram_control); }
 
 } // namespace warpfold

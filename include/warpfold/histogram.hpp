@@ -25,7 +25,7 @@
 #include "warpfold/bins.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
-#include "warpfold/host/histogram.hpp"
+#include "warpfold/host/histogram/histogram.hpp"
 
 namespace warpfold {
 
@@ -47,10 +47,10 @@ template <class Counts>
 concept count_container = !std::is_array_v<Counts> && count_range<Counts>;
 
 template <class C>
-concept counter = std::is_integral_v<C> && (sizeof(C) == 4 || sizeof(C) == 8);
+concept counter = std::is_integral_v<C> &&(sizeof(C) == 4 || sizeof(C) == 8);
 
 template <class C>
-concept weight_sum = std::is_arithmetic_v<C> && (sizeof(C) == 4 || sizeof(C) == 8);
+concept weight_sum = std::is_arithmetic_v<C> &&(sizeof(C) == 4 || sizeof(C) == 8);
 
 inline void need_room(std::uint64_t have, std::uint64_t bins, const char* call) {
     if (have != bins) {
@@ -84,25 +84,23 @@ auto count_place(Counts& counts, std::uint64_t bins, const char* call) {
 // --- histogram: how many samples are in each bin ---------------------------------------------------------------------
 
 template <class On, class In, detail::counter Counter, detail::bins_for<detail::element_t<In>> Bins>
-    requires(!detail::sample_range<In>)
-void histogram(const On& on, const In& in, std::uint64_t n, Counter* counts, const Bins& bins,
-               update mode = update::overwrite) {
+requires(!detail::sample_range<In>) void histogram(const On& on, const In& in, std::uint64_t n, Counter* counts,
+                                                   const Bins& bins, update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     detail::histogram_engine<On>::count(on, in, n, counts, of, mode, "histogram");
 }
 
 template <class On, class In, class Counts, detail::bins_for<detail::element_t<In>> Bins>
-    requires(!detail::sample_range<In> && detail::count_container<std::remove_reference_t<Counts>>)
-void histogram(const On& on, const In& in, std::uint64_t n, Counts&& counts, const Bins& bins,
-               update mode = update::overwrite) {
+requires(!detail::sample_range<In> && detail::count_container<std::remove_reference_t<Counts>>) void histogram(
+    const On& on, const In& in, std::uint64_t n, Counts&& counts, const Bins& bins, update mode = update::overwrite) {
     warpfold::histogram(on, in, n, detail::count_place(counts, bins.count(), "histogram"), bins, mode);
 }
 
 // The counts, when they are there.
 template <class On, class In, detail::bins_for<detail::element_t<In>> Bins>
-    requires(!detail::sample_range<In>)
-[[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, std::uint64_t n, const Bins& bins) {
+requires(!detail::sample_range<In>)
+    [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, std::uint64_t n, const Bins& bins) {
     return detail::histogram_engine<On>::values(
         on, bins.count(), [&](std::uint64_t* counts) { warpfold::histogram(on, in, n, counts, bins); }, "histogram");
 }
@@ -114,9 +112,10 @@ template <class On, class In, detail::bins_for<detail::element_t<In>> Bins>
 // matters.
 
 template <class On, class In, class Weights, detail::weight_sum Sum, detail::bins_for<detail::element_t<In>> Bins>
-    requires(!detail::sample_range<In> && !std::is_array_v<Weights>)
-void weighted_histogram(const On& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums,
-                        const Bins& bins, update mode = update::overwrite) {
+requires(!detail::sample_range<In> &&
+         !std::is_array_v<Weights>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
+                                                            std::uint64_t n, Sum* sums, const Bins& bins,
+                                                            update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     detail::histogram_engine<On>::weigh(on, in, weights, n, sums, of, mode, "weighted_histogram");
@@ -129,9 +128,10 @@ void weighted_histogram(const On& on, const In& in, const Weights& weights, std:
 
 template <unsigned Channels, class On, class In, detail::counter Counter, detail::bins_for<detail::element_t<In>> Bins,
           std::size_t Active>
-    requires(!detail::sample_range<In> && Active >= 1 && Active <= Channels && Channels <= 256)
-void histogram_channels(const On& on, const In& in, std::uint64_t n, Counter* counts,
-                        const std::array<Bins, Active>& bins, update mode = update::overwrite) {
+requires(!detail::sample_range<In> && Active >= 1 && Active <= Channels &&
+         Channels <= 256) void histogram_channels(const On& on, const In& in, std::uint64_t n, Counter* counts,
+                                                  const std::array<Bins, Active>& bins,
+                                                  update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::several_channels<decltype(detail::prepare(bins[0], S{})), Channels, Active> of(bins, S{});
     detail::histogram_engine<On>::count(on, in, n * Channels, counts, of, mode, "histogram_channels");
@@ -148,8 +148,9 @@ using sample_t = element_t<decltype(std::data(std::declval<const Range&>()))>;
 } // namespace detail
 
 template <class On, detail::sample_range Range, class Counts, detail::bins_for<detail::sample_t<Range>> Bins>
-    requires(!std::integral<std::remove_cvref_t<Counts>>)
-void histogram(const On& on, const Range& range, Counts&& counts, const Bins& bins, update mode = update::overwrite) {
+requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram(const On& on, const Range& range, Counts&& counts,
+                                                                     const Bins& bins,
+                                                                     update mode = update::overwrite) {
     warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)},
                         detail::count_place(counts, bins.count(), "histogram"), bins, mode);
 }
@@ -169,9 +170,10 @@ template <class On, class T, std::size_t N, detail::bins_for<T> Bins>
 
 template <class On, detail::sample_range Range, detail::sample_range Weights, class Sums,
           detail::bins_for<detail::sample_t<Range>> Bins>
-    requires(!std::integral<std::remove_cvref_t<Sums>>)
-void weighted_histogram(const On& on, const Range& range, const Weights& weights, Sums&& sums, const Bins& bins,
-                        update mode = update::overwrite) {
+requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(const On& on, const Range& range,
+                                                                            const Weights& weights, Sums&& sums,
+                                                                            const Bins& bins,
+                                                                            update mode = update::overwrite) {
     if (std::size(range) != std::size(weights)) {
         throw invalid_argument("warpfold: weighted_histogram: there are " + std::to_string(std::size(range)) +
                                " samples, and " + std::to_string(std::size(weights)) + " weights");
@@ -180,17 +182,19 @@ void weighted_histogram(const On& on, const Range& range, const Weights& weights
                                  detail::count_place(sums, bins.count(), "weighted_histogram"), bins, mode);
 }
 template <class On, class In, class Weights, class Sums, class Bins>
-    requires(std::is_array_v<In> || std::is_array_v<Weights>)
-void weighted_histogram(const On& on, const In& in, const Weights& weights, std::uint64_t n, Sums* sums,
-                        const Bins& bins, update mode = update::overwrite) {
+requires(std::is_array_v<In> ||
+         std::is_array_v<Weights>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
+                                                           std::uint64_t n, Sums* sums, const Bins& bins,
+                                                           update mode = update::overwrite) {
     warpfold::weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n, sums, bins, mode);
 }
 
 template <unsigned Channels, class On, detail::sample_range Range, class Counts,
           detail::bins_for<detail::sample_t<Range>> Bins, std::size_t Active>
-    requires(!std::integral<std::remove_cvref_t<Counts>>)
-void histogram_channels(const On& on, const Range& range, Counts&& counts, const std::array<Bins, Active>& bins,
-                        update mode = update::overwrite) {
+requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram_channels(const On& on, const Range& range,
+                                                                              Counts&& counts,
+                                                                              const std::array<Bins, Active>& bins,
+                                                                              update mode = update::overwrite) {
     if (std::size(range) % Channels != 0) {
         throw invalid_argument("warpfold: histogram_channels: " + std::to_string(std::size(range)) +
                                " samples are no whole number of pixels of " + std::to_string(Channels));

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "warpfold/gpu/reduce.cuh"
+#include "warpfold/gpu/reduce/reduce.cuh"
 #include "warpfold/reduce.hpp"
 
 namespace warpfold {

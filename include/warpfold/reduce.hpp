@@ -30,7 +30,7 @@
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
-#include "warpfold/host/reduce.hpp"
+#include "warpfold/host/reduce/reduce.hpp"
 #include "warpfold/operation.hpp"
 
 namespace warpfold {
@@ -46,9 +46,13 @@ namespace detail {
 
 // A pointer or an iterator, and one that a value of type R can be put at.
 template <class Out>
-concept place = std::is_pointer_v<Out> || requires(const Out& out) { out.operator*(); };
+concept place = std::is_pointer_v<Out> || requires(const Out& out) {
+    out.operator*();
+};
 template <class Out, class R>
-concept place_for = place<Out> && requires(const Out& out, const R& value) { *out = value; };
+concept place_for = place<Out> && requires(const Out& out, const R& value) {
+    *out = value;
+};
 
 template <class Range>
 concept array_like = requires(const Range& r) {
@@ -151,31 +155,32 @@ void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, co
 
 // The value, of an operation with an identity; the identity where there are no elements.
 template <class On, class In, class Map, class Op = sum>
-    requires(!detail::array_like<In> && detail::maps<Map, In>)
-[[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op = {}) {
+requires(!detail::array_like<In> && detail::maps<Map, In>)
+    [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map,
+                                        const Op& op = {}) {
     return detail::fold_value("transform_reduce", on, in, n, map, op);
 }
 
 // op(initial, the rest), of any operation; `initial` where there are no elements.
 template <class On, class In, class Map, class Op>
-    requires(!detail::array_like<In> && detail::maps<Map, In>)
-[[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
-                                    const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
+requires(!detail::array_like<In> && detail::maps<Map, In>)
+    [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
+                                        const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
     return detail::fold_value("transform_reduce", on, in, n, map, op, initial);
 }
 
 // The same with a place for the value.
 template <class On, class In, class Out, class Map, class Op = sum>
-    requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
-            detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>>
-void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op = {}) {
+requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
+    detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>> void transform_reduce(
+        const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op = {}) {
     detail::fold_into("transform_reduce", on, in, n, out, map, op);
 }
 template <class On, class In, class Out, class Map, class Op>
-    requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
-            detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>>
-void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
-                      const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
+requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
+    detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>> void transform_reduce(
+        const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
+        const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
     detail::fold_into("transform_reduce", on, in, n, out, map, op, initial);
 }
 
@@ -183,29 +188,29 @@ void transform_reduce(const On& on, const In& in, std::uint64_t n, const Out& ou
 
 // The value, of an operation with an identity; the identity where there are no elements.
 template <class On, class In, class Op = sum>
-    requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
-[[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
+requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
+    [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
     return detail::fold_value("reduce", on, in, n, detail::as_it_is{}, op);
 }
 
 // op(initial, the rest), of any operation; `initial` where there are no elements.
 template <class On, class In, class Op>
-    requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
-[[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
-                                            const detail::fold_t<In, Op>& initial) {
+requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
+    [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
+                                                const detail::fold_t<In, Op>& initial) {
     return detail::fold_value("reduce", on, in, n, detail::as_it_is{}, op, initial);
 }
 
 // The same with a place for the value.
 template <class On, class In, class Out, class Op = sum>
-    requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>)
-void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op = {}) {
+requires(!detail::array_like<In> &&
+         detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(const On& on, const In& in, std::uint64_t n,
+                                                                     const Out& out, const Op& op = {}) {
     detail::fold_into("reduce", on, in, n, out, detail::as_it_is{}, op);
 }
 template <class On, class In, class Out, class Op>
-    requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>)
-void reduce(const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op,
-            const detail::fold_t<In, Op>& initial) {
+requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(
+    const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op, const detail::fold_t<In, Op>& initial) {
     detail::fold_into("reduce", on, in, n, out, detail::as_it_is{}, op, initial);
 }
 
@@ -229,14 +234,15 @@ struct given<as_count<Predicate>> : given<Predicate> {};
 } // namespace detail
 
 template <class On, class In, class Predicate>
-    requires(!detail::array_like<In> && detail::maps<Predicate, In>)
-[[nodiscard]] std::uint64_t count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
+requires(!detail::array_like<In> && detail::maps<Predicate, In>) [[nodiscard]] std::uint64_t
+    count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
     const detail::as_count<detail::kept_t<Predicate>> one_or_none{predicate};
     return detail::fold_value("count_if", on, in, n, one_or_none, sum{});
 }
 template <class On, class In, class Out, class Predicate>
-    requires(!detail::array_like<In> && detail::place_for<Out, std::uint64_t>)
-void count_if(const On& on, const In& in, std::uint64_t n, const Out& out, const Predicate& predicate) {
+requires(!detail::array_like<In> &&
+         detail::place_for<Out, std::uint64_t>) void count_if(const On& on, const In& in, std::uint64_t n,
+                                                              const Out& out, const Predicate& predicate) {
     const detail::as_count<detail::kept_t<Predicate>> one_or_none{predicate};
     detail::fold_into("count_if", on, in, n, out, one_or_none, sum{});
 }
@@ -291,30 +297,28 @@ template <bool Smallest, class On, class In, class Out>
 void arg_into(const On& on, const In& in, std::uint64_t n, const Out& out, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
     need_elements(n, call);
-    reduce_engine<On>::template into<typename fold::folded>(
-        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, read_again<In>{in}, out, call);
+    reduce_engine<On>::template into<typename fold::folded>(on, in, n, typename fold::folded_map{},
+                                                            typename fold::folded_op{}, read_again<In>{in}, out, call);
 }
 
 } // namespace detail
 
 template <class On, class In>
-    requires(!detail::array_like<In>)
-[[nodiscard]] located<detail::element_t<In>> arg_min(const On& on, const In& in, std::uint64_t n) {
+requires(!detail::array_like<In>)
+    [[nodiscard]] located<detail::element_t<In>> arg_min(const On& on, const In& in, std::uint64_t n) {
     return detail::arg_value<true>(on, in, n, "arg_min");
 }
 template <class On, class In, detail::place_for<located<detail::element_t<In>>> Out>
-    requires(!detail::array_like<In>)
-void arg_min(const On& on, const In& in, std::uint64_t n, const Out& out) {
+requires(!detail::array_like<In>) void arg_min(const On& on, const In& in, std::uint64_t n, const Out& out) {
     detail::arg_into<true>(on, in, n, out, "arg_min");
 }
 template <class On, class In>
-    requires(!detail::array_like<In>)
-[[nodiscard]] located<detail::element_t<In>> arg_max(const On& on, const In& in, std::uint64_t n) {
+requires(!detail::array_like<In>)
+    [[nodiscard]] located<detail::element_t<In>> arg_max(const On& on, const In& in, std::uint64_t n) {
     return detail::arg_value<false>(on, in, n, "arg_max");
 }
 template <class On, class In, detail::place_for<located<detail::element_t<In>>> Out>
-    requires(!detail::array_like<In>)
-void arg_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
+requires(!detail::array_like<In>) void arg_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
     detail::arg_into<false>(on, in, n, out, "arg_max");
 }
 
@@ -323,22 +327,19 @@ void arg_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
 // elements.
 
 template <class On, class In>
-    requires(!detail::array_like<In>)
-[[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, std::uint64_t n) {
+requires(!detail::array_like<In>)
+    [[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, std::uint64_t n) {
     using T = detail::element_t<In>;
     detail::need_elements(n, "min_max");
-    return detail::reduce_engine<On>::template value<extremes<T>>(on, in, n, detail::as_extremes<T>{},
-                                                                   detail::further_extremes{}, detail::unchanged{},
-                                                                   "min_max");
+    return detail::reduce_engine<On>::template value<extremes<T>>(
+        on, in, n, detail::as_extremes<T>{}, detail::further_extremes{}, detail::unchanged{}, "min_max");
 }
 template <class On, class In, detail::place_for<extremes<detail::element_t<In>>> Out>
-    requires(!detail::array_like<In>)
-void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
+requires(!detail::array_like<In>) void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
     using T = detail::element_t<In>;
     detail::need_elements(n, "min_max");
-    detail::reduce_engine<On>::template into<extremes<T>>(on, in, n, detail::as_extremes<T>{},
-                                                          detail::further_extremes{}, detail::unchanged{}, out,
-                                                          "min_max");
+    detail::reduce_engine<On>::template into<extremes<T>>(
+        on, in, n, detail::as_extremes<T>{}, detail::further_extremes{}, detail::unchanged{}, out, "min_max");
 }
 
 // --- the same of one range -------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 // Scans on a GPU and on the host's cores: for nvcc. The calls are described in scan.hpp.
 #pragma once
 
-#include "warpfold/gpu/scan.cuh"
+#include "warpfold/gpu/scan/scan.cuh"
 #include "warpfold/scan.hpp"
 
 namespace warpfold {

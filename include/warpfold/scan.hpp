@@ -44,7 +44,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_how.hpp"
 #include "warpfold/error.hpp"
-#include "warpfold/host/scan.hpp"
+#include "warpfold/host/scan/scan.hpp"
 #include "warpfold/operation.hpp"
 
 namespace warpfold {
@@ -116,7 +116,8 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     using A = scan_value_t<Op, From, Map, Place>;
     (void)need_result<A>{};
     (void)need_operation<Op, A>{};
-    static_assert(requires(const Place& p) { p[std::uint64_t{}]; }, "the output is a pointer or has out[k]");
+    static_assert(
+        requires(const Place& p) { p[std::uint64_t{}]; }, "the output is a pointer or has out[k]");
     static_assert(!std::is_const_v<std::remove_reference_t<decltype(place[std::uint64_t{}])>>,
                   "the output's elements are const");
     static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<kept_t<Op>>,
@@ -149,25 +150,25 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
 } // namespace detail
 
 template <class On, class In, class Out, class Op = sum, class... How>
-    requires(!detail::scan_range<In>)
-void inclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out, const Op& op = {}, const How&... how) {
+requires(!detail::scan_range<In>) void inclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
+                                                      const Op& op = {}, const How&... how) {
     detail::scan_call<true>("inclusive_scan", on, in, n, out, detail::as_it_is{}, op, how...);
 }
 template <class On, class In, class Out, class Op = sum, class... How>
-    requires(!detail::scan_range<In>)
-void exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out, const Op& op = {}, const How&... how) {
+requires(!detail::scan_range<In>) void exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
+                                                      const Op& op = {}, const How&... how) {
     detail::scan_call<false>("exclusive_scan", on, in, n, out, detail::as_it_is{}, op, how...);
 }
 template <class On, class In, class Out, class Map, class Op = sum, class... How>
-    requires(!detail::scan_range<In> && detail::maps<Map, In>)
-void transform_inclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out, const Map& map, const Op& op = {},
-                              const How&... how) {
+requires(!detail::scan_range<In> &&
+         detail::maps<Map, In>) void transform_inclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
+                                                              const Map& map, const Op& op = {}, const How&... how) {
     detail::scan_call<true>("transform_inclusive_scan", on, in, n, out, map, op, how...);
 }
 template <class On, class In, class Out, class Map, class Op = sum, class... How>
-    requires(!detail::scan_range<In> && detail::maps<Map, In>)
-void transform_exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out, const Map& map, const Op& op = {},
-                              const How&... how) {
+requires(!detail::scan_range<In> &&
+         detail::maps<Map, In>) void transform_exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
+                                                              const Map& map, const Op& op = {}, const How&... how) {
     detail::scan_call<false>("transform_exclusive_scan", on, in, n, out, map, op, how...);
 }
 

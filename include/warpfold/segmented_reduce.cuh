@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "warpfold/gpu/segmented_reduce.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_reduce.cuh"
 #include "warpfold/segmented_reduce.hpp"
 
 namespace warpfold {

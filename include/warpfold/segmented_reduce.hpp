@@ -22,7 +22,7 @@
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
-#include "warpfold/host/segmented_reduce.hpp"
+#include "warpfold/host/segmented_reduce/segmented_reduce.hpp"
 #include "warpfold/operation.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -49,21 +49,26 @@ concept places_for = requires(const Out& out, const R& value) {
 
 // out[s] = op over the elements of segment s, for s in [0, segments); its identity where there are none.
 template <class On, class In, detail::segment_bounds Offsets, class Out, class Op = sum>
-    requires(!detail::array_like<In> && !detail::array_like<Out> && detail::places_for<Out, detail::fold_t<In, Op>>)
-void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out,
-                      const Op& op = {}) {
+requires(!detail::array_like<In> && !detail::array_like<Out> &&
+         detail::places_for<Out, detail::fold_t<In, Op>>) void segmented_reduce(const On& on, const In& in,
+                                                                                const Offsets& offsets,
+                                                                                std::uint64_t segments, const Out& out,
+                                                                                const Op& op = {}) {
     using A = detail::fold_t<In, Op>;
     (void)detail::need_operation<Op, A>{};
     (void)detail::need_identity<Op, A>{};
-    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{},
-                                                   detail::known<A>(op), detail::unchanged{}, out, "segmented_reduce");
+    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{}, detail::known<A>(op),
+                                                   detail::unchanged{}, out, "segmented_reduce");
 }
 
 // out[s] = op(initial, the rest), of any operation; `initial` where the segment has no elements.
 template <class On, class In, detail::segment_bounds Offsets, class Out, class Op>
-    requires(!detail::array_like<In> && !detail::array_like<Out> && detail::places_for<Out, detail::fold_t<In, Op>>)
-void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out,
-                      const Op& op, const detail::fold_t<In, Op>& initial) {
+requires(!detail::array_like<In> && !detail::array_like<Out> &&
+         detail::places_for<Out, detail::fold_t<In, Op>>) void segmented_reduce(const On& on, const In& in,
+                                                                                const Offsets& offsets,
+                                                                                std::uint64_t segments, const Out& out,
+                                                                                const Op& op,
+                                                                                const detail::fold_t<In, Op>& initial) {
     using A = detail::fold_t<In, Op>;
     (void)detail::need_operation<Op, A>{};
     using By = detail::known_operation_t<Op, A>;
@@ -95,9 +100,11 @@ auto begin_of(X& x) {
 } // namespace detail
 
 template <class On, class In, class Offsets, class Out, class... Rest>
-    requires(detail::array_like<In> || detail::array_like<Offsets> || detail::array_like<std::remove_cvref_t<Out>>)
-void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, Out&& out,
-                      const Rest&... rest) {
+requires(detail::array_like<In> || detail::array_like<Offsets> ||
+         detail::array_like<std::remove_cvref_t<Out>>) void segmented_reduce(const On& on, const In& in,
+                                                                             const Offsets& offsets,
+                                                                             std::uint64_t segments, Out&& out,
+                                                                             const Rest&... rest) {
     warpfold::segmented_reduce(on, detail::begin_of(in), detail::begin_of(offsets), segments, detail::begin_of(out),
                                rest...);
 }
@@ -105,8 +112,9 @@ void segmented_reduce(const On& on, const In& in, const Offsets& offsets, std::u
 // As many segments as the offsets are, less one. Throws invalid_argument where there are none, where a range of results
 // has less room and, on the host, where the last offset is behind the end of a range of elements.
 template <class On, class In, detail::array_like Offsets, class Out, class... Rest>
-    requires(!std::integral<std::remove_cvref_t<Out>>)
-void segmented_reduce(const On& on, const In& in, const Offsets& offsets, Out&& out, const Rest&... rest) {
+requires(!std::integral<std::remove_cvref_t<Out>>) void segmented_reduce(const On& on, const In& in,
+                                                                         const Offsets& offsets, Out&& out,
+                                                                         const Rest&... rest) {
     const auto fail = [](const std::string& what) { throw invalid_argument("warpfold: segmented_reduce: " + what); };
     if (std::size(offsets) == 0) {
         fail("there are no offsets, and they are one more than segments");

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "ladder/frame/step.hpp"
-#include "warpfold/gpu/target.hpp"
+#include "warpfold/gpu/core/target.hpp"
 
 namespace warpfold::ladder::frame {
 

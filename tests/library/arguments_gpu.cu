@@ -11,12 +11,12 @@
 #include "tests/library/device_array.hpp"
 #include "tests/library/standard_cases.hpp"
 #include "tests/runtime/programs/check.hpp"
+#include "warpfold/chunked.cuh"
 #include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
 #include "warpfold/segmented_reduce.cuh"
-#include "warpfold/stream.cuh"
 
 using namespace warpfold;
 using tests::on_device;
@@ -51,7 +51,7 @@ void ranges() {
     const on_device<int> there(data), running(5000);
     const std::span<const int> in(there.data(), data.size());
     CHECK(reduce(gpu{}, in, std::plus<long>{}) == reduce(host{1}, data));
-    CHECK(stream_reduce(gpu{}, data, std::plus<>{}) == reduce(host{1}, data));
+    CHECK(chunked_reduce(gpu{}, data, std::plus<>{}) == reduce(host{1}, data));
     inclusive_scan(gpu{}, in, std::span(running.data(), data.size()), std::plus<>{});
     CHECK(running.read().back() == reduce(host{1}, data));
 

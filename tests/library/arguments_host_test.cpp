@@ -12,13 +12,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/library/standard_cases.hpp"
+#include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
 #include "warpfold/histogram.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
 #include "warpfold/segmented_reduce.hpp"
-#include "warpfold/stream.hpp"
 
 namespace warpfold {
 
@@ -107,7 +107,7 @@ TEST(StandardOperations, OfTheTypeThatTheyName) {
     const std::vector<double> infinite{1, std::numeric_limits<double>::infinity(), 2};
     EXPECT_EQ(reduce(host{}, infinite, std::plus<>{}), infinite[1]);
     EXPECT_TRUE(std::isnan(reduce(host{}, infinite, std::multiplies<>{}, 0.0)));
-    EXPECT_EQ(stream_reduce(host{}, large, std::plus<long>{}), 1000l * std::numeric_limits<int>::max());
+    EXPECT_EQ(chunked_reduce(host{}, large, std::plus<long>{}), 1000l * std::numeric_limits<int>::max());
 }
 
 TEST(Arguments, OperationsOfOtherTypesStayAsTheyAre) {
@@ -140,9 +140,9 @@ TEST(Arguments, FunctionsByTheirNames) {
     segmented_reduce(on, in, bounds, out, larger, 0);
     EXPECT_TRUE(out[0] == 3 && out[1] == 5);
     EXPECT_EQ(histogram(on, in, function_bins(doubled, 7))[2], 2u);
-    EXPECT_EQ(stream_count_if(on, in, is_odd), 4u);
-    EXPECT_EQ(stream_transform_reduce(on, in, doubled, larger, 0), 10);
-    stream_inclusive_scan(on, in, out, larger);
+    EXPECT_EQ(chunked_count_if(on, in, is_odd), 4u);
+    EXPECT_EQ(chunked_transform_reduce(on, in, doubled, larger, 0), 10);
+    chunked_inclusive_scan(on, in, out, larger);
     EXPECT_EQ(out[4], 5);
 }
 
@@ -323,13 +323,13 @@ TEST(Arguments, SegmentsAndConvolutionsAndOptions) {
     EXPECT_NE(refused([&] { convolve(on, samples, mask, results, {.which = outputs::full}); }).find("room for 3 of 4"),
               std::string::npos);
 
-    stream_options small;
+    chunked_options small;
     small.chunk_bytes = 8;
-    EXPECT_EQ(stream_reduce(on, ones, small), 6);
-    EXPECT_EQ(stream_transform_reduce(on, ones, doubled, small), 12);
-    stream_inclusive_scan(on, ones, out, small);
+    EXPECT_EQ(chunked_reduce(on, ones, small), 6);
+    EXPECT_EQ(chunked_transform_reduce(on, ones, doubled, small), 12);
+    chunked_inclusive_scan(on, ones, out, small);
     EXPECT_EQ(out[5], 6);
-    stream_exclusive_scan(on, ones, out, small);
+    chunked_exclusive_scan(on, ones, out, small);
     EXPECT_EQ(out[5], 5);
 }
 

@@ -6,11 +6,11 @@
 
 #include "tests/library/device_array.hpp"
 #include "tests/runtime/programs/check.hpp"
+#include "warpfold/chunked.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
 #include "warpfold/segmented_reduce.cuh"
-#include "warpfold/stream.cuh"
 
 using namespace warpfold;
 
@@ -54,8 +54,8 @@ int main() {
     CHECK(transform_reduce(gpu{}, in, n, halved{}) == running);
     CHECK(reduce(gpu{}, in, n, larger, -100.0f) == largest);
     CHECK(reduce(gpu{}, in, n, commutes(larger), -100.0f) == largest);
-    CHECK(stream_count_if(gpu{}, data, is_above) == above);
-    CHECK(stream_transform_reduce(gpu{}, data, times_index) == by_index);
+    CHECK(chunked_count_if(gpu{}, data, is_above) == above);
+    CHECK(chunked_transform_reduce(gpu{}, data, times_index) == by_index);
 
     const tests::on_device<std::uint64_t> offsets(std::vector<std::uint64_t>{0, 1, n});
     const tests::on_device<float> of_segments(2);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
 #include "warpfold/exact_sum.hpp"
@@ -12,7 +13,6 @@
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
 #include "warpfold/segmented_reduce.hpp"
-#include "warpfold/stream.hpp"
 
 namespace {
 
@@ -48,13 +48,13 @@ void folds(const std::vector<T>& in, std::vector<T>& out) {
     segmented_reduce(on, in, begins, out, larger<T>, T(0));
     segmented_reduce(on, in.data(), equal_segments{3}, 2, &total);
 
-    stream_inclusive_scan(on, in, out);
-    stream_exclusive_scan(on, file_source<T>("x"), file_sink<T>("y"), maximum{}, T(1), reversed);
-    stream_inclusive_scan(on, descriptor_source<T>(0), to_function<T>([](const T*, std::uint64_t) {}), larger<T>);
+    chunked_inclusive_scan(on, in, out);
+    chunked_exclusive_scan(on, file_source<T>("x"), file_sink<T>("y"), maximum{}, T(1), reversed);
+    chunked_inclusive_scan(on, descriptor_source<T>(0), to_function<T>([](const T*, std::uint64_t) {}), larger<T>);
     auto nothing = from_function<T>([](T*, std::uint64_t) { return 0; });
-    out.push_back(static_cast<T>(stream_transform_reduce(on, nothing, weighed)));
-    out = {static_cast<T>(stream_reduce(on, in)), stream_arg_min(on, in).value, stream_min_max(on, in).smallest,
-           static_cast<T>(stream_count_if(on, in, above_one<T>))};
+    out.push_back(static_cast<T>(chunked_transform_reduce(on, nothing, weighed)));
+    out = {static_cast<T>(chunked_reduce(on, in)), chunked_arg_min(on, in).value, chunked_min_max(on, in).smallest,
+           static_cast<T>(chunked_count_if(on, in, above_one<T>))};
 }
 
 template <class T>
@@ -70,7 +70,7 @@ void histograms(const std::vector<T>& in) {
     (void)histogram(on, in, edge_bins(edges));
     weighted_histogram(on, in, in, sums, even_bins(0, 100, 4));
     histogram_channels<3>(on, in, counts, std::array{even_bins(0, 10, 2), even_bins(0, 10, 2)});
-    (void)stream_histogram(on, in, even_bins(0, 10, 10));
+    (void)chunked_histogram(on, in, even_bins(0, 10, 10));
 }
 
 template <class T>
@@ -79,7 +79,7 @@ void exact_sums(const std::vector<T>& in) {
     T value{};
     exact_sum(on, in, &value);
     exact_accumulator<T> all;
-    all.add(exact_dot(on, in, in) + stream_exact_sum(on, in));
+    all.add(exact_dot(on, in, in) + chunked_exact_sum(on, in));
     all.add(on, in);
     all.add(all);
     value = all.value();

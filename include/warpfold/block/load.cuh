@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/gpu/run.cuh"
+#include "warpfold/gpu/core/run.cuh"
 
 namespace warpfold::block {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "warpfold/block/load.cuh"
-#include "warpfold/gpu/run.cuh"
+#include "warpfold/gpu/core/run.cuh"
 
 namespace warpfold::block {
 

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+// Where the calls of chunked.hpp read, and where they write.
+//
+// A **source** is any of these:
+//   a range in the host's memory, with data() and size(): std::span, std::vector. On a GPU pinned memory is copied from
+//       where it is, other memory through pinned buffers;
+//   file_source<T>(path): the elements of a file;
+//   descriptor_source<T>(fd): what comes out of a pipe or a socket;
+//   from_function<T>(fill): what a function makes; fill(T* to, std::uint64_t most) says how many it has put there, and
+//       0 at the end. It is called by one thread at a time, in order;
+//   an object of your own with a type `element` and either fill(to, most) as above, or size() and
+//       read(first, to, count), which puts the elements [first, first + count) at `to` and may be called by several
+//       threads at the same time. Both may throw: the call ends with that exception.
+// Elements that are stored otherwise: where the object also has stored_bytes() and view(const void* chunk), `to` is a
+// void*, an element takes stored_bytes() there, and view(chunk)[k] is the k-th element of a chunk; on a GPU that is
+// evaluated by the kernel.
+//
+// A **sink** is a range in the host's memory that can be written to and is large enough, file_sink<T>(path),
+// to_function<T>(put), or an object of your own with a type `element` and either put(from, count), called in order, or
+// write(first, from, count), called by several threads.
+#pragma once
+
+#include <cerrno>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "warpfold/error.hpp"
+
+namespace warpfold {
+
+// A file cannot be opened, read or written, or is not what was expected; the message begins with its name.
+struct file_error : error {
+    using error::error;
+};
+
+namespace detail {
+
+// An open file.
+class file_handle {
+public:
+    file_handle(std::string path, int flags) : path_(std::move(path)) {
+        // Not blocking: a pipe that nobody writes to must not hang the open.
+        descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
+        if (descriptor_ < 0) {
+            fail(std::strerror(errno));
+        }
+        struct stat facts {};
+        if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+            ::close(descriptor_);
+            fail(S_ISDIR(facts.st_mode) ? "it is a directory" : "it is no regular file");
+        }
+        bytes_ = static_cast<std::uint64_t>(facts.st_size);
+    }
+    file_handle(file_handle&& other) noexcept
+        : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), bytes_(other.bytes_) {}
+    file_handle& operator=(file_handle&&) = delete;
+    ~file_handle() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[noreturn]] void fail(const std::string& what) const { throw file_error("warpfold: " + path_ + ": " + what); }
+
+    void read(std::uint64_t at, void* to, std::uint64_t bytes) const {
+        auto* place = static_cast<unsigned char*>(to);
+        while (bytes != 0) {
+            const ssize_t got = ::pread(descriptor_, place, bytes, static_cast<off_t>(at));
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got < 0) {
+                fail(std::strerror(errno));
+            }
+            if (got == 0) {
+                fail("it ends after " + std::to_string(at) + " of " + std::to_string(bytes_) +
+                     " bytes: it became shorter while it was read");
+            }
+            place += got;
+            at += static_cast<std::uint64_t>(got);
+            bytes -= static_cast<std::uint64_t>(got);
+        }
+    }
+    void write(std::uint64_t at, const void* from, std::uint64_t bytes) const {
+        const auto* place = static_cast<const unsigned char*>(from);
+        while (bytes != 0) {
+            const ssize_t done = ::pwrite(descriptor_, place, bytes, static_cast<off_t>(at));
+            if (done < 0 && errno == EINTR) {
+                continue;
+            }
+            if (done < 0) {
+                fail(std::strerror(errno));
+            }
+            place += done;
+            at += static_cast<std::uint64_t>(done);
+            bytes -= static_cast<std::uint64_t>(done);
+        }
+    }
+    void cut(std::uint64_t bytes) const {
+        if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+            fail(std::strerror(errno));
+        }
+    }
+
+private:
+    std::string path_;
+    int descriptor_ = -1;
+    std::uint64_t bytes_ = 0; // when it was opened
+};
+
+} // namespace detail
+
+// The elements of a regular file from byte `offset` on, as they lie in memory. Throws file_error.
+template <class T>
+requires std::is_trivially_copyable_v<T>
+class file_source {
+public:
+    using element = T;
+
+    // To the end of the file, which has to be the end of an element.
+    explicit file_source(std::string path, std::uint64_t offset = 0)
+        : file_(std::move(path), O_RDONLY), offset_(offset) {
+        const std::uint64_t there = bytes_behind();
+        if (there % sizeof(T) != 0) {
+            file_.fail(std::to_string(there) + " bytes are no whole number of elements of " +
+                       std::to_string(sizeof(T)));
+        }
+        count_ = there / sizeof(T);
+    }
+    // `count` elements.
+    file_source(std::string path, std::uint64_t offset, std::uint64_t count)
+        : file_(std::move(path), O_RDONLY), offset_(offset), count_(count) {
+        if (count > bytes_behind() / sizeof(T)) {
+            file_.fail("it has " + std::to_string(bytes_behind() / sizeof(T)) + " of " + std::to_string(count) +
+                       " elements");
+        }
+    }
+
+    [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
+    void read(std::uint64_t first, T* to, std::uint64_t count) const {
+        file_.read(offset_ + first * sizeof(T), to, count * sizeof(T));
+    }
+
+private:
+    [[nodiscard]] std::uint64_t bytes_behind() const {
+        if (offset_ > file_.bytes()) {
+            file_.fail("it has " + std::to_string(file_.bytes()) + " bytes, and elements begin behind " +
+                       std::to_string(offset_));
+        }
+        return file_.bytes() - offset_;
+    }
+
+    detail::file_handle file_;
+    std::uint64_t offset_ = 0, count_ = 0;
+};
+
+// What comes out of a file descriptor until its end; the descriptor stays open, and the caller's. Throws file_error,
+// also where the data end inside an element.
+template <class T>
+requires std::is_trivially_copyable_v<T>
+class descriptor_source {
+public:
+    using element = T;
+
+    explicit descriptor_source(int descriptor) : descriptor_(descriptor) {}
+
+    std::uint64_t fill(T* to, std::uint64_t most) {
+        auto* const place = reinterpret_cast<unsigned char*>(to);
+        std::uint64_t have = 0;
+        while (have < most * sizeof(T)) {
+            const ssize_t got = ::read(descriptor_, place + have, most * sizeof(T) - have);
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) { // it does not wait by itself
+                pollfd readable{descriptor_, POLLIN, 0};
+                (void)::poll(&readable, 1, -1);
+                continue;
+            }
+            if (got < 0) {
+                throw file_error(std::string("warpfold: descriptor: ") + std::strerror(errno));
+            }
+            if (got == 0) {
+                break;
+            }
+            have += static_cast<std::uint64_t>(got);
+        }
+        if (have % sizeof(T) != 0) {
+            throw file_error("warpfold: descriptor: the data end inside an element of " + std::to_string(sizeof(T)) +
+                             " bytes");
+        }
+        return have / sizeof(T);
+    }
+
+private:
+    int descriptor_;
+};
+
+// See above.
+template <class T, class Fill>
+class function_source {
+public:
+    using element = T;
+
+    explicit function_source(Fill fill) : fill_(std::move(fill)) {}
+    std::uint64_t fill(T* to, std::uint64_t most) { return static_cast<std::uint64_t>(fill_(to, most)); }
+
+private:
+    Fill fill_;
+};
+template <class T, class Fill>
+[[nodiscard]] function_source<T, Fill> from_function(Fill fill) {
+    return function_source<T, Fill>(std::move(fill));
+}
+
+// Elements into a file from byte `offset` on. The file is made if there is none; what it has is overwritten, and it
+// ends behind the last element when the call is through. Throws file_error.
+template <class T>
+requires std::is_trivially_copyable_v<T>
+class file_sink {
+public:
+    using element = T;
+
+    explicit file_sink(std::string path, std::uint64_t offset = 0)
+        : file_(std::move(path), O_RDWR | O_CREAT), offset_(offset) {}
+
+    void write(std::uint64_t first, const T* from, std::uint64_t count) const {
+        file_.write(offset_ + first * sizeof(T), from, count * sizeof(T));
+    }
+    // Called once, behind the last of `count` elements.
+    void finish(std::uint64_t count) const { file_.cut(offset_ + count * sizeof(T)); }
+
+private:
+    detail::file_handle file_;
+    std::uint64_t offset_;
+};
+
+template <class T, class Put>
+class function_sink {
+public:
+    using element = T;
+
+    explicit function_sink(Put put) : put_(std::move(put)) {}
+    void put(const T* from, std::uint64_t count) { put_(from, count); }
+
+private:
+    Put put_;
+};
+template <class T, class Put>
+[[nodiscard]] function_sink<T, Put> to_function(Put put) {
+    return function_sink<T, Put>(std::move(put));
+}
+
+namespace detail {
+
+template <class Range>
+concept host_range = requires(const Range& r) {
+    std::data(r);
+    std::size(r);
+};
+
+// A source that is memory.
+template <class T>
+struct memory_source {
+    using element = T;
+
+    [[nodiscard]] std::uint64_t size() const noexcept { return count; }
+    void read(std::uint64_t first, T* to, std::uint64_t n) const {
+        std::memcpy(static_cast<void*>(to), data + first, n * sizeof(T));
+    }
+
+    const T* data;
+    std::uint64_t count;
+};
+template <class T>
+struct memory_sink {
+    using element = T;
+
+    void write(std::uint64_t first, const T* from, std::uint64_t n) const {
+        std::memcpy(static_cast<void*>(data + first), from, n * sizeof(T));
+    }
+
+    T* data;
+    std::uint64_t count;
+};
+
+template <class S>
+inline constexpr bool in_memory_v = false;
+template <class T>
+inline constexpr bool in_memory_v<memory_source<T>> = true;
+template <class T>
+inline constexpr bool in_memory_v<memory_sink<T>> = true;
+
+// The source or sink itself, or that of a range.
+template <class S>
+decltype(auto) as_source(S& s) {
+    if constexpr (host_range<S>) {
+        using T = std::remove_cvref_t<decltype(*std::data(s))>;
+        return memory_source<T>{std::data(s), std::uint64_t{std::size(s)}};
+    } else {
+        return (s);
+    }
+}
+template <class S>
+decltype(auto) as_sink(S& s) {
+    if constexpr (host_range<S>) {
+        using T = std::remove_reference_t<decltype(*std::data(s))>;
+        return memory_sink<T>{std::data(s), std::uint64_t{std::size(s)}};
+    } else {
+        return (s);
+    }
+}
+
+template <class S>
+concept stored_otherwise = requires(const S& s, const void* chunk) {
+    { s.stored_bytes() } -> std::convertible_to<std::uint64_t>;
+    s.view(chunk);
+};
+template <class S>
+struct stored_as {
+    using type = typename S::element;
+};
+template <stored_otherwise S>
+struct stored_as<S> {
+    using type = void;
+};
+template <class S>
+using stored_t = typename stored_as<S>::type; // what a chunk is an array of; void where only the source knows
+
+template <class S>
+concept reads_anywhere = requires(S& s, std::uint64_t k, stored_t<S>* to) {
+    { s.size() } -> std::convertible_to<std::uint64_t>;
+    s.read(k, to, k);
+};
+template <class S>
+concept fills_in_order = requires(S& s, std::uint64_t most, stored_t<S>* to) {
+    { s.fill(to, most) } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept source_object = requires {
+    typename S::element;
+}
+&&(reads_anywhere<S> || fills_in_order<S>);
+
+template <class S>
+concept writes_anywhere = requires(S& s, std::uint64_t k, const typename S::element* from) {
+    s.write(k, from, k);
+};
+template <class S>
+concept puts_in_order = requires(S& s, std::uint64_t k, const typename S::element* from) {
+    s.put(from, k);
+};
+template <class S>
+concept sink_object = requires {
+    typename S::element;
+}
+&&(writes_anywhere<S> || puts_in_order<S>);
+
+template <class S>
+std::uint64_t stored_bytes(const S& source) {
+    if constexpr (stored_otherwise<S>) {
+        return source.stored_bytes();
+    } else {
+        return sizeof(typename S::element);
+    }
+}
+// The elements of a chunk.
+template <class S>
+auto view_of(const S& source, const void* chunk) {
+    if constexpr (stored_otherwise<S>) {
+        return source.view(chunk);
+    } else {
+        return static_cast<const typename S::element*>(chunk);
+    }
+}
+template <class S>
+using view_t = decltype(view_of(std::declval<const S&>(), nullptr));
+
+// Elements, where it is known; 0 where it is not.
+template <class S>
+std::uint64_t known_size(S& source) {
+    if constexpr (requires {
+                      { source.size() } -> std::convertible_to<std::uint64_t>;
+                  }) {
+        return source.size();
+    } else {
+        return 0;
+    }
+}
+
+} // namespace detail
+
+template <class S>
+concept chunked_source =
+    detail::host_range<std::remove_cvref_t<S>> || detail::source_object<std::remove_reference_t<S>>;
+template <class S>
+concept chunked_sink = detail::host_range<std::remove_cvref_t<S>> || detail::sink_object<std::remove_cvref_t<S>>;
+
+} // namespace warpfold

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Calls on data that a GPU, or the host, does not hold all at once: for nvcc. The calls are described in chunked.hpp.
+#pragma once
+
+#include "warpfold/chunked.hpp"
+#include "warpfold/exact_sum.cuh"
+#include "warpfold/gpu/chunked/chunked.cuh"
+#include "warpfold/histogram.cuh"
+#include "warpfold/reduce.cuh"
+#include "warpfold/scan.cuh"

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Streams through a GPU: while one chunk is worked on the next is copied, and those behind it are read by the host's
+// threads. What chunks come to is joined on the device, in their order.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "warpfold/chunked.hpp"
+#include "warpfold/gpu/chunked/copies.hpp"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/exact_sum/exact_accumulator.cuh"
+#include "warpfold/gpu/histogram/histogram.cuh"
+#include "warpfold/gpu/reduce/reduce.cuh"
+#include "warpfold/gpu/scan/scan.cuh"
+
+namespace warpfold::detail {
+
+// map, and in front of the element at `place` what stands at *carry, unless that is nullptr.
+template <class A, class Map, class Op>
+struct carried_map {
+    template <class T>
+    __device__ A operator()(const T& x, std::uint64_t index) const {
+        const A own = static_cast<A>(detail::mapped(map, x, index + first));
+        return index == place && carry != nullptr ? static_cast<A>(op(*carry, own)) : own;
+    }
+
+    Map map;
+    Op op;
+    const A* carry;
+    std::uint64_t place, first;
+};
+
+template <>
+struct chunked_engine<gpu> {
+    template <class Source, class Fold>
+    static typename Fold::value fold(const gpu& on, Source& source, const Fold& fold, const chunked_options& options,
+                                     const char* call) {
+        using T = typename Source::element;
+        using V = typename Fold::value;
+        const chunked_plan plan = plan_chunks(source, options);
+        const stream_ordered_memory memory(on.stream, sizeof(V));
+        auto* const total = static_cast<V*>(memory.data());
+        bool fresh = fold.initial == nullptr;
+        if (fresh) {
+            // Padding too, since all of it is copied back.
+            WARPFOLD_CHECK_CUDA(cudaMemsetAsync(total, 0, sizeof(V), on.stream));
+        } else {
+            WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(total, fold.initial, sizeof(V), cudaMemcpyHostToDevice, on.stream));
+        }
+        const auto fold_chunk = [&](const auto& in, std::uint64_t n, std::uint64_t first) {
+            const joining_place<V, decltype(fold.more)> place{total, fold.more, fresh};
+            reduce_engine<gpu>::into<typename Fold::folded>(on, in, n, fold.template map_at<T>(first), fold.op,
+                                                            fold.result_at(in, first), place, call);
+            fresh = false;
+        };
+        const std::uint64_t n = for_chunks(on, source, plan, options, fold_chunk);
+        if (n == 0) {
+            if constexpr (Fold::chooses) {
+                need_elements(n, call);
+            } else if (fresh) {
+                fold_chunk(view_of(std::as_const(source), nullptr), 0, 0);
+            }
+        }
+        V got;
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, total, sizeof(V), cudaMemcpyDeviceToHost, on.stream));
+        WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        return got;
+    }
+
+    template <class Source, class Bins>
+    static std::vector<std::uint64_t> count(const gpu& on, Source& source, const Bins& bins,
+                                            const chunked_options& options, const char* call) {
+        return histogram_engine<gpu>::values(
+            on, bins.count(),
+            [&](std::uint64_t* counts) {
+                for_chunks(on, source, plan_chunks(source, options), options,
+                           [&](const auto& in, std::uint64_t n, std::uint64_t) {
+                               histogram(on, in, n, counts, bins, update::add);
+                           });
+            },
+            call);
+    }
+
+    template <class Source>
+    static typename Source::element exact(const gpu& on, Source& source, const chunked_options& options,
+                                          const char* call) {
+        using T = typename Source::element;
+        const stream_ordered_memory memory(on.stream, sizeof(exact_limbs<T>));
+        exact_on_device<T> sum(on.stream, memory.data());
+        for_chunks(on, source, plan_chunks(source, options), options,
+                   [&](const auto& in, std::uint64_t n, std::uint64_t) { sum.add(in, n, call); });
+        long_accumulator<T, 1> total;
+        sum.fetch(total);
+        return total.value();
+    }
+
+    // The results of a chunk stand between two elements of room. One of them, on the side of the chunk before, gets
+    // what comes before the chunk: then an exclusive scan is the inclusive one, moved by one element.
+    template <bool Inclusive, bool Reverse, class A, class Source, class Sink, class Map, class Op, class Initial>
+    static void scan(const gpu& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
+                     const chunked_options& options, const char* call) {
+        const bool source_direct = goes_direct(source), sink_direct = goes_direct(sink);
+        const chunked_plan plan = plan_passage(source, options, !source_direct, !sink_direct);
+        const std::size_t in_bytes = source_direct ? 0 : aligned_bytes(plan.each * stored_bytes(source));
+        const std::size_t out_bytes = sink_direct ? 0 : aligned_bytes(plan.each * sizeof(A));
+        transfer_buffers own;
+        transfer_buffers& buffers = options.buffers != nullptr ? *options.buffers : own;
+        constexpr unsigned slots = chunked_tuning.host_buffers;
+        unsigned char* pinned = nullptr;
+        if (in_bytes + out_bytes != 0) {
+            pinned = static_cast<unsigned char*>(buffers.reserve((in_bytes + out_bytes) * slots));
+        }
+        chunked_downloads<Sink> results(on, sink, plan,
+                                        slots_in(pinned + slots * in_bytes, sink_direct ? 0 : slots, out_bytes));
+        chunked_uploads<Source> chunks(on, source, plan, slots_in(pinned, source_direct ? 0 : slots, in_bytes), Reverse,
+                                       options);
+        const A* before = nullptr; // the last result of the chunk before
+        for (auto chunk = chunks.next(); chunk.at.count != 0; chunk = chunks.next()) {
+            const std::uint64_t n = chunk.at.count;
+            need_room_for(sink, chunk.at.first + n, call);
+            A* const out = results.room();
+            A* const carry = Reverse ? out + n : out - 1;
+            bool carries = true;
+            if (before != nullptr) {
+                WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(carry, before, sizeof(A), cudaMemcpyDeviceToDevice, on.stream));
+            } else if constexpr (std::is_same_v<Initial, no_initial>) {
+                carries = false;
+            } else {
+                WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(carry, &initial, sizeof(A), cudaMemcpyHostToDevice, on.stream));
+            }
+            const carried_map<A, Map, Op> carried{map, op, carries ? carry : nullptr, Reverse ? n - 1 : 0,
+                                                  chunk.at.first};
+            const auto in = view_of(std::as_const(source), chunk.data);
+            if constexpr (Reverse) {
+                scan_call<true>(call, on, in, n, out, carried, op, reversed);
+            } else {
+                scan_call<true>(call, on, in, n, out, carried, op);
+            }
+            chunks.used();
+            results.send(Inclusive ? out : (Reverse ? out + 1 : out - 1), chunk.at);
+            before = Reverse ? out : out + n - 1;
+        }
+        results.finish(chunks.finish());
+    }
+
+private:
+    // work(in, n, first) puts the work on each chunk into the target's stream. Returns the number of elements.
+    template <class Source, class Work>
+    static std::uint64_t for_chunks(const gpu& on, Source& source, const chunked_plan& plan,
+                                    const chunked_options& options, const Work& work) {
+        const bool direct = goes_direct(source);
+        const std::size_t bytes = aligned_bytes(plan.each * stored_bytes(source));
+        transfer_buffers own;
+        transfer_buffers& buffers = options.buffers != nullptr ? *options.buffers : own;
+        constexpr unsigned slots = chunked_tuning.host_buffers;
+        chunked_uploads<Source> chunks(
+            on, source, plan, direct ? std::vector<void*>() : slots_in(buffers.reserve(slots * bytes), slots, bytes),
+            false, options);
+        for (auto chunk = chunks.next(); chunk.at.count != 0; chunk = chunks.next()) {
+            work(view_of(std::as_const(source), chunk.data), chunk.at.count, chunk.at.first);
+            chunks.used();
+        }
+        return chunks.finish();
+    }
+};
+
+} // namespace warpfold::detail

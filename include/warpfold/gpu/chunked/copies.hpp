@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// Copies between the host and a GPU in streams of their own, beside the one in which kernels run.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "warpfold/detail/chunked.hpp"
+#include "warpfold/gpu/chunked/buffers.hpp"
+#include "warpfold/gpu/core/stream_ordered_memory.hpp"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/host/chunked/read_ahead.hpp"
+#include "warpfold/host/chunked/write_behind.hpp"
+
+namespace warpfold::detail {
+
+// A stream that no other one waits for of itself.
+class side_stream {
+public:
+    side_stream() { WARPFOLD_CHECK_CUDA(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
+    side_stream(const side_stream&) = delete;
+    side_stream& operator=(const side_stream&) = delete;
+    ~side_stream() {
+        (void)cudaStreamSynchronize(handle_);
+        (void)cudaStreamDestroy(handle_);
+    }
+    [[nodiscard]] cudaStream_t handle() const noexcept { return handle_; }
+
+private:
+    cudaStream_t handle_ = nullptr;
+};
+
+// A point in a stream.
+class chunked_mark {
+public:
+    chunked_mark() { WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+    chunked_mark(chunked_mark&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+    chunked_mark& operator=(chunked_mark&&) = delete;
+    ~chunked_mark() {
+        if (event_ != nullptr) {
+            (void)cudaEventDestroy(event_);
+        }
+    }
+    void set(cudaStream_t in) { WARPFOLD_CHECK_CUDA(cudaEventRecord(event_, in)); }
+    // What comes in `stream` from now on waits for the point.
+    void hold_back(cudaStream_t stream) const { WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
+    void wait() const { WARPFOLD_CHECK_CUDA(cudaEventSynchronize(event_)); }
+
+private:
+    cudaEvent_t event_ = nullptr;
+};
+
+// Waits, whatever happens, until a stream has done what it was told.
+class chunked_settled {
+public:
+    explicit chunked_settled(cudaStream_t stream) : stream_(stream) {}
+    chunked_settled(const chunked_settled&) = delete;
+    chunked_settled& operator=(const chunked_settled&) = delete;
+    ~chunked_settled() { (void)cudaStreamSynchronize(stream_); }
+
+private:
+    cudaStream_t stream_;
+};
+
+inline constexpr std::size_t chunk_alignment = 256;
+inline std::size_t aligned_bytes(std::uint64_t bytes) {
+    return (bytes + chunk_alignment - 1) / chunk_alignment * chunk_alignment;
+}
+
+// Brings the chunks of a source to the device, one after the other.
+template <class Source>
+class chunked_uploads {
+public:
+    struct arrived {
+        const void* data;
+        chunk_range at; // of no elements: the stream is at its end
+    };
+
+    // `pinned`: buffers for data that the device does not reach; none where it does.
+    chunked_uploads(const gpu& on, Source& source, const chunked_plan& plan, std::vector<void*> pinned, bool backwards,
+                    const chunked_options& options)
+        : on_(on),
+          source_(source),
+          plan_(plan),
+          backwards_(backwards),
+          progress_(options, source),
+          chunk_bytes_(plan.each * stored_bytes(source)),
+          chunks_(chunks_of(known_size(source), plan.each)),
+          memory_(on.stream, aligned_bytes(chunk_bytes_) * chunked_tuning.device_buffers),
+          copied_(std::max<std::size_t>(pinned.size(), 3)),
+          used_(chunked_tuning.device_buffers),
+          settled_(on.stream) {
+        used_[0].set(on.stream); // the memory is there
+        used_[0].hold_back(copies_.handle());
+        if (!pinned.empty()) {
+            reader_.emplace(source, std::move(pinned), plan.each, plan.piece, plan.threads, backwards);
+        }
+    }
+
+    // The next chunk; kernels in the target's stream find it there from now on. used() is called when all of them that
+    // read it are under way.
+    [[nodiscard]] arrived next() {
+        if (under_way_.size() == 2) {
+            settle();
+        }
+        const void* from = nullptr;
+        chunk_range at;
+        if (reader_) {
+            const auto chunk = reader_->next();
+            from = chunk.data;
+            at = chunk.at;
+        } else if constexpr (in_memory_v<Source>) {
+            if (count_ != chunks_) {
+                at = chunk_at(source_.size(), plan_.each, count_, backwards_);
+                from = source_.data + at.first;
+            }
+        }
+        if (at.count == 0) {
+            return {nullptr, {}};
+        }
+        const unsigned slot = device_slot();
+        void* const to = static_cast<unsigned char*>(memory_.data()) + slot * aligned_bytes(chunk_bytes_);
+        if (count_ >= used_.size()) {
+            used_[slot].hold_back(copies_.handle());
+        }
+        WARPFOLD_CHECK_CUDA(
+            cudaMemcpyAsync(to, from, at.count * stored_bytes(source_), cudaMemcpyDefault, copies_.handle()));
+        chunked_mark& copied = copied_[count_ % copied_.size()];
+        copied.set(copies_.handle());
+        copied.hold_back(on_.stream);
+        under_way_.push_back(at.count);
+        return {to, at};
+    }
+    void used() {
+        used_[device_slot()].set(on_.stream);
+        elements_ += under_way_.back();
+        ++count_;
+    }
+    // Waits until all chunks are copied. Returns the number of elements.
+    std::uint64_t finish() {
+        while (!under_way_.empty()) {
+            settle();
+        }
+        return elements_;
+    }
+
+private:
+    [[nodiscard]] unsigned device_slot() const { return static_cast<unsigned>(count_ % used_.size()); }
+    // Waits for the oldest copy that is under way: its buffer is free again.
+    void settle() {
+        copied_[(count_ - under_way_.size()) % copied_.size()].wait();
+        if (reader_) {
+            reader_->release();
+        }
+        progress_.add(under_way_.front());
+        under_way_.pop_front();
+    }
+
+    const gpu on_;
+    Source& source_;
+    const chunked_plan plan_;
+    const bool backwards_;
+    chunked_progress progress_;
+    const std::uint64_t chunk_bytes_, chunks_;
+    stream_ordered_memory memory_;
+    std::vector<chunked_mark> copied_, used_;
+    chunked_settled settled_;
+    side_stream copies_;
+    std::optional<read_ahead<Source>> reader_;
+    std::deque<std::uint64_t> under_way_; // elements of the chunks that are being copied
+    std::uint64_t count_ = 0, elements_ = 0;
+};
+
+// Takes chunks of results from the device to a sink. Results lie in front of, or behind, one more element, which what
+// comes before them leaves there: see chunked_scan.cuh.
+template <class Sink>
+class chunked_downloads {
+public:
+    using U = typename Sink::element;
+
+    chunked_downloads(const gpu& on, Sink& sink, const chunked_plan& plan, std::vector<void*> pinned)
+        : on_(on),
+          sink_(sink),
+          buffer_bytes_(aligned_bytes(plan.each * sizeof(U)) + 2 * chunk_alignment),
+          memory_(on.stream, buffer_bytes_ * chunked_tuning.device_buffers),
+          ready_(chunked_tuning.device_buffers),
+          gone_(std::max<std::size_t>(pinned.size(), std::max(3u, chunked_tuning.device_buffers))),
+          settled_(on.stream) {
+        if (!pinned.empty()) {
+            writer_.emplace(sink, std::move(pinned), std::max<std::uint64_t>(chunked_tuning.piece_bytes / sizeof(U), 1),
+                            plan.threads);
+        }
+    }
+
+    // Where the results of the next chunk go in the order of the target's stream; there is room for one more element
+    // before them and one behind.
+    [[nodiscard]] U* room() {
+        const unsigned slot = static_cast<unsigned>(count_ % ready_.size());
+        if (count_ >= ready_.size()) {
+            gone_[(count_ - ready_.size()) % gone_.size()].hold_back(on_.stream);
+        }
+        return reinterpret_cast<U*>(static_cast<unsigned char*>(memory_.data()) + slot * buffer_bytes_ +
+                                    chunk_alignment);
+    }
+    // Sends the results at `from` on their way when what is in the target's stream by now is done.
+    void send(const U* from, chunk_range at) {
+        ready_[count_ % ready_.size()].set(on_.stream);
+        ready_[count_ % ready_.size()].hold_back(copies_.handle());
+        void* to = nullptr;
+        if (writer_) {
+            if (under_way_.size() == 2) {
+                settle();
+            }
+            to = writer_->acquire();
+        } else if constexpr (in_memory_v<Sink>) {
+            if (under_way_.size() == 2) {
+                settle();
+            }
+            to = sink_.data + at.first;
+        }
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(to, from, at.count * sizeof(U), cudaMemcpyDefault, copies_.handle()));
+        gone_[count_ % gone_.size()].set(copies_.handle());
+        under_way_.push_back(at);
+        ++count_;
+    }
+    // Waits until the sink has all n elements.
+    void finish(std::uint64_t n) {
+        while (!under_way_.empty()) {
+            settle();
+        }
+        if (writer_) {
+            writer_->finish();
+        }
+        if constexpr (requires { sink_.finish(n); }) {
+            sink_.finish(n);
+        }
+    }
+
+private:
+    void settle() {
+        gone_[(count_ - under_way_.size()) % gone_.size()].wait();
+        if (writer_) {
+            writer_->submit(under_way_.front());
+        }
+        under_way_.pop_front();
+    }
+
+    const gpu on_;
+    Sink& sink_;
+    const std::size_t buffer_bytes_;
+    stream_ordered_memory memory_;
+    std::vector<chunked_mark> ready_, gone_;
+    chunked_settled settled_;
+    std::optional<write_behind<Sink>> writer_;
+    side_stream copies_;
+    std::deque<chunk_range> under_way_;
+    std::uint64_t count_ = 0;
+};
+
+// Whether a source or sink is memory that the device reaches by itself.
+template <class S>
+bool goes_direct([[maybe_unused]] const S& s) {
+    if constexpr (in_memory_v<S>) {
+        return s.count == 0 || is_reachable(s.data, s.count * sizeof(typename S::element));
+    } else {
+        return false;
+    }
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// Which kernel does a convolution on a GPU.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "warpfold/gpu/convolve/convolve_few.cuh"
+#include "warpfold/gpu/convolve/convolve_slide.cuh"
+#include "warpfold/gpu/convolve/convolve_tile.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/target.hpp"
+
+namespace warpfold::detail {
+
+// Tiles for images, and for single rows. A tile and a part of a mask together stay below the 48 KB of shared memory
+// that every device has.
+template <class A>
+using image_tile =
+    std::conditional_t<sizeof(A) == 4, tile_shape<A, 4, 8, 4, 32, 4, 24, 24>, tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
+template <class A, int Run>
+using lines = line_shape<A, convolve_tuning.line_threads, Run>;
+
+// Sizes of masks that kernels are compiled for; all others go through tiles.
+using run_sizes = std::integer_sequence<int, 3, 5, 7, 9, 17>;
+using square_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 13, 15>;
+using wide_sizes = std::integer_sequence<int, 21, 31>;
+using few_sizes = std::integer_sequence<int, 3, 5, 7>;
+using separable_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 13, 15, 17, 21, 25, 31>;
+
+template <class Call, int... K>
+bool with_size(std::integer_sequence<int, K...>, std::int64_t k, const Call& call) {
+    return ((k == K && (call(std::integral_constant<int, K>{}), true)) || ...);
+}
+
+// How many results in front of the first one a thread's first group begins, so that samples are read aligned.
+template <int Cols = 4, class T, class O>
+int slide_shift(const convolve_task<T, O>& task, int k) {
+    const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(task.in) / sizeof(T) % Cols);
+    return static_cast<int>(((beyond - task.lead_x + k / 2) % Cols + Cols) % Cols);
+}
+
+template <int Cols, class T, class O>
+results_lie lie_of(const convolve_task<T, O>& task, int shift) {
+    const auto fit = [&](std::size_t bytes) {
+        const auto fits = [&](std::int64_t n) { return static_cast<std::size_t>(n) * sizeof(O) % bytes == 0; };
+        return (reinterpret_cast<std::uintptr_t>(task.out) - static_cast<unsigned>(shift) * sizeof(O)) % bytes == 0 &&
+               (task.out_height == 1 || fits(task.out_pitch)) && (task.count == 1 || fits(task.out_distance));
+    };
+    return fit(alignof(group_of<O, Cols>)) ? results_lie::in_groups
+           : fit(alignof(four<O>))         ? results_lie::in_fours
+                                           : results_lie::anyhow;
+}
+template <class T, class O>
+bool aligned_results(const convolve_task<T, O>& task, int shift) {
+    return lie_of<4>(task, shift) != results_lie::anyhow;
+}
+
+// How many results side by side a thread has: of small samples more, which share what is done for each of them.
+template <class T, class O, class A>
+inline constexpr int run_results = sizeof(A) == 4 && sizeof(T) <= 2
+                                       ? static_cast<int>(16 / std::max(sizeof(T), sizeof(O)))
+                                       : 4;
+template <class T, class A, int K, sliding How>
+inline constexpr int slide_columns = sizeof(A) == 4 && sizeof(T) <= 2 &&
+                                             How != sliding::part&& K <= (How == sliding::separable
+                                                                              ? convolve_tuning.slide_eight_separable
+                                                                              : convolve_tuning.slide_eight)
+                                         ? 8
+                                         : 4;
+
+// Whether rows and images are apart such that all are aligned as the first one is.
+template <class T, class O>
+bool regular_samples(const convolve_task<T, O>& task) {
+    return (task.height == 1 || task.pitch % 4 == 0) && (task.count == 1 || task.distance % 4 == 0);
+}
+
+inline unsigned checked_blocks(std::int64_t blocks, const char* call) {
+    if (blocks > 0x7fffffff) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": more results than one launch has blocks for");
+    }
+    return static_cast<unsigned>(blocks);
+}
+
+template <class A, class T, class O, int K>
+void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, const char* call) {
+    mask_parameter<A, K> values;
+    std::copy(mask, mask + K, values.value);
+    if constexpr (run_results<T, O, A> != 4) {
+        constexpr int per = run_results<T, O, A>;
+        const int begin = slide_shift<per>(task, K);
+        const std::int64_t all = per * convolve_tuning.run_threads;
+        convolve_run_small<T, O, A, K, per>
+            <<<checked_blocks((task.out_width + begin + all - 1) / all, call), convolve_tuning.run_threads, 0,
+               on.stream>>>(task, values, begin, lie_of<per>(task, begin));
+    } else {
+        const int shift = slide_shift(task, K);
+        const std::int64_t each = 4 * convolve_tuning.run_threads * convolve_tuning.run_vectors;
+        const unsigned blocks = checked_blocks((task.out_width + shift + each - 1) / each, call);
+        convolve_run<T, O, A, K>
+            <<<blocks, convolve_tuning.run_threads, 0, on.stream>>>(task, values, shift, aligned_results(task, shift));
+    }
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
+// How many rows of results a strip has at most. Smaller samples are less memory, and more arithmetic for each byte.
+constexpr std::int64_t most_rows(int k, sliding how, std::size_t bytes_of_sample) {
+    if (k <= 3 && bytes_of_sample >= 4) {
+        return convolve_tuning.slide_rows_3;
+    }
+    if (k <= 5 && bytes_of_sample >= 4) {
+        return convolve_tuning.slide_rows_5;
+    }
+    return k <= (how == sliding::separable ? 9 : 7) ? convolve_tuning.slide_rows_7 : std::int64_t{1} << 30;
+}
+
+// Strips so long that the blocks are as many as the device holds at once; where memory is what a call waits for,
+// shorter, so that all blocks together go through the image from its top to its end.
+template <class A, class T, class O, int KX, int KY, sliding How>
+void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask, int mask_rows = KY,
+                  bool adds = false) {
+    mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> values;
+    std::copy(mask, mask + (How == sliding::separable ? KX + KY : KX * mask_rows), values.value);
+    constexpr int cols = slide_columns<T, A, KX, How>;
+    constexpr auto kernel = &convolve_slide<T, O, A, KX, KY, How, cols>;
+    slide_shape shape;
+    shape.mask_rows = mask_rows;
+    shape.adds = adds;
+    shape.shift = slide_shift<cols>(task, KX);
+    shape.how = lie_of<cols>(task, shape.shift);
+    shape.halves = (task.height != 1 && task.pitch % cols != 0) || (task.count != 1 && task.distance % cols != 0);
+    const std::int64_t groups = (task.out_width + shape.shift + cols - 1) / cols;
+    const auto threads =
+        static_cast<unsigned>(std::min<std::int64_t>((groups + 31) / 32 * 32, convolve_tuning.slide_threads));
+    const std::int64_t across = (groups + threads - 1) / threads;
+    const kernel_facts facts = facts_of<kernel>({static_cast<unsigned>(convolve_tuning.slide_threads)});
+    const std::int64_t wanted =
+        std::int64_t{facts.blocks} * convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
+    const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
+    std::int64_t rows =
+        std::max<std::int64_t>((task.out_height + strips - 1) / strips, convolve_tuning.slide_least_rows);
+    rows = std::min<std::int64_t>(rows, most_rows(KX, How, sizeof(T)));
+    shape.rows = static_cast<int>(std::max(rows, (task.out_height + 65534) / 65535));
+    const dim3 grid(static_cast<unsigned>(across),
+                    static_cast<unsigned>((task.out_height + shape.rows - 1) / shape.rows),
+                    static_cast<unsigned>(std::min<std::int64_t>(task.count, 65535)));
+    kernel<<<grid, threads, 0, on.stream>>>(task, values, shape);
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
+// A mask of many rows in parts of eight rows at most, one launch after the other.
+template <class A, class T, class O, int K>
+void launch_parts(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t ky) {
+    const std::int64_t parts = (ky + 7) / 8, each = (ky + parts - 1) / parts;
+    for (std::int64_t j = 0; j < ky; j += each) {
+        convolve_task<T, O> part = task;
+        part.lead_y -= j;
+        launch_slide<A, T, O, K, 8, sliding::part>(on, part, mask + j * K, static_cast<int>(std::min(each, ky - j)),
+                                                   j != 0);
+    }
+}
+
+// `values` values of a mask kx wide and ky high.
+template <class T, class O>
+bool few_results(const convolve_task<T, O>& task, std::int64_t values, std::int64_t kx, std::int64_t ky) {
+    const std::int64_t most = convolve_tuning.few_results;
+    return task.width < (1 << 30) && task.height < (1 << 30) && task.out_width <= most &&
+           task.out_height <= most / task.out_width && task.count <= most / (task.out_width * task.out_height) &&
+           values <= few_shape::most_values && kx <= few_shape::most_side && ky <= few_shape::most_side &&
+           task.out_height > 1;
+}
+
+template <bool Separable, int K, class A, class T, class O>
+void launch_few(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky) {
+    mask_parameter<A, few_shape::values_of(K)> values;
+    std::copy(mask, mask + (Separable ? kx + ky : kx * ky), values.value);
+    const auto tiles = [](std::int64_t results, int each) {
+        return static_cast<unsigned>((results + each - 1) / each);
+    };
+    const few_shape shape{static_cast<int>(kx), static_cast<int>(ky), tiles(task.out_width, few_shape::width),
+                          tiles(task.out_height, few_shape::height)};
+    const unsigned blocks = shape.tiles_x * shape.tiles_y * static_cast<unsigned>(task.count);
+    convolve_few<T, O, A, Separable, K>
+        <<<blocks, few_shape::threads, shape.bytes<A>(Separable), on.stream>>>(task, values, shape);
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
+// `values`: the mask in the device's memory, nullptr where it fits a kernel's parameters.
+template <class Shape, class A, class T, class O>
+void launch_tile(const gpu& on, const convolve_task<T, O>& task, const A* mask, const A* values, std::int64_t kx,
+                 std::int64_t ky, const char* call) {
+    mask_parameter<A, parameter_mask_v<A>> parameter;
+    if (values == nullptr) {
+        std::copy(mask, mask + kx * ky, parameter.value);
+    }
+    const auto part = [](std::int64_t k, std::int64_t most) {
+        const std::int64_t parts = (k + most - 1) / most;
+        return static_cast<int>((k + parts - 1) / parts);
+    };
+    tile_grid grid;
+    grid.part_x = part(kx, Shape::most_x);
+    grid.part_y = part(ky, Shape::most_y);
+    grid.mask_x = kx;
+    grid.mask_y = ky;
+    grid.aligned = aligned_results(task, 0);
+    const std::int64_t tiles_x = (task.out_width + Shape::width - 1) / Shape::width;
+    const std::int64_t tiles_y = (task.out_height + Shape::height - 1) / Shape::height;
+    const unsigned rows = checked_blocks(tiles_y, call);
+    const unsigned blocks = checked_blocks(checked_blocks(tiles_x * rows, call) * task.count, call);
+    grid.tiles_x = static_cast<unsigned>(tiles_x);
+    grid.tiles_y = rows;
+    static_assert(Shape::bytes(Shape::most_x, Shape::most_y) <= 48 * 1024);
+    convolve_tile<Shape, T, O, A>
+        <<<blocks, Shape::threads, Shape::bytes(grid.part_x, grid.part_y), on.stream>>>(task, grid, values, parameter);
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
+template <int Run, class A, class T, class O>
+void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, const A* values, std::int64_t k) {
+    using shape = lines<A, Run>;
+    mask_parameter<A, parameter_mask_v<A>> parameter;
+    if (values == nullptr) {
+        std::copy(mask, mask + k, parameter.value);
+    }
+    constexpr auto kernel = &convolve_line<shape, T, O, A>;
+    line_plan plan;
+    plan.skipped = slide_shift(task, 0);
+    plan.length = k + plan.skipped;
+    plan.tiles = (task.out_width + shape::results - 1) / shape::results;
+    plan.aligned = aligned_results(task, 0);
+    const std::int64_t parts = (plan.length + shape::most - 1) / shape::most;
+    plan.part = static_cast<int>(((plan.length + parts - 1) / parts + 3) / 4 * 4);
+    static_assert(shape::bytes(shape::most) <= 48 * 1024);
+    const std::int64_t fitting = facts_of<kernel>({static_cast<unsigned>(shape::threads), shape::bytes(64)}).blocks;
+    kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
+             on.stream>>>(task, plan, values, parameter);
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
+template <class A>
+void put_mask(const gpu& on, A* to, const A* mask, std::int64_t n) {
+    constexpr std::int64_t most = parameter_mask_v<A>;
+    for (std::int64_t k = 0; k < n; k += most) {
+        const int part = static_cast<int>(std::min(most, n - k));
+        mask_parameter<A, parameter_mask_v<A>> values;
+        std::copy(mask + k, mask + k + part, values.value);
+        convolve_put<<<1, 256, 0, on.stream>>>(to + k, part, values);
+        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+    }
+}
+
+// Bytes that a mask takes of a call's memory.
+template <class A>
+std::size_t mask_bytes(std::int64_t n) {
+    return n <= parameter_mask_v<A> ? 0 : (static_cast<std::size_t>(n) * sizeof(A) + 255) / 256 * 256;
+}
+
+template <class T, class O>
+bool may_slide(const convolve_task<T, O>& task, std::int64_t k) {
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    return task.width < most && task.height < most && task.out_width < most && task.out_height < most &&
+           k <= task.width && k <= task.height && regular_samples(task);
+}
+
+template <>
+struct convolve_engine<gpu> {
+    template <class A, class T, class O>
+    static void direct(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
+                       const char* call) {
+        const bool line = ky == 1 && task.height == 1 && task.count == 1;
+        if (line && with_size(run_sizes{}, kx, [&](auto k) { launch_run<A, T, O, k>(on, task, mask, call); })) {
+            return;
+        }
+        if (few_results(task, kx * ky, kx, ky)) {
+            if (kx != ky || !with_size(few_sizes{}, kx, [&](auto k) { launch_few<false, k>(on, task, mask, k, k); })) {
+                launch_few<false, 0>(on, task, mask, kx, ky);
+            }
+            return;
+        }
+        if (kx == ky && may_slide(task, kx) && with_size(square_sizes{}, kx, [&](auto k) {
+                launch_slide<A, T, O, k, k, sliding::whole>(on, task, mask);
+            })) {
+            return;
+        }
+        if constexpr (std::is_same_v<O, A>) {
+            if (ky > 7 && may_slide(task, std::max(kx, ky)) &&
+                with_size(wide_sizes{}, kx, [&](auto k) { launch_parts<A, T, O, k>(on, task, mask, ky); })) {
+                return;
+            }
+        }
+        const call_memory memory(on, 0, mask_bytes<A>(kx * ky), call);
+        A* const values = static_cast<A*>(memory.data());
+        if (values != nullptr) {
+            put_mask(on, values, mask, kx * ky);
+        }
+        if (line) {
+            if (sizeof(A) == 8 || kx <= convolve_tuning.line_short) {
+                launch_line<8>(on, task, mask, values, kx);
+            } else if constexpr (sizeof(A) == 4) {
+                launch_line<16>(on, task, mask, values, kx);
+            }
+        } else {
+            launch_tile<image_tile<A>>(on, task, mask, values, kx, ky, call);
+        }
+    }
+
+    template <class A, class T, class O>
+    static void separable(const gpu& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
+                          const A* down, std::int64_t ky, const char* call) {
+        if (few_results(task, kx + ky, kx, ky)) {
+            A both[few_shape::most_values];
+            std::copy(across, across + kx, both);
+            std::copy(down, down + ky, both + kx);
+            launch_few<true, 0>(on, task, both, kx, ky);
+            return;
+        }
+        if (kx == ky && may_slide(task, kx) && with_size(separable_sizes{}, kx, [&](auto k) {
+                A both[2 * k];
+                std::copy(across, across + k, both);
+                std::copy(down, down + k, both + k);
+                launch_slide<A, T, O, k, k, sliding::separable>(on, task, both);
+            })) {
+            return;
+        }
+        // Rows first, into the call's memory, and then columns.
+        const std::size_t sums = static_cast<std::size_t>(task.out_width) * static_cast<std::size_t>(task.height) *
+                                 static_cast<std::size_t>(task.count) * sizeof(A);
+        const call_memory memory(on, 0, mask_bytes<A>(kx) + mask_bytes<A>(ky) + sums, call);
+        unsigned char* at = static_cast<unsigned char*>(memory.data());
+        const auto take = [&](const A* mask, std::int64_t k) -> const A* {
+            if (mask_bytes<A>(k) == 0) {
+                return nullptr;
+            }
+            A* const to = reinterpret_cast<A*>(at);
+            at += mask_bytes<A>(k);
+            put_mask(on, to, mask, k);
+            return to;
+        };
+        const A* const x = take(across, kx);
+        const A* const y = take(down, ky);
+        A* const rows = reinterpret_cast<A*>(at);
+        convolve_task<T, A> first{
+            task.in,       rows,           task.width,  task.height,    task.pitch,
+            task.distance, task.out_width, task.height, task.out_width, task.out_width * task.height,
+            task.count,    task.lead_x,    0,           task.outside};
+        convolve_task<A, O> second{rows,           task.out,
+                                   task.out_width, task.height,
+                                   task.out_width, task.out_width * task.height,
+                                   task.out_width, task.out_height,
+                                   task.out_pitch, task.out_distance,
+                                   task.count,     0,
+                                   task.lead_y,    task.outside};
+        launch_tile<image_tile<A>>(on, first, across, x, kx, 1, call);
+        launch_tile<image_tile<A>>(on, second, down, y, 1, ky, call);
+    }
+};
+
+} // namespace warpfold::detail

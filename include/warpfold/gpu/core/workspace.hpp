@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Device memory that calls may use between their launches.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "warpfold/gpu/core/error.hpp"
+
+namespace warpfold {
+
+// Memory for calls that must neither allocate nor wait, in a captured graph for instance. One workspace serves any
+// number of calls, one after the other: of one stream, or of graphs that do not run at the same time. What a call
+// needs, its NAME_workspace() says.
+class workspace {
+public:
+    // Takes `bytes` of the current device and waits until they are ready. Throws out_of_memory, cuda_error.
+    explicit workspace(std::size_t bytes) : bytes_((bytes + 255) / 256 * 256) {
+        WARPFOLD_CHECK_CUDA(cudaGetDevice(&device_));
+        WARPFOLD_CHECK_CUDA(cudaMalloc(&memory_, bytes_ == 0 ? 256 : bytes_));
+        try {
+            WARPFOLD_CHECK_CUDA(cudaMemset(memory_, 0, bytes_));
+            WARPFOLD_CHECK_CUDA(cudaDeviceSynchronize());
+        } catch (...) {
+            (void)cudaFree(memory_);
+            throw;
+        }
+    }
+    workspace(workspace&& other) noexcept
+        : memory_(std::exchange(other.memory_, nullptr)),
+          bytes_(std::exchange(other.bytes_, 0)),
+          device_(other.device_) {}
+    workspace& operator=(workspace&& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(bytes_, other.bytes_);
+        std::swap(device_, other.device_);
+        return *this;
+    }
+    ~workspace() {
+        if (memory_ != nullptr) {
+            (void)cudaFree(memory_);
+        }
+    }
+
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    // The device that was the current one when the workspace was made: calls with it are for that one.
+    [[nodiscard]] int device() const noexcept { return device_; }
+
+    // All of it is zero between calls: what a call writes it takes back before it ends.
+    [[nodiscard]] void* memory() const noexcept { return memory_; }
+
+private:
+    void* memory_ = nullptr;
+    std::size_t bytes_ = 0;
+    int device_ = 0;
+};
+
+} // namespace warpfold

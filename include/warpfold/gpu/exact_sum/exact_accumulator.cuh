@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Exact sums on a GPU that go on from launch to launch: every block adds its sums to limbs in global memory, by integer
+// additions, whose order does not matter.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/exact_accumulator.hpp"
+#include "warpfold/gpu/exact_sum/exact_sum.cuh"
+
+namespace warpfold::detail {
+
+// In global memory.
+template <class T>
+struct exact_limbs {
+    static constexpr unsigned count = exact_layout<T, 1>::limbs;
+
+    long long limb[count];
+    unsigned long long met;
+};
+
+struct global_limbs {
+    __device__ void operator()(unsigned k, std::int64_t what) const {
+        if (what != 0) {
+            atomicAdd(reinterpret_cast<unsigned long long*>(limb + k), static_cast<unsigned long long>(what));
+        }
+    }
+
+    long long* limb;
+};
+
+template <class T, class In>
+__global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_multiprocessor)
+    exact_add_kernel(std::uint64_t n, exact_limbs<T>* to, In in) {
+    using kind = exact_kind<T, 1>;
+    constexpr unsigned levels = kind::levels;
+    __shared__ exact_block<T, 1> outliers;
+    __shared__ sum_storage<levels> storage;
+
+    const bool left = detail::add_share(&outliers, &storage, n, in);
+    const long_integers<levels> mine = sum_of_shown(storage);
+    const global_limbs add{to->limb};
+    if (threadIdx.x == 0) {
+        constexpr int lowest_place = kind::highest - exact_window<levels>::depth - exact_layout<T, 1>::lowest;
+#pragma unroll
+        for (unsigned w = 0; w < levels; ++w) {
+            add_integer(mine.of[w], static_cast<unsigned>(lowest_place) + (levels - 1 - w) * exact_spacing, add);
+        }
+        if (left && outliers.met != 0) {
+            atomicOr(&to->met, static_cast<unsigned long long>(outliers.met));
+        }
+    }
+    if (left && outliers.touched != 0) {
+        for (unsigned k = threadIdx.x; k < exact_limbs<T>::count; k += blockDim.x) {
+            add(k, outliers.evened(k));
+        }
+    }
+}
+
+// All limbs but the last below 2^32 again.
+template <class T>
+__global__ void even_limbs_kernel(exact_limbs<T>* of) {
+    long long carry = 0;
+    for (unsigned k = 0; k + 1 < exact_limbs<T>::count; ++k) {
+        const long long v = of->limb[k] + carry;
+        of->limb[k] = v & 0xffffffff;
+        carry = v >> 32;
+    }
+    of->limb[exact_limbs<T>::count - 1] += carry;
+}
+
+// A sum on the device that kernels add to in the order of a stream.
+template <class T>
+class exact_on_device {
+public:
+    // `memory`: exact_limbs<T> on the device. A block adds less than 2^36 to a limb.
+    exact_on_device(cudaStream_t stream, void* memory, std::uint64_t blocks_between = std::uint64_t{1} << 26)
+        : stream_(stream), limbs_(static_cast<exact_limbs<T>*>(memory)), blocks_between_(blocks_between) {
+        WARPFOLD_CHECK_CUDA(cudaMemsetAsync(limbs_, 0, sizeof(*limbs_), stream));
+    }
+    template <class In>
+    void add(const In& in, std::uint64_t n, const char* call) {
+        detail::check_array(in, n, call);
+        if (n == 0) {
+            return;
+        }
+        const exact_shape shape = shape_of_exact<T, 1>(n);
+        exact_add_kernel<T><<<shape.blocks, shape.threads, 0, stream_>>>(n, limbs_, in);
+        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        blocks_ += shape.blocks;
+        if (blocks_ >= blocks_between_) {
+            even_limbs_kernel<T><<<1, 1, 0, stream_>>>(limbs_);
+            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+            blocks_ = 0;
+        }
+    }
+    // Waits for all of it, and adds it to `to`.
+    void fetch(long_accumulator<T, 1>& to) const {
+        exact_limbs<T> got;
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, limbs_, sizeof(got), cudaMemcpyDeviceToHost, stream_));
+        WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(stream_));
+        std::int64_t limb[exact_limbs<T>::count];
+        std::copy_n(got.limb, exact_limbs<T>::count, limb);
+        to.add_limbs(limb, static_cast<unsigned>(got.met));
+    }
+
+private:
+    cudaStream_t stream_;
+    exact_limbs<T>* limbs_;
+    std::uint64_t blocks_between_, blocks_ = 0;
+};
+
+template <>
+struct exact_add_engine<gpu> {
+    template <class T, class In>
+    static void add(const gpu& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* call) {
+        const gpu own{on.stream, nullptr};
+        const call_memory memory(own, 0, sizeof(exact_limbs<T>), call);
+        exact_on_device<T> sum(on.stream, memory.data());
+        sum.add(in, n, call);
+        sum.fetch(to);
+    }
+};
+
+} // namespace warpfold::detail

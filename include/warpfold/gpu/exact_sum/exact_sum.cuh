@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// Exact sums on a GPU in one launch. Every block adds up its share in windows of a fixed place, and posts their sums, a
+// few integers; the last block collects and rounds them. Only a block that met numbers out of the window's reach has a
+// long accumulator to add to the one in global memory, and a fence to pass.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/exact_sum/exact_block.cuh"
+#include "warpfold/gpu/exact_sum/exact_usual.cuh"
+#include "warpfold/gpu/exact_sum/exact_walk.cuh"
+#include "warpfold/gpu/exact_sum/multiword_integer.cuh"
+#include "warpfold/host/exact_sum/exact_sum.hpp"
+
+namespace warpfold::detail {
+
+static_assert(exact_tuning.threads <= 512, "exact_block's digits are not wide enough for more");
+
+// Of a block, at most: more registers for each of them in sums of products of doubles.
+template <class T, unsigned Factors>
+inline constexpr unsigned exact_threads = sizeof(T) == 8 && Factors == 2 ? exact_tuning.threads * 3 / 4
+                                                                         : exact_tuning.threads;
+
+// In global memory, all zero between calls.
+template <class T, unsigned Factors>
+struct exact_memory {
+    static constexpr unsigned words = exact_kind<T, Factors>::levels;
+
+    unsigned long long limb[exact_layout<T, Factors>::limbs];
+    unsigned long long met;
+    unsigned long long box[1]; // `words` for each block: its sums, four times, and 1, and 2 where it added to the limbs
+
+    static std::size_t bytes(unsigned blocks) {
+        return sizeof(exact_memory) + std::size_t{blocks} * words * sizeof(unsigned long long);
+    }
+};
+
+// A window's part of a walk: to its end, or to the first batch that the window has no place for.
+template <class T, unsigned Factors, class Walk>
+__device__ void add_batches(exact_thread<T, Factors>& window, Walk& walk) {
+    for (;;) {
+        walk.go(window);
+        if (walk.done() || !window.full(Walk::width)) {
+            return;
+        }
+        window.settle();
+    }
+}
+
+// What is left of a walk that exact_usual has no place for: by windows that move, and where that does not help, digit
+// by digit. Where it was only `full` another one at the same place comes first.
+template <class T, unsigned Factors, class Walk>
+__device__ void add_rest(exact_block<T, Factors>* outliers, Walk& walk, bool full) {
+    {
+        exact_thread<T, Factors> window(outliers);
+        for (unsigned moves = full ? 0 : 1; moves < 5; ++moves) {
+            if (moves != 0 && !window.move(Walk::count, [&](unsigned f, unsigned j) { return walk.number(f, j); })) {
+                break;
+            }
+            add_batches(window, walk);
+            if (walk.done()) {
+                break;
+            }
+        }
+        window.settle();
+    }
+    if (!walk.done()) {
+        exact_digits<T, Factors> any(outliers);
+        walk.go(any);
+    }
+}
+
+// What has been counted in digits goes to the limbs. The whole block does it together, and meets before and behind.
+template <class T, unsigned Factors>
+__device__ void collect_digits(exact_block<T, Factors>& block) {
+    for (unsigned k = threadIdx.x; k < exact_block<T, Factors>::digits; k += blockDim.x) {
+        long long sum = 0;
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            sum += static_cast<int>(block.digit[k * 32 + (lane + k) % 32]);
+        }
+        if (sum != 0) {
+            add_integer(sum, 16 * k, block.adder());
+        }
+    }
+    if (threadIdx.x == 0) {
+        block.touched = 1;
+    }
+    __syncwarp();
+    __syncthreads();
+}
+
+// What a block's warps have left of their walks, if any has. The whole block does it together, after it has met.
+template <class T, unsigned Factors, class Walk>
+__device__ __noinline__ void add_left(exact_block<T, Factors>* outliers, Walk walk, bool full) {
+    outliers->clear();
+    __syncthreads();
+    if (!walk.done()) {
+        add_rest(outliers, walk, full);
+    }
+    __syncwarp();
+    __syncthreads();
+    if (outliers->counted != 0) {
+        collect_digits(*outliers);
+    }
+}
+
+// The block's share of a walk: its warps' sums in `storage`. Whether there is more in `outliers`.
+template <class T, unsigned Factors, class Walk>
+__device__ bool add_walk(exact_block<T, Factors>* outliers, sum_storage<exact_kind<T, Factors>::levels>* storage,
+                         Walk walk) {
+    exact_usual<T, Factors> usual;
+    walk.go(usual);
+    long_integers<exact_kind<T, Factors>::levels> of_warp = usual.held();
+    sum_windows(of_warp);
+    const bool left = show_sums(of_warp, *storage, !walk.done());
+    if (left) {
+        add_left<T, Factors, Walk>(outliers, walk, usual.full(Walk::width));
+    }
+    return left;
+}
+// The same of a walk that few inputs need, out of the way of another one.
+template <class T, unsigned Factors, class Walk>
+__device__ __noinline__ bool add_walk_apart(exact_block<T, Factors>* outliers,
+                                            sum_storage<exact_kind<T, Factors>::levels>* storage, Walk walk) {
+    return detail::add_walk(outliers, storage, walk);
+}
+
+// The block's share of n terms, by the walk that fits their inputs.
+template <class T, unsigned Levels, class In>
+__device__ bool add_share(exact_block<T, 1>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const In& in) {
+    if constexpr (std::is_pointer_v<In>) {
+        const T* const arrays[1] = {in};
+        return detail::add_walk(outliers, storage, vectors_walk<T, 1>(arrays, n));
+    } else {
+        const auto read = [=](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
+        return detail::add_walk(outliers, storage, elements_walk<T, 1, decltype(read)>(read, n));
+    }
+}
+template <class T, unsigned Levels, class A, class B>
+__device__ bool add_share(exact_block<T, 2>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const A& a,
+                          const B& b) {
+    const auto read = [=](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
+    using elements = elements_walk<T, 2, std::remove_const_t<decltype(read)>>;
+    if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
+        if ((reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
+            const T* const arrays[2] = {a, b};
+            return detail::add_walk(outliers, storage, vectors_walk<T, 2>(arrays, n));
+        }
+        return detail::add_walk_apart(outliers, storage, elements(read, n));
+    } else {
+        return detail::add_walk(outliers, storage, elements(read, n));
+    }
+}
+
+// Adds what the other blocks have posted, and empties their boxes. Whether one of them added to the limbs of the memory
+// is told by `limbs_too`.
+template <unsigned Words, unsigned Halves>
+__device__ void collect_sums(unsigned long long* boxes, unsigned count, long_integers<Words * Halves>& to,
+                             bool& limbs_too) {
+    for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
+        unsigned long long word[Words];
+        unsigned long long all;
+        do {
+            all = 1;
+#pragma unroll
+            for (unsigned w = 0; w < Words; ++w) {
+                asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                             : "=l"(word[w])
+                             : "l"(__cvta_generic_to_global(boxes + k * Words + w))
+                             : "memory");
+                all &= word[w];
+            }
+        } while (all == 0);
+#pragma unroll
+        for (unsigned w = 0; w < Words; ++w) {
+            asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(boxes + k * Words + w)),
+                         "l"(0ull)
+                         : "memory");
+            const long long sum = static_cast<long long>(word[w]) >> 2;
+            if constexpr (Halves == 1) {
+                to.of[w] += sum;
+            } else {
+                to.of[2 * w] += sum & 0xffffffff;
+                to.of[2 * w + 1] += sum >> 32;
+            }
+            limbs_too = limbs_too || (word[w] & 2) != 0;
+        }
+    }
+}
+
+template <class T, class Out, class... Ins>
+__global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning.blocks_per_multiprocessor)
+    exact_kernel(std::uint64_t n, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
+    constexpr unsigned factors = sizeof...(Ins);
+    using kind = exact_kind<T, factors>;
+    using layout = exact_layout<T, factors>;
+    constexpr unsigned levels = kind::levels;
+    __shared__ exact_block<T, factors> outliers;
+    __shared__ sum_storage<levels> storage, storage_of_all;
+    __shared__ sum_storage<2 * levels> wide_storage;
+
+    allow_later();
+    await_earlier();
+    const bool left = detail::add_share(&outliers, &storage, n, ins...);
+    long_integers<levels> mine = sum_of_shown(storage);
+    const bool touched = left && outliers.touched != 0;
+    const unsigned last = gridDim.x - 1;
+    if (blockIdx.x != last) {
+        if (touched) {
+            for (unsigned k = threadIdx.x; k < layout::limbs; k += blockDim.x) {
+                const long long part = outliers.evened(k);
+                if (part != 0) {
+                    atomicAdd(&memory->limb[k], static_cast<unsigned long long>(part));
+                }
+            }
+            if (threadIdx.x == 0 && outliers.met != 0) {
+                atomicOr(&memory->met, static_cast<unsigned long long>(outliers.met));
+            }
+            __threadfence();
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) {
+#pragma unroll
+            for (unsigned w = 0; w < levels; ++w) {
+                const unsigned long long word = static_cast<unsigned long long>(mine.of[w]) << 2 | (touched ? 3 : 1);
+                asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(
+                                 __cvta_generic_to_global(memory->box + blockIdx.x * levels + w)),
+                             "l"(word)
+                             : "memory");
+            }
+        }
+        return;
+    }
+    // Blocks start in the order of their index: the others run by now, and none waits for anybody.
+    long_integers<2 * levels> sums{};
+    bool limbs_too = false;
+    constexpr std::uint64_t few = std::uint64_t{1} << 22; // so many terms fit in 64 bits
+    if (last == 0 || n <= few) {
+        if (last != 0) {
+            if (threadIdx.x != 0) {
+                mine = {};
+            }
+            bool theirs = false;
+            collect_sums<levels, 1>(memory->box, last, mine, theirs);
+            __syncwarp();
+            sum_lanes(mine);
+            limbs_too = show_sums(mine, storage_of_all, theirs);
+            mine = sum_of_shown(storage_of_all);
+        }
+#pragma unroll
+        for (unsigned w = 0; w < levels; ++w) {
+            sums.of[2 * w] = mine.of[w] & 0xffffffff;
+            sums.of[2 * w + 1] = mine.of[w] >> 32;
+        }
+    } else {
+        if (threadIdx.x == 0) {
+#pragma unroll
+            for (unsigned w = 0; w < levels; ++w) {
+                sums.of[2 * w] = mine.of[w] & 0xffffffff;
+                sums.of[2 * w + 1] = mine.of[w] >> 32;
+            }
+        }
+        bool theirs = false;
+        collect_sums<levels, 2>(memory->box, last, sums, theirs);
+        __syncwarp();
+        sum_lanes(sums);
+        limbs_too = show_sums(sums, wide_storage, theirs);
+        sums = sum_of_shown(wide_storage);
+    }
+
+    constexpr int lowest_place = kind::highest - exact_window<levels>::depth - layout::lowest;
+    if (!touched && !limbs_too) {
+        if (threadIdx.x == 0) {
+            multiword_integer<(exact_window<levels>::depth + 74 + 63) / 64> total;
+            total.template set<exact_spacing, levels>(sums.of);
+            *out = total.template rounded<T>(kind::highest - exact_window<levels>::depth);
+        }
+        return;
+    }
+    if (!left) {
+        outliers.clear();
+        __syncthreads();
+    }
+    if (limbs_too) {
+        __threadfence();
+        for (unsigned k = threadIdx.x; k < layout::limbs; k += blockDim.x) {
+            outliers.limb[k] += atomicExch(&memory->limb[k], 0ull);
+        }
+        if (threadIdx.x == 0) {
+            outliers.met |= static_cast<unsigned>(atomicExch(&memory->met, 0ull));
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        auto* const limb = reinterpret_cast<std::int64_t*>(outliers.limb);
+        const to_limbs add{limb};
+#pragma unroll
+        for (unsigned w = 0; w < levels; ++w) {
+            const unsigned place = static_cast<unsigned>(lowest_place) + (levels - 1 - w) * exact_spacing;
+            add_integer(sums.of[2 * w], place, add);
+            add_integer(sums.of[2 * w + 1], place + 32, add);
+        }
+        *out = rounded<T>(limb, layout::limbs, layout::lowest, outliers.met);
+    }
+}
+
+struct exact_shape {
+    unsigned blocks = 1;
+    unsigned threads = exact_tuning.threads;
+};
+
+template <class T, unsigned Factors>
+exact_shape shape_of_exact(std::uint64_t n) {
+    constexpr std::uint64_t each = 16 / sizeof(T);
+    const std::uint64_t vectors = (n + each - 1) / each;
+    constexpr unsigned most_threads = exact_threads<T, Factors>;
+    exact_shape shape{1, most_threads};
+    if (vectors <= exact_tuning.one_block_vectors && n <= exact_tuning.one_block_elements) {
+        const std::uint64_t threads = std::min<std::uint64_t>((vectors + 31) / 32 * 32, most_threads);
+        shape.threads = std::max(static_cast<unsigned>(threads), 32u);
+        return shape;
+    }
+    const std::uint64_t most =
+        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * exact_tuning.blocks_per_multiprocessor;
+    shape.threads = vectors <= most * 256 ? std::min(256u, most_threads) : most_threads;
+    shape.blocks = static_cast<unsigned>(std::min(most, (vectors + shape.threads - 1) / shape.threads));
+    return shape;
+}
+
+template <>
+struct exact_engine<gpu> {
+    template <class T, class... Ins>
+    static T value(const gpu& on, std::uint64_t n, const char* call, const Ins&... ins) {
+        T got;
+        const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(n);
+        const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), sizeof(T), call);
+        T* const out = static_cast<T*>(memory.data());
+        launch<T>(on, shape, memory, n, out, call, ins...);
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, out, sizeof(T), cudaMemcpyDeviceToHost, on.stream));
+        WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        return got;
+    }
+    template <class T, class Out, class... Ins>
+    static void into(const gpu& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
+        detail::check_array(out, 1, call);
+        const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(n);
+        const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), 0, call);
+        launch<T>(on, shape, memory, n, out, call, ins...);
+    }
+
+private:
+    template <class T, unsigned Factors>
+    static std::size_t bytes(const exact_shape& shape) {
+        return shape.blocks == 1 ? 0 : exact_memory<T, Factors>::bytes(shape.blocks);
+    }
+    template <class T, class Out, class... Ins>
+    static void launch(const gpu& on, const exact_shape& shape, const call_memory& memory, std::uint64_t n,
+                       const Out& out, const char* call, const Ins&... ins) {
+        (detail::check_array(ins, n, call), ...);
+        constexpr auto kernel = &exact_kernel<T, Out, Ins...>;
+        launch_after(facts_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, n, out,
+                     static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.boxes()), ins...);
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// One thread's window as long as it stays where it is at first, for numbers that are neither too large nor so small
+// that it might have no place for their last bits. That is looked at before anything is added: so nothing has to be
+// kept to go back to, nobody looks at what is left behind the last level, and levels that a batch of numbers does not
+// need are left out.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/gpu/exact_sum/exact_window.cuh"
+#include "warpfold/warp/shuffle.cuh"
+
+namespace warpfold::detail {
+
+template <class T, unsigned Factors>
+class exact_usual {
+public:
+    using kind = exact_kind<T, Factors>;
+    using integers = long_integers<kind::levels>;
+
+    __device__ exact_usual() {
+        window_.highest = kind::highest;
+        window_.empty();
+    }
+
+    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or one of
+    // the warp's numbers is out of its reach. The whole warp calls it.
+    template <unsigned Count>
+    __device__ bool add(const T (&x)[Factors][Count]) {
+        double term[Count];
+        magnitudes of;
+#pragma unroll
+        for (unsigned j = 0; j < Count; ++j) {
+            term[j] = term_of(x[0][j], x[Factors - 1][j]);
+            if constexpr (direct) {
+                of.see(__float_as_uint(static_cast<float>(x[0][j])) & 0x7fffffffu);
+            } else {
+                of.see(upper(term[j]));
+            }
+        }
+        if constexpr (!direct) {
+            if (of.least == 0) { // a zero, or next to one
+                of.least = ~0u;
+#pragma unroll
+                for (unsigned j = 0; j < Count; ++j) {
+                    const bool vanished = Factors == 2 && x[0][j] != 0 && x[Factors - 1][j] != 0;
+                    of.least = min(of.least, term[j] == 0 && !vanished ? ~0u : upper(term[j]));
+                }
+            }
+        }
+        const bool much = of.top >= limit(1) || terms_ > exact_window_terms - Count * kind::terms;
+        bool large = false, deep = of.least < needed(kind::levels - 2);
+        if (__any_sync(warp::all_lanes, much || deep)) {
+            if (__any_sync(warp::all_lanes, of.top >= limit(0) || of.least < needed(kind::levels - 1) ||
+                                                terms_ > exact_window_terms - Count * kind::terms)) {
+                return false;
+            }
+            large = __any_sync(warp::all_lanes, of.top >= limit(1));
+            deep = __any_sync(warp::all_lanes, deep);
+        }
+        terms_ += Count * kind::terms;
+        if constexpr (exact_pairs) {
+            double error[Count];
+#pragma unroll
+            for (unsigned j = 0; j < Count; ++j) {
+                error[j] = __fma_rn(x[0][j], x[Factors - 1][j], -term[j]);
+            }
+            if (large) {
+                step<0>(term);
+                step<1>(error);
+            }
+            step<1>(term);
+            step<2>(term);
+            step<3>(term); // its end, if the lowest level is not needed
+            step<2>(error);
+            step<3>(error);
+            step<4>(error);
+            if (deep) {
+                step<4>(term);
+                last(term);
+                last(error);
+            }
+        } else {
+            if (large) {
+                step<0>(term);
+            }
+            step<1>(term);
+            if constexpr (kind::levels == 4) {
+                step<2>(term);
+            }
+            if (deep) {
+                last(term);
+            }
+        }
+        return true;
+    }
+
+    // Whether there is no place for `count` terms more.
+    __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
+
+    // What the window holds, as integers.
+    __device__ integers held() const {
+        integers all;
+#pragma unroll
+        for (unsigned j = 0; j < kind::levels; ++j) {
+            all.of[j] = window_.integer(j);
+        }
+        return all;
+    }
+
+private:
+    static constexpr bool direct = sizeof(T) == 4 && Factors == 1;      // magnitudes are the floats' own bits
+    static constexpr bool exact_pairs = sizeof(T) == 8 && Factors == 2; // a term is a double and its error
+    static_assert(kind::levels == (exact_pairs ? 6 : (direct ? 3 : 4)));
+
+    // The smallest and the largest magnitude of a batch, of floats as their bits, of doubles as their upper halves. Of
+    // floats one is taken off the smallest, so that zeros do not count.
+    struct magnitudes {
+        unsigned top = 0, least = ~0u;
+
+        __device__ void see(unsigned bits) {
+            top = max(top, bits);
+            least = min(least, direct ? bits - 1 : bits);
+        }
+    };
+    __device__ static unsigned upper(double x) { return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu; }
+
+    // The lowest bit of level j.
+    __host__ __device__ static constexpr int lowest_bit(unsigned j) {
+        return kind::highest - exact_spacing * static_cast<int>(j);
+    }
+    // What is below it is taken by level j.
+    __host__ __device__ static constexpr unsigned limit(unsigned j) {
+        const auto reach = static_cast<unsigned>(lowest_bit(j) + exact_spacing - 1 + (direct ? 127 : 1023));
+        return reach << (direct ? 23 : 20);
+    }
+    // What is not below it has no bits below those of level j: so many bits a term has.
+    __host__ __device__ static constexpr unsigned needed(unsigned j) {
+        constexpr int bits = direct ? 24 : (Factors == 1 ? 53 : (sizeof(T) == 4 ? 48 : 107));
+        const auto least = static_cast<unsigned>(lowest_bit(j) + bits - 1 + (direct ? 127 : 1023));
+        return (least << (direct ? 23 : 20)) - (direct ? 1 : 0);
+    }
+
+    __device__ static double term_of(T x, T y) {
+        if constexpr (Factors == 1) {
+            return as_double(x);
+        } else {
+            return __dmul_rn(as_double(x), as_double(y));
+        }
+    }
+    // Level J takes its part of all numbers, and leaves the rest of them.
+    template <unsigned J, unsigned Count>
+    __device__ void step(double (&x)[Count]) {
+#pragma unroll
+        for (unsigned j = 0; j < Count; ++j) {
+            const double with = __dadd_rn(window_.sum[J], x[j]);
+            x[j] = __dsub_rn(x[j], __dsub_rn(with, window_.sum[J]));
+            window_.sum[J] = with;
+        }
+    }
+    template <unsigned Count>
+    __device__ void last(const double (&x)[Count]) {
+#pragma unroll
+        for (unsigned j = 0; j < Count; ++j) {
+            window_.sum[kind::levels - 1] = __dadd_rn(window_.sum[kind::levels - 1], x[j]);
+        }
+    }
+
+    exact_window<kind::levels> window_;
+    unsigned terms_ = 0;
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// Reduction on a GPU in one launch: every block folds its share and posts the value; the last block collects and folds
+// them. What a block, a warp and a thread fold depends on the number of elements and on the device only, and
+// so does the order: the same bits in every run.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "warpfold/block/reduce.cuh"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/load.cuh"
+#include "warpfold/gpu/core/mailbox.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/reduce/arg_candidate.cuh"
+#include "warpfold/tuning/reduce.hpp"
+#include "warpfold/warp/reduce.cuh"
+
+namespace warpfold::detail {
+
+inline constexpr tuning::reduce reduce_tuning = tuning::reduce_default;
+
+// Whether an array is read by vectors of 16 bytes; then there is a kernel of its own for long ones, for any code more
+// makes short ones slower.
+template <class In, class Op>
+inline constexpr bool by_vectors_v = std::is_pointer_v<In>&& fits_vectors_v<element_t<In>>&& is_commutative_v<Op>;
+
+// The thread's share of n elements, in an order that suits memory: vectors, and the few elements that do not fill one.
+// Of few every thread has the same number, at the stride of the grid. Many, which the caches need not keep, are taken
+// `ahead` vectors a thread at a time, those of a block side by side.
+template <class A, bool Many, class In, class Map, class Op>
+__device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, unsigned ahead) {
+    using T = element_t<In>;
+    const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+    A mine = Op::template identity<A>();
+    const auto take = [&](const T& x, std::uint64_t index) {
+        mine = op(mine, static_cast<A>(detail::mapped(map, x, index)));
+    };
+    if constexpr (by_vectors_v<In, Op>) {
+        const vector_view<T> view(in, n);
+        constexpr unsigned width = vector_view<T>::width;
+        const auto take_vector = [&](const uint4& vector, std::uint64_t k) {
+#pragma unroll
+            for (unsigned j = 0; j < width; ++j) {
+                take(element_of<T>(vector, j), view.head + k * width + j);
+            }
+        };
+        // From vector k on, `loads` at a time, so far apart; and what is left of a last time.
+        const auto take_all = [&](auto count, std::uint64_t k, std::uint64_t apart) {
+            constexpr unsigned loads = decltype(count)::value;
+            for (; k + (loads - 1) * apart < view.vectors; k += loads * threads) {
+                uint4 loaded[loads];
+#pragma unroll
+                for (unsigned i = 0; i < loads; ++i) {
+                    loaded[i] = Many ? __ldcs(view.data + k + i * apart) : __ldg(view.data + k + i * apart);
+                }
+#pragma unroll
+                for (unsigned i = 0; i < loads; ++i) {
+                    take_vector(loaded[i], k + i * apart);
+                }
+            }
+            for (; k < view.vectors; k += apart) {
+                take_vector(__ldg(view.data + k), k);
+            }
+        };
+        using usual = std::integral_constant<unsigned, reduce_tuning.loads>;
+        using most = std::integral_constant<unsigned, reduce_tuning.loads_of_longest>;
+        [[maybe_unused]] const std::uint64_t tile = (thread - threadIdx.x) * ahead + threadIdx.x;
+        if constexpr (!Many) {
+            take_all(usual{}, thread, threads);
+        } else if (ahead == usual::value) {
+            take_all(usual{}, tile, blockDim.x);
+        } else {
+            take_all(most{}, tile, blockDim.x);
+        }
+        for (std::uint64_t k = thread; k < view.head; k += threads) {
+            take(in[k], k);
+        }
+        for (std::uint64_t k = view.tail + thread; k < n; k += threads) {
+            take(in[k], k);
+        }
+    } else {
+#pragma unroll 4
+        for (std::uint64_t k = thread; k < n; k += threads) {
+            take(in[k], k);
+        }
+    }
+    return mine;
+}
+
+// The warp's share of n elements, strictly in their order, in lane 0; the identity in the other lanes. A warp has
+// consecutive rows of 32 lanes, a lane `run` consecutive elements of a row.
+template <class A, class In, class Map, class Op>
+__device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const Op& op) {
+    constexpr unsigned run = sizeof(element_t<In>) >= 32 ? 1 : 32 / sizeof(element_t<In>);
+    constexpr unsigned row = run * warp::lanes;
+    const unsigned lane = threadIdx.x % warp::lanes;
+    const std::uint64_t warps = std::uint64_t{gridDim.x} * (blockDim.x / warp::lanes);
+    const std::uint64_t warp = std::uint64_t{blockIdx.x} * (blockDim.x / warp::lanes) + threadIdx.x / warp::lanes;
+    const std::uint64_t rows = (n + row - 1) / row;
+    const std::uint64_t each = (rows + warps - 1) / warps;
+    const std::uint64_t end = min((warp + 1) * each, rows);
+    A total = Op::template identity<A>();
+    for (std::uint64_t r = warp * each; r < end; ++r) {
+        const std::uint64_t first = r * row + lane * run;
+        A mine = Op::template identity<A>();
+        if (first + run <= n) {
+#pragma unroll
+            for (unsigned j = 0; j < run; ++j) {
+                mine = op(mine, static_cast<A>(detail::mapped(map, in[first + j], first + j)));
+            }
+        } else {
+            for (std::uint64_t k = first; k < n; ++k) {
+                mine = op(mine, static_cast<A>(detail::mapped(map, in[k], k)));
+            }
+        }
+        total = op(total, warp::reduce(mine, op));
+    }
+    return lane == 0 ? total : Op::template identity<A>();
+}
+
+template <class A, bool Many, class In, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_per_multiprocessor)
+    reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, mailbox<A>* boxes, unsigned ahead) {
+    __shared__ block::reduce_storage<A> storage;
+
+    look_at_map<Map, element_t<In>>();
+    look_at_operation<Op, A>();
+    allow_later();
+    await_earlier();
+    A mine;
+    if constexpr (is_commutative_v<Op>) {
+        mine = fold_strided<A, Many>(in, n, map, op, ahead);
+    } else {
+        mine = fold_ordered<A>(in, n, map, op);
+    }
+    mine = block::reduce(mine, op, storage);
+    const unsigned last = gridDim.x - 1;
+    if (blockIdx.x != last) {
+        if (threadIdx.x == 0) {
+            detail::post(&boxes[blockIdx.x], mine);
+        }
+        return;
+    }
+    if (last != 0) {
+        // Blocks start in the order of their index: the others run by now, and none waits for anybody.
+        if (threadIdx.x == 0) {
+            detail::post(&boxes[last], mine);
+        }
+        const unsigned each = (gridDim.x + blockDim.x - 1) / blockDim.x;
+        const unsigned end = min((threadIdx.x + 1) * each, gridDim.x);
+        mine = Op::template identity<A>();
+        for (unsigned k = threadIdx.x * each; k < end; ++k) {
+            mine = op(mine, detail::collect(&boxes[k]));
+        }
+        __syncthreads();
+        mine = block::reduce(mine, op, storage);
+    }
+    if (threadIdx.x == 0) {
+        *out = result(mine);
+    }
+}
+
+struct reduce_shape {
+    unsigned blocks = 1;
+    unsigned threads = reduce_tuning.threads;
+    std::size_t bytes = 0; // of boxes
+    unsigned ahead = 0;    // vectors on their way in each thread of a long array, which is more than the L2 cache holds
+};
+
+// Threads enough that each has a share, and no more than the device holds at once. `weight`: how much more work an
+// element is than in a sum.
+template <class A, class T>
+reduce_shape shape_of_reduce(std::uint64_t n, unsigned weight) {
+    constexpr std::uint64_t each = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
+    const std::uint64_t vectors = (n + each - 1) / each;
+    reduce_shape shape;
+    if (vectors * weight <= reduce_tuning.one_block_vectors && n * weight <= reduce_tuning.one_block_elements) {
+        const std::uint64_t each_warp = 32 * reduce_tuning.one_block_share;
+        const std::uint64_t warps = (vectors + each_warp - 1) / each_warp;
+        shape.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(warps * 32, 32, reduce_tuning.threads));
+        return shape;
+    }
+    const std::uint64_t most =
+        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * reduce_tuning.blocks_per_multiprocessor;
+    const unsigned share = weight > 1 ? 1 : reduce_tuning.share;
+    const bool few = vectors <= most * 256 * share;
+    shape.threads = few ? std::min(256u, reduce_tuning.threads) : reduce_tuning.threads;
+    const std::uint64_t each_block = std::uint64_t{shape.threads} * (few ? share : 1);
+    shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
+    shape.bytes = shape.blocks * sizeof(mailbox<A>);
+    if (n * sizeof(T) > std::uint64_t{device_attribute(cudaDevAttrL2CacheSize)} / 16 * reduce_tuning.long_from) {
+        const bool many = sizeof(T) >= 4 && n * sizeof(T) >= reduce_tuning.bytes_of_longest;
+        shape.ahead = many ? reduce_tuning.loads_of_longest : reduce_tuning.loads;
+    }
+    return shape;
+}
+
+template <>
+struct reduce_engine<gpu> {
+    template <class A, class In, class Map, class Op, class Result>
+    static auto value(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+                      const char* call) {
+        using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
+        R got;
+        run<A>(on, in, n, map, op, result, static_cast<R*>(nullptr), &got, call);
+        return got;
+    }
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void into(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+                     const Out& out, const char* call) {
+        run<A>(on, in, n, map, op, result, out, nullptr, call);
+    }
+
+private:
+    // The result goes to *out, or, where `got` is not null, to *got.
+    template <class A, class In, class Map, class Op, class Result, class Out, class Got>
+    static void run(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+                    const Out& out, const Got& got, const char* call) {
+        detail::check_array(in, n, call);
+        if constexpr (std::is_null_pointer_v<Got>) {
+            detail::check_array(out, 1, call);
+        }
+        if constexpr (fits_word_v<Op, A>) {
+            if (n <= most_in_words) {
+                launch<std::uint64_t>(on, in, n, as_word<Op::smallest>{}, minimum{},
+                                      of_word<Op::smallest, Result, A>{result}, out, got, call);
+                return;
+            }
+        }
+        launch<A>(on, in, n, map, op, result, out, got, call);
+    }
+
+    template <class A, class In, class Map, class Op, class Result, class Out, class Got>
+    static void launch(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+                       const Out& out, const Got& got, const char* call) {
+        constexpr bool has_place = std::is_same_v<Map, as_word<true>> || std::is_same_v<Map, as_word<false>>;
+        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n, has_place ? 2 : 1);
+        constexpr bool waits = !std::is_null_pointer_v<Got>;
+        using R = std::remove_reference_t<decltype(*std::declval<Out>())>;
+        const call_memory memory(on, shape.bytes, waits ? sizeof(R) : 0, call, std::max<std::size_t>(alignof(R), 16));
+        Out place = out;
+        if constexpr (waits) {
+            place = static_cast<Out>(memory.data());
+        }
+        const auto go = [&](const kernel_facts& facts, auto kernel) {
+            launch_after(facts, kernel, shape.blocks, shape.threads, 0, on.stream, in, n, map, op, result, place,
+                         static_cast<mailbox<A>*>(memory.boxes()), shape.ahead);
+        };
+        constexpr auto few = &reduce_kernel<A, false, In, Map, Op, Result, Out>;
+        if constexpr (by_vectors_v<In, Op>) {
+            if (shape.ahead != 0) {
+                constexpr auto many = &reduce_kernel<A, true, In, Map, Op, Result, Out>;
+                go(facts_of<many>(), many);
+            } else {
+                go(facts_of<few>(), few);
+            }
+        } else {
+            go(facts_of<few>(), few);
+        }
+        if constexpr (waits) {
+            WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(got, place, sizeof(*got), cudaMemcpyDeviceToHost, on.stream));
+            WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        }
+    }
+};
+
+} // namespace warpfold::detail

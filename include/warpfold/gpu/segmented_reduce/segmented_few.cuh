@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// Segmented reduction of no more than a few thousand segments on a GPU. Consecutive segments are a range, one a block. If
+// no range is long, each segment is folded by a team of its block, and nothing is joined; else blocks have equal shares
+// of the elements (segmented_pieces.cuh). Every block finds out by itself, from where the ranges begin.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/block/reduce.cuh"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/segmented_reduce/merge_path.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_pieces.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
+
+namespace warpfold::detail {
+
+struct few_segments {
+    static constexpr unsigned threads = 512;
+    static constexpr unsigned blocks_per_multiprocessor = segmented_tuning.few_blocks;
+    static constexpr unsigned ranges = 256;   // at most; no more than threads
+    static constexpr unsigned of_range = 128; // segments, at most
+    static constexpr std::uint64_t most = segmented_tuning.few;
+    static_assert(most <= ranges * of_range);
+};
+
+template <class A>
+struct few_segments_storage {
+    std::uint64_t begin[few_segments::of_range + 1]; // of the segments of the block's range
+    segment_signposts<few_segments::ranges> signposts;
+    segment_pieces_storage<A> pieces;
+    block::reduce_storage<A> folding;
+    alignas(segment_ends<A>) unsigned char whole[sizeof(segment_ends<A>)];
+};
+
+// How the threads of a block share out a range of `count` segments that are not long.
+template <class T>
+struct few_segments_teams {
+    static constexpr unsigned warps = few_segments::threads / warp::lanes;
+    static constexpr unsigned width = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
+    static constexpr unsigned few_loads = 4; // of an element each
+
+    unsigned log_team;
+
+    __device__ explicit few_segments_teams(unsigned count)
+        : log_team(count <= warps ? 5 : (count <= 2 * warps ? 4 : (count <= 4 * warps ? 3 : 2))) {}
+    __device__ unsigned team() const { return 1u << log_team; }
+    __device__ unsigned thread() const { return threadIdx.x & (team() - 1); }
+    __device__ unsigned own() const { return threadIdx.x >> log_team; } // segment of the range
+    // That a team folds, and a warp.
+    __device__ unsigned longest() const { return team() * width * segmented_tuning.loads * segmented_tuning.rounds; }
+    __device__ static constexpr unsigned longest_of_warp() {
+        return warp::lanes * width * segmented_tuning.loads * segmented_tuning.rounds;
+    }
+};
+
+// A team's own segment, if it is not too long for it.
+template <class A, class In, class Map, class Op, class Result, class Out>
+__device__ void fold_own(const In& in, std::uint64_t from, unsigned length,
+                         const few_segments_teams<element_t<In>>& teams, std::uint64_t segment, bool some,
+                         const Map& map, const Op& op, const Result& result, const Out& out) {
+    constexpr unsigned few_loads = few_segments_teams<element_t<In>>::few_loads;
+    A mine = Op::template identity<A>();
+    if (length <= few_loads * teams.team()) {
+        mine = fold_little<A, few_loads>(in, from, length, map, op, teams.thread(), teams.team());
+    } else if (length <= teams.longest()) {
+        mine = fold_by_team<A, segmented_tuning.loads, 2>(in, from, length, map, op, teams.thread(), teams.team());
+    }
+    mine = reduce_team(mine, op, teams.team());
+    if (teams.thread() == 0 && some && length <= teams.longest()) {
+        out[segment] = result(mine);
+    }
+}
+
+// The only segment of a block's range, by a warp, or by all threads.
+template <class A, class In, class Map, class Op, class Result, class Out>
+__device__ void fold_only(const In& in, std::uint64_t from, std::uint64_t length,
+                          const few_segments_teams<element_t<In>>& teams, std::uint64_t segment, const Map& map,
+                          const Op& op, const Result& result, const Out& out, block::reduce_storage<A>& folding) {
+    if (length > teams.longest()) {
+        A mine = fold_by_team<A>(in, from, static_cast<unsigned>(length), map, op, threadIdx.x, few_segments::threads);
+        mine = block::reduce(mine, op, folding);
+        if (threadIdx.x == 0) {
+            out[segment] = result(mine);
+        }
+    } else if (threadIdx.x < warp::lanes) {
+        fold_own<A>(in, from, static_cast<unsigned>(length), teams, segment, true, map, op, result, out);
+    }
+}
+
+// The segments of a block's range that are too long for a team, by all threads; `begin` tells where they are.
+template <class A, class In, class Map, class Op, class Result, class Out>
+__device__ void fold_longer(const In& in, const std::uint64_t* begin, std::uint64_t first, unsigned count,
+                            unsigned longest, const Map& map, const Op& op, const Result& result, const Out& out,
+                            A* of_warp) {
+    constexpr unsigned warps = few_segments::threads / warp::lanes;
+    // No more than the range has, should the offsets decrease in it.
+    const std::uint64_t least = begin[0], most = begin[count];
+    const auto at = [&](unsigned s) { return min(max(begin[min(s, count)], least), most); };
+    const auto length_of = [&](unsigned s) {
+        const std::uint64_t from = at(s), to = at(s + 1);
+        return static_cast<unsigned>(to > from ? to - from : 0);
+    };
+    const unsigned lane = threadIdx.x % warp::lanes, warp = threadIdx.x / warp::lanes;
+    const unsigned little = few_segments_teams<element_t<In>>::longest_of_warp(); // beside others
+    for (unsigned begun = 0; begun < count; begun += warp::lanes) {
+        const unsigned length_here = length_of(begun + lane);
+        const unsigned longer = __ballot_sync(warp::all_lanes, length_here > longest);
+        const unsigned of_block = __ballot_sync(warp::all_lanes, length_here > little && length_here > longest);
+        if (longer == 0) {
+            continue;
+        }
+        // No barrier between them: warps need not wait for each other.
+        unsigned turn = 0;
+        for (unsigned rest = longer; rest != 0; rest &= rest - 1) {
+            const unsigned j = static_cast<unsigned>(__ffs(static_cast<int>(rest)) - 1), s = begun + j;
+            const bool alone = (of_block >> j & 1) == 0;
+            if (alone && turn++ % warps != warp) {
+                continue;
+            }
+            A mine = fold_by_team<A>(in, at(s), length_of(s), map, op, alone ? lane : threadIdx.x,
+                                     alone ? warp::lanes : few_segments::threads);
+            mine = warp::reduce(mine, op);
+            if (lane == 0) {
+                of_warp[j * warps + (alone ? 0 : warp)] = mine;
+            }
+        }
+        __syncthreads();
+        if (threadIdx.x < warp::lanes && (longer >> lane & 1) != 0) {
+            A mine = of_warp[lane * warps];
+            if ((of_block >> lane & 1) != 0) {
+#pragma unroll
+                for (unsigned w = 1; w < warps; ++w) {
+                    mine = op(mine, of_warp[lane * warps + w]);
+                }
+            }
+            out[first + begun + lane] = result(mine);
+        }
+        __syncthreads();
+    }
+}
+
+template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_per_multiprocessor)
+    few_segments_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
+                        segment_cut cut, std::uint64_t fair_part, mailbox<A>* boxes) {
+    __shared__ few_segments_storage<A> shared;
+    look_at_operation<Op, A>();
+
+    allow_later();
+    await_earlier();
+    if constexpr (!std::is_same_v<Offsets, equal_segments>) {
+        // All that is read here is on its way at the same time.
+        using mark = element_t<Offsets>;
+        using index = std::conditional_t<sizeof(mark) <= 4, unsigned, std::uint64_t>;
+        const unsigned k = min(threadIdx.x, cut.ranges - 1);
+        const std::uint64_t first = cut.begin(min(blockIdx.x, cut.ranges));
+        const unsigned count = blockIdx.x < cut.ranges ? static_cast<unsigned>(cut.count(blockIdx.x)) : 0;
+        const few_segments_teams<element_t<In>> teams(count);
+        const unsigned own = count == 1 ? 0 : min(teams.own(), count), next = min(own + 1, count);
+        const mark of_all = offsets[0], behind_all = offsets[segments];
+        const mark of_range = offsets[cut.begin(k)], behind_range = offsets[cut.begin(k + 1)];
+        const mark of_own = offsets[first + own], behind_own = offsets[first + next];
+        const auto place = [](mark of) { return static_cast<index>(of); };
+        // No more than there are, should the offsets decrease.
+        const index least = place(of_all), most = place(behind_all), total = most - least;
+        const index from = min(max(place(of_own), least), most), to = min(max(place(behind_own), from), most);
+        const index length = to - from;
+        if (teams.thread() == 0 && teams.own() < count && count != 1) {
+            shared.begin[own] = from;
+            if (next == count) {
+                shared.begin[count] = to;
+            }
+        }
+        constexpr index small = segmented_tuning.bytes_of_range / sizeof(element_t<In>);
+        // If there is little, no range has more. Else all blocks look whether one has, or more than an even share.
+        bool ranges_suit = total <= small;
+        if (!ranges_suit) {
+            const std::uint64_t fair = total < 1ull << 40 ? min(__umul64hi(total, fair_part), 1ull << 30) : 0;
+            const index much = max(small, static_cast<index>(fair));
+            ranges_suit = __syncthreads_or(place(behind_range) - place(of_range) > much ? 1 : 0) == 0;
+        }
+        if (ranges_suit) {
+            if (count == 1) {
+                fold_only<A>(in, from, length, teams, first, map, op, result, out, shared.folding);
+            } else if (count != 0) {
+                const bool mine = length <= teams.longest();
+                fold_own<A>(in, from, mine ? static_cast<unsigned>(length) : ~0u, teams, first + own,
+                            teams.own() < count, map, op, result, out);
+                if (__syncthreads_or(mine ? 0 : 1) != 0) {
+                    fold_longer<A>(in, shared.begin, first, count, teams.longest(), map, op, result, out,
+                                   reinterpret_cast<A*>(shared.pieces.of_warp));
+                }
+            }
+            return;
+        }
+    }
+    fold_pieces_apart<A>(in, offsets, segments, cut, map, op, result, out, boxes, shared.signposts, shared.pieces,
+                         *reinterpret_cast<segment_ends<A>*>(shared.whole), shared.folding);
+}
+
+} // namespace warpfold::detail

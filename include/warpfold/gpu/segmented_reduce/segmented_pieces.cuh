@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Long segments: blocks have equal shares of the elements, and fold the piece of each segment that lies in theirs, all
+// threads together, one piece behind the other.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/gpu/segmented_reduce/merge_path.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_ends.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
+
+namespace warpfold::detail {
+
+// Whether blocks may share out elements: any order will do, and there is shared memory for the values.
+template <class Op, class A>
+inline constexpr bool in_pieces_v = is_commutative_v<Op> && sizeof(A) <= 32;
+
+// Of a block.
+template <class A>
+struct segment_pieces_storage {
+    static constexpr unsigned batch = warp::lanes; // pieces
+
+    std::uint64_t before[batch + 1]; // elements before each of their segments
+    alignas(A) unsigned char of_warp[batch * warp::lanes * sizeof(A)];
+    alignas(A) unsigned char open[sizeof(A)];
+};
+
+// An end of a segment counts as much as so many elements: about what a block reads while it begins with another piece.
+inline constexpr unsigned piece_weight = 512;
+
+// A piece of no more elements is a warp's, beside others.
+inline constexpr unsigned little_piece = 1024;
+
+template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
+__device__ void fold_pieces(const In& in, const segment_path<Offsets>& path, const Signposts& signposts, const Map& map,
+                            const Op& op, const Result& result, const Out& out, mailbox<A>* boxes,
+                            segment_pieces_storage<A>& shared, segment_ends<A>& whole,
+                            block::reduce_storage<A>& folding) {
+    constexpr unsigned batch = segment_pieces_storage<A>::batch;
+    // Behind the elements of each segment but the last there is room for what its end counts.
+    const std::uint64_t total = path.elements + (path.segments - 1) * piece_weight + 1;
+    const std::uint64_t share = ((total + gridDim.x - 1) / gridDim.x + 1023) / 1024 * 1024;
+    const std::uint64_t block_begin = blockIdx.x * share;
+    if (block_begin >= total) {
+        return;
+    }
+    const std::uint64_t block_end = block_begin + share < total ? block_begin + share : total;
+    const std::uint64_t first = path.ends_before(block_begin, signposts, piece_weight);
+    const unsigned lane = threadIdx.x % warp::lanes, warp = threadIdx.x / warp::lanes, warps = blockDim.x / warp::lanes;
+    auto* const of_warp = reinterpret_cast<A*>(shared.of_warp);
+    A& open = *reinterpret_cast<A*>(shared.open);
+    if (threadIdx.x == 0) {
+        whole.ended = false;
+        whole.begun_before = false;
+        whole.segment = first;
+        open = Op::template identity<A>();
+    }
+    bool more = true;
+    for (std::uint64_t begin = first; more; begin += batch) {
+        __syncthreads();
+        if (threadIdx.x <= batch) {
+            shared.before[threadIdx.x] = path.elements_before(path.mark_of_end(begin + threadIdx.x - 1));
+        }
+        if (blockDim.x == batch && threadIdx.x == 0) {
+            shared.before[batch] = path.elements_before(path.mark_of_end(begin + batch - 1));
+        }
+        if (begin == 0 && threadIdx.x == 0) {
+            shared.before[0] = 0;
+        }
+        __syncthreads();
+        // Where in the block's share a piece of the batch lies, each lane's; nowhere behind the last one.
+        const std::uint64_t s = begin + lane;
+        // No more than there are, should the offsets decrease.
+        const std::uint64_t behind = min(shared.before[lane + 1], path.elements);
+        const std::uint64_t before = min(shared.before[lane], behind);
+        const std::uint64_t at = before + s * piece_weight;
+        const bool there = s < path.segments && at < block_end;
+        // Those before the first that is not there.
+        const auto pieces =
+            static_cast<unsigned>(__clz(static_cast<int>(__brev(~__ballot_sync(warp::all_lanes, there)))));
+        more = pieces == batch;
+        const std::uint64_t from = before + (block_begin > at ? min(block_begin - at, behind - before) : 0);
+        const std::uint64_t to = before + (there ? min(block_end - at, behind - before) : 0);
+        const std::uint64_t length = to > from ? to - from : 0;
+        const unsigned of_one_warp = __ballot_sync(warp::all_lanes, length <= little_piece);
+        for (unsigned j = 0; j < pieces; ++j) {
+            const bool little = (of_one_warp >> j & 1) != 0;
+            if (little && warp != j % warps) {
+                continue;
+            }
+            const std::uint64_t elements = warp::shuffle(length, j), start = path.base + warp::shuffle(from, j);
+            A mine = Op::template identity<A>();
+            if (elements != 0) {
+                mine = fold_by_team<A>(in, start, elements, map, op, little ? lane : threadIdx.x,
+                                       little ? warp::lanes : blockDim.x);
+            }
+            mine = warp::reduce(mine, op);
+            if (lane == 0) {
+                of_warp[j * warp::lanes + (little ? 0 : warp)] = mine;
+            }
+        }
+        __syncthreads();
+        if (threadIdx.x < pieces) {
+            A value = of_warp[lane * warp::lanes];
+            if ((of_one_warp >> lane & 1) == 0) {
+                for (unsigned w = 1; w < warps; ++w) {
+                    value = op(value, of_warp[lane * warp::lanes + w]);
+                }
+            }
+            if (lane + 1 == pieces && behind + s * piece_weight >= block_end) {
+                open = value;
+            } else if (s != first) {
+                out[s] = result(value);
+            } else {
+                whole.ended = true;
+                whole.begun_before = at < block_begin;
+                whole.head = value;
+                if (!whole.begun_before) {
+                    out[s] = result(value);
+                }
+            }
+        }
+    }
+    __syncthreads();
+    // The segment before the first one ended in this block, which posted what it had of the next.
+    const auto first_block =
+        first == 0 ? 0u : static_cast<unsigned>((path.begin_of(first, piece_weight) - piece_weight) / share);
+    join_blocks(boxes, block_end < total, open, first_block, op, result, out, whole, folding);
+}
+
+// In a function of its own, which gets and keeps nothing of the kernel's registers.
+template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
+__device__ __noinline__ void fold_pieces_apart(In in, Offsets offsets, std::uint64_t segments, segment_cut cut, Map map,
+                                               Op op, Result result, Out out, mailbox<A>* boxes, Signposts& signposts,
+                                               segment_pieces_storage<A>& shared, segment_ends<A>& whole,
+                                               block::reduce_storage<A>& folding) {
+    const segment_path<Offsets> path(offsets, segments, cut, signposts);
+    __syncthreads();
+    fold_pieces<A>(in, path, signposts, map, op, result, out, boxes, shared, whole, folding);
+}
+
+} // namespace warpfold::detail

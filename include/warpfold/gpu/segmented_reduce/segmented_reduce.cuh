@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// Segmented reduction on a GPU in one launch. Elements and ends of segments together, in the order in which one passes
+// them, are shared out evenly among the warps of the grid; so no length of a segment matters. What a warp leaves open
+// its block joins, what a block leaves open it posts, and the block in which that segment ends collects it. Which
+// elements are folded by whom depends on the offsets and the device alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/block/reduce.cuh"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/mailbox.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/segmented_reduce/segmented_ends.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_equal.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_few.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_pieces.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_warp.cuh"
+#include "warpfold/host/segmented_reduce/segmented_reduce.hpp"
+
+namespace warpfold::detail {
+
+template <class T, class A>
+struct segmented_storage {
+    static constexpr unsigned warps = segmented_tile<T, A>::warps;
+
+    union {
+        segmented_warp_storage<T, A> of_warp[warps];
+        std::conditional_t<sizeof(A) <= 32, segment_pieces_storage<A>, unsigned char> pieces;
+    };
+    alignas(segment_ends<A>) unsigned char ends[warps * sizeof(segment_ends<A>)];
+    block::reduce_storage<A> folding;
+    alignas(segment_ends<A>) unsigned char whole[sizeof(segment_ends<A>)]; // the block's
+};
+
+inline constexpr unsigned signposts_of_many = 512;
+
+// Blocks a multiprocessor. Fewer have more registers each, which is faster where values are larger than elements, and
+// where nothing waits for offsets.
+template <class In, class A, class Offsets>
+inline constexpr unsigned blocks_of_many =
+    (sizeof(A) > sizeof(element_t<In>) ||
+     std::is_same_v<Offsets, equal_segments>)&&segmented_tile<element_t<In>, A>::blocks_per_multiprocessor
+            > 1
+        ? segmented_tile<element_t<In>, A>::blocks_per_multiprocessor * 2 / 3
+        : segmented_tile<element_t<In>, A>::blocks_per_multiprocessor;
+
+// There are as many elements as segments: if it is one each from position `begin` to `end`, both even, their results.
+// Neighbouring tiles are neighbouring warps', for the memory's sake.
+template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__device__ bool fold_single_of_block(const In& in, const segment_path<Offsets>& path, const Map& map, const Op& op,
+                                     const Result& result, const Out& out, std::uint64_t begin, std::uint64_t end) {
+    using singles = single_segments<A, In, Offsets, 128>;
+    const std::uint64_t stride = blockDim.x / warp::lanes * singles::size;
+    bool single = static_cast<std::uint64_t>(path.offsets[begin / 2]) == path.base + begin / 2;
+    for (std::uint64_t s = begin / 2 + threadIdx.x / warp::lanes * singles::size; single && s < end / 2; s += stride) {
+        const auto count = static_cast<unsigned>(min(end / 2 - s, std::uint64_t{singles::size}));
+        singles some;
+        some.load(in, path.offsets, path.base + s, s, count);
+        single = some.fold(map, op, result, out, path.base + s, s, count);
+    }
+    return __syncthreads_and(single ? 1 : 0) != 0;
+}
+
+template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blocks_of_many<In, A, Offsets>)
+    segmented_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
+                     segment_cut cut, mailbox<A>* boxes) {
+    using T = element_t<In>;
+    using tile = segmented_tile<T, A>;
+    __shared__ segmented_storage<T, A> shared;
+    __shared__ segment_signposts<signposts_of_many> signposts;
+    look_at_operation<Op, A>();
+
+    allow_later();
+    await_earlier();
+    auto& whole = *reinterpret_cast<segment_ends<A>*>(shared.whole);
+    const segment_path<Offsets> path(offsets, segments, cut, signposts);
+    __syncthreads();
+    if constexpr (in_pieces_v<Op, A>) {
+        if (path.elements / (segmented_tuning.bytes_of_long / sizeof(T) + 1) >= segments) {
+            fold_pieces_apart<A>(in, offsets, segments, cut, map, op, result, out, boxes, signposts, shared.pieces,
+                                 whole, shared.folding);
+            return;
+        }
+    }
+    const std::uint64_t warps = std::uint64_t{gridDim.x} * tile::warps;
+    static_assert(segmented_tuning.least % 2 == 0);
+    const std::uint64_t even = (path.total + warps - 1) / warps;
+    const std::uint64_t share = even <= segmented_tuning.least ? segmented_tuning.least : (even + 31) / 32 * 32;
+    const std::uint64_t block_begin = blockIdx.x * tile::warps * share;
+    if (block_begin >= path.total) {
+        return;
+    }
+    const unsigned warp = threadIdx.x / warp::lanes;
+    const std::uint64_t begin = block_begin + warp * share;
+    auto* const ends = reinterpret_cast<segment_ends<A>*>(shared.ends);
+    bool single = false; // whether the block's segments have one element each
+    if constexpr (!std::is_same_v<Offsets, equal_segments>) {
+        if (path.elements == segments) {
+            single = fold_single_of_block<A>(in, path, map, op, result, out, block_begin,
+                                             min(block_begin + tile::warps * share, path.total));
+        }
+    }
+    if (single) {
+        if (threadIdx.x % warp::lanes == 0) {
+            const A nothing = Op::template identity<A>();
+            ends[warp] = {nothing, nothing, block_begin / 2, warp == 0, true, false};
+        }
+    } else if (begin < path.total) {
+        const std::uint64_t end = begin + share < path.total ? begin + share : path.total;
+        const std::uint64_t first = path.ends_before(begin, signposts);
+        const bool begun_before = first < segments && path.begin_of(first) < begin;
+        const A nothing = Op::template identity<A>();
+        segmented_warp<A, In, Offsets, Map, Op, Result, Out> mine{
+            in,          path,         map,           op, result, out,     shared.of_warp[warp],
+            end - begin, begun_before, begin - first, 0,  first,  nothing, nothing};
+        mine.run();
+        if (threadIdx.x % warp::lanes == 0) {
+            ends[warp] = {mine.head, mine.open, first, true, mine.segment != first, begun_before};
+        }
+    } else if (threadIdx.x % warp::lanes == 0) {
+        ends[warp].some = false;
+    }
+    __syncthreads();
+
+    // The warps' ends together: what the block has of the first segment that ends in it, if that began before the
+    // block, and of the one that it leaves open.
+    if (threadIdx.x == 0) {
+        A open = Op::template identity<A>();
+        whole.ended = false;
+        whole.begun_before = false;
+        whole.segment = 0;
+        for (unsigned w = 0; w < tile::warps && ends[w].some; ++w) {
+            const segment_ends<A>& one = ends[w];
+            if (!one.ended) {
+                open = op(open, one.open);
+                continue;
+            }
+            if (!whole.ended) {
+                whole.ended = true;
+                whole.segment = one.segment;
+                whole.begun_before = path.begin_of(one.segment) < block_begin;
+                whole.head = op(open, one.head);
+                if (one.begun_before && !whole.begun_before) {
+                    out[one.segment] = result(whole.head);
+                }
+            } else if (one.begun_before) {
+                out[one.segment] = result(static_cast<A>(op(open, one.head)));
+            }
+            open = one.open;
+        }
+        whole.open = open;
+    }
+    __syncthreads();
+    const std::uint64_t begun = whole.ended ? path.begin_of(whole.segment) : 0;
+    const auto first_block = static_cast<unsigned>(begun == 0 ? 0 : (begun - 1) / (tile::warps * share));
+    join_blocks(boxes, block_begin + tile::warps * share < path.total, whole.open, first_block, op, result, out, whole,
+                shared.folding);
+}
+
+template <>
+struct segmented_engine<gpu> {
+    template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+    static void into(const gpu& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
+                     const Op& op, const Result& result, const Out& out, const char* call) {
+        if constexpr (std::is_same_v<Offsets, equal_segments>) {
+            const bool too_many = segments != 0 && offsets.length > most_elements / segments;
+            detail::check_array(in, too_many ? ~std::uint64_t{0} : offsets.length * segments, call);
+        } else {
+            detail::check_array(in, 0, call); // of how many elements, the device knows
+        }
+        detail::check_array(offsets, segments == 0 ? 0 : segments + 1, call);
+        detail::check_array(out, segments, call);
+        if (segments == 0) {
+            return;
+        }
+        const unsigned multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+        if constexpr (std::is_same_v<Offsets, equal_segments>) {
+            if (offsets.length == 1) {
+                return launch_lone<A>(on, in, segments, multiprocessors, map, op, result, out);
+            }
+            if constexpr (short_segments<In>::possible) {
+                if (offsets.length != 0 && offsets.length <= short_segments<In>::longest &&
+                    offsets.length * segments * sizeof(element_t<In>) > segmented_tuning.bytes_of_short) {
+                    return launch_short<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
+                }
+            }
+            if (offsets.length == 0 ||
+                (is_commutative_v<Op> && teams_suit<element_t<In>>(offsets.length, segments, multiprocessors))) {
+                return launch_teams<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
+            }
+        }
+        if constexpr (in_pieces_v<Op, A>) {
+            const unsigned blocks = multiprocessors * few_segments::blocks_per_multiprocessor;
+            const unsigned ranges = std::min(blocks, few_segments::ranges);
+            if (segments <= std::min<std::uint64_t>(few_segments::most, ranges * few_segments::of_range)) {
+                const segment_cut cut(segments, ranges);
+                const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // of 2^64
+                const call_memory memory(on, blocks * sizeof(mailbox<A>), 0, call);
+                launch_after(facts_of<&few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
+                             &few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, few_segments::threads,
+                             0, on.stream, in, offsets, segments, map, op, result, out, cut, fair_part,
+                             static_cast<mailbox<A>*>(memory.boxes()));
+                return;
+            }
+        }
+        using tile = segmented_tile<element_t<In>, A>;
+        const unsigned blocks = multiprocessors * blocks_of_many<In, A, Offsets>;
+        const segment_cut cut(segments, signposts_of_many);
+        const call_memory memory(on, blocks * sizeof(mailbox<A>), 0, call);
+        launch_after(facts_of<&segmented_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
+                     &segmented_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, tile::threads, 0, on.stream, in,
+                     offsets, segments, map, op, result, out, cut, static_cast<mailbox<A>*>(memory.boxes()));
+    }
+
+private:
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void launch_lone(const gpu& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
+                            const Map& map, const Op& op, const Result& result, const Out& out) {
+        using shape = lone_elements<element_t<In>>;
+        const bool many = segments > std::uint64_t{multiprocessors} * 2 * shape::most_threads * shape::items;
+        const unsigned threads = many ? shape::most_threads : shape::least_threads;
+        const std::uint64_t of_block = std::uint64_t{shape::items} * threads;
+        launch_after(facts_of<&lone_elements_kernel<A, In, Map, Op, Result, Out>>(),
+                     &lone_elements_kernel<A, In, Map, Op, Result, Out>,
+                     static_cast<unsigned>((segments + of_block - 1) / of_block), threads, 0, on.stream, in, segments,
+                     map, op, result, out);
+    }
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void launch_short(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
+                             unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
+                             const Out& out) {
+        using shape = short_segments<In>;
+        const std::uint64_t most = multiprocessors * std::uint64_t{shape::blocks_per_multiprocessor};
+        const std::uint64_t of_block = shape::items / length * shape::threads; // segments
+        const auto blocks = static_cast<unsigned>(std::min(most, (segments + of_block - 1) / of_block));
+        launch_after(facts_of<&short_segments_kernel<A, In, Map, Op, Result, Out>>(),
+                     &short_segments_kernel<A, In, Map, Op, Result, Out>, blocks, shape::threads, 0, on.stream, in,
+                     static_cast<unsigned>(length), segments, map, op, result, out);
+    }
+    // Whether segments of one length are each a team's: where there are enough for all, or none is long.
+    template <class T>
+    static bool teams_suit(std::uint64_t length, std::uint64_t segments, unsigned multiprocessors) {
+        if (length > ~0u / 2) {
+            return false;
+        }
+        const std::uint64_t bytes = length * sizeof(T);
+        if (bytes * segments <= segmented_tuning.bytes_by_teams) {
+            return bytes <= segmented_tuning.bytes_of_range / 4 || segments >= 4ull * multiprocessors;
+        }
+        return bytes >= segmented_tuning.bytes_of_team && segments >= 16ull * multiprocessors;
+    }
+    template <class A, class In, class Map, class Op, class Result, class Out>
+    static void launch_teams(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
+                             unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
+                             const Out& out) {
+        const std::uint64_t vectors = (length * sizeof(element_t<In>) + 15) / 16;
+        const std::uint64_t many = std::uint64_t{multiprocessors} * 1024; // threads
+        unsigned log_team = 0;
+        while (log_team < segment_teams::log_warp &&
+               (vectors > std::uint64_t{segmented_tuning.team_loads} << log_team ||
+                (vectors > 1u << log_team && segments << log_team < many))) {
+            ++log_team;
+        }
+        if (vectors > 256 && (segments * warp::lanes < many || vectors > 4096)) {
+            // More threads where there is room for all at the same time, and each has something to read.
+            unsigned threads = segment_teams::threads;
+            while (threads < segment_teams::most_threads && vectors > std::uint64_t{threads} * segmented_tuning.loads &&
+                   segments * threads <= many) {
+                threads *= 2;
+            }
+            const auto blocks =
+                static_cast<unsigned>(std::min<std::uint64_t>(segments, std::uint64_t{multiprocessors} * 1024));
+            launch_after(facts_of<&segment_blocks_kernel<A, In, Map, Op, Result, Out>>(),
+                         &segment_blocks_kernel<A, In, Map, Op, Result, Out>, blocks, threads, 0, on.stream, in,
+                         static_cast<unsigned>(length), segments, map, op, result, out);
+            return;
+        }
+        const std::uint64_t of_block = segment_teams::threads >> log_team;
+        const auto blocks = static_cast<unsigned>(
+            std::min<std::uint64_t>((segments + of_block - 1) / of_block, std::uint64_t{multiprocessors} * 1024));
+        launch_after(facts_of<&segment_teams_kernel<A, In, Map, Op, Result, Out>>(),
+                     &segment_teams_kernel<A, In, Map, Op, Result, Out>, blocks, segment_teams::threads, 0, on.stream,
+                     in, static_cast<unsigned>(length), segments, log_team, map, op, result, out);
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+// One warp's part of a segmented reduction: consecutive elements and ends of segments, tile by tile. A tile is so many
+// elements, and the next one is on its way from memory while one is folded. Where no segment ends in a tile its lanes
+// add up what they have read. Else each lane folds a run of neighbours, beginning anew at every element where a segment
+// begins, and leaves its value after each of them in shared memory; a scan over the lanes tells what comes before a
+// run; and the segments that end in the tile, a lane for each, take their values from there.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "warpfold/gpu/segmented_reduce/merge_path.cuh"
+#include "warpfold/gpu/segmented_reduce/segmented_tile.cuh"
+#include "warpfold/warp/reduce.cuh"
+
+namespace warpfold::detail {
+
+// In shared memory, a warp's.
+template <class T, class A>
+struct segmented_warp_storage {
+    using tile = segmented_tile<T, A>;
+    using elements = typename tile::elements;
+    using values = typename tile::values;
+    static constexpr unsigned alignment =
+        elements::alignment > values::alignment ? elements::alignment : values::alignment;
+
+    // First the elements, and then in their place what each lane has of its segment behind each of them.
+    alignas(alignment) unsigned char item[elements::bytes > values::bytes ? elements::bytes : values::bytes];
+    alignas(A) unsigned char before[warp::lanes * sizeof(A)]; // of the segment at a lane's first element
+    alignas(16) unsigned char begins[tile::size]; // 1 where a segment begins at the element, 0 between tiles
+    unsigned short stop[tile::size];              // where the segments end that end in the tile
+};
+
+// Consecutive segments that may have one element each, on their way into a warp's registers: about Bytes of a lane.
+template <class A, class In, class Offsets, unsigned Bytes>
+struct single_segments {
+    using T = element_t<In>;
+    using mark = typename segment_path<Offsets>::mark;
+    static constexpr unsigned all = segmented_tile<T, A>::items, bytes = sizeof(T) + sizeof(mark);
+    static constexpr unsigned items = all == 1 || all * bytes <= Bytes ? all : all / 2; // a lane
+    static constexpr unsigned size = items * warp::lanes;
+
+    mark ends[items];
+    staged<T> x[items];
+
+    __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
+
+    // `count` segments from `segment` on, which begins with element `element` of `in`.
+    __device__ void load(const In& in, const Offsets& offsets, std::uint64_t element, std::uint64_t segment,
+                         unsigned count) {
+        element += lane();
+        segment += lane() + 1;
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            ends[j] = {};
+            x[j] = {};
+            if (j * warp::lanes + lane() < count) {
+                ends[j] = offsets[segment + j * warp::lanes];
+                x[j].put(in[element + j * warp::lanes]);
+            }
+        }
+    }
+    // Whether all of them have one element; then their results are written. A warp asks together.
+    template <class Map, class Op, class Result, class Out>
+    __device__ bool fold(const Map& map, const Op& op, const Result& result, const Out& out, std::uint64_t element,
+                         std::uint64_t segment, unsigned count) const {
+        element += lane();
+        segment += lane();
+        bool single = true;
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            if (j * warp::lanes + lane() < count) {
+                single = single && ends[j] == static_cast<mark>(element + 1 + j * warp::lanes);
+            }
+        }
+        if (!__all_sync(warp::all_lanes, single)) {
+            return false;
+        }
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            if (j * warp::lanes + lane() < count) {
+                const A one = static_cast<A>(detail::mapped(map, x[j].element(), element + j * warp::lanes));
+                out[segment + j * warp::lanes] = result(static_cast<A>(op(Op::template identity<A>(), one)));
+            }
+        }
+        return true;
+    }
+};
+
+template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+struct segmented_warp {
+    using T = element_t<In>;
+    using tile = segmented_tile<T, A>;
+    using storage = segmented_warp_storage<T, A>;
+    using elements = tile_elements<In, A>;
+    using values = typename tile::values;
+    using flags = typename access_word<tile::items>::type;
+    static constexpr unsigned fours = 4;
+    static constexpr bool has_offsets = !std::is_same_v<Offsets, equal_segments>;
+
+    const In& in;
+    const segment_path<Offsets>& path;
+    const Map& map;
+    const Op& op;
+    const Result& result;
+    const Out& out;
+    storage& shared;
+    std::uint64_t left;    // elements and ends that are left to the warp
+    bool holds_back;       // the value of the next segment that ends, since that began before the warp's part
+    std::uint64_t begin;   // of the tile, counted from the first segment's first element; modulo 2^64 before that
+    unsigned at;           // the next element of the tile
+    std::uint64_t segment; // the one that it is in
+    A open;                // of that segment, of lane 0 or spread over the lanes
+    A head;                // of the one that is held back, in lane 0
+    bool spread = false;
+    typename segment_path<Offsets>::mark ahead[fours]; // of the next segments' ends, 32 or four times as many
+    bool far = false;
+
+    __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
+
+    // All of it; `begin` is the next element at first.
+    __device__ void run() {
+        const bool readable = elements::readable(in);
+        reinterpret_cast<flags*>(shared.begins)[lane()] = flags{};
+        bool single = false; // whether there may be tiles all of whose segments have one element, and nothing is open
+        do {
+            if (single) {
+                fold_single();
+            }
+            at = elements::beyond(in, path.base + begin);
+            begin -= at;
+            look_ahead(false);
+            bool loaded = readable && is_whole(begin);
+            elements now{};
+            if (loaded) {
+                now.load(in, path.base + begin);
+            }
+            single = false;
+            __syncwarp();
+            while (left != 0 && !single) {
+                const auto room = static_cast<unsigned>(min(left, std::uint64_t{1} << 30));
+                const std::uint64_t first = segment;
+                const unsigned ends = note_ends(room);
+                // Segments that end beyond those that were noted are left to the next round.
+                const unsigned last_stop = ends == 0 ? 0 : shared.stop[ends - 1];
+                const unsigned until = ends == tile::size ? last_stop : min(tile::size, at + (room - ends));
+                segment = first + ends;
+                left -= until - at + ends;
+                single = has_offsets && ends >= tile::size / 2 && ends == until - at && last_stop == until;
+                look_ahead(ends >= segmented_tuning.dense_from);
+                const bool load_next = left != 0 && until == tile::size && readable && is_whole(begin + tile::size);
+                const std::uint64_t next = path.base + begin + tile::size;
+                const bool full = at == 0 && until == tile::size && loaded;
+                if (is_commutative_v<Op> && full && ends == 0) {
+                    now.each(in, next, load_next, [&](const T& x, unsigned k) {
+                        open = op(open, static_cast<A>(detail::mapped(map, x, path.base + begin + k)));
+                    });
+                    spread = true;
+                } else {
+                    if (loaded) {
+                        now.put(shared.item);
+                    } else {
+                        // No more than there are, should the offsets decrease.
+                        const auto there = static_cast<std::int64_t>(path.elements - begin);
+                        const unsigned to = there < until ? static_cast<unsigned>(max(there, std::int64_t{0})) : until;
+                        elements::copy(in, path.base + begin, at, to, shared.item);
+                    }
+                    if (load_next) {
+                        now.load(in, next);
+                    }
+                    __syncwarp();
+                    if (full) {
+                        fold<true>(first, ends, until, last_stop);
+                    } else {
+                        fold<false>(first, ends, until, last_stop);
+                    }
+                    __syncwarp();
+                }
+                at = until;
+                loaded = load_next;
+                if (until == tile::size) {
+                    at = 0;
+                    begin += tile::size;
+                }
+            }
+            begin += at;
+        } while (left != 0);
+        open = spread ? warp::reduce(open, op) : open;
+    }
+
+private:
+    // Whether all elements of the tile that begins at `first` are there.
+    __device__ bool is_whole(std::uint64_t first) const {
+        return first <= path.elements && first + tile::size <= path.elements;
+    }
+
+    __device__ void look_ahead(bool far_too) {
+        far = far_too;
+#pragma unroll
+        for (unsigned q = 0; q < fours; ++q) {
+            if (q == 0 || far) {
+                ahead[q] = path.mark_of_end(segment + q * warp::lanes + lane());
+            }
+        }
+    }
+
+    // Segments of one element from element `begin` on, which begins `segment`, for as long as there are no others among
+    // the next ones. While some are looked at, others are on their way.
+    __device__ void fold_single() {
+        if constexpr (has_offsets) {
+            using singles = single_segments<A, In, Offsets, 96>; // twice
+            // No more than there are, should the offsets decrease.
+            const std::uint64_t there = min(begin < path.elements ? path.elements - begin : 0, path.segments - segment);
+            const std::uint64_t most = min(left / 2, there);
+            std::uint64_t done = 0; // elements, and as many segments
+            const auto count = [&](std::uint64_t k) {
+                return static_cast<unsigned>(min(most - k, std::uint64_t{singles::size}));
+            };
+            singles now;
+            now.load(in, path.offsets, path.base + begin, segment, count(0));
+            while (done < most) {
+                const std::uint64_t next = done + count(done);
+                singles later;
+                later.load(in, path.offsets, path.base + begin + next, segment + next, count(next));
+                if (!now.fold(map, op, result, out, path.base + begin + done, segment + done, count(done))) {
+                    break;
+                }
+                done = next;
+                now = later;
+            }
+            left -= 2 * done;
+            begin += done;
+            segment += done;
+        }
+    }
+
+    // Notes where segments end in the rest of the tile, or the part of it that is no more than `room` elements and ends.
+    // How many they are; no more than the tile has elements.
+    __device__ unsigned note_ends(unsigned room) {
+        unsigned ends = 0;
+        for (;;) {
+#pragma unroll
+            for (unsigned q = 0; q < fours; ++q) {
+                if (q == 0 || far) {
+                    const std::uint64_t behind = path.elements_before(ahead[q]) - begin;
+                    const auto stop = static_cast<unsigned>(behind);
+                    const bool empty = __shfl_up_sync(warp::all_lanes, stop, 1) == stop;
+                    const bool inside = behind <= tile::size && stop - at + ends + lane() < room;
+                    if (inside) {
+                        shared.stop[ends + lane()] = static_cast<unsigned short>(stop);
+                        if (stop < tile::size && !(empty && lane() != 0)) {
+                            shared.begins[stop] = 1;
+                        }
+                    }
+                    const auto some =
+                        static_cast<unsigned>(__clz(static_cast<int>(__brev(~__ballot_sync(warp::all_lanes, inside)))));
+                    ends += some;
+                    if (some < warp::lanes || ends == tile::size) {
+                        __syncwarp();
+                        return ends;
+                    }
+                }
+            }
+            segment += far ? fours * warp::lanes : warp::lanes;
+            look_ahead(true);
+        }
+    }
+
+    // The rest of the tile, which is in shared memory, up to, but not including, element `until`, and the segments from
+    // `first` on that end there, the last at `last_stop`.
+    template <bool Full>
+    __device__ void fold(std::uint64_t first, unsigned ends, unsigned until, unsigned last_stop) {
+        constexpr unsigned items = tile::items;
+        staged<T> x[items];
+        elements::take_run(shared.item, x);
+        const flags begins = reinterpret_cast<const flags*>(shared.begins)[lane()];
+        __syncwarp();
+        reinterpret_cast<flags*>(shared.begins)[lane()] = flags{};
+        unsigned char begins_at[items];
+        std::memcpy(begins_at, &begins, items);
+        A value = Op::template identity<A>();
+        bool any = false;
+        staged<A> after[items];
+#pragma unroll
+        for (unsigned j = 0; j < items; ++j) {
+            const unsigned k = lane() * items + j;
+            if (Full || (k >= at && k < until)) {
+                const A one = static_cast<A>(detail::mapped(map, x[j].element(), path.base + begin + k));
+                const bool anew = begins_at[j] != 0;
+                if (Full && j == 0) {
+                    value = one;
+                } else {
+                    const A both = op(value, one);
+                    value = anew ? one : both;
+                }
+                any = any || anew;
+            }
+            after[j].put(value);
+        }
+        put_values(after);
+
+        // What comes before this lane's run and belongs to its first segment.
+        const A of_all = warp::shuffle(spread ? warp::reduce(open, op) : open, 0);
+        spread = false;
+        const unsigned who = __ballot_sync(warp::all_lanes, any);
+        const unsigned up_to_here = who & (warp::all_lanes >> (31 - lane()));
+        const unsigned reach =
+            up_to_here != 0 ? lane() - (31 - static_cast<unsigned>(__clz(static_cast<int>(up_to_here)))) : lane();
+#pragma unroll
+        for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
+            const A other = warp::shuffle_up(value, distance);
+            if (distance <= reach) {
+                value = op(other, value);
+            }
+        }
+        A before = warp::shuffle_up(value, 1);
+        if (lane() == 0) {
+            before = of_all;
+        } else if ((who & ((1u << lane()) - 1)) == 0) {
+            before = op(of_all, before);
+        }
+        reinterpret_cast<A*>(shared.before)[lane()] = before;
+        const A last = warp::shuffle(value, warp::lanes - 1);
+        open = Op::template identity<A>();
+        if (lane() == 0 && (ends == 0 || last_stop != until)) {
+            open = who != 0 ? last : op(of_all, last);
+        }
+        __syncwarp();
+#pragma unroll 1
+        for (unsigned k = lane(); k < ends; k += warp::lanes) {
+            const int stop = shared.stop[k];
+            // The segment that is open has begun before every run.
+            const int start = k == 0 ? (stop == static_cast<int>(at) ? stop : -1) : shared.stop[k - 1];
+            A of_segment = k == 0 ? of_all : Op::template identity<A>();
+            if (stop > start) {
+                const auto owner = static_cast<unsigned>(stop - 1) / items;
+                const A before_run = reinterpret_cast<const A*>(shared.before)[owner];
+                of_segment = start < static_cast<int>(owner * items) ? before_run : Op::template identity<A>();
+                staged<A> of_run;
+                of_run.take_from(shared.item + values::place(static_cast<unsigned>(stop - 1)));
+                of_segment = op(of_segment, of_run.element());
+            }
+            if (k == 0 && holds_back) {
+                head = of_segment;
+            } else {
+                out[first + k] = result(of_segment);
+            }
+        }
+        holds_back = holds_back && ends == 0;
+    }
+    __device__ void put_values(const staged<A> (&after)[tile::items]) {
+        unsigned char* const mine = shared.item + lane() * values::apart;
+        if constexpr (values::by_vectors) {
+            constexpr unsigned width = 16 / sizeof(A);
+#pragma unroll
+            for (unsigned g = 0; g < tile::items / width; ++g) {
+                A some[width];
+#pragma unroll
+                for (unsigned j = 0; j < width; ++j) {
+                    some[j] = after[g * width + j].element();
+                }
+                uint4 vector;
+                std::memcpy(&vector, some, 16);
+                reinterpret_cast<uint4*>(mine)[g] = vector;
+            }
+        } else {
+#pragma unroll
+            for (unsigned j = 0; j < tile::items; ++j) {
+                after[j].bring_to(mine + j * sizeof(A));
+            }
+        }
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Exact sums on the host's cores: every piece of the input has a long accumulator of its own, and they are added up.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <type_traits>
+
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/host/core/target.hpp"
+#include "warpfold/host/exact_sum/exact_chunk.hpp"
+#include "warpfold/host/exact_sum/long_accumulator.hpp"
+
+namespace warpfold::detail {
+
+// A target's part of exact_sum and exact_dot.
+//   value<T>(on, n, call, in) or (on, n, call, a, b) -> the sum of the terms
+//   into<T>(on, n, out, call, in...)                 *out = that, in the order of the target
+template <class On>
+struct exact_engine;
+
+inline constexpr std::uint64_t exact_piece = std::uint64_t{1} << 16; // elements that a thread takes at a time
+
+// n elements of `in` from `begin`, in a row and followed by zeros up to a multiple of the lanes; in `buffer` where they
+// are not so in memory.
+template <class T, class In>
+const T* chunk_of(const In& in, std::uint64_t begin, unsigned n, unsigned rounded_up, T* buffer) {
+    if constexpr (std::is_pointer_v<In>) {
+        if (n == rounded_up) {
+            return in + begin;
+        }
+    }
+    for (unsigned k = 0; k < n; ++k) {
+        buffer[k] = in[begin + k];
+    }
+    std::fill(buffer + n, buffer + rounded_up, T(0));
+    return buffer;
+}
+
+template <class T, class... Ins>
+void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(Ins)>& total, const Ins&... ins) {
+    using accumulator = long_accumulator<T, sizeof...(Ins)>;
+    std::mutex guard;
+    share_out(on, (n + exact_piece - 1) / exact_piece, [&](std::uint64_t piece) {
+        accumulator mine;
+        std::conditional_t<std::is_same_v<T, float> && sizeof...(Ins) == 1, float_bins, no_bins> bins;
+        const std::uint64_t end = std::min(n, (piece + 1) * exact_piece);
+        for (std::uint64_t begin = piece * exact_piece; begin < end; begin += exact_chunk) {
+            const auto count = static_cast<unsigned>(std::min<std::uint64_t>(exact_chunk, end - begin));
+            const unsigned rounded_up = (count + exact_lanes - 1) / exact_lanes * exact_lanes;
+            T buffer[sizeof...(Ins)][exact_chunk];
+            T* room = buffer[0];
+            const auto next_room = [&] {
+                T* const here = room;
+                room += exact_chunk;
+                return here;
+            };
+            struct {
+                const T* at[sizeof...(Ins)];
+            } const chunks{{chunk_of<T>(ins, begin, count, rounded_up, next_room())...}};
+            if constexpr (sizeof...(Ins) == 1) {
+                add_terms(mine, bins, rounded_up, chunks.at[0]);
+            } else {
+                add_terms(mine, bins, rounded_up, chunks.at[0], chunks.at[1]);
+            }
+        }
+        bins.add_to(mine);
+        const std::lock_guard lock(guard);
+        total.add(mine);
+    });
+}
+
+template <class T, class... Ins>
+T exact_on_host(const host& on, std::uint64_t n, const Ins&... ins) {
+    long_accumulator<T, sizeof...(Ins)> total;
+    add_on_host<T>(on, n, total, ins...);
+    return total.value();
+}
+
+template <>
+struct exact_engine<host> {
+    template <class T, class... Ins>
+    static T value(const host& on, std::uint64_t n, const char* call, const Ins&... ins) {
+        (detail::check_array(ins, n, call), ...);
+        return exact_on_host<T>(on, n, ins...);
+    }
+    template <class T, class Out, class... Ins>
+    static void into(const host& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
+        (detail::check_array(ins, n, call), ...);
+        detail::check_array(out, 1, call);
+        *out = exact_on_host<T>(on, n, ins...);
+    }
+};
+
+} // namespace warpfold::detail

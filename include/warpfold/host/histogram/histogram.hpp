@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+// Histograms on the host's cores. Every thread counts in tables of its own, several of them where bins are few, so that
+// equal neighbours do not wait for each other. The bins of a few samples are computed, in a loop that compilers
+// vectorise, and counted then, so that a processor does both at the same time.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/error.hpp"
+#include "warpfold/host/core/target.hpp"
+#include "warpfold/host/core/vectors.hpp"
+#include "warpfold/host/histogram/byte_planes.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr std::uint64_t histogram_chunk = std::uint64_t{1} << 16; // samples that a thread takes at once
+inline constexpr std::uint64_t histogram_block = 64;                     // samples whose bins are computed at once
+
+// Whether so many threads' counters have 32 bits: more than these bins have 8, of which more are in a cache, and which
+// take no more than four times the room of the counts together.
+inline constexpr bool in_words(std::uint32_t bins, std::uint64_t threads) {
+    return bins <= 1u << 16 || (bins <= 1u << 20 && threads <= 4);
+}
+
+template <class In>
+inline constexpr bool is_bytes_v = std::is_pointer_v<In> &&
+                                   sizeof(element_t<In>) == 1 && std::is_integral_v<element_t<In>>;
+
+template <class Counter, class Number>
+void add_wrapping(Counter& count, Number more) {
+    if constexpr (std::is_integral_v<Counter>) {
+        using natural = std::make_unsigned_t<Counter>;
+        count = static_cast<Counter>(static_cast<natural>(count) + static_cast<natural>(more));
+    } else {
+        count += static_cast<Counter>(more);
+    }
+}
+
+template <class Binner>
+concept with_quotients = requires(const Binner& bin) {
+    bin.by_quotients();
+};
+
+// How many of each value, of 8-bit samples: without tables where the processor can (byte_planes.hpp). Where few pairs
+// of neighbours are frequent it is pairs that are counted: the processor writes one counter in a cycle, of whatever.
+class byte_counts {
+public:
+    explicit byte_counts(bool many) : table_(256 * copies), many_(many) {}
+
+    void count(const unsigned char* bytes, std::uint64_t n) {
+        if (many_ && n == histogram_chunk && chunks_++ % 16 == 0) { // what this one is like the next are, most likely
+            in_pairs_ = kinds_of_pairs(bytes) < (by_planes_ ? 50 : 470); // 470 of 3,300 that are equally frequent
+        }
+        if (in_pairs_) {
+            pairs_.resize(65536);
+            count_pairs(bytes, n & ~std::uint64_t{7});
+            bytes += n & ~std::uint64_t{7};
+            n &= 7;
+        } else if (by_planes_) {
+            const std::uint64_t done = planes_.count(bytes, n);
+            bytes += done;
+            n -= done;
+        }
+        std::uint32_t* const table = table_.data();
+        std::uint64_t k = 0;
+        for (; k + 8 <= n; k += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, bytes + k, 8);
+            ++table[eight & 0xff];
+            ++table[256 + (eight >> 8 & 0xff)];
+            ++table[512 + (eight >> 16 & 0xff)];
+            ++table[768 + (eight >> 24 & 0xff)];
+            ++table[1024 + (eight >> 32 & 0xff)];
+            ++table[1280 + (eight >> 40 & 0xff)];
+            ++table[1536 + (eight >> 48 & 0xff)];
+            ++table[1792 + (eight >> 56)];
+        }
+        for (; k < n; ++k) {
+            ++table[bytes[k]];
+        }
+    }
+
+    // Calls take(value, number) for what was counted, and forgets it.
+    template <class Take>
+    void empty(const Take& take) {
+        planes_.empty(table_.data());
+        for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
+            table_[pair & 0xff] += pairs_[pair];
+            table_[pair >> 8] += pairs_[pair];
+        }
+        for (unsigned value = 0; value < 256; ++value) {
+            std::uint32_t all = 0;
+            for (unsigned copy = 0; copy < copies; ++copy) {
+                all += table_[copy * 256 + value];
+            }
+            take(value, all);
+        }
+        std::fill(table_.begin(), table_.end(), 0u);
+        std::fill(pairs_.begin(), pairs_.end(), 0u);
+    }
+
+private:
+    static constexpr unsigned copies = 8;
+
+    // Of how many kinds 512 pairs of a chunk are: where they are few their counters stay in the first cache.
+    static unsigned kinds_of_pairs(const unsigned char* bytes) {
+        constexpr unsigned drawn = 512, apart = histogram_chunk / drawn;
+        std::uint64_t seen[1024] = {};
+        unsigned kinds = 0;
+        for (unsigned k = 0; k < drawn; ++k) {
+            const unsigned pair = bytes[k * apart] + 256u * bytes[k * apart + 1];
+            const std::uint64_t bit = std::uint64_t{1} << pair % 64;
+            kinds += (seen[pair / 64] & bit) == 0 ? 1 : 0;
+            seen[pair / 64] |= bit;
+        }
+        return kinds;
+    }
+    void count_pairs(const unsigned char* bytes, std::uint64_t n) {
+        std::uint32_t* const table = pairs_.data();
+        for (std::uint64_t k = 0; k < n; k += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, bytes + k, 8);
+            ++table[eight & 0xffff];
+            ++table[eight >> 16 & 0xffff];
+            ++table[eight >> 32 & 0xffff];
+            ++table[eight >> 48];
+        }
+    }
+
+    std::vector<std::uint32_t> table_;
+    std::vector<std::uint32_t> pairs_;
+    byte_planes planes_;
+    const bool many_, by_planes_ = byte_planes::can();
+    bool in_pairs_ = false;
+    std::uint64_t chunks_ = 0;
+};
+
+// A thread's counts until it adds them to everybody's: of one channel of 8-bit samples by value; else of each bin, and
+// one behind them that samples without a bin go to. Counters have 32 bits, `copies` of them side by side where bins are
+// few; else 8, and bins whose counter has overflown are noted.
+template <class In, class Of, class Counter>
+class host_tables {
+public:
+    using S = element_t<In>;
+    static constexpr bool by_value = is_bytes_v<In> && Of::channels == 1;
+
+    host_tables(const Of& of, std::uint64_t n, bool words, Counter* counts, std::mutex& guard)
+        : of_(of),
+          counts_(counts),
+          guard_(guard),
+          values_(n >= std::uint64_t{1} << 22),
+          copies_(of.bins <= 1024 ? 4 : (of.bins <= 2048 ? 2 : 1)) {
+        const std::size_t counters = of.bins + std::size_t{1};
+        if constexpr (!by_value) {
+            if (words) {
+                words_.resize(counters * copies_);
+            } else {
+                bytes_.resize(counters);
+                full_.resize(most_full);
+            }
+        }
+    }
+
+    // Counts in[begin .. end), no more than a chunk.
+    void count(const In& in, std::uint64_t begin, std::uint64_t end) {
+        if (counted_ > 0xffffffffu - histogram_chunk * Of::channels) {
+            hand_over();
+        }
+        counted_ += end - begin;
+        if constexpr (by_value) {
+            values_.count(reinterpret_cast<const unsigned char*>(in) + begin, end - begin);
+        } else if constexpr (std::is_pointer_v<In> && Of::channels == 1) {
+            const S* const from = in + begin;
+            if constexpr (with_quotients<typename Of::binner>) {
+                if (of_.bin.has_quotients(of_.bins)) {
+                    const auto bin = of_.bin.by_quotients();
+                    in_wide_vectors([this, bin, from, n = end - begin] {
+                        count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
+                    });
+                    return;
+                }
+            }
+            in_wide_vectors([this, bin = of_.bin, from, n = end - begin] {
+                count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
+            });
+        } else {
+            const auto bin = [this, &in, begin](std::uint64_t k) {
+                return of_(in[begin + k], static_cast<unsigned>((begin + k) % Of::channels));
+            };
+            count_each(bin, end - begin);
+        }
+    }
+
+    // Adds what was counted to everybody's counts, and forgets it.
+    void hand_over() {
+        const std::lock_guard lock(guard_);
+        counted_ = 0;
+        if constexpr (by_value) {
+            values_.empty([this](unsigned value, std::uint32_t number) {
+                const std::uint32_t bin = number == 0 ? outside : of_(static_cast<S>(value), 0);
+                if (bin != outside) {
+                    add_wrapping(counts_[bin], number);
+                }
+            });
+        } else if (bytes_.empty()) {
+            const std::size_t apart = std::size_t{of_.bins} + 1;
+            for (unsigned copy = 0; copy < copies_; ++copy) {
+                add_all(words_.data() + copy * apart);
+            }
+            std::fill(words_.begin(), words_.end(), 0u);
+        } else {
+            hand_over_full();
+            add_all(bytes_.data());
+            std::fill(bytes_.begin(), bytes_.end(), std::uint8_t{0});
+        }
+    }
+
+private:
+    static constexpr std::uint64_t most_full = 8192; // noted bins
+
+    // bin_of(0), bin_of(1), ... bin_of(n - 1).
+    template <class Bin>
+    void count_each(const Bin& bin_of, std::uint64_t n) {
+        if (!bytes_.empty()) {
+            count_in_bytes(bin_of, n);
+        } else if (copies_ == 4) {
+            count_in_words<4>(bin_of, n);
+        } else if (copies_ == 2) {
+            count_in_words<2>(bin_of, n);
+        } else {
+            count_in_words<1>(bin_of, n);
+        }
+    }
+
+    // In a form that compilers vectorise at -O2 too.
+    template <class Bin>
+    static void place_block(const Bin& bin_of, std::uint64_t first, std::uint32_t bins, std::uint32_t* __restrict at) {
+        for (std::uint64_t k = 0; k < histogram_block; ++k) {
+            const std::uint32_t bin = bin_of(first + k);
+            at[k] = bin < bins ? bin : bins;
+        }
+    }
+
+    template <unsigned Copies, class Bin>
+    void count_in_words(const Bin bin_of, std::uint64_t n) {
+        const std::uint32_t bins = of_.bins;
+        const std::size_t apart = std::size_t{bins} + 1;
+        std::uint32_t* const a = words_.data();
+        std::uint32_t *const b = a + (Copies > 1 ? apart : 0), *const c = a + (Copies > 2 ? 2 * apart : 0),
+                             *const d = a + (Copies > 2 ? 3 * apart : (Copies > 1 ? apart : 0));
+        std::uint32_t at[histogram_block];
+        std::uint64_t first = 0;
+        for (; first + histogram_block <= n; first += histogram_block) {
+            place_block(bin_of, first, bins, at);
+            for (std::uint64_t k = 0; k < histogram_block; k += 4) {
+                ++a[at[k]];
+                ++b[at[k + 1]];
+                ++c[at[k + 2]];
+                ++d[at[k + 3]];
+            }
+        }
+        for (; first < n; ++first) {
+            ++a[std::min(bin_of(first), bins)];
+        }
+    }
+
+    template <class Bin>
+    void count_in_bytes(const Bin bin_of, std::uint64_t n) {
+        const std::uint32_t bins = of_.bins;
+        std::uint8_t* const table = bytes_.data();
+        std::uint32_t* const full = full_.data();
+        std::uint32_t at[histogram_block];
+        std::uint64_t first = 0, noted = noted_;
+        for (; first + histogram_block <= n; first += histogram_block) {
+            place_block(bin_of, first, bins, at);
+            for (const std::uint32_t bin : at) {
+                if (++table[bin] == 0) {
+                    full[noted++] = bin;
+                }
+            }
+            if (noted > most_full - histogram_block) {
+                noted_ = noted;
+                lock_and_hand_over_full();
+                noted = 0;
+            }
+        }
+        noted_ = noted;
+        for (; first < n; ++first) {
+            const std::uint32_t bin = std::min(bin_of(first), bins);
+            if (++table[bin] == 0) {
+                full[noted_++] = bin;
+            }
+        }
+        if (noted_ > most_full - histogram_block) {
+            lock_and_hand_over_full();
+        }
+    }
+
+    void lock_and_hand_over_full() {
+        const std::lock_guard lock(guard_);
+        hand_over_full();
+    }
+    void hand_over_full() {
+        for (std::uint64_t k = 0; k < noted_; ++k) {
+            if (full_[k] < of_.bins) {
+                add_wrapping(counts_[full_[k]], 256u);
+            }
+        }
+        noted_ = 0;
+    }
+
+    template <class Word>
+    void add_all(const Word* table) {
+        std::uint32_t bin = 0;
+        for (; bin + histogram_block <= of_.bins; bin += histogram_block) {
+            for (std::uint64_t k = 0; k < histogram_block; ++k) {
+                add_wrapping(counts_[bin + k], table[bin + k]);
+            }
+        }
+        for (; bin < of_.bins; ++bin) {
+            add_wrapping(counts_[bin], table[bin]);
+        }
+    }
+
+    const Of of_;
+    Counter* const counts_;
+    std::mutex& guard_;
+    byte_counts values_;
+    const unsigned copies_;
+    std::vector<std::uint32_t> words_;
+    std::vector<std::uint8_t> bytes_;
+    std::vector<std::uint32_t> full_;
+    std::uint64_t noted_ = 0;
+    std::uint64_t counted_ = 0;
+};
+
+// Throws where edges are not sorted, or one is NaN.
+template <class Of>
+void check_edges(const Of& of, const char* call) {
+    if constexpr (with_edges<typename Of::binner>) {
+        const auto check = [call](const auto& bin) {
+            detail::check_array(bin.edges, std::uint64_t{bin.bins} + 1, call);
+            for (std::uint32_t k = 0; k < bin.bins; ++k) {
+                if (!(bin.edges[k] <= bin.edges[k + 1])) {
+                    throw invalid_argument(std::string("warpfold: ") + call +
+                                           ": the bins' edges are not sorted: edge " + std::to_string(k) +
+                                           " and the next");
+                }
+            }
+        };
+        if constexpr (Of::channels == 1) {
+            check(of.bin);
+        } else {
+            for (const auto& bin : of.bin) {
+                check(bin);
+            }
+        }
+    }
+}
+
+template <>
+struct histogram_engine<host> {
+    template <class In, class Counter, class Of>
+    static void count(const host& on, const In& in, std::uint64_t n, Counter* counts, const Of& of, update mode,
+                      const char* call) {
+        detail::check_array(in, n, call);
+        detail::check_array(counts, of.bins, call);
+        check_edges(of, call);
+        if (mode == update::overwrite) {
+            std::fill_n(counts, of.bins, Counter{0});
+        }
+        if (!is_bytes_v<In> && n / 4 <= of.bins) { // not worth a table
+            for (std::uint64_t k = 0; k < n; ++k) {
+                const std::uint32_t bin = of(in[k], static_cast<unsigned>(k % Of::channels));
+                if (bin != outside) {
+                    add_wrapping(counts[bin], 1u);
+                }
+            }
+            return;
+        }
+        constexpr std::uint64_t each = histogram_chunk * Of::channels;
+        const std::uint64_t chunks = (n + each - 1) / each;
+        const unsigned threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
+        const bool words = in_words(of.bins, std::min<std::uint64_t>(threads, chunks));
+        const std::uint64_t workers = std::min<std::uint64_t>({threads, chunks, words ? threads : 15u});
+        std::atomic<std::uint64_t> next{0};
+        std::mutex guard;
+        share_out(host{static_cast<unsigned>(workers)}, workers, [&](std::uint64_t) {
+            host_tables<In, Of, Counter> tables(of, n / workers, words, counts, guard);
+            for (std::uint64_t chunk = next++; chunk < chunks; chunk = next++) {
+                tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
+            }
+            tables.hand_over();
+        });
+    }
+
+    // The samples are cut into pieces that depend on nothing but their number and the bins'; each piece is summed up in
+    // its order, and the pieces' sums are added up in theirs.
+    template <class In, class Weights, class Sum, class Of>
+    static void weigh(const host& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
+                      update mode, const char* call) {
+        detail::check_array(in, n, call);
+        detail::check_array(weights, n, call);
+        detail::check_array(sums, of.bins, call);
+        check_edges(of, call);
+        const std::uint64_t most = of.bins > (1u << 18) ? 4 : (of.bins > 4096 ? 16 : 64);
+        const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 14, 4 * std::uint64_t{of.bins});
+        const std::uint64_t pieces = std::clamp<std::uint64_t>(n / least, 1, most);
+        const std::uint64_t each = (n + pieces - 1) / pieces;
+        if (mode == update::overwrite) {
+            std::fill_n(sums, of.bins, Sum{0});
+        }
+        std::vector<Sum> table(pieces == 1 ? 0 : pieces * of.bins);
+        share_out(on, pieces, [&](std::uint64_t piece) {
+            Sum* const into = pieces == 1 ? sums : table.data() + piece * of.bins;
+            const std::uint64_t end = std::min(n, (piece + 1) * each);
+            for (std::uint64_t k = piece * each; k < end; ++k) {
+                const std::uint32_t bin = of(in[k], static_cast<unsigned>(k % Of::channels));
+                if (bin != outside) {
+                    add_wrapping(into[bin], static_cast<Sum>(weights[k]));
+                }
+            }
+        });
+        for (std::uint64_t k = 0; k < table.size(); ++k) {
+            add_wrapping(sums[k % of.bins], table[k]);
+        }
+    }
+
+    template <class Work>
+    static std::vector<std::uint64_t> values(const host& /*on*/, std::uint32_t bins, const Work& work,
+                                             const char* /*call*/) {
+        std::vector<std::uint64_t> counts(bins);
+        work(counts.data());
+        return counts;
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Reductions on the host whose values are pairs, told apart so that the compiler makes vectors of each half: the
+// smallest and largest element, and the place of one of them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "warpfold/detail/arg.hpp"
+#include "warpfold/detail/extremes.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/host/core/lanes.hpp"
+
+namespace warpfold::detail {
+
+// The smallest and the largest of [begin, end), in one pass. Floating-point numbers are compared as integers of the
+// same order, outside of which, on either side, there are the NaN.
+template <class E, class In>
+E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
+    using T = decltype(E::smallest);
+    const auto key_of_number = [](const T& x) {
+        if constexpr (std::is_floating_point_v<T>) {
+            return ordered_bits(x);
+        } else {
+            return x;
+        }
+    };
+    using key = decltype(key_of_number(T{}));
+    const minimum smaller_one;
+    const maximum larger_one;
+    const key none_smaller = key_of_number(minimum::identity<T>()), none_larger = key_of_number(maximum::identity<T>());
+    key low[host_lanes], high[host_lanes];
+    for (std::uint64_t j = 0; j < host_lanes; ++j) {
+        low[j] = none_smaller;
+        high[j] = none_larger;
+    }
+    std::uint64_t k = begin;
+    for (; k + host_lanes <= end; k += host_lanes) {
+        if constexpr (std::is_pointer_v<In>) {
+            for (std::uint64_t byte = 0; byte < host_lanes * sizeof(T); byte += 64) {
+                __builtin_prefetch(
+                    reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in + k) + 2048 + byte));
+            }
+        }
+        for (std::uint64_t j = 0; j < host_lanes; ++j) {
+            const key x = key_of_number(in[k + j]);
+            low[j] = smaller_one(low[j], x);
+            high[j] = larger_one(high[j], x);
+        }
+    }
+    for (; k < end; ++k) {
+        low[0] = smaller_one(low[0], key_of_number(in[k]));
+        high[0] = larger_one(high[0], key_of_number(in[k]));
+    }
+    const key least = joined_lanes(low, smaller_one), most = joined_lanes(high, larger_one);
+    if constexpr (std::is_floating_point_v<T>) {
+        const T nan = std::numeric_limits<T>::quiet_NaN();
+        return least < none_larger || most > none_smaller ? E{nan, nan}
+                                                          : E{number_of_key<T>(least), number_of_key<T>(most)};
+    } else {
+        return {least, most};
+    }
+}
+
+// The first of the best keys of [begin, end). First the key alone, in lanes; then its place, while the elements are
+// still in the cache.
+template <bool Smallest, class C, class In>
+C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
+    using key = decltype(C::key);
+    using better = std::conditional_t<Smallest, minimum, maximum>;
+    const auto key_at = [&](std::uint64_t k) { return key_of<element_t<In>, Smallest>(in[k]); };
+    key lane[host_lanes];
+    for (key& one : lane) {
+        one = better::template identity<key>();
+    }
+    std::uint64_t k = begin;
+    for (; k + host_lanes <= end; k += host_lanes) {
+        for (std::uint64_t j = 0; j < host_lanes; ++j) {
+            lane[j] = better{}(lane[j], key_at(k + j));
+        }
+    }
+    for (; k < end; ++k) {
+        lane[0] = better{}(lane[0], key_at(k));
+    }
+    return {joined_lanes(lane, better{}), begin};
+}
+
+// Where in [begin, end) the key stands first.
+template <bool Smallest, class Key, class In>
+std::uint64_t place_of(const Key& wanted, const In& in, std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t k = begin;
+    while (k + 1 < end && key_of<element_t<In>, Smallest>(in[k]) != wanted) {
+        ++k;
+    }
+    return k;
+}
+
+} // namespace warpfold::detail

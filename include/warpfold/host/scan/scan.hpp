@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// Scan on the host's cores in one pass over memory. The input is cut into chunks that a core's cache holds. A thread
+// takes the next chunk, folds it, takes what stands before it from the thread that had the chunk before, hands on what
+// stands before the next one, and goes through the chunk again, now in its cache, to write. What is combined with what
+// depends on the number of elements alone: the result is the same for any number of threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/scan_how.hpp"
+#include "warpfold/host/core/lanes.hpp"
+#include "warpfold/host/core/non_temporal_store.hpp"
+#include "warpfold/host/core/target.hpp"
+#include "warpfold/host/scan/scan_vectors.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr std::uint64_t scan_run = 64; // elements that are folded one after the other,
+template <class A>
+inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // so many of these side by side
+template <class A>
+inline constexpr std::uint64_t scan_chunk = std::clamp<std::uint64_t>(std::bit_floor(65536 / sizeof(A)), 4096, 32768);
+
+// What stands before each chunk, handed from the thread that knows to the one that waits.
+template <class A>
+class chunk_chain {
+public:
+    explicit chunk_chain(std::uint64_t chunks) : links_(new link[chunks]) {}
+
+    void hand_on(std::uint64_t chunk, const A& through) {
+        links_[chunk].value = through;
+        links_[chunk].there.store(true, std::memory_order_release);
+    }
+    // False where another thread has failed: the value never comes.
+    [[nodiscard]] bool wait(std::uint64_t chunk, A& through) const {
+        for (unsigned spins = 0; !links_[chunk].there.load(std::memory_order_acquire); ++spins) {
+            if (failed_.load(std::memory_order_relaxed)) {
+                return false;
+            }
+            if (spins > 1 << 14) {
+                std::this_thread::yield();
+            }
+        }
+        through = links_[chunk].value;
+        return true;
+    }
+    void fail() { failed_ = true; }
+
+private:
+    struct link {
+        A value;
+        std::atomic<bool> there{false};
+    };
+    std::unique_ptr<link[]> links_;
+    std::atomic<bool> failed_{false};
+};
+
+// One scan, and its view of a chunk.
+template <class In, class Out, class Map, class Op, class How>
+struct host_scan {
+    using A = typename How::value;
+    using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
+
+    static constexpr std::uint64_t runs = scan_runs<A>;
+    static constexpr std::uint64_t block = runs * scan_run;
+
+    const In& in;
+    std::uint64_t n;
+    const Out& out;
+    const Map& map;
+    const Op& op;
+    const How& how;
+    bool around_cache;   // the output is not to be read into the cache before it is written
+    std::uint64_t ahead; // how many elements further on the thread's next chunk begins, most likely
+
+    // Plain sums of numbers go in vectors.
+    static constexpr bool vectors = std::is_same_v<Op, sum> && std::is_same_v<Map, as_it_is> && !How::reverse &&
+                                    std::is_same_v<In, const A*> && std::is_same_v<Out, A*> &&
+                                    std::is_arithmetic_v<A> && !std::is_same_v<A, bool> && 16 % sizeof(A) == 0 &&
+                                    sizeof(A) <= 8;
+
+    [[nodiscard]] std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
+    [[nodiscard]] A value(std::uint64_t v) const {
+        const std::uint64_t k = place(v);
+        return static_cast<A>(detail::mapped(map, in[k], k));
+    }
+
+    // Writes results of the positions from v on.
+    void write(std::uint64_t v, U* results, std::uint64_t count) const {
+        if constexpr (std::is_pointer_v<Out>) {
+            if constexpr (How::reverse) {
+                std::reverse(results, results + count);
+            }
+            U* const to = out + (How::reverse ? n - v - count : v);
+            if constexpr (!std::is_trivially_copyable_v<U>) {
+                std::copy_n(results, count, to);
+            } else if (around_cache) {
+                copy_around_cache(to, results, count * sizeof(U));
+            } else {
+                std::memcpy(to, results, count * sizeof(U));
+            }
+        } else {
+            for (std::uint64_t j = 0; j < count; ++j) {
+                out[place(v + j)] = results[j];
+            }
+        }
+    }
+
+    // Where the thread goes on to fold, most likely, after the block at v; v itself at the end.
+    [[nodiscard]] const A* next(std::uint64_t v) const { return in + (ahead < n - v ? v + ahead : v); }
+
+    // Of each run of [begin, end), a multiple of block long, op over its elements.
+    void fold_runs(std::uint64_t begin, std::uint64_t end, A* totals) const {
+        for (std::uint64_t v = begin; v < end; v += block, totals += runs) {
+            if constexpr (vectors) {
+                run_sums<A>::template sum<runs, scan_run>(in + v, totals);
+                continue;
+            }
+            A sum[runs];
+            each_run<runs>([&](std::uint64_t r) { sum[r] = value(v + r * scan_run); });
+            for (std::uint64_t j = 1; j < scan_run; ++j) {
+                each_run<runs>([&](std::uint64_t r) { sum[r] = op(sum[r], value(v + r * scan_run + j)); });
+            }
+            std::copy_n(sum, runs, totals);
+        }
+    }
+
+    // The results of a block, before[r] standing before its r-th run.
+    void write_block(std::uint64_t v, const A* before) const {
+        U results[block];
+        if constexpr (vectors) {
+            if (around_cache) { // in one piece: the processor gathers whole lines
+                run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, results, next(v));
+                write(v, results, block);
+            } else {
+                run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, out + v, next(v));
+            }
+            return;
+        }
+        A sum[runs];
+        std::copy_n(before, runs, sum);
+        for (std::uint64_t j = 0; j < scan_run; ++j) {
+            each_run<runs>([&](std::uint64_t r) {
+                if constexpr (!How::inclusive) {
+                    results[r * scan_run + j] = static_cast<U>(sum[r]);
+                }
+                sum[r] = op(sum[r], value(v + r * scan_run + j));
+                if constexpr (How::inclusive) {
+                    results[r * scan_run + j] = static_cast<U>(sum[r]);
+                }
+            });
+        }
+        write(v, results, block);
+    }
+
+    // One element after the other; heads(v) says whether a segment begins. `sum` goes from what stands before `begin`,
+    // nothing where not `there`, to what stands before `end`.
+    template <bool Write, class Heads>
+    void in_order(std::uint64_t begin, std::uint64_t end, A& sum, bool there, const Heads& heads) const {
+        U results[block];
+        for (std::uint64_t v = begin; v < end;) {
+            const std::uint64_t first = v, stop = std::min(end, v + block);
+            for (; v < stop; ++v) {
+                const A x = value(v);
+                if (How::segmented && heads(v)) {
+                    if constexpr (How::has_first) {
+                        sum = how.first;
+                    }
+                    there = How::has_first;
+                }
+                if constexpr (!How::inclusive) {
+                    results[v - first] = static_cast<U>(sum);
+                }
+                sum = there ? static_cast<A>(op(sum, x)) : x;
+                there = true;
+                if constexpr (How::inclusive) {
+                    results[v - first] = static_cast<U>(sum);
+                }
+            }
+            if constexpr (Write) {
+                write(first, results, stop - first);
+            }
+        }
+    }
+};
+
+// Whether a segment begins at a position of a chunk.
+template <class How, class Flags>
+class chunk_heads_of_flags {
+public:
+    chunk_heads_of_flags(const heads<Flags>& segments, std::uint64_t n, std::uint64_t, std::uint64_t)
+        : flags_(segments.flags), n_(n) {}
+    [[nodiscard]] bool operator()(std::uint64_t v) const {
+        return v == 0 || (flags_[How::reverse ? n_ - v : v] ? true : false);
+    }
+
+private:
+    const Flags& flags_;
+    std::uint64_t n_;
+};
+template <class How, class Begins>
+class chunk_heads_of_offsets {
+public:
+    chunk_heads_of_offsets(const offsets<Begins>& segments, std::uint64_t n, std::uint64_t begin, std::uint64_t end)
+        : begin_(begin), marks_(end - begin) {
+        const std::uint64_t low = How::reverse ? n - end + 1 : begin, high = How::reverse ? n - begin + 1 : end;
+        std::uint64_t left = 0, right = segments.count;
+        while (left < right) {
+            const std::uint64_t middle = left + (right - left) / 2;
+            if (static_cast<std::uint64_t>(segments.begins[middle]) < low) {
+                left = middle + 1;
+            } else {
+                right = middle;
+            }
+        }
+        for (; left < segments.count; ++left) {
+            const auto offset = static_cast<std::uint64_t>(segments.begins[left]);
+            if (offset >= high) {
+                break;
+            }
+            marks_[(How::reverse ? n - offset : offset) - begin] = true;
+        }
+    }
+    [[nodiscard]] bool operator()(std::uint64_t v) const { return v == 0 || marks_[v - begin_]; }
+
+private:
+    std::uint64_t begin_;
+    std::vector<bool> marks_;
+};
+template <class How, class Flags>
+auto chunk_heads(const heads<Flags>& segments, std::uint64_t n, std::uint64_t begin, std::uint64_t end) {
+    return chunk_heads_of_flags<How, Flags>(segments, n, begin, end);
+}
+template <class How, class Begins>
+auto chunk_heads(const offsets<Begins>& segments, std::uint64_t n, std::uint64_t begin, std::uint64_t end) {
+    return chunk_heads_of_offsets<How, Begins>(segments, n, begin, end);
+}
+
+template <class Scan>
+void scan_chunk_plain(const Scan& scan, std::uint64_t chunk, chunk_chain<typename Scan::A>& chain) {
+    using A = typename Scan::A;
+    using How = std::remove_cvref_t<decltype(scan.how)>;
+    const auto none = [](std::uint64_t) { return false; };
+    constexpr std::uint64_t each = scan_chunk<A>;
+    const std::uint64_t begin = chunk * each, end = std::min(scan.n, begin + each);
+    const std::uint64_t whole = begin + (end - begin) / Scan::block * Scan::block;
+    A before[each / scan_run];
+    const std::uint64_t runs = (whole - begin) / scan_run;
+    scan.fold_runs(begin, whole, before);
+    A rest{};
+    if (whole != end) {
+        scan.template in_order<false>(whole, end, rest, false, none);
+    }
+    A sum{};
+    bool there = true;
+    if (chunk != 0) {
+        if (!chain.wait(chunk - 1, sum)) {
+            return;
+        }
+    } else if constexpr (How::has_first) {
+        sum = scan.how.first;
+    } else {
+        there = false;
+    }
+    const bool first_there = there;
+    for (std::uint64_t r = 0; r < runs; ++r) {
+        const A total = before[r];
+        before[r] = sum;
+        sum = there ? static_cast<A>(scan.op(sum, total)) : total;
+        there = true;
+    }
+    A through = sum;
+    if (whole != end) {
+        through = there ? static_cast<A>(scan.op(sum, rest)) : rest;
+    }
+    chain.hand_on(chunk, through);
+    std::uint64_t v = begin;
+    if (!first_there && v < whole) {
+        A in_block{};
+        scan.template in_order<true>(v, v + Scan::block, in_block, false, none);
+        v += Scan::block;
+    }
+    for (; v < whole; v += Scan::block) {
+        scan.write_block(v, before + (v - begin) / scan_run);
+    }
+    if (whole != end) {
+        scan.template in_order<true>(whole, end, sum, there, none);
+    }
+}
+
+template <class Scan>
+void scan_chunk_segmented(const Scan& scan, std::uint64_t chunk, chunk_chain<typename Scan::A>& chain) {
+    using A = typename Scan::A;
+    using How = std::remove_cvref_t<decltype(scan.how)>;
+    constexpr std::uint64_t each = scan_chunk<A>;
+    const std::uint64_t begin = chunk * each, end = std::min(scan.n, begin + each);
+    const auto heads = chunk_heads<How>(scan.how.segments, scan.n, begin, end);
+    std::uint64_t last = end; // the last position where a segment begins; `end` where none does
+    for (std::uint64_t v = end; v-- > begin;) {
+        if (heads(v)) {
+            last = v;
+            break;
+        }
+    }
+    A through{}, sum{};
+    if (last != end) {
+        scan.template in_order<false>(last, end, through, false, heads);
+        chain.hand_on(chunk, through);
+        if (!heads(begin) && !chain.wait(chunk - 1, sum)) {
+            return;
+        }
+    } else {
+        scan.template in_order<false>(begin, end, through, false, heads);
+        if (!chain.wait(chunk - 1, sum)) {
+            return;
+        }
+        chain.hand_on(chunk, static_cast<A>(scan.op(sum, through)));
+    }
+    scan.template in_order<true>(begin, end, sum, true, heads);
+}
+
+template <>
+struct scan_engine<host> {
+    template <class In, class Out, class Map, class Op, class How>
+    static void run(const host& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
+                    const How& how, const char* /*call*/) {
+        using Scan = host_scan<In, Out, Map, Op, How>;
+        constexpr std::uint64_t each = scan_chunk<typename Scan::A>;
+        bool elsewhere = true;
+        if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
+            elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
+        }
+        const std::uint64_t threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
+        const Scan scan{
+            in, n, out, map, op, how, elsewhere && n * sizeof(typename Scan::U) >= least_around_cache, threads * each};
+        const std::uint64_t chunks = (n + each - 1) / each;
+        chunk_chain<typename Scan::A> chain(chunks);
+        share_out(on, chunks, [&](std::uint64_t chunk) {
+            try {
+                if constexpr (How::segmented) {
+                    scan_chunk_segmented(scan, chunk, chain);
+                } else {
+                    scan_chunk_plain(scan, chunk, chain);
+                }
+                settle_around_cache();
+            } catch (...) {
+                chain.fail();
+                throw;
+            }
+        });
+    }
+};
+
+} // namespace warpfold::detail

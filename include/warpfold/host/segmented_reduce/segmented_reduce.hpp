@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// Segmented reduction on the host's cores. Elements and ends of segments, in the order in which one passes them, are
+// cut into pieces of one size, whatever the segments' lengths; what a piece leaves open the next ones take on, in
+// order. Short segments are folded side by side, each in its order, so that no addition waits for the one before.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/error.hpp"
+#include "warpfold/host/core/non_temporal_store.hpp"
+#include "warpfold/host/core/target.hpp"
+#include "warpfold/host/reduce/reduce.hpp"
+#include "warpfold/host/segmented_reduce/segment_sums.hpp"
+
+namespace warpfold::detail {
+
+// A target's part of segmented_reduce: out[s] = result(op over map(in[k], k) for the k of segment s). `op` has an
+// identity.
+template <class On>
+struct segmented_engine;
+
+// How many segments end before position d, counting elements and ends as one passes them: segment s ends at
+// offsets[s + 1] - offsets[0] + s. The answer is in [least, most].
+template <class Offsets>
+std::uint64_t ends_before(const Offsets& offsets, std::uint64_t d, std::uint64_t least, std::uint64_t most) {
+    const auto base = static_cast<std::uint64_t>(offsets[0]);
+    while (least < most) {
+        const std::uint64_t middle = least + (most - least) / 2;
+        if (static_cast<std::uint64_t>(offsets[middle + 1]) - base + middle < d) {
+            least = middle + 1;
+        } else {
+            most = middle;
+        }
+    }
+    return least;
+}
+
+template <class A, class In, class Map, class Op>
+A fold_segment(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
+    using sums = segment_sums<A, In, Map, Op>;
+    return end - begin <= sums::longest ? sums::fold_one(in, begin, end, map, op)
+                                        : fold_chunk<A>(in, begin, end, map, op);
+}
+
+// Where it most likely is if segments are of much the same lengths; a search otherwise.
+template <class Offsets>
+std::uint64_t ends_before_near(const Offsets& offsets, std::uint64_t d, std::uint64_t segments, std::uint64_t total) {
+    const auto base = static_cast<std::uint64_t>(offsets[0]);
+    const auto ends_before_d = [&](std::uint64_t s) {
+        return static_cast<std::uint64_t>(offsets[s + 1]) - base + s < d;
+    };
+    const auto guess =
+        static_cast<std::uint64_t>(static_cast<double>(d) / static_cast<double>(total) * static_cast<double>(segments));
+    std::uint64_t least = 0, most = segments;
+    if (guess > host_chunk && guess - host_chunk < segments && ends_before_d(guess - host_chunk - 1)) {
+        least = guess - host_chunk;
+    }
+    if (guess + host_chunk < segments && !ends_before_d(guess + host_chunk)) {
+        most = guess + host_chunk;
+    }
+    return ends_before(offsets, d, least, most);
+}
+
+// Results on their way to out[first], out[first + 1], ... : plain ones are gathered, and go around the cache where they
+// are many.
+template <class Out, class R>
+class segment_results {
+    static constexpr bool gathers = std::is_pointer_v<Out> && std::is_same_v<std::remove_pointer_t<Out>, R> &&
+                                    std::is_trivially_copyable_v<R> && std::is_trivially_default_constructible_v<R> &&
+                                    sizeof(R) <= 16;
+
+public:
+    segment_results(const Out& out, std::uint64_t first, bool around_cache)
+        : out_(out), next_(first), around_cache_(around_cache) {}
+
+    template <std::uint64_t Count>
+    void put(const R (&values)[Count]) {
+        if constexpr (gathers) {
+            static_assert(Count <= most);
+            if (held_ + Count > most) {
+                flush();
+            }
+            std::memcpy(held_values_ + held_, values, sizeof(values));
+            held_ += Count;
+        } else {
+            for (const R& value : values) {
+                out_[next_++] = value;
+            }
+        }
+    }
+    void flush() {
+        if constexpr (gathers) {
+            if (around_cache_) {
+                copy_around_cache(out_ + next_, held_values_, held_ * sizeof(R));
+            } else {
+                std::memcpy(out_ + next_, held_values_, held_ * sizeof(R));
+            }
+            next_ += held_;
+            held_ = 0;
+        }
+    }
+
+private:
+    static constexpr std::uint64_t most = gathers ? 1024 : 1;
+
+    const Out& out_;
+    std::uint64_t next_;
+    const bool around_cache_;
+    std::uint64_t held_ = 0;
+    R held_values_[most];
+};
+
+template <>
+struct segmented_engine<host> {
+    template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+    static void into(const host& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
+                     const Op& op, const Result& result, const Out& out, const char* call) {
+        detail::check_array(offsets, segments == 0 ? 0 : segments + 1, call);
+        detail::check_array(out, segments, call);
+        if (segments == 0) {
+            return;
+        }
+        if constexpr (std::is_signed_v<element_t<Offsets>>) {
+            if (offsets[0] < 0) {
+                throw invalid_argument(std::string("warpfold: ") + call + ": the first offset is negative");
+            }
+        }
+        const auto at = [&](std::uint64_t s) { return static_cast<std::uint64_t>(offsets[s]); };
+        const std::uint64_t base = at(0);
+        if (at(segments) < base) {
+            throw decreasing(call, segments);
+        }
+        detail::check_array(in, at(segments) - base, call);
+        const std::uint64_t total = at(segments) - base + segments;
+        const std::uint64_t pieces = (total + host_chunk - 1) / host_chunk;
+        struct open_ends {
+            A head;                // what the piece has of the first segment that ends in it
+            A open;                // and of the one that it leaves open
+            std::uint64_t segment; // the first one
+            std::uint64_t behind;  // the one that is left open
+        };
+        using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
+        bool elsewhere = true;
+        if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
+            elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
+        }
+        const bool around_cache = elsewhere && segments * sizeof(R) >= least_around_cache;
+        const std::unique_ptr<open_ends[]> of_piece(new open_ends[pieces]);
+        share_out(on, pieces, [&](std::uint64_t piece) {
+            const std::uint64_t begin = piece * host_chunk, end = std::min(total, begin + host_chunk);
+            const std::uint64_t first = ends_before_near(offsets, begin, segments, total);
+            const std::uint64_t behind =
+                end == total ? segments : ends_before(offsets, end, first, std::min(segments, first + host_chunk));
+            open_ends& mine = of_piece[piece];
+            mine = {Op::template identity<A>(), Op::template identity<A>(), first, behind};
+            std::uint64_t k = base + begin - first;
+            const std::uint64_t limit = base + (total - segments);
+            if (begin < first || k > limit) { // a search in offsets that decrease ends anywhere
+                throw decreasing(call, first);
+            }
+            const auto next = [&](std::uint64_t s) {
+                const std::uint64_t from = k;
+                k = at(s + 1);
+                if (k - from > limit - from) { // also where it is less than `from`
+                    throw decreasing(call, s + 1);
+                }
+                return fold_segment<A>(in, from, k, map, op);
+            };
+            if (first < behind) {
+                mine.head = next(first);
+            }
+            segment_results<Out, R> results(out, first + 1, around_cache);
+            for (std::uint64_t s = first + 1; s < behind;) {
+                in_wide_vectors([&] { fold_short<A, R>(in, at, s, behind, k, limit, map, op, result, results); });
+                if (s < behind) {
+                    const R one[1] = {result(next(s))};
+                    results.put(one);
+                    ++s;
+                }
+            }
+            results.flush();
+            settle_around_cache();
+            const std::uint64_t stop = base + end - behind;
+            if (stop < k || stop > limit) {
+                throw decreasing(call, behind);
+            }
+            mine.open = fold_segment<A>(in, k, stop, map, op);
+        });
+        A open = Op::template identity<A>();
+        for (std::uint64_t piece = 0; piece < pieces; ++piece) {
+            const open_ends& one = of_piece[piece];
+            if (one.segment < one.behind) {
+                out[one.segment] = result(static_cast<A>(op(open, one.head)));
+                open = one.open;
+            } else {
+                open = op(open, one.open);
+            }
+        }
+    }
+
+private:
+    // Segments from s on that end before `behind`, beginning at element k, while they are short: s and k go on to the
+    // first that is not done, or at which the offsets decrease.
+    template <class A, class R, class In, class At, class Map, class Op, class Result, class Results>
+    static void fold_short(const In& in, const At& at, std::uint64_t& s, std::uint64_t behind, std::uint64_t& k,
+                           std::uint64_t limit, const Map& map, const Op& op, const Result& result, Results& results) {
+        constexpr std::uint64_t many = 64; // so many are looked at together, whether they are very short
+        using sums = segment_sums<A, In, Map, Op>;
+        constexpr std::uint64_t tiny = std::max<std::uint64_t>(sums::tiny, 1);
+        std::uint64_t here = s, from = k, look = s;
+        for (;;) {
+            if (here >= look && here + many <= behind && at(here + many) - from <= many * tiny &&
+                from + many * tiny <= limit) {
+                look = here + many;
+                if (at(here + many) - from == many && all_ones<many>(at, here, from)) {
+                    R one[many];
+                    for (std::uint64_t j = 0; j < many; ++j) {
+                        const auto x = static_cast<A>(detail::mapped(map, in[from + j], from + j));
+                        one[j] = result(static_cast<A>(op(Op::template identity<A>(), x)));
+                    }
+                    results.put(one);
+                    here += many;
+                    from += many;
+                    continue;
+                }
+                if constexpr (sums::tiny != 0) {
+                    if (all_tiny<many, tiny>(at, here)) {
+                        R folded[many];
+                        for (std::uint64_t j = 0; j < many; j += sums::width) {
+                            std::uint64_t begin[sums::width + 1];
+                            A total[sums::width];
+                            each_run<sums::width + 1>([&](std::uint64_t r) { begin[r] = at(here + j + r); });
+                            sums::fold_tiny(in, begin, total);
+                            each_run<sums::width>([&](std::uint64_t r) { folded[j + r] = result(total[r]); });
+                        }
+                        results.put(folded);
+                        here += many;
+                        from = at(here);
+                        continue;
+                    }
+                }
+            }
+            if (here + sums::width > behind) {
+                break;
+            }
+            std::uint64_t begin[sums::width + 1] = {from};
+            std::uint64_t longest = 0, shortest = ~std::uint64_t{0};
+            each_run<sums::width>([&](std::uint64_t j) {
+                begin[j + 1] = at(here + 1 + j);
+                longest = std::max(longest, begin[j + 1] - begin[j]); // huge where the offsets decrease
+                shortest = std::min(shortest, begin[j + 1] - begin[j]);
+            });
+            if (longest > sums::longest || begin[sums::width - 1] + (longest + sums::behind) > limit) {
+                break;
+            }
+            A total[sums::width];
+            sums::fold(in, begin, shortest, longest, map, op, total);
+            R folded[sums::width];
+            each_run<sums::width>([&](std::uint64_t j) { folded[j] = result(total[j]); });
+            results.put(folded);
+            here += sums::width;
+            from = begin[sums::width];
+        }
+        s = here;
+        k = from;
+    }
+
+    // Whether each of the Many segments from s on, which begins at element `from`, is one element.
+    template <std::uint64_t Many, class At>
+    static bool all_ones(const At& at, std::uint64_t s, std::uint64_t from) {
+        std::uint64_t different = 0;
+        for (std::uint64_t j = 0; j < Many; ++j) {
+            different |= at(s + 1 + j) ^ (from + 1 + j);
+        }
+        return different == 0;
+    }
+
+    // Whether none of them has more than `Most`, 4 or another power of two, and the offsets do not decrease.
+    template <std::uint64_t Many, std::uint64_t Most, class At>
+    static bool all_tiny(const At& at, std::uint64_t s) {
+        std::uint64_t any = 0;
+        for (std::uint64_t j = 0; j < Many; ++j) {
+            const std::uint64_t length = at(s + j + 1) - at(s + j);
+            any |= length | (length + (Most - 1));
+        }
+        return any < 2 * Most;
+    }
+
+    static invalid_argument decreasing(const char* call, std::uint64_t s) {
+        return invalid_argument(std::string("warpfold: ") + call + ": the offsets decrease at " + std::to_string(s));
+    }
+};
+
+} // namespace warpfold::detail
