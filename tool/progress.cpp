@@ -43,9 +43,9 @@ void progress::show_share(const std::string& what, std::uint64_t done, std::uint
     constexpr std::size_t width = 24;
     const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(of));
     const auto full = static_cast<std::size_t>(share * width);
-    const std::string line = fmt::format("\r\x1b[K[{}{}] {:3.0f} % {}", std::string(full, '#'),
-                                         std::string(width - full, '.'), 100 * share,
-                                         report::wrap(report::printable(what), 40).front());
+    const std::string line =
+        fmt::format("\r\x1b[K[{}{}] {:3.0f} % {}", std::string(full, '#'), std::string(width - full, '.'), 100 * share,
+                    report::wrap(report::printable(what), 40).front());
     std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
     written_ = true;

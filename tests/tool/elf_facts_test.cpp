@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reading executables, sound and damaged.
-#include "tool/elf_facts.hpp"
+#include "tool/run/elf_facts.hpp"
 
 #include <fstream>
 #include <iterator>

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// From a type that is known when the program runs to one that the compiler knows.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "tool/arrays/calls.hpp"
+#include "warpfold/detail/chunked.hpp"
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold::calls {
+
+// Integers of any width, read as int64 (A signed) or uint64.
+template <class A>
+struct integers {
+    WARPFOLD_HD A operator[](std::uint64_t k) const {
+        using one = std::conditional_t<std::is_signed_v<A>, std::int8_t, std::uint8_t>;
+        using two = std::conditional_t<std::is_signed_v<A>, std::int16_t, std::uint16_t>;
+        using four = std::conditional_t<std::is_signed_v<A>, std::int32_t, std::uint32_t>;
+        switch (size) {
+        case 1: return static_cast<const one*>(data)[k];
+        case 2: return static_cast<const two*>(data)[k];
+        case 4: return static_cast<const four*>(data)[k];
+        default: return static_cast<const A*>(data)[k];
+        }
+    }
+
+    const void* data;
+    unsigned size; // bytes of an element
+};
+
+// work(x), x an array of the elements at `data`, wherever they lie: of int64, uint64, float or double.
+template <class Work>
+auto with_elements(array_type type, const void* data, const Work& work) {
+    const auto size = static_cast<unsigned>(report::size_of(type));
+    switch (family_of(type)) {
+    case family::integer: return work(integers<std::int64_t>{data, size});
+    case family::natural: return work(integers<std::uint64_t>{data, size});
+    case family::single: return work(static_cast<const float*>(data));
+    case family::twofold: return work(static_cast<const double*>(data));
+    }
+    throw std::logic_error("an element type without a family");
+}
+
+// An array_stream as a source of the library: View is what with_elements hands on.
+template <class View>
+struct source_of {
+    using element = std::remove_cvref_t<decltype(std::declval<const View&>()[std::uint64_t{}])>;
+
+    [[nodiscard]] std::uint64_t size() const { return in.size(); }
+    [[nodiscard]] std::uint64_t stored_bytes() const { return bytes; }
+    [[nodiscard]] View view(const void* chunk) const {
+        if constexpr (std::is_pointer_v<View>) {
+            return static_cast<View>(chunk);
+        } else {
+            return {chunk, bytes};
+        }
+    }
+    void read(std::uint64_t first, void* to, std::uint64_t count) const { in.read(first, to, count); }
+
+    const array_stream& in;
+    unsigned bytes; // of an element
+};
+
+// work(source) of the elements, as int64, uint64, float or double.
+template <class Work>
+auto with_stream(const array_stream& in, const Work& work) {
+    return with_elements(in.type(), nullptr, [&](const auto& view) {
+        return work(
+            source_of<std::remove_cvref_t<decltype(view)>>{in, static_cast<unsigned>(report::size_of(in.type()))});
+    });
+}
+
+template <class A>
+struct sink_of {
+    using element = A;
+
+    void write(std::uint64_t first, const A* from, std::uint64_t count) const {
+        out.write(first * sizeof(A), from, count * sizeof(A));
+    }
+
+    result_stream& out;
+};
+
+inline chunked_options options_of(const passage& how) {
+    chunked_options options;
+    options.chunk_bytes = how.chunk_bytes;
+    options.progress = how.progress;
+    return options;
+}
+
+template <class A>
+A value_of(const number& x) {
+    if constexpr (std::is_same_v<A, std::int64_t>) {
+        return x.integer;
+    } else if constexpr (std::is_same_v<A, std::uint64_t>) {
+        return x.natural;
+    } else if constexpr (std::is_same_v<A, float>) {
+        return x.single;
+    } else {
+        return x.twofold;
+    }
+}
+
+} // namespace warpfold::calls

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The library's calls on the host's cores: arrays are where they are.
+#include "tool/arrays/run_convolve.hpp"
+#include "tool/arrays/run_histogram.hpp"
+#include "tool/arrays/run_scan.hpp"
+#include "tool/arrays/run_sum.hpp"
+
+namespace warpfold::calls {
+namespace {
+
+struct host_memory {
+    [[nodiscard]] static host on() { return {}; }
+    [[nodiscard]] static const void* in(const void* data, std::uint64_t) { return data; }
+    [[nodiscard]] static void* out(void* data, std::uint64_t) { return data; }
+    static void fetch() {}
+};
+
+class on_host final : public target {
+public:
+    std::string sum(const sum_request& q) override { return run_sum(host{}, q); }
+    void scan(const scan_request& q) override { run_scan(host{}, q); }
+    void histogram(const histogram_request& q) override { run_histogram(memory_, q); }
+    void convolve(const convolve_request& q) override { run_convolve(memory_, q); }
+
+private:
+    host_memory memory_;
+};
+
+} // namespace
+
+target& host_target() {
+    static on_host one;
+    return one;
+}
+
+} // namespace warpfold::calls

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// `warpfold run`: any program that is linked with the shared CUDA runtime, on the software GPU.
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/output_file.hpp"
+#include "report/passing_folder.hpp"
+#include "report/text.hpp"
+#include "softgpu/check/checks.hpp"
+#include "tool/command.hpp"
+#include "tool/console.hpp"
+#include "tool/run/elf_facts.hpp"
+#include "tool/run/locate.hpp"
+#include "tool/run/program.hpp"
+#include "tool/run/run_files.hpp"
+#include "tool/run/runtime_choice.hpp"
+
+namespace warpfold::tool {
+namespace {
+
+constexpr int status_failure = 1;
+constexpr int status_not_executable = 126; // as shells have it
+constexpr int status_not_found = 127;
+
+struct options {
+    std::optional<std::string> counters;
+    std::optional<std::string> schedule;
+    std::optional<std::string> seed;
+    std::optional<std::string> check;
+    std::optional<std::string> check_json;
+    int error_exit = status_failure;
+    std::optional<std::string> profile;
+    std::optional<std::string> timeline;
+    device_options device;
+    CLI::App* app = nullptr;
+};
+
+void prepend(const char* variable, const std::string& value) {
+    const char* before = std::getenv(variable);
+    const bool some = before != nullptr && *before != '\0';
+    ::setenv(variable, (some ? value + ":" + before : value).c_str(), 1);
+}
+
+// The dynamic linker finds our runtime by its name; where a program brings its own search path, by having it loaded
+// first.
+void set_linker_environment() {
+    std::string preload;
+    std::string folder;
+    for (const int major : {13, 12}) {
+        if (const auto path = find_software_runtime(major)) {
+            preload += (preload.empty() ? "" : ":") + *path;
+            folder = folder.empty() ? std::filesystem::path(*path).parent_path().string() : folder;
+        }
+    }
+    if (preload.empty()) {
+        throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
+    }
+    if (folder.find_first_of(":;") != std::string::npos) {
+        throw failure(
+            fmt::format("the dynamic linker takes no folder with a colon or semicolon in its name: {}", folder));
+    }
+    prepend("LD_LIBRARY_PATH", folder);
+    if (preload.find(' ') == std::string::npos) { // LD_PRELOAD is separated by blanks too
+        prepend("LD_PRELOAD", preload);
+    }
+}
+
+// A seed alone asks for the schedule that takes one.
+void set_schedule(const options& o) {
+    if (o.schedule && *o.schedule != "fair" && *o.schedule != "adversarial") {
+        throw usage_error(fmt::format("--schedule: '{}' is none of fair, adversarial", *o.schedule));
+    }
+    if (o.seed && o.schedule == "fair") {
+        throw usage_error("--seed: the fair schedule takes none");
+    }
+    std::uint64_t seed = 0;
+    if (o.seed) {
+        const char* const end = o.seed->data() + o.seed->size();
+        if (const auto [at, wrong] = std::from_chars(o.seed->data(), end, seed); at != end || wrong != std::errc{}) {
+            throw usage_error(fmt::format("--seed: '{}' is no whole number from 0 to {}", *o.seed,
+                                          std::numeric_limits<std::uint64_t>::max()));
+        }
+    }
+    if (o.schedule || o.seed) {
+        ::setenv("SOFTGPU_SCHEDULE", o.schedule.value_or("adversarial").c_str(), 1);
+    }
+    if (o.seed) {
+        ::setenv("SOFTGPU_SEED", std::to_string(seed).c_str(), 1);
+    }
+}
+
+int cannot_start(const std::string& program, int error) {
+    complain(fmt::format("cannot run {}: {}", report::printable(program), std::strerror(error)));
+    return error == ENOENT || error == ENOTDIR ? status_not_found : status_not_executable;
+}
+
+std::string not_reached(const std::string& program, const std::optional<elf_facts>& facts) {
+    const std::string name = report::printable(program);
+    if (facts && !facts->dynamic) {
+        return fmt::format("{} is linked statically; build it against shared libraries, with -cudart shared", name);
+    }
+    return fmt::format("{} did not load the shared CUDA runtime; build it with -cudart shared", name);
+}
+
+// Why there is nothing.
+void complain_of(const std::string& what, const std::string& program, const program_end& end,
+                 const std::optional<elf_facts>& facts) {
+    if (end.signal != 0) {
+        complain(fmt::format("{} was killed by signal {} ({}) before writing its {}", report::printable(program),
+                             end.signal, ::strsignal(end.signal), what));
+    } else if (facts && facts->needs_shared_cuda_runtime()) {
+        complain(fmt::format("no {}: {} ended before its first call of CUDA, or they could not be written", what,
+                             report::printable(program)));
+    } else {
+        complain(fmt::format("no {}: {}", what, not_reached(program, facts)));
+    }
+}
+
+int run_watched(const options& o, const std::vector<std::string>& arguments, const std::optional<elf_facts>& facts) {
+    const report::passing_folder passing("warpfold-run");
+    const std::string folder = std::filesystem::absolute(passing.path()).string();
+    struct kind {
+        run_files files;
+        merged (*merge)(const std::vector<process_file>&);
+    };
+    std::vector<kind> kinds;
+    std::optional<run_files> findings;
+    if (o.counters) {
+        kinds.push_back({{folder, "counters", "SOFTGPU_COUNTERS", o.counters}, merge_counters});
+    }
+    if (o.profile) {
+        kinds.push_back({{folder, "profile", "SOFTGPU_PROFILE", o.profile}, merge_profiles});
+    }
+    if (o.timeline) {
+        kinds.push_back({{folder, "timeline", "SOFTGPU_TIMELINE", o.timeline}, merge_timelines});
+    }
+    if (o.check) {
+        ::setenv("SOFTGPU_CHECK", o.check->c_str(), 1);
+        findings.emplace(folder, "findings", "SOFTGPU_CHECK_JSON", o.check_json);
+    }
+    const program_end end = run_program(arguments);
+    if (end.start_error != 0) {
+        return cannot_start(arguments.front(), end.start_error);
+    }
+    int status = end.status;
+    const auto fail = [&] { status = status != 0 ? status : status_failure; };
+    const auto write = [&](run_files& files, const std::string& text) {
+        try {
+            files.write(text);
+        } catch (const report::write_error& error) { // the others shall be written all the same
+            complain(error.what());
+            fail();
+        }
+    };
+    for (kind& k : kinds) {
+        const std::vector<process_file> left = k.files.left();
+        if (left.empty()) {
+            complain_of(k.files.what(), arguments.front(), end, facts);
+            fail();
+            continue;
+        }
+        const merged all = k.merge(left);
+        for (const std::string& remark : all.remarks) {
+            complain(fmt::format("{}: {}", k.files.target(), remark));
+        }
+        write(k.files, all.text);
+    }
+    if (!findings) {
+        return status;
+    }
+    const std::vector<process_file> left = findings->left();
+    if (left.empty()) {
+        complain_of("findings", arguments.front(), end, facts);
+        fail();
+        return status;
+    }
+    const merged_findings all = merge_findings(left);
+    for (const std::string& paragraph : all.not_printed) {
+        std::fputs(paragraph.c_str(), stderr);
+    }
+    complain(fmt::format("{} finding{}{}", all.count, all.count == 1 ? "" : "s",
+                         left.size() > 1 ? fmt::format(" in {} processes", left.size()) : ""));
+    write(*findings, all.text);
+    return all.count != 0 ? o.error_exit : status;
+}
+
+int run(const options& o) {
+    std::vector<std::string> arguments = o.app->remaining();
+    if (!arguments.empty() && arguments.front().starts_with('-')) {
+        throw usage_error(fmt::format("unknown option {} (see warpfold run --help)", arguments.front()));
+    }
+    const std::vector<std::string>& after = program_arguments();
+    if (!arguments.empty() && !after.empty()) {
+        arguments.emplace_back("--"); // it belongs to the program, which was named before it
+    }
+    arguments.insert(arguments.end(), after.begin(), after.end());
+    if (arguments.empty()) {
+        throw usage_error("which program? warpfold run [OPTIONS] -- PROGRAM ARGUMENTS");
+    }
+    if (o.counters == "-") {
+        throw usage_error("--counters: give a file; standard output is the program's own");
+    }
+    if (o.check) {
+        try {
+            static_cast<void>(softgpu::check::parse_checks(*o.check));
+        } catch (const std::invalid_argument& error) {
+            throw usage_error(fmt::format("--check: {}", error.what()));
+        }
+    } else if (o.check_json || o.app->count("--error-exit") != 0) {
+        throw usage_error("--check-json and --error-exit go with --check");
+    }
+    if (o.check_json == "-") {
+        throw usage_error("--check-json: give a file; standard output is the program's own");
+    }
+    if (o.error_exit < 0 || o.error_exit > 255) {
+        throw usage_error(fmt::format("--error-exit: {} is not between 0 and 255", o.error_exit));
+    }
+    if (o.profile == "-") {
+        throw usage_error("--profile: give a file; standard output is the program's own");
+    }
+    if (o.profile && o.profile == o.counters) {
+        throw usage_error("--counters and --profile: give two files");
+    }
+    if (o.timeline == "-") {
+        throw usage_error("--timeline: give a file; standard output is the program's own");
+    }
+    if (o.timeline && (o.timeline == o.counters || o.timeline == o.profile)) {
+        throw usage_error("--timeline: give a file of its own");
+    }
+    if (arguments.front().empty()) {
+        return cannot_start("''", ENOENT);
+    }
+    set_software_environment(o.device);
+    set_schedule(o);
+    set_linker_environment();
+    std::optional<elf_facts> facts;
+    if (const auto path = find_program(arguments.front())) {
+        facts = read_elf(*path);
+    }
+    if (o.counters || o.profile || o.timeline || o.check) {
+        return run_watched(o, arguments, facts);
+    }
+    if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime()) {
+        complain(fmt::format(
+            "{} is not linked with the shared CUDA runtime, so its CUDA calls do not reach the software GPU; "
+            "build it with -cudart shared",
+            report::printable(arguments.front())));
+    }
+    return cannot_start(arguments.front(), become_program(arguments));
+}
+
+} // namespace
+
+action add_run(CLI::App& app) {
+    const auto o = std::make_shared<options>();
+    o->app = &app;
+    app.prefix_command();
+    app.footer(
+        "The program and its arguments follow after --: warpfold run --counters counters.json -- ./program 1 2 3\n"
+        "Its own exit status is returned; 127 if it is not found, 126 if it cannot be run, 128 + the signal if one "
+        "killed it.");
+    app.add_option("--counters", o->counters, "write what every launch did to this file, as JSON, at the program's end")
+        ->type_name("FILE");
+    app.add_option(
+           "--schedule", o->schedule,
+           "fair (default), or adversarial: lanes, warps, blocks and streams in any order that CUDA allows, drawn "
+           "from --seed")
+        ->type_name("NAME");
+    app.add_option("--seed", o->seed, "the adversarial schedule's seed; the same one gives the same order again")
+        ->type_name("NUMBER");
+    app.add_option("--check", o->check,
+                   "look for mistakes: memory, race, init, sync, leak, several with commas between, or all")
+        ->type_name("CHECKS");
+    app.add_option("--check-json", o->check_json, "write what the checks found to this file, as JSON")
+        ->type_name("FILE");
+    app.add_option("--error-exit", o->error_exit, "exit status where the checks found something")
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_option("--profile", o->profile,
+                   "write counters by source line and PTX instruction to this file; see warpfold annotate")
+        ->type_name("FILE");
+    app.add_option(
+           "--timeline", o->timeline,
+           "write when each copy, kernel and host function would run on the card, by a model of its engines, to this "
+           "file; ui.perfetto.dev opens it")
+        ->type_name("FILE");
+    add_software_options(app, o->device);
+    return [o] { return run(*o); };
+}
+
+} // namespace warpfold::tool

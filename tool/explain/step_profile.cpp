@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "tool/explain/step_profile.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "report/passing_folder.hpp"
+#include "tool/error.hpp"
+#include "tool/explain/profile_file.hpp"
+#include "tool/run/program.hpp"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace warpfold::tool {
+namespace {
+
+using json = nlohmann::json;
+using softgpu::observe::launch_record;
+
+launch_record launch_of(const json& j) {
+    launch_record launch;
+    launch.kernel = j.at("kernel").get<std::string>();
+    launch.grid = j.at("grid").get<std::array<std::uint32_t, 3>>();
+    launch.block = j.at("block").get<std::array<std::uint32_t, 3>>();
+    launch.dynamic_shared_bytes = j.at("dynamic_shared_bytes").get<std::uint64_t>();
+    launch.static_shared_bytes = j.at("static_shared_bytes").get<std::uint64_t>();
+    if (const json& counters = j.at("counters"); counters.is_object()) {
+#define SOFTGPU_COUNTER(name, combine, meaning) launch.total.name = counters.value(#name, std::uint64_t{0});
+#include "softgpu/observe/counters.def"
+#undef SOFTGPU_COUNTER
+    }
+    return launch;
+}
+
+// What the child has written of the step: n, launches.
+bool read_step(const std::string& path, step_profile& profile) {
+    std::ifstream in(path);
+    const json document = json::parse(in, nullptr, false);
+    if (!document.is_object() || document.value("steps", json::array()).size() != 1) {
+        return false;
+    }
+    const json& step = document["steps"][0];
+    profile.n = step.value("n", document.value("n", std::uint64_t{0}));
+    for (const json& launch : step.value("launches", json::array())) {
+        profile.launches.push_back(launch_of(launch));
+    }
+    return true;
+}
+
+void add_lines(const profile_kernel& kernel, std::span<const ladder::source_file> tree, step_profile& profile) {
+    for (std::size_t k = 0; k < kernel.points.size(); ++k) {
+        profile.all.add(kernel.counts[k]);
+        softgpu::observe::point_counts* to = &profile.elsewhere;
+        for (const auto& at : kernel.points[k].at) {
+            if (const ladder::source_file* const file = file_of(at.file, tree); file != nullptr && at.line != 0) {
+                to = &profile.lines[std::string(file->path)][at.line];
+                break;
+            }
+        }
+        to->add(kernel.counts[k]);
+    }
+}
+
+} // namespace
+
+const ladder::source_file* file_of(std::string_view path, std::span<const ladder::source_file> tree) {
+    for (const ladder::source_file& file : tree) {
+        if (path.ends_with(file.path) &&
+            (path.size() == file.path.size() || path[path.size() - file.path.size() - 1] == '/')) {
+            return &file;
+        }
+    }
+    return nullptr;
+}
+
+step_profile profile_step(const step_place& place, std::span<const ladder::source_file> tree) {
+    const auto environment = find_program("env");
+    if (!environment) {
+        throw failure("there is no program env, by which steps are run");
+    }
+    const report::passing_folder folder("warpfold-explain");
+    const std::string figures = folder.file("step.json");
+    const std::string lines = folder.file("profile.json");
+    std::vector<std::string> arguments{*environment,
+                                       "-u",
+                                       "SOFTGPU_COUNTERS",
+                                       "-u",
+                                       "SOFTGPU_CHECK",
+                                       "-u",
+                                       "SOFTGPU_CHECK_JSON",
+                                       "SOFTGPU_PROFILE=" + lines,
+                                       std::filesystem::read_symlink("/proc/self/exe"),
+                                       "ladder",
+                                       place.ladder,
+                                       "--device",
+                                       "softgpu",
+                                       "--no-claims",
+                                       "--json",
+                                       figures,
+                                       "--steps",
+                                       place.step};
+    if (place.n) {
+        arguments.insert(arguments.end(), {"--n", std::to_string(*place.n)});
+    }
+    if (place.block) {
+        arguments.insert(arguments.end(), {"--block", std::to_string(*place.block)});
+    }
+    const program_end end = run_program(arguments, true); // a step that is wrong is no failure of ours
+    step_profile profile;
+    if (!read_step(figures, profile)) {
+        profile.why_none = end.signal != 0 ? fmt::format("its process was killed by signal {}", end.signal)
+                                           : fmt::format("its process ended with status {}", end.status);
+        return profile;
+    }
+    if (!std::filesystem::exists(lines)) {
+        profile.why_none = "this runtime writes no profile";
+        return profile;
+    }
+    for (const profile_kernel& kernel : read_profile(lines).kernels) {
+        profile.kernels.push_back(kernel.name);
+        add_lines(kernel, tree, profile);
+    }
+    return profile;
+}
+
+} // namespace warpfold::tool

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Finding the libraries that belong to this executable.
+#include "tool/run/locate.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "tool/error.hpp"
+
+namespace warpfold::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the command stands in a build tree or an installation, and from there to the libraries.
+constexpr const char* installed = WARPFOLD_LIBRARIES_FROM_BINARY;
+
+std::optional<std::string> beside_us(std::initializer_list<const char*> folders, const std::string& name) {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    if (error) {
+        return std::nullopt;
+    }
+    for (const char* folder : folders) {
+        const fs::path candidate = (self.parent_path() / folder / name).lexically_normal();
+        if (fs::is_regular_file(candidate, error)) {
+            return candidate.string();
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> from_environment(const char* variable) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') {
+        return std::nullopt;
+    }
+    std::error_code error;
+    if (!fs::is_regular_file(value, error)) {
+        throw failure(fmt::format("{} names no file: {}", variable, value));
+    }
+    return fs::absolute(value, error).string();
+}
+
+std::string find_kernels(const char* variable, const char* name, const char* what) {
+    if (auto path = from_environment(variable)) {
+        return *path;
+    }
+    if (auto path = beside_us({"../lib", "../ladder", installed}, name)) {
+        return *path;
+    }
+    throw failure(fmt::format("{} ({}) were not built: build with nvcc of CUDA 12.4 or later on PATH, or with ./dev, "
+                              "which gets one",
+                              what, name));
+}
+
+} // namespace
+
+std::optional<std::string> find_software_runtime(int cuda_major) {
+    if (auto path = from_environment("WARPFOLD_SOFTGPU_RUNTIME")) {
+        return cuda_major == 13 ? path : std::nullopt; // the one that is named stands alone
+    }
+    return beside_us({"../softgpu/lib", installed}, fmt::format("libcudart.so.{}", cuda_major));
+}
+
+std::string find_ladder_library() {
+    return find_kernels("WARPFOLD_LADDER_LIBRARY", "libwarpfold_ladder.so", "the ladder's kernels");
+}
+
+std::string find_calls_library() {
+    return find_kernels("WARPFOLD_CALLS_LIBRARY", "libwarpfold_calls.so", "the library's kernels");
+}
+
+} // namespace warpfold::tool

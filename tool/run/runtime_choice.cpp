@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Choosing the device and loading what runs on it.
+#include "tool/run/runtime_choice.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+
+#include <dlfcn.h>
+
+#include <fmt/format.h>
+
+#include "report/number.hpp"
+#include "tool/error.hpp"
+#include "tool/run/gpu_driver.hpp"
+#include "tool/run/locate.hpp"
+#include "tool/run/software_gpu.hpp"
+
+namespace warpfold::tool {
+namespace {
+
+constexpr std::uint64_t most_workers = 4096;
+
+void* load(const std::string& path, int flags) {
+    void* handle = ::dlopen(path.c_str(), flags);
+    if (handle == nullptr) {
+        const char* why = ::dlerror();
+        throw failure(fmt::format("cannot load {}", why != nullptr ? why : path.c_str()));
+    }
+    return handle;
+}
+
+// What the library's one symbol returns.
+template <class Interface>
+Interface& load_library(device_kind kind, const device_options& options, const std::string& path, const char* symbol,
+                        const char* what) {
+    if (kind == device_kind::software) {
+        set_software_environment(options);
+        const auto runtime = find_software_runtime();
+        if (!runtime) {
+            throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
+        }
+        // First, and for everybody: what the library needs by this name is then served by it.
+        load(*runtime, RTLD_NOW | RTLD_GLOBAL);
+    }
+    void* library = load(path, RTLD_NOW | RTLD_LOCAL);
+    using entry_point = Interface* (*)();
+    const auto entry = reinterpret_cast<entry_point>(::dlsym(library, symbol));
+    Interface* interface = entry != nullptr ? entry() : nullptr;
+    if (interface == nullptr) {
+        throw failure(fmt::format("{} is no library of {}", path, what));
+    }
+    return *interface;
+}
+
+} // namespace
+
+void add_software_options(CLI::App& app, device_options& options) {
+    app.add_option("--card", options.card, fmt::format("the card that the software GPU is: {}", card_names()))
+        ->type_name("NAME");
+    app.add_option("--workers", options.workers, "threads of the host for the software GPU (default: all cores)")
+        ->type_name("N");
+}
+
+void add_device_options(CLI::App& app, device_options& options) {
+    app.add_option("--device", options.device, "auto (the GPU if there is one), gpu or softgpu")
+        ->type_name("DEVICE")
+        ->capture_default_str();
+    add_software_options(app, options);
+}
+
+device_kind choose_device(const device_options& options) {
+    device_kind kind = device_kind::software;
+    if (options.device == "auto") {
+        // A card is only of use to the software GPU.
+        const bool software = options.card || options.workers || installed_gpus().gpus.empty();
+        kind = software ? device_kind::software : device_kind::gpu;
+    } else if (options.device == "gpu") {
+        kind = device_kind::gpu;
+    } else if (options.device != "softgpu") {
+        throw usage_error(fmt::format("--device: '{}' is none of auto, gpu, softgpu", options.device));
+    }
+    if (kind == device_kind::gpu) {
+        if (options.card || options.workers) {
+            throw usage_error("--card and --workers are for the software GPU, not for --device gpu");
+        }
+        if (installed_gpus().gpus.empty()) {
+            throw failure(
+                fmt::format("there is no GPU: {} (--device softgpu runs without one)", installed_gpus().why_none));
+        }
+    }
+    return kind;
+}
+
+void set_software_environment(const device_options& options) {
+    if (options.card) {
+        if (softgpu::runtime::find_card(*options.card) == nullptr) {
+            throw usage_error(fmt::format("--card: '{}' is none of {}", *options.card, card_names()));
+        }
+        ::setenv("SOFTGPU_DEVICE", options.card->c_str(), 1);
+    } else if (chosen_card() == nullptr) {
+        throw usage_error(
+            fmt::format("SOFTGPU_DEVICE: '{}' is none of {}", std::getenv("SOFTGPU_DEVICE"), card_names()));
+    }
+    if (options.workers) {
+        std::uint64_t workers = 0;
+        try {
+            workers = report::parse_count(*options.workers);
+        } catch (const report::bad_number& error) {
+            throw usage_error(fmt::format("--workers: {}", error.what()));
+        }
+        if (workers == 0 || workers > most_workers) {
+            throw usage_error(fmt::format("--workers: {} is not between 1 and {}", workers, most_workers));
+        }
+        ::setenv("SOFTGPU_WORKERS", std::to_string(workers).c_str(), 1);
+    }
+}
+
+bool has_gpu() { return !installed_gpus().gpus.empty(); }
+
+ladder::ladder_library& load_ladder(device_kind kind, const device_options& options) {
+    return load_library<ladder::ladder_library>(kind, options, find_ladder_library(), "warpfold_ladder", "ladders");
+}
+
+calls::target& load_calls(device_kind kind, const device_options& options) {
+    return load_library<calls::target>(kind, options, find_calls_library(), "warpfold_calls", "calls");
+}
+
+} // namespace warpfold::tool
