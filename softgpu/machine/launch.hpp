@@ -2,6 +2,7 @@
 // The machine from outside: load a module, launch a kernel, learn how it went. softgpu/runtime calls this.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,11 @@ struct extent {
     std::uint32_t x = 1, y = 1, z = 1;
 
     [[nodiscard]] std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
+    // x, y and z of element `k`; x runs fastest.
+    [[nodiscard]] std::array<std::uint32_t, 3> index(std::uint64_t k) const noexcept {
+        return {static_cast<std::uint32_t>(k % x), static_cast<std::uint32_t>(k / x % y),
+                static_cast<std::uint32_t>(k / x / y)};
+    }
 };
 
 enum class fault_kind : std::uint8_t {
@@ -95,7 +101,7 @@ public:
     // The instructions of a kernel that has run, in the order of launch_result::profile.
     [[nodiscard]] std::vector<observe::profile_point> profile_points(const kernel& k);
 
-    struct implementation; // softgpu/machine/module/module.hpp
+    struct implementation; // softgpu/machine/module/loaded_module.hpp
     [[nodiscard]] implementation& inside() noexcept { return *self_; }
 
 private:

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 
-#include "softgpu/machine/state/launch_state.hpp"
 #include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {

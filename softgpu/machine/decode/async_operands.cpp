@@ -53,7 +53,7 @@ void operand_layout::copy_operands(const ptx::instruction& i, const form& fm, in
     form global = fm;
     global.space = suffix::global;
     address(from, global, second);
-    d.more = static_cast<std::uint32_t>(size.bits) | (second.width[1] == 8 ? 1024u : 0u);
+    d.more = static_cast<std::uint32_t>(size.bits) | (second.width[1] == 8 ? copy_source_is_wide : 0u);
     place filled = nowhere;
     place ignored = nowhere;
     const std::size_t further = i.operands.size() - 3 - (i.has(suffix::L2_cache_hint) && i.operands.size() > 3 ? 1 : 0);
@@ -62,7 +62,7 @@ void operand_layout::copy_operands(const ptx::instruction& i, const form& fm, in
         const bool predicate = last.kind == operand_kind::reg && lane_bytes(f_, last) == 0;
         if (predicate) {
             ignored = source(last, 0);
-            d.more |= last.negated ? 2048 : 0;
+            d.more |= last.negated ? copy_skip_is_negated : 0;
         } else {
             filled = exact(last, 4);
         }
@@ -72,7 +72,7 @@ void operand_layout::copy_operands(const ptx::instruction& i, const form& fm, in
     d.places = code_.place_lists.back().data();
 }
 
-void operand_layout::barrier_object_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+void operand_layout::mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d) {
     if (i.has(suffix::pending_count)) {
         d.d = exact_destination(i.operands.at(0), 4);
         d.a = exact(i.operands.at(1), 8);

@@ -11,6 +11,9 @@
 
 namespace softgpu::machine {
 
+// The operand of a call that names the function, or holds its address; nullptr where there is none.
+[[nodiscard]] const ptx::operand* callee_operand(const ptx::instruction& call);
+
 class call_decoder {
 public:
     // Takes room in the frame.

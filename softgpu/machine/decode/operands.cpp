@@ -215,7 +215,7 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
     }
     switch (i.op) {
     case opcode::cp: copy_operands(i, fm, d); return;
-    case opcode::mbarrier: barrier_object_operands(i, fm, d); return;
+    case opcode::mbarrier: mbarrier_operands(i, fm, d); return;
     case opcode::ld:
     case opcode::ldu: {
         const operand& to = i.operands.at(0);
@@ -328,7 +328,7 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
 void operand_layout::element_facts(const form& fm, instruction& d) {
     const suffix t = fm.type[0];
     const bool is_signed = t == suffix::s8 || t == suffix::s16 || t == suffix::s32;
-    d.more = ptx::bytes_of(t) | fm.vector << 8 | (is_signed ? 1u << 16 : 0u);
+    d.more = ptx::bytes_of(t) | fm.vector << element_count_shift | (is_signed ? element_is_signed : 0u);
 }
 
 // A vector store whose elements mix registers and constants needs one width for all.

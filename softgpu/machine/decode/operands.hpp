@@ -7,7 +7,9 @@
 #include <unordered_map>
 
 #include "softgpu/machine/decode/constant_layout.hpp"
+#include "softgpu/machine/decode/decode_context.hpp"
 #include "softgpu/machine/decode/instruction_checks.hpp"
+#include "softgpu/program/program.hpp"
 
 namespace softgpu::machine {
 
@@ -65,7 +67,7 @@ private:
     place exact_destination(const ptx::operand& o, unsigned bytes);
     // further_operands.cpp
     void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);
-    void barrier_object_operands(const ptx::instruction& i, const form& fm, instruction& d);
+    void mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d);
     void atomic_vector(const ptx::instruction& i, const form& fm, instruction& d);
     void texture_operands(const ptx::instruction& i, const form& fm, instruction& d); // texture_operands.cpp
     void video_operands(const ptx::instruction& i, const form& fm, instruction& d);

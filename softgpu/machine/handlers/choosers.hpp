@@ -23,7 +23,7 @@ handler choose_control(const form& f);
 handler choose_warp(const form& f);
 handler choose_texture(const form& f);
 handler choose_video(const form& f);
-handler choose_inspection(const form& f);
+handler choose_access_check(const form& f);
 void fill_control(handler_set& s);
 
 // To be called only where the host has this instruction set: the code itself is compiled for it.

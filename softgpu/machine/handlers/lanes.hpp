@@ -37,12 +37,12 @@ SOFTGPU_INLINE std::byte* base_of(const warp* w, place p) {
 }
 
 template <class T>
-SOFTGPU_INLINE const T* read(std::byte* /*frame*/, const warp* w, place p) {
+SOFTGPU_INLINE const T* read(const warp* w, place p) {
     std::byte* const base = base_of(w, p);
     return reinterpret_cast<const T*>(__builtin_assume_aligned(base + (p & ~in_constants), 64));
 }
 
-SOFTGPU_INLINE lane_mask read_mask(std::byte* /*frame*/, const warp* w, place p) {
+SOFTGPU_INLINE lane_mask read_mask(const warp* w, place p) {
     const std::byte* const base = base_of(w, p);
     lane_mask m;
     std::memcpy(&m, base + (p & ~in_constants), 4);
@@ -70,15 +70,6 @@ SOFTGPU_INLINE const instruction* go_on(const instruction* i, [[maybe_unused]] s
 // Of a mask that is not empty.
 SOFTGPU_INLINE unsigned first_lane(lane_mask mask) { return static_cast<unsigned>(std::countr_zero(mask)) & 31; }
 SOFTGPU_INLINE unsigned last_lane(lane_mask mask) { return (static_cast<unsigned>(std::countl_zero(mask)) & 31) ^ 31; }
-
-// Calls body(lane) for the active lanes, in order.
-template <class Body>
-SOFTGPU_INLINE void each_lane(lane_mask mask, Body&& body) {
-    while (mask != 0) {
-        body(static_cast<unsigned>(std::countr_zero(mask)));
-        mask &= mask - 1;
-    }
-}
 
 // d[lane] = f(s[lane]...) for the active lanes. f has to be defined for every bit pattern: it runs for all lanes.
 template <class D, class F, class... S>
@@ -129,21 +120,21 @@ SOFTGPU_INLINE lane_mask test_lanes(F&& test, const S*... s) {
 
 // Reads a register of `width` bytes a lane as Ts: its low bits where T is narrower, extended by T's sign where wider.
 template <class T>
-SOFTGPU_INLINE void widen_in(T* out, std::byte* frame, const warp* w, place p, unsigned width) {
+SOFTGPU_INLINE void widen_in(T* out, const warp* w, place p, unsigned width) {
     if (width == sizeof(T)) [[likely]] {
-        std::memcpy(out, read<T>(frame, w, p), sizeof(T) * lanes);
+        std::memcpy(out, read<T>(w, p), sizeof(T) * lanes);
     } else if (width == 2) {
-        const auto* s = read<std::uint16_t>(frame, w, p);
+        const auto* s = read<std::uint16_t>(w, p);
         for (unsigned l = 0; l < lanes; ++l) {
             out[l] = static_cast<T>(s[l]);
         }
     } else if (width == 4) {
-        const auto* s = read<std::uint32_t>(frame, w, p);
+        const auto* s = read<std::uint32_t>(w, p);
         for (unsigned l = 0; l < lanes; ++l) {
             out[l] = static_cast<T>(s[l]);
         }
     } else {
-        const auto* s = read<std::uint64_t>(frame, w, p);
+        const auto* s = read<std::uint64_t>(w, p);
         for (unsigned l = 0; l < lanes; ++l) {
             out[l] = static_cast<T>(s[l]);
         }

@@ -1,59 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Where the machine meets the checks (softgpu/check): before each access and each instruction that threads come to
-// together, decode() puts a pseudo-instruction that looks at it. Handlers in handlers/checks/access.cpp take the short way,
-// where all is well; everything else comes here.
+// What the checks keep of a block that runs.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "softgpu/check/session.hpp"
+#include "softgpu/check/clock.hpp"
+#include "softgpu/check/order.hpp"
+#include "softgpu/check/release_graph.hpp"
+#include "softgpu/check/stamp.hpp"
 #include "softgpu/machine/code/access_site.hpp"
-#include "softgpu/machine/code/form.hpp"
-#include "softgpu/machine/inspect/uninitialized.hpp"
+#include "softgpu/machine/state/block.hpp"
+#include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
 
-struct program_code;
-
-// The access instructions of a kernel and of the functions that it calls, by their number in stamps. Functions are
-// decoded while blocks run.
-struct site_table {
-    std::array<std::atomic<const access_site*>, check::most_sites + 1> by_id{};
-    std::uint16_t used = 0;
-};
-
-// Emits the pseudo-instructions of one body.
-class inspector {
-public:
-    inspector(const ptx::function& f, program_code& code, site_table& table, check::check_set looks);
-
-    // Before an access or a warp-wide instruction, whose operands are decoded already; run is nullptr where there is
-    // nothing to look at.
-    [[nodiscard]] instruction before(const ptx::instruction& i, std::uint32_t source, const form& fm,
-                                     const instruction& decoded);
-    // The same behind it.
-    [[nodiscard]] instruction after(const instruction& before) const;
-    // Before any instruction that may meet what was read from unwritten memory; run is nullptr for the others.
-    [[nodiscard]] instruction flow(std::uint32_t source, const program::register_places& places);
-
-private:
-    [[nodiscard]] bool is_used(const ptx::operand& o) const;
-    [[nodiscard]] bool looks_for(check::check_set any) const { return (looks_ & any) != 0; }
-
-    const ptx::function& f_;
-    program_code& code_;
-    site_table& table_;
-    check::check_set looks_;
-    std::vector<bool> read_;
-    std::unordered_map<std::uint32_t, std::uint32_t> used_bytes_; // of loads that say so, by index of the instruction
-    value_flows flows_;
+// A register whose lanes hold what was read so.
+struct uninitialized_value {
+    const std::byte* frame = nullptr;
+    std::uint32_t reg = 0;
+    lane_mask held_by = 0;
+    const access_site* read_by = nullptr;
+    std::uint64_t at = 0; // in shared memory, by the first of the lanes
 };
 
 // Warps, or parts of them, that have come to one barrier.
@@ -77,7 +49,6 @@ struct lost_value {
     bool one_instruction = false;
 };
 
-// A block that is looked at.
 struct block_checks {
     check::block_clock clock;
     check::release_graph::block_record* record = nullptr; // made when it is needed
@@ -92,17 +63,11 @@ struct block_checks {
     // What was found last for a serial of another launch, copy or fill: nullptr where it is in order.
     std::uint64_t met_serial = 0;
     check::record_pointer met;
-    std::array<std::vector<unwritten_value>, 32> unwritten; // by warp
-    std::unordered_map<std::uint64_t, lost_value> lost;     // by word
+    std::array<std::vector<uninitialized_value>, 32> uninitialized; // by warp
+    std::unordered_map<std::uint64_t, lost_value> lost;             // by word
 };
 
-// The block is about to start; makes what it needs.
+// Makes what the block needs, before it starts.
 void start_checks(block& b);
-// A barrier of the block has completed; everybody: it was for all threads of the block.
-void barrier_completed(block& b, unsigned id, bool everybody);
-// No thread of the block can go on.
-void report_stuck(const block& b);
-// `gone` have ended, and `waits`, of the same warp, has waited for them: they went past the place where it waits.
-void report_passed_by(const warp* w, const split& waits, lane_mask gone);
 
 } // namespace softgpu::machine

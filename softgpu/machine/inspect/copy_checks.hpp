@@ -17,6 +17,6 @@ void inspect_short_source(const instruction* i, std::byte* frame, warp* w, const
 void land_copies(std::byte* frame, warp* w, lane_mask by);
 
 // Before a wait; a: how many groups may still be under way, or nowhere.
-const instruction* inspect_copy_wait(const instruction* i, std::byte* frame, warp* w);
+const instruction* check_copy_wait(const instruction* i, std::byte* frame, warp* w);
 
 } // namespace softgpu::machine

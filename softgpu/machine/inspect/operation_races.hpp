@@ -8,6 +8,7 @@
 
 #include "softgpu/check/order.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 

@@ -3,17 +3,22 @@
 // handed on when it ends.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/check/launch_checks.hpp"
+#include "softgpu/machine/code/access_site.hpp"
 #include "softgpu/machine/module/source_place.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 
+using check::hexadecimal;
+
 // One of the two accesses.
-struct seen_access {
+struct access_facts {
     std::string what; // "write of 4 bytes"
     instruction_place where;
     std::uint64_t block = 0;  // in the launch
@@ -26,7 +31,7 @@ struct seen_access {
 // they are handed on, the widest first: what would mend the lanes of a warp does not mend two blocks.
 enum class reach : std::uint8_t { block, warp, lane };
 
-struct seen {
+struct finding_facts {
     check::check_set check = 0;
     reach between = reach::block;
     const char* kind = "";
@@ -45,7 +50,7 @@ struct seen {
                                                    reach between = reach::block);
 // The instruction that the warp runs.
 [[nodiscard]] instruction_place place_of(const warp* w, const instruction* i);
-void report(launch_state& l, seen what, const seen_access& now, const seen_access* before = nullptr);
+void report(launch_state& l, finding_facts what, const access_facts& now, const access_facts* before = nullptr);
 
 // What ends the kernel: a finding whichever checks are on. Nothing where none is.
 void report_end(warp* w, const instruction* i, const char* kind, std::string message, unsigned lane);
@@ -56,6 +61,11 @@ inline constexpr const char* invalid_free = "invalid free"; // of malloc's memor
 [[nodiscard]] std::string access_text(const access_site& site);
 // Of up to 8 bytes.
 [[nodiscard]] std::string value_text(std::uint64_t bits, unsigned bytes);
+// "0x0000ffff"
+[[nodiscard]] std::string mask_text(lane_mask m);
+// "(1,2,3)"
+[[nodiscard]] std::string index_text(const std::array<std::uint32_t, 3>& index);
+// The number of the thread in its block.
 [[nodiscard]] std::uint32_t thread_of(const warp* w, unsigned lane);
 
 } // namespace softgpu::machine

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "softgpu/machine/module/module.hpp"
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/code/alignment.hpp"
+#include "softgpu/machine/module/kernel.hpp"
 
 namespace softgpu::machine {
 
@@ -23,15 +23,14 @@ struct shared_layout {
 };
 
 inline shared_layout shared_layout_of(const kernel& k, const launch_request& request) {
-    const auto up = [](std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; };
     // Since compute capability 8.0 a block may have 99 KiB and more; the units are smaller, and 1 KiB is reserved.
     constexpr std::uint32_t most_before = 96 * 1024;
     const bool newer = request.shared_limit > most_before;
     shared_layout l;
     l.own = request.dynamic_shared_bytes == 0
                 ? k.shared_bytes
-                : up(k.shared_bytes, std::max(16u, k.shared_alignment)) + request.dynamic_shared_bytes;
-    l.given = up(l.own, newer ? 128u : 256u);
+                : round_up(k.shared_bytes, std::max(16u, k.shared_alignment)) + request.dynamic_shared_bytes;
+    l.given = round_up(l.own, newer ? 128u : 256u);
     l.reserved = newer ? 1024u : 0u;
     l.reserved_at = l.given;
     l.end = k.uses_reserved_shared ? l.reserved_at + l.reserved : l.own;

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/warp.hpp"
 
 namespace softgpu::machine {
 
@@ -46,7 +46,7 @@ private:
     bool calm_ = false;
 };
 
-// The pseudo-instruction where the adversary has a choice.
-const instruction* perhaps(const instruction* i, std::byte* frame, warp* w);
+// The pseudo-instruction before each effect that other lanes can see: the adversary may switch there.
+const instruction* schedule_point(const instruction* i, std::byte* frame, warp* w);
 
 } // namespace softgpu::machine

@@ -13,8 +13,7 @@
 #include <cstdint>
 #include <string>
 
-#include "softgpu/machine/code/program_code.hpp"
-#include "softgpu/machine/decode/waiting_loops.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 

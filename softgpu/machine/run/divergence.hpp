@@ -5,12 +5,10 @@
 // so that lanes that spin on a lane of their own warp see it move on.
 #pragma once
 
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/warp.hpp"
 
 namespace softgpu::machine {
 
-// A call's frame is not used any more.
-void release_frame(call_frame* f);
 // Parts the running split at branch `i`: `taken` lanes go to i->target, the rest on.
 const instruction* diverge(warp* w, const instruction* i, lane_mask taken);
 // The running split's join at a meeting place in its own function: the one it has, or a new one that becomes its own.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 

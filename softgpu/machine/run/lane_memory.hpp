@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/warp.hpp"
 
 namespace softgpu::machine {
 

@@ -2,7 +2,7 @@
 // Lanes that meet at an instruction of theirs, such as a shuffle, though they come in different splits of their warp.
 #pragma once
 
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/warp.hpp"
 
 namespace softgpu::machine {
 

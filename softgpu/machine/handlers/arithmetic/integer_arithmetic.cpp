@@ -22,8 +22,8 @@ const instruction* mul_wide(const instruction* i, std::byte* frame, warp* w) {
     using wide = wide_of<T>;
     map_lanes(
         w->mask, written<wide>(frame, i->d),
-        [](T a, T b) { return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b)); },
-        read<T>(frame, w, i->a), read<T>(frame, w, i->b));
+        [](T a, T b) { return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b)); }, read<T>(w, i->a),
+        read<T>(w, i->b));
     return go_on(i + 1, frame, w);
 }
 template <class T>
@@ -35,7 +35,7 @@ const instruction* mad_wide(const instruction* i, std::byte* frame, warp* w) {
         [](T a, T b, wide c) {
             return static_cast<wide>(static_cast<u>(static_cast<wide>(a) * static_cast<wide>(b)) + static_cast<u>(c));
         },
-        read<T>(frame, w, i->a), read<T>(frame, w, i->b), read<wide>(frame, w, i->c));
+        read<T>(w, i->a), read<T>(w, i->b), read<wide>(w, i->c));
     return go_on(i + 1, frame, w);
 }
 
@@ -43,8 +43,8 @@ const instruction* mad_wide(const instruction* i, std::byte* frame, warp* w) {
 // The condition code is a carry for both: after sub.cc it holds the complement of the borrow, as in the hardware.
 template <class T, bool Sub, bool In, bool Out>
 const instruction* carry_chain(const instruction* i, std::byte* frame, warp* w) {
-    const T* const a = read<T>(frame, w, i->a);
-    const T* const b = read<T>(frame, w, i->b);
+    const T* const a = read<T>(w, i->a);
+    const T* const b = read<T>(w, i->b);
     T* const d = written<T>(frame, i->d);
     lane_mask carry = w->carry;
     each_lane(w->mask, [&](unsigned l) {
@@ -67,9 +67,9 @@ const instruction* carry_chain(const instruction* i, std::byte* frame, warp* w) 
 template <class T, bool High, bool In, bool Out>
 const instruction* mad_carry(const instruction* i, std::byte* frame, warp* w) {
     using u = std::make_unsigned_t<T>;
-    const T* const a = read<T>(frame, w, i->a);
-    const T* const b = read<T>(frame, w, i->b);
-    const u* const c = read<u>(frame, w, i->c);
+    const T* const a = read<T>(w, i->a);
+    const T* const b = read<T>(w, i->b);
+    const u* const c = read<u>(w, i->c);
     u* const d = written<u>(frame, i->d);
     lane_mask carry = w->carry;
     each_lane(w->mask, [&](unsigned l) {
@@ -89,9 +89,9 @@ const instruction* mad_carry(const instruction* i, std::byte* frame, warp* w) {
 
 template <class A, class B, bool Half>
 const instruction* dot_product(const instruction* i, std::byte* frame, warp* w) {
-    const auto* const a = read<std::uint32_t>(frame, w, i->a);
-    const auto* const b = read<std::uint32_t>(frame, w, i->b);
-    const auto* const c = read<std::uint32_t>(frame, w, i->c);
+    const auto* const a = read<std::uint32_t>(w, i->a);
+    const auto* const b = read<std::uint32_t>(w, i->b);
+    const auto* const c = read<std::uint32_t>(w, i->c);
     const bool high = i->more != 0;
     map_active(
         w->mask, written<std::uint32_t>(frame, i->d),
@@ -183,8 +183,8 @@ handler two_ints(const form& f) {
 // Unsigned division, with a short way for one power of two in all lanes.
 template <bool Remainder>
 const instruction* divide_words(const instruction* i, std::byte* frame, warp* w) {
-    const auto* const a = read<std::uint32_t>(frame, w, i->a);
-    const auto* const b = read<std::uint32_t>(frame, w, i->b);
+    const auto* const a = read<std::uint32_t>(w, i->a);
+    const auto* const b = read<std::uint32_t>(w, i->b);
     auto* const d = written<std::uint32_t>(frame, i->d);
     const std::uint32_t divisor = b[0];
     std::uint32_t different = 0;

@@ -156,7 +156,7 @@ SOFTGPU_INLINE bool pass_race_pattern(const address_pattern& p, lane_mask mask, 
 
 // false: it has no known pattern, or not all is well.
 template <access_verb Verb, bool Global>
-SOFTGPU_INLINE bool pass_pattern(const instruction* i, std::byte* frame, warp* w) {
+SOFTGPU_INLINE bool pass_pattern(const instruction* i, warp* w) {
     using address = std::conditional_t<Global, std::uint64_t, std::uint32_t>;
     const access_site& site = *i->access;
     if (i->width[1] != sizeof(address) || site.strength != check::strength::plain) {
@@ -164,7 +164,7 @@ SOFTGPU_INLINE bool pass_pattern(const instruction* i, std::byte* frame, warp* w
     }
     const lane_mask mask = w->mask;
     const unsigned bytes = site.bytes;
-    const auto* const at = read<address>(frame, w, i->a);
+    const auto* const at = read<address>(w, i->a);
     const address first = at[first_lane(mask)];
     const address apart = at[last_lane(mask)] - first;
     const address_pattern& p = pattern_of(i, w, mask, apart);

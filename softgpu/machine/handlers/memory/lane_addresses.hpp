@@ -164,32 +164,32 @@ inline bool locate_local(const instruction* i, warp* w, lane_mask mask, const st
     return fine;
 }
 
-SOFTGPU_INLINE void addresses(std::uint64_t* at, const instruction* i, std::byte* frame, warp* w) {
+SOFTGPU_INLINE void addresses(std::uint64_t* at, const instruction* i, warp* w) {
     const auto offset = static_cast<std::uint64_t>(i->immediate);
     if (i->width[1] == 8) [[likely]] {
-        const auto* const a = read<std::uint64_t>(frame, w, i->a);
+        const auto* const a = read<std::uint64_t>(w, i->a);
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {
             at[l] = a[l] + offset;
         }
     } else {
-        const auto* const a = read<std::uint32_t>(frame, w, i->a);
+        const auto* const a = read<std::uint32_t>(w, i->a);
         for (unsigned l = 0; l < lanes; ++l) {
             at[l] = static_cast<std::uint32_t>(a[l] + offset);
         }
     }
 }
 
-SOFTGPU_INLINE void shared_addresses(std::uint32_t* at, const instruction* i, std::byte* frame, warp* w) {
+SOFTGPU_INLINE void shared_addresses(std::uint32_t* at, const instruction* i, warp* w) {
     if (i->width[1] == 4) [[likely]] {
         const auto offset = static_cast<std::uint32_t>(i->immediate);
-        const auto* const a = read<std::uint32_t>(frame, w, i->a);
+        const auto* const a = read<std::uint32_t>(w, i->a);
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {
             at[l] = a[l] + offset;
         }
     } else {
-        const auto* const a = read<std::uint64_t>(frame, w, i->a);
+        const auto* const a = read<std::uint64_t>(w, i->a);
         for (unsigned l = 0; l < lanes; ++l) {
             const std::uint64_t whole = a[l] + static_cast<std::uint64_t>(i->immediate);
             at[l] = whole > 0xFFFFFFFFu ? 0xFFFFFFFFu : static_cast<std::uint32_t>(whole);

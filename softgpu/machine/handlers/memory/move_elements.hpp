@@ -67,7 +67,7 @@ SOFTGPU_INLINE void move(const instruction* i, std::byte* frame, warp* w, lane_m
                 each_lane(mask, [&](unsigned l) { d[l] = get<T>(where.of(l) + k * sizeof(T)); });
             }
         } else {
-            const T* const s = read<T>(frame, w, p);
+            const T* const s = read<T>(w, p);
             if (where.run != nullptr && mask == all_lanes) {
                 for (unsigned l = 0; l < lanes; ++l) {
                     put(where.run + (l * V + k) * sizeof(T), s[l]);
@@ -181,7 +181,7 @@ SOFTGPU_INLINE void move_pattern(const instruction* i, std::byte* frame, warp* w
                 break;
             }
         } else {
-            const T* const s = read<T>(frame, w, at);
+            const T* const s = read<T>(w, at);
             if (p.shape == pattern_shape::run) {
                 store_run<T, step, whole>(mask, s, here - std::size_t{first} * step);
             } else if (mask == all_lanes) {
