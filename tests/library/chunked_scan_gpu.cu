@@ -32,7 +32,7 @@ void accumulators() {
     HOLDS(tests::same_bits(sum.value(), exact_sum(host{1}, data)));
 
     const detail::stream_ordered_memory memory(nullptr, sizeof(detail::exact_limbs<T>));
-    detail::exact_on_device<T> few(nullptr, memory.data(), 3);
+    detail::exact_on_device<T> few(gpu{}, memory.data(), 3);
     for (unsigned k = 0; k < 6007; k += 500) {
         few.add(there.data() + k, std::min(500u, 6007 - k), "test");
     }
