@@ -17,20 +17,20 @@ int main() {
                                     turn % 2,
                                     turn % 3,
                                     turn % 2 == 0};
-                filter_case<float, float>(one, turn % 3 != 0);
-                separable_case<float, float>(one, false);
+                filter_case<float, float, float, gpu>(one, turn % 3 != 0);
+                separable_case<float, float, float, gpu>(one, false);
                 if (turn % 5 == 0) {
-                    filter_case<std::uint8_t, std::uint8_t>(one, false);
-                    separable_case<std::uint8_t, std::uint8_t>(one, false);
+                    filter_case<std::uint8_t, std::uint8_t, float, gpu>(one, false);
+                    separable_case<std::uint8_t, std::uint8_t, float, gpu>(one, false);
                 }
                 ++turn;
             }
         }
     }
-    separable_case<float, float>({dense(256, 40), 31, 33, {border::mirror, outputs::same}}, false);
+    separable_case<float, float, float, gpu>({dense(256, 40), 31, 33, {border::mirror, outputs::same}}, false);
     // So many results at most; the first mask is too large as well.
-    filter_case<float, float>({dense(100, 50), 17, 16, {border::zero, outputs::same}}, true);
-    filter_case<float, float>({dense(256, 513), 3, 2, {border::zero, outputs::same}}, true);
-    filter_case<float, float>({dense(256, 512), 3, 2, {border::zero, outputs::same}}, true);
+    filter_case<float, float, float, gpu>({dense(100, 50), 17, 16, {border::zero, outputs::same}}, true);
+    filter_case<float, float, float, gpu>({dense(256, 513), 3, 2, {border::zero, outputs::same}}, true);
+    filter_case<float, float, float, gpu>({dense(256, 512), 3, 2, {border::zero, outputs::same}}, true);
     std::printf("all right\n");
 }

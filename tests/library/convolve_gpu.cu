@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Convolution on a GPU, the software one or a real one, against the definition: exits with 1 where they differ.
-#define WARPFOLD_TUNING_CONVOLVE 256, 2, 128, 1, 4, 4, 6, 32, 2, 9, 15, 128, 64, 0 // no image is a small one
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -11,6 +10,8 @@ using namespace warpfold;
 using namespace warpfold::tests;
 
 namespace {
+
+using gpu = gpu_without_few;
 
 // Every size of mask that kernels are made for, and some that go through tiles; all borders and results.
 void one_dimension() {

@@ -8,10 +8,15 @@
 #include <vector>
 
 #include "tests/library/convolve_cases.hpp"
+#include "tests/library/policy_target.hpp"
 #include "tests/runtime/programs/check.hpp"
 #include "warpfold/convolve.cuh"
 
 namespace warpfold::tests {
+
+// No image is a small one, and strips may be short.
+inline constexpr tuning::convolve_policy<> no_small_image{.slide_strip_min_rows = 2, .few_max_results = 0};
+using gpu_without_few = gpu_with<no_small_image>;
 
 template <class T>
 class device_array {
@@ -94,11 +99,11 @@ void run_case(const test_case& c, bool whole, const std::vector<M>& mask, const 
     }
 }
 
-template <class T, class O, class M = float>
+template <class T, class O, class M = float, class On = gpu_without_few>
 void filter_case(const test_case& c, bool whole, workspace* memory = nullptr) {
     const std::vector<M> mask = samples<M>(c.kx * c.ky, whole, 7);
     run_case<T, O>(c, whole, mask, [&](const image<const T>& in, const image<O>& out) {
-        const gpu on{nullptr, memory};
+        const On on{nullptr, memory};
         if (c.turned) {
             convolve(on, in, image{mask.data(), c.kx, c.ky}, out, c.how);
         } else {
@@ -107,7 +112,7 @@ void filter_case(const test_case& c, bool whole, workspace* memory = nullptr) {
     });
 }
 
-template <class T, class O, class M = float>
+template <class T, class O, class M = float, class On = gpu_without_few>
 void separable_case(const test_case& c, bool whole, workspace* memory = nullptr) {
     const std::vector<M> across = samples<M>(c.kx, whole, 8), down = samples<M>(c.ky, whole, 9);
     std::vector<double> mask;
@@ -117,7 +122,7 @@ void separable_case(const test_case& c, bool whole, workspace* memory = nullptr)
         }
     }
     run_case<T, O>(c, whole, mask, [&](const image<const T>& in, const image<O>& out) {
-        const gpu on{nullptr, memory};
+        const On on{nullptr, memory};
         if (c.turned) {
             convolve_separable(on, in, across.data(), c.kx, down.data(), c.ky, out, c.how);
         } else {

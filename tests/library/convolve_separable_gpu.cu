@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Separable convolution on a GPU, and samples and results of different types, against the definition: exits with 1 where
 // they differ.
-#define WARPFOLD_TUNING_CONVOLVE 256, 2, 128, 1, 4, 4, 6, 32, 2, 9, 15, 128, 64, 0 // no image is a small one
 #include "tests/library/convolve_gpu.hpp"
 
 using namespace warpfold;

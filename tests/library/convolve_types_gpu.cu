@@ -3,7 +3,6 @@
 #ifndef WARPFOLD_TEST_SAMPLE
 #define WARPFOLD_TEST_SAMPLE std::uint8_t
 #endif
-#define WARPFOLD_TUNING_CONVOLVE 256, 2, 128, 1, 4, 4, 6, 32, 2, 9, 15, 128, 64, 0 // no image is a small one
 #include <cstdint>
 
 #include "tests/library/convolve_gpu.hpp"
@@ -12,6 +11,8 @@ using namespace warpfold;
 using namespace warpfold::tests;
 
 namespace {
+
+using gpu = gpu_without_few;
 
 using sample = WARPFOLD_TEST_SAMPLE;
 
