@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/operation.hpp"
@@ -35,7 +36,7 @@ template <class Flags>
 struct heads {
     WARPFOLD_HD explicit constexpr heads(const Flags& flags_) : flags(flags_) {}
     template <class Range>
-        requires std::is_same_v<Flags, detail::pointer_into<Range>>
+    requires std::is_same_v<Flags, detail::pointer_into<Range>>
     explicit constexpr heads(const Range& range) : flags(std::data(range)) {}
 
     Flags flags;
@@ -52,10 +53,10 @@ template <class Begins>
 struct offsets {
     WARPFOLD_HD constexpr offsets(const Begins& begins_, std::uint64_t count_) : begins(begins_), count(count_) {}
     template <class Range>
-        requires std::is_same_v<Begins, detail::pointer_into<Range>>
+    requires std::is_same_v<Begins, detail::pointer_into<Range>>
     constexpr offsets(const Range& range, std::uint64_t count_) : begins(std::data(range)), count(count_) {}
     template <class Range>
-        requires std::is_same_v<Begins, detail::pointer_into<Range>>
+    requires std::is_same_v<Begins, detail::pointer_into<Range>>
     explicit constexpr offsets(const Range& range) : begins(std::data(range)), count(std::size(range)) {}
 
     Begins begins;
@@ -108,7 +109,7 @@ struct written {
     using type = void;
 };
 template <class Out>
-    requires std::is_reference_v<decltype(std::declval<const Out&>()[std::uint64_t{}])>
+requires std::is_reference_v<decltype(std::declval<const Out&>()[std::uint64_t{}])>
 struct written<Out> {
     using type = element_t<Out>;
 };
@@ -121,17 +122,12 @@ struct scan_value {
     using type = accumulator_t<Op, X>;
 };
 template <class Op, class X, class U>
-    requires(!std::is_void_v<U> && (std::is_base_of_v<sum, Op> || std::is_base_of_v<product, Op>))
-struct scan_value<Op, X, U> {
+requires(!std::is_void_v<U> &&
+         (std::is_base_of_v<sum, Op> || std::is_base_of_v<product, Op>)) struct scan_value<Op, X, U> {
     using type = U;
 };
 template <class Op, class In, class Map, class Out>
 using scan_value_t = typename scan_value<Op, mapped_t<In, Map>, written_t<Out>>::type;
-
-// A target's part of every scan: n elements of `in`, after `map`, by `op` into `out`; n is not 0.
-//   run(on, in, n, out, map, op, how, call)
-template <class On>
-struct scan_engine;
 
 inline void check_segments(const no_segments&, std::uint64_t, const char*) {}
 template <class Flags>

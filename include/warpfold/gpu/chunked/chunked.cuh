@@ -8,7 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "warpfold/chunked.hpp"
+#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/chunked/fold.hpp"
+#include "warpfold/detail/chunked/plan.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/detail/scan_call.hpp"
 #include "warpfold/gpu/chunked/copies.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/exact_sum/exact_accumulator.cuh"
@@ -78,7 +83,7 @@ struct chunked_engine<gpu> {
             [&](std::uint64_t* counts) {
                 for_chunks(on, source, plan_chunks(source, options), options,
                            [&](const auto& in, std::uint64_t n, std::uint64_t) {
-                               histogram(on, in, n, counts, bins, update::add);
+                               count_samples(on, in, n, counts, bins, update::add, call);
                            });
             },
             call);

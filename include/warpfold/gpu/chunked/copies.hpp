@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "warpfold/detail/chunked.hpp"
+#include "warpfold/detail/chunked/plan.hpp"
+#include "warpfold/detail/chunked/read_ahead.hpp"
+#include "warpfold/detail/chunked/write_behind.hpp"
 #include "warpfold/gpu/chunked/buffers.hpp"
 #include "warpfold/gpu/core/stream_ordered_memory.hpp"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/host/chunked/read_ahead.hpp"
-#include "warpfold/host/chunked/write_behind.hpp"
 
 namespace warpfold::detail {
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/convolve/convolve_few.cuh"
 #include "warpfold/gpu/convolve/convolve_slide.cuh"
 #include "warpfold/gpu/convolve/convolve_tile.cuh"

@@ -3,10 +3,11 @@
 // additions, whose order does not matter.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
-#include "warpfold/exact_accumulator.hpp"
+#include "warpfold/detail/long_accumulator.hpp"
 #include "warpfold/gpu/exact_sum/exact_sum.cuh"
 
 namespace warpfold::detail {

@@ -8,13 +8,14 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/exact_sum/exact_block.cuh"
 #include "warpfold/gpu/exact_sum/exact_usual.cuh"
 #include "warpfold/gpu/exact_sum/exact_walk.cuh"
 #include "warpfold/gpu/exact_sum/multiword_integer.cuh"
-#include "warpfold/host/exact_sum/exact_sum.hpp"
 
 namespace warpfold::detail {
 

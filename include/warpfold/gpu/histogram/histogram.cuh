@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/histogram/histogram_kernels.cuh"
 #include "warpfold/gpu/histogram/histogram_values.cuh"

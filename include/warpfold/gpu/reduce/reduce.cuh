@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "warpfold/block/reduce.cuh"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/load.cuh"

@@ -10,12 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "warpfold/detail/chunked.hpp"
-#include "warpfold/exact_accumulator.hpp"
-#include "warpfold/histogram.hpp"
-#include "warpfold/host/chunked/read_ahead.hpp"
-#include "warpfold/host/chunked/write_behind.hpp"
-#include "warpfold/scan.hpp"
+#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/chunked/fold.hpp"
+#include "warpfold/detail/chunked/plan.hpp"
+#include "warpfold/detail/chunked/read_ahead.hpp"
+#include "warpfold/detail/chunked/write_behind.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/scan_call.hpp"
+#include "warpfold/host/exact_sum/exact_sum.hpp"
+#include "warpfold/host/histogram/histogram.hpp"
+#include "warpfold/host/reduce/reduce.hpp"
+#include "warpfold/host/scan/scan.hpp"
 
 namespace warpfold::detail {
 
@@ -159,7 +164,7 @@ struct chunked_engine<host> {
 
     template <class Source, class Bins>
     static std::vector<std::uint64_t> count(const host& on, Source& source, const Bins& bins,
-                                            const chunked_options& options, const char* /*call*/) {
+                                            const chunked_options& options, const char* call) {
         std::vector<std::uint64_t> counts(bins.count());
         chunked_options how = options;
         if (how.chunk_bytes == 0) {
@@ -167,18 +172,20 @@ struct chunked_engine<host> {
             how.chunk_bytes = std::max<std::size_t>(chunked_tuning.chunk_bytes, std::size_t{64} * bins.count());
         }
         for_chunks(source, plan_in_place(source, how), how, false, [&](const auto& in, std::uint64_t n, std::uint64_t) {
-            histogram(on, in, n, counts.data(), bins, update::add);
+            count_samples(on, in, n, counts.data(), bins, update::add, call);
         });
         return counts;
     }
 
     template <class Source>
     static typename Source::element exact(const host& on, Source& source, const chunked_options& options,
-                                          const char* /*call*/) {
+                                          const char* call) {
         using T = typename Source::element;
-        exact_accumulator<T> total;
+        long_accumulator<T, 1> total;
         for_chunks(source, plan_in_place(source, options), options, false,
-                   [&](const auto& in, std::uint64_t n, std::uint64_t) { total.add(on, in, n); });
+                   [&](const auto& in, std::uint64_t n, std::uint64_t) {
+                       exact_add_engine<host>::add(on, total, in, n, call);
+                   });
         return total.value();
     }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "warpfold/chunk_source.hpp"
-#include "warpfold/host/chunked/chunk_ring.hpp"
+#include "warpfold/detail/chunked/chunk_ring.hpp"
 
 namespace warpfold::detail {
 
