@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tests/library/convolve_cases.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "tests/library/policy_target.hpp"
-#include "tests/runtime/programs/check.hpp"
 #include "warpfold/convolve.cuh"
 
 namespace warpfold::tests {
@@ -80,22 +80,16 @@ void run_case(const test_case& c, bool whole, const std::vector<M>& mask, const 
                 const bool right = whole && !std::is_integral_v<O>
                                        ? exact_value(got[at]) == exact.value
                                        : within_bound<T, O>(got[at], exact, static_cast<std::int64_t>(c.kx * c.ky));
-                if (!right) {
-                    std::fprintf(
-                        stderr,
-                        "samples %llu x %llu (pitch %llu, skip %llu), mask %llu x %llu, border %d, outputs %d, "
-                        "turned %d, image %llu: result (%llu, %llu) is %.9Lg, and should be %.9Lg\n",
-                        (unsigned long long)c.in.width, (unsigned long long)c.in.height, (unsigned long long)c.in.pitch,
-                        (unsigned long long)c.in.skip, (unsigned long long)c.kx, (unsigned long long)c.ky,
-                        (int)c.how.outside, (int)c.how.which, (int)c.turned, (unsigned long long)k,
-                        (unsigned long long)x, (unsigned long long)y, exact_value(got[at]), exact.value);
-                    std::exit(1);
-                }
+                ASSERT_TRUE(right) << "samples " << c.in.width << " x " << c.in.height << " (pitch " << c.in.pitch
+                                   << ", skip " << c.in.skip << "), mask " << c.kx << " x " << c.ky << ", border "
+                                   << static_cast<int>(c.how.outside) << ", outputs " << static_cast<int>(c.how.which)
+                                   << ", turned " << c.turned << ", image " << k << ": result (" << x << ", " << y
+                                   << ") is " << exact_value(got[at]) << ", and should be " << exact.value;
             }
         }
     }
     for (std::uint64_t at = 0; at < got.size(); ++at) {
-        CHECK(written[at] || std::memcmp(&got[at], &before[at], sizeof(O)) == 0);
+        ASSERT_TRUE(written[at] || std::memcmp(&got[at], &before[at], sizeof(O)) == 0);
     }
 }
 
