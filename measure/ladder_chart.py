@@ -4,7 +4,7 @@
 
     ladder_chart.py docs/results/reduce-h100.md --n 2^28 --block 256 > docs/reduce-ladder.svg
 
-The colours are readable on light and dark backgrounds. Exit status: 0, or 2 where the page has no such table.
+The colours are readable on light and dark backgrounds. Exit status: 0, or 2 if the page has no such table.
 """
 import argparse
 import pathlib
@@ -17,7 +17,7 @@ TEXT, STEP, BEST, PEER, GRID = "#768390", "#3d86c6", "#2a9d5c", "#a07cc5", "#768
 
 
 class BadInput(Exception):
-    """What cannot be used, in one line."""
+    """The input cannot be used; the message is one line."""
 
 
 def rows_of(page, n, block):
