@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # ./dev gpu [MINUTES] [STAGES]: everything that is taken on a machine with a GPU, in one go and without a network.
 #   MINUTES  for all of it, 9 where none are given: what does not fit is cut off, and the log says so
-#   STAGES   facts build ladder ladders sanitize ncu counters library; ladder, sanitize and ncu where none is named. facts
+#   STAGES   facts build ladder ladders sanitize ncu counters library compare; ladder, sanitize and ncu by default. facts
 #            always runs, build wherever a stage needs more than programs of its own. ladders: all of them once, reduce
 #            on 2^24 elements, with the pages and plots made of it, and under compute-sanitizer; ladder: the same
-#            without the sanitizer, after reduce on nine shapes
+#            without the sanitizer, after reduce on nine shapes. compare: the library's benchmarks of this tree and of
+#            the older tree in .baseline/, in turns, and the ratio of their times; COMPARE="scan reduce" names some
 # Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
 # ladders.tar.gz, sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own
 # tables, and library.tar.gz.
@@ -22,8 +23,8 @@ fi
 stages=" ${*:-ladder sanitize ncu} "
 for stage in $stages; do
     case $stage in
-        facts | build | ladder | ladders | sanitize | ncu | counters | library) ;;
-        *) echo "gpu: there is no stage '$stage': facts build ladder ladders sanitize ncu counters library" >&2; exit 2 ;;
+        facts | build | ladder | ladders | sanitize | ncu | counters | library | compare) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder ladders sanitize ncu counters library compare" >&2; exit 2 ;;
     esac
 done
 out=${OUT:-$root/build/gpu/out}
@@ -315,15 +316,52 @@ library() {
     tar -C "$work/library" -czf "$out/library.tar.gz" --exclude='test-*' --exclude='time-*' --exclude='*.o' .
 }
 
+# The library's benchmarks of two trees, each built with its own headers, run in turns.
+compare() {
+    local architecture tree name source turn names=() building=()
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+    [ -d .baseline/benchmarks/library ] || { say "compare: there is no tree in .baseline/"; failures=$((failures + 1)); return 1; }
+    for source in benchmarks/library/*.cu; do
+        name=$(basename "$source" .cu)
+        [[ $name == *_tune ]] && continue
+        if [ -z "${COMPARE:-}" ] || [[ " $COMPARE " == *" $name "* ]]; then
+            [ -f ".baseline/$source" ] && names+=("$name") || say "compare: the older tree has no benchmark $name"
+        fi
+    done
+    for tree in .baseline .; do
+        mkdir -p "$work/compare/$tree"
+        for name in "${names[@]}"; do
+            within 300 nvcc -std=c++20 -O3 --extended-lambda -I "$root/$tree" -I "$root/$tree/include" \
+                -arch="sm_$architecture" "$tree/benchmarks/library/$name.cu" "$tree"/measure/{ceilings,flush}.cu \
+                "$tree"/measure/{facts,timer}.cpp -o "$work/compare/$tree/$name" 2>"$work/compare/$tree/$name.log" ||
+                say "$tree: $name does not compile" &
+            building+=($!)
+        done
+    done
+    wait "${building[@]}"
+    say "compare: built"
+    for turn in 1 2; do
+        for name in "${names[@]}"; do
+            within 100 "$work/compare/.baseline/$name" >"$work/compare/$name.before.$turn.tsv"
+            within 100 "$work/compare/./$name" >"$work/compare/$name.after.$turn.tsv"
+            say "compare: $name, turn $turn"
+        done
+        python3 measure/compare_trees.py "$work/compare" >"$out/compare.txt" || failures=$((failures + 1))
+        tar -C "$work/compare" -czf "$out/compare.tar.gz" --exclude='*.log' $(cd "$work/compare" && ls ./*.tsv)
+    done
+    cat "$out/compare.txt"
+}
+
 bring_packages || { say "a package of .gpu-debs does not unpack"; exit 1; }
 facts
 [ "$stages" = " facts " ] && exit 0
-[[ "${stages/ counters /}" =~ ^[[:space:]]*(library[[:space:]]*)?$ ]] || build
+[[ "${stages/ counters /}" =~ ^[[:space:]]*((library|compare)[[:space:]]*)*$ ]] || build
 [[ $stages == *" ladder "* ]] && ladder
 [[ $stages == *" ladders "* ]] && ladders
 [[ $stages == *" sanitize "* ]] && sanitize
 [[ $stages == *" ncu "* ]] && ncu_counters
 [[ $stages == *" counters "* ]] && golden_counters
+[[ $stages == *" compare "* ]] && compare
 [[ $stages == *" library "* ]] && library
 say "done, $failures of the commands failed or were cut off"
 ls -l "$out"
