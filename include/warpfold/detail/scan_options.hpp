@@ -35,7 +35,7 @@ template <class Flags>
 struct heads {
     WARPFOLD_HD explicit constexpr heads(const Flags& flags_) : flags(flags_) {}
     template <class Range>
-        requires std::is_same_v<Flags, detail::pointer_into<Range>>
+    requires std::is_same_v<Flags, detail::pointer_into<Range>>
     explicit constexpr heads(const Range& range) : flags(std::data(range)) {}
 
     Flags flags;
@@ -52,10 +52,10 @@ template <class Begins>
 struct offsets {
     WARPFOLD_HD constexpr offsets(const Begins& begins_, std::uint64_t count_) : begins(begins_), count(count_) {}
     template <class Range>
-        requires std::is_same_v<Begins, detail::pointer_into<Range>>
+    requires std::is_same_v<Begins, detail::pointer_into<Range>>
     constexpr offsets(const Range& range, std::uint64_t count_) : begins(std::data(range)), count(count_) {}
     template <class Range>
-        requires std::is_same_v<Begins, detail::pointer_into<Range>>
+    requires std::is_same_v<Begins, detail::pointer_into<Range>>
     explicit constexpr offsets(const Range& range) : begins(std::data(range)), count(std::size(range)) {}
 
     Begins begins;
@@ -91,7 +91,7 @@ inline constexpr bool is_initial_v = !segments_in<X>::there && !std::is_same_v<X
 
 // A target's view of how to scan. `first` is the value in front of each segment, or no_initial where nothing is.
 template <class A, class First, class Segments, bool Inclusive, bool Reversed>
-struct scan_how {
+struct scan_options {
     using value = A;
     static constexpr bool inclusive = Inclusive;
     static constexpr bool reverse = Reversed;
@@ -108,7 +108,7 @@ struct written {
     using type = void;
 };
 template <class Out>
-    requires std::is_reference_v<decltype(std::declval<const Out&>()[std::uint64_t{}])>
+requires std::is_reference_v<decltype(std::declval<const Out&>()[std::uint64_t{}])>
 struct written<Out> {
     using type = element_t<Out>;
 };
@@ -121,8 +121,8 @@ struct scan_value {
     using type = accumulator_t<Op, X>;
 };
 template <class Op, class X, class U>
-    requires(!std::is_void_v<U> && (std::is_base_of_v<sum, Op> || std::is_base_of_v<product, Op>))
-struct scan_value<Op, X, U> {
+requires(!std::is_void_v<U> &&
+         (std::is_base_of_v<sum, Op> || std::is_base_of_v<product, Op>)) struct scan_value<Op, X, U> {
     using type = U;
 };
 template <class Op, class In, class Map, class Out>
