@@ -92,7 +92,7 @@ inline constexpr bool is_initial_v = !segments_in<X>::there && !std::is_same_v<X
 
 // A target's view of how to scan. `first` is the value in front of each segment, or no_initial where nothing is.
 template <class A, class First, class Segments, bool Inclusive, bool Reversed>
-struct scan_how {
+struct scan_options {
     using value = A;
     static constexpr bool inclusive = Inclusive;
     static constexpr bool reverse = Reversed;
