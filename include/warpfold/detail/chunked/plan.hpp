@@ -26,11 +26,12 @@ struct chunked_options {
     std::function<void(std::uint64_t done, std::uint64_t of)> progress = {};
     // Pinned memory to be used again by one call after the other; on a GPU only. Else each call takes its own.
     transfer_buffers* buffers = nullptr;
+    // What the two zeros above mean, how many buffers there are, and how much a thread reads at a time.
+    tuning::chunked_policy policy = {};
 };
 
 namespace detail {
 
-inline constexpr tuning::chunked chunked_tuning = tuning::chunked_default;
 inline constexpr std::uint64_t chunk_multiple = std::uint64_t{1} << 16; // chunks have so many elements, or few ones
 
 // How a source is cut up.
@@ -38,13 +39,17 @@ struct chunked_plan {
     std::uint64_t each = 1;  // elements of a chunk
     std::uint64_t piece = 1; // elements that a thread reads at a time
     unsigned threads = 1;
+    tuning::chunked_policy policy = {};
 };
 
 template <class Source>
 chunked_plan plan_chunks(Source& source, const chunked_options& options) {
+    const tuning::chunked_policy& policy = options.policy;
+    policy.check();
     const std::uint64_t bytes = std::max<std::uint64_t>(stored_bytes(source), 1);
     chunked_plan plan;
-    plan.each = (options.chunk_bytes != 0 ? options.chunk_bytes : chunked_tuning.chunk_bytes) / bytes;
+    plan.policy = policy;
+    plan.each = (options.chunk_bytes != 0 ? options.chunk_bytes : policy.chunk_bytes) / bytes;
     if (plan.each > chunk_multiple) {
         plan.each -= plan.each % chunk_multiple;
     }
@@ -52,9 +57,9 @@ chunked_plan plan_chunks(Source& source, const chunked_options& options) {
         plan.each = std::min<std::uint64_t>(plan.each, source.size());
     }
     plan.each = std::max<std::uint64_t>(plan.each, 1);
-    plan.piece = std::max<std::uint64_t>(chunked_tuning.piece_bytes / bytes, 1);
+    plan.piece = std::max<std::uint64_t>(policy.piece_bytes / bytes, 1);
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    plan.threads = options.threads != 0 ? options.threads : std::min(cores, chunked_tuning.threads);
+    plan.threads = options.threads != 0 ? options.threads : std::min(cores, policy.max_host_threads);
     return plan;
 }
 

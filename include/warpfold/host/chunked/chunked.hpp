@@ -97,7 +97,7 @@ public:
     host_results(Sink& sink, const chunked_plan& plan)
         : sink_(sink),
           buffers_(3, plan.each * sizeof(U)),
-          writer_(sink, buffers_.slots(), std::max<std::uint64_t>(chunked_tuning.piece_bytes / sizeof(U), 1),
+          writer_(sink, buffers_.slots(), std::max<std::uint64_t>(plan.policy.piece_bytes / sizeof(U), 1),
                   plan.threads) {}
     [[nodiscard]] U* room(chunk_range) { return writer_.acquire(); }
     void put(chunk_range at) { writer_.submit(at); }
@@ -169,7 +169,7 @@ struct chunked_engine<host> {
         chunked_options how = options;
         if (how.chunk_bytes == 0) {
             // Tables of all threads are added up behind each chunk: that has to be worth it.
-            how.chunk_bytes = std::max<std::size_t>(chunked_tuning.chunk_bytes, std::size_t{64} * bins.count());
+            how.chunk_bytes = std::max<std::size_t>(options.policy.chunk_bytes, std::size_t{64} * bins.count());
         }
         for_chunks(source, plan_in_place(source, how), how, false, [&](const auto& in, std::uint64_t n, std::uint64_t) {
             count_samples(on, in, n, counts.data(), bins, update::add, call);
