@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls on streams, beside a copy of everything and CUB or Thrust behind it, and the rate at which large blocks of
-// pinned memory are copied. Times are those of the host's clock around whole calls, medians. Needs a GPU with 12 GiB
-// and a host with 24 GiB of memory, 4 of them for a file in /dev/shm.
-//   stream [tune]     the table, or every chunk size and number of threads
+// Chunked calls beside a copy of all data followed by CUB or Thrust, and the copy rate of large pinned buffers. Times are
+// medians by the host's clock around whole calls. Needs a GPU with 12 GiB and a host with 24 GiB of memory, 4 of them for
+// a file in /dev/shm.
+//   chunked [tune]    the table, or every chunk size and number of threads
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/device_vector.h>
@@ -47,7 +47,7 @@ double seconds_of(const std::function<void()>& work, unsigned samples = 5) {
 
 double rate(std::uint64_t moved, double seconds) { return static_cast<double>(moved) / seconds * 1e-9; }
 
-// The host's memory: pinned, or pages that are there.
+// Host memory, pinned or pageable; all pages are touched.
 struct pinned_free {
     void operator()(void* p) const { (void)cudaFreeHost(p); }
 };
@@ -67,7 +67,7 @@ void fill(T* data, std::uint64_t n) { // sums stay exact
     });
 }
 
-// A source larger than any memory: one array again and again.
+// A source larger than any memory: one array, repeated.
 struct repeated {
     using element = std::int32_t;
 
@@ -137,7 +137,7 @@ struct bench {
                     enroll * 1e3);
     }
 
-    // `ours` and its peers, each of which leaves a result, the same for all.
+    // `ours` and its peers; all return the same result.
     using call = std::function<double()>;
     void row(const char* what, const char* type, const char* where, std::uint64_t moved, double limit, const call& ours,
              const std::vector<call>& peers) {

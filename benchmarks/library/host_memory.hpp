@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ceilings of the benchmarks on the host: how fast its cores read memory, and how fast they copy it.
+// Ceilings of the host benchmarks: the rates at which the cores read and copy memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace warpfold::bench {
 
 inline constexpr std::uint64_t piece = std::uint64_t{1} << 18; // bytes
 
-// Reads `bytes` bytes, a multiple of 64, and returns something of all of them.
+// Reads `bytes` bytes, a multiple of 64, and returns a value that depends on all of them.
 inline std::uint64_t read_all(const host& on, const void* memory, std::uint64_t bytes) {
     std::atomic<std::uint64_t> all{0};
     detail::parallel_for(on.threads, (bytes + piece - 1) / piece, [&](std::uint64_t k) {

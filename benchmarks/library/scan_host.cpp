@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scans of 2^26 floats on the host's cores: the library, oneTBB's loop, std:: and the copying alone.
+// Scans of 2^26 floats on the host's cores: the library, a oneTBB loop, std::, and copying only.
 #include <benchmark/benchmark.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_scan.h>

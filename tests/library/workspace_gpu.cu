@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What calls ask for in temporary memory stays within what the library promises, over sizes, types and numbers of bins;
-// and a workspace of just as much is enough. docs/library.md has the promises.
+// and a workspace of just as much is enough. docs/library/ has the promises.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

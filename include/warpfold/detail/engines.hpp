@@ -16,7 +16,7 @@ struct reduce_engine;
 template <class On>
 struct segmented_engine;
 
-// Scans of n elements, n not 0, as `how` (a scan_how) says.
+// Scans of n elements, n not 0, as `how` (a scan_options) says.
 //   run(on, in, n, out, map, op, how, call)
 template <class On>
 struct scan_engine;

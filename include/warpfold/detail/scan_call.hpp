@@ -12,7 +12,7 @@
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/detail/scan_how.hpp"
+#include "warpfold/detail/scan_options.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/operation.hpp"
 
@@ -99,12 +99,12 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     const By by = detail::known<A>(op);
     if constexpr (Inclusive || !std::is_same_v<Given, no_initial>) {
         scan_engine<On>::run(on, from, n, place, map, by,
-                             scan_how<A, Given, Segments, Inclusive, reverse>{given, segments}, call);
+                             scan_options<A, Given, Segments, Inclusive, reverse>{given, segments}, call);
     } else {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
         scan_engine<On>::run(on, from, n, place, map, by,
-                             scan_how<A, A, Segments, false, reverse>{By::template identity<A>(), segments}, call);
+                             scan_options<A, A, Segments, false, reverse>{By::template identity<A>(), segments}, call);
     }
 }
 

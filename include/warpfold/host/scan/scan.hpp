@@ -18,7 +18,7 @@
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/parallel_for.hpp"
-#include "warpfold/detail/scan_how.hpp"
+#include "warpfold/detail/scan_options.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"
 #include "warpfold/host/core/target.hpp"
