@@ -52,6 +52,8 @@ def named_paths(text):
             continue
         for path in re.findall(rf"(?<![\w./%-])[\w./-]+\.{SOURCE}(?![\w.])|(?<![\w./$-])(?:[\w-]+/)+(?![\w*])", code):
             words = re.findall(r"[A-Z]{2,}", path)
+            if re.fullmatch(r"[\w-]+/", path):  # a folder inside one that the sentence names
+                continue
             if path in EXAMPLES or (words and not path.endswith(".md")) or path.startswith(("build/", "/", ".")):
                 continue
             yield path
