@@ -4,8 +4,8 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libzstd-dev libzstd1 liblz4-dev liblz4-1 libtbb-dev pkg-config
-    pkgconf pkgconf-bin)
+packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libzstd-dev libzstd1 liblz4-dev liblz4-1 libtbb-dev libgtest-dev
+    pkg-config pkgconf pkgconf-bin)
 # Runtime libraries of the -dev packages; their names contain a version.
 patterns=('libfmt[0-9]+' 'libtbb[0-9]+' 'libtbbmalloc[0-9]+' 'libpkgconf[0-9]+')
 

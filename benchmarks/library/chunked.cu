@@ -60,7 +60,7 @@ pinned take_pinned(std::uint64_t size) {
 
 template <class T>
 void fill(T* data, std::uint64_t n) { // sums stay exact
-    detail::share_out(host{}, 1024, [&](std::uint64_t part) {
+    detail::parallel_for(0, 1024, [&](std::uint64_t part) {
         for (std::uint64_t k = n / 1024 * part; k < n / 1024 * (part + 1); ++k) {
             data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1);
         }
@@ -127,7 +127,7 @@ struct bench {
         });
         const double copy_one = seconds_of([&] { std::memcpy(out.get(), pageable.data(), 1 << 30); });
         const double copy_all = seconds_of([&] {
-            detail::share_out(host{}, bytes >> 20, [&](std::uint64_t k) {
+            detail::parallel_for(0, bytes >> 20, [&](std::uint64_t k) {
                 std::memcpy(static_cast<char*>(out.get()) + (k << 20), pageable.data() + (k << 20), 1 << 20);
             });
         });
@@ -217,8 +217,8 @@ struct bench {
     template <class T>
     void write_file(const T* data) {
         const file_sink<T> to(file_name);
-        detail::share_out(host{}, bytes >> 24,
-                          [&](std::uint64_t k) { to.write(k << 24 >> 2, data + (k << 24 >> 2), (1 << 24) >> 2); });
+        detail::parallel_for(0, bytes >> 24,
+                             [&](std::uint64_t k) { to.write(k << 24 >> 2, data + (k << 24 >> 2), (1 << 24) >> 2); });
         static_assert(sizeof(T) == 4);
     }
     void others() {

@@ -11,8 +11,8 @@
 #include <set>
 #include <sstream>
 
-#include "softgpu/machine/handler_set.hpp"
-#include "softgpu/machine/module.hpp"
+#include "softgpu/machine/code/handler_set.hpp"
+#include "softgpu/machine/module/module.hpp"
 #include "tests/machine/kernel_harness.hpp"
 
 namespace softgpu::test {
