@@ -66,6 +66,8 @@ def anchors(page):
 
 
 class Documents(unittest.TestCase):
+    maxDiff = None
+
     def test_commands_exist(self):
         known = set(re.findall(r"\./dev ([a-z-]+)", run("./dev", "help").stdout)) | {"help", "tsan"}
         tool = os.environ.get("WARPFOLD_TOOL")
@@ -88,16 +90,16 @@ class Documents(unittest.TestCase):
         self.assertGreater(seen, 20)
 
     def test_links_exist(self):
-        seen = 0
+        seen, missing = 0, []
         for document in pages():
             text = without_blocks((ROOT / document).read_text())
             for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
                 path, _, anchor = target.partition("#")
                 page = (ROOT / document).parent / path if path else ROOT / document
-                self.assertTrue(page.exists(), f"{document}: {target}")
-                if anchor:
-                    self.assertIn(anchor, anchors(page), f"{document}: {target}")
+                if not page.exists() or (anchor and anchor not in anchors(page)):
+                    missing.append(f"{document}: {target}")
                 seen += 1
+        self.assertEqual(missing, [])
         self.assertGreater(seen, 100)
 
     def test_named_files_exist(self):
@@ -105,14 +107,16 @@ class Documents(unittest.TestCase):
         names = {pathlib.PurePath(path).name for path in tracked.splitlines()}
         if not names:
             self.skipTest("no checkout of git")
-        seen = 0
+        seen, missing = 0, []
         for document in written():
             if document == "CHANGELOG.md":  # it names what is gone
                 continue
             for path in named_paths((ROOT / document).read_text()):
                 there = any((ROOT / base / path).exists() for base in BASES)
-                self.assertTrue(there or ("/" not in path and path in names), f"{document}: {path}")
+                if not there and ("/" in path or path not in names):
+                    missing.append(f"{document}: {path}")
                 seen += 1
+        self.assertEqual(missing, [])
         self.assertGreater(seen, 100)
 
     def test_every_page_is_linked(self):
