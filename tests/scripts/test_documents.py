@@ -12,8 +12,8 @@ GENERATED = {"docs/lectures.md"}
 SOURCE = r"(?:cuh|cu|hpp|cpp|h|def|py|sh|cmake|md|txt|json|svg)"
 # Folders that a named file may be relative to: the documents of the library name headers as #include lines do.
 BASES = ["", "include/warpfold"]
-# Names in examples of a user's own project.
-EXAMPLES = {"program.cu", "transpose_test.cu", "a.cu", "b.cpp", "pipe.cu", "sum.cu"}
+# Names in examples of a user's own project, of CUDA's headers and of an installation.
+EXAMPLES = {"program.cu", "transpose_test.cu", "a.cu", "b.cpp", "found.json", "curand_kernel.h", "warpfold/testing/abi.h"}
 LONGEST = {"README.md": 120, "HACKING.md": 150}
 
 
