@@ -62,19 +62,19 @@ std::uint64_t height_once(const shape& device, std::uint64_t n, unsigned round) 
     return height_vectors(device, n, round) + divide_up(blocks, device.block) + height_warps(device.block);
 }
 
-verdict single_launch(const evidence& e) {
+verdict single_launch(const engine::evidence& e) {
     return seen(e.step.launches.size() == 1,
                 std::to_string(e.step.launches.size()) + " launch, " + grids(e.step) + " blocks");
 }
 
-verdict one_atomic_a_block(const evidence& e) {
+verdict one_atomic_a_block(const engine::evidence& e) {
     const auto lanes = e.first().total.atomic_lanes;
     return seen(lanes == e.blocks(), std::to_string(lanes) + " atomics for " + std::to_string(e.blocks()) + " blocks");
 }
 
 } // namespace
 
-step_definition one_launch() {
+reduction one_launch() {
     return {.about = {"12", "one launch, the last block finishes", "ladder/reduce/12_one_launch.cu",
                       "blocks take tickets; the one with the last ticket reduces what the others left",
                       "beyond the lectures; 759, Problem: Global Synchronization"},
@@ -85,8 +85,8 @@ step_definition one_launch() {
             .workspace = workspace_of<step>(),
             .claims = {
                 {"CUDA has no global synchronisation, so decompose into multiple kernels: this step needs none",
-                 "759, Problem: Global Synchronization", launched(single_launch)},
-                {"one atomic a block", "beyond the lectures", counted(one_atomic_a_block)},
+                 "759, Problem: Global Synchronization", engine::launched(single_launch)},
+                {"one atomic a block", "beyond the lectures", engine::counted(one_atomic_a_block)},
             }};
 }
 

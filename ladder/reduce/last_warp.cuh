@@ -4,9 +4,8 @@
 
 namespace warpfold::ladder::reduce {
 
-// Why the steps that use this are right only by luck. The race check's word on them is a claim of its own, which the tool
-// adds on the software GPU.
-inline constexpr const char* lockstep_caution =
+// Why the steps that use this are right only by luck. On the software GPU the race check finds the fault.
+inline constexpr const char* lockstep_luck =
     "right only by luck from Volta on: the lanes of a warp need not run in lockstep, and no __syncwarp orders them";
 inline constexpr const char* lockstep_verdict =
     "guaranteed by no architecture from Volta on; the race check shows the accesses that are left without an order";

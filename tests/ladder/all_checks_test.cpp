@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "ladder/catalogue.hpp"
+#include "ladder/engine/catalogue.hpp"
 #include "tests/ladder/loaded_ladder.hpp"
 #include "warpfold/testing/counters.hpp"
 
@@ -59,19 +59,19 @@ TEST(FaultySteps, AreWrongOrFoundOut) {
     std::set<std::string> faulty;
     std::set<std::string> unseen;
     for (const auto& entry : catalogue) {
-        study_request request;
+        ladder_request request;
         request.name = entry.name;
         request.n = 4099;
         request.count = request.check = true;
-        const study_report report = loaded_ladder().study(request);
-        for (const study_step& step : report.steps) {
-            if (step.ought == fate::right) {
+        const ladder_report report = loaded_ladder().study(request);
+        for (const step_result& step : report.steps) {
+            if (step.expected == outcome::right) {
                 continue;
             }
             const std::string name = std::string(entry.name) + "/" + step.id;
             faulty.insert(name);
             EXPECT_FALSE(step.lesson.empty()) << name;
-            const bool wrong = step.ought == fate::wrong && !step.correct;
+            const bool wrong = step.expected == outcome::wrong && !step.correct;
             const claim& found = step.claims.back();
             if (!wrong && !(found.text.starts_with("the checks find the fault: ") && found.holds == true)) {
                 unseen.insert(name);

@@ -2,7 +2,7 @@
 // The ladder's shared library on the software GPU, loaded as the tool loads them.
 #pragma once
 
-#include "ladder/ladder.hpp"
+#include "ladder/engine/engine.hpp"
 
 namespace warpfold::ladder::testing {
 

@@ -56,8 +56,17 @@ struct sum_request {
     passage how;
 };
 
-enum class operation { sum, product, minimum, maximum };
+enum class operation { sum, product, minimum, maximum, largest_magnitude };
 
+// n elements of int32, int64, float or double, reduced in their own type; integers wrap.
+struct reduce_request {
+    array_type type = array_type::int32;
+    const void* in = nullptr;
+    std::uint64_t n = 0;
+    operation op = operation::sum;
+};
+
+// By sum, product, minimum or maximum.
 struct scan_request {
     const array_stream& in;
     result_stream& out; // as many elements of type_of(family_of(in.type())); integers wrap
@@ -94,7 +103,10 @@ struct convolve_request {
 class target {
 public:
     virtual ~target() = default;
+    [[nodiscard]] virtual std::string device() const = 0; // its name
     [[nodiscard]] virtual std::string sum(const sum_request& request) = 0;
+    // As text that reads back to the same value.
+    [[nodiscard]] virtual std::string reduce(const reduce_request& request) = 0;
     virtual void scan(const scan_request& request) = 0;
     virtual void histogram(const histogram_request& request) = 0;
     virtual void convolve(const convolve_request& request) = 0;
