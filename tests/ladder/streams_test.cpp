@@ -22,7 +22,7 @@ using nlohmann::json;
 using softgpu::observe::engine;
 using softgpu::observe::timeline;
 using softgpu::observe::timeline_event;
-using ::warpfold::ladder::testing::loaded_ladder;
+using ::warpfold::ladder::testing::loaded_engine;
 
 const ladder_report& laboratory() {
     static const ladder_report report = [] {
@@ -30,7 +30,7 @@ const ladder_report& laboratory() {
         request.name = "streams";
         request.n = 1u << 17; // with less, many small copies cost more than they hide
         request.count = true;
-        return loaded_ladder().study(request);
+        return loaded_engine().run(request);
     }();
     return report;
 }
@@ -62,7 +62,7 @@ double overlap(const timeline& t) {
 TEST(StreamsLaboratory, HasATimelineOfEveryStep) {
     for (const step_result& step : laboratory().steps) {
         EXPECT_TRUE(step.as_expected()) << step.id << step.error << step.difference;
-        if (step.child_programs) { // the operations of other processes
+        if (step.in_child_process) { // the operations of other processes
             continue;
         }
         ASSERT_TRUE(step.timeline) << step.id;
@@ -133,7 +133,7 @@ TEST(StreamsLaboratory, OneQueueMakesTheOrderOfIssueMatter) {
 TEST(StreamsLaboratory, ItsTraceHoldsTheRules) {
     std::vector<softgpu::observe::traced> all;
     for (const step_result& step : laboratory().steps) {
-        if (!step.child_programs) {
+        if (!step.in_child_process) {
             all.push_back({step.id, &*step.timeline});
         }
     }
