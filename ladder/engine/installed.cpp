@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 
 #include "ladder/engine/catalogue.hpp"
-#include "ladder/engine/engine.hpp"
 
 namespace warpfold::ladder::engine {
 
@@ -47,7 +46,7 @@ std::string library_of(const void* code) {
 }
 
 std::string engine_folder() {
-    return std::filesystem::path(library_of(reinterpret_cast<const void*>(&warpfold_ladder_engine))).parent_path().string();
+    return std::filesystem::path(library_of(reinterpret_cast<const void*>(&engine_folder))).parent_path().string();
 }
 
 std::vector<std::string> installed_ladders() {
