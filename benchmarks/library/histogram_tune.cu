@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library's histograms alone, 2^28 samples, cold, a line each: to compare tunings, one of which is compiled in by
-// WARPFOLD_TUNING_HISTOGRAM; with any argument each call is made once, for a profiler. Needs a GPU with 4 GiB.
+// The library's histograms alone, 2^28 samples, cold, one line each, to compare tunings (WARPFOLD_TUNING_HISTOGRAM at
+// compile time). With any argument each call runs once, for a profiler. Needs a GPU with 4 GiB.
 #include <cstdint>
 #include <cstdio>
 #include <exception>

@@ -25,7 +25,7 @@ __global__ void fill(T* data, std::uint64_t n) {
     }
 }
 
-// Counts the bytes in which two arrays differ.
+// Counts differing bytes of two arrays.
 __global__ void differences(const uint4* a, const uint4* b, std::uint64_t n, unsigned long long* count) {
     for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
          k += std::uint64_t{gridDim.x} * blockDim.x) {
@@ -104,17 +104,19 @@ void sums(room& in, const settings& how, const char* type, bool both = false) {
         if (n * (sizeof(T) > sizeof(U) ? sizeof(T) : sizeof(U)) > pool_bytes) {
             continue;
         }
-        row<T, U>(in, how, "exclusive_scan", type, n,
-                  [](const gpu& on, const T* data, std::uint64_t k, U* out) { exclusive_scan(on, data, k, out); },
-                  [](void* room, std::size_t& bytes, const T* data, U* out, std::uint64_t k, cudaStream_t s) {
-                      return cub::DeviceScan::ExclusiveScan(room, bytes, data, out, cuda::std::plus<U>{}, U{}, k, s);
-                  });
+        row<T, U>(
+            in, how, "exclusive_scan", type, n,
+            [](const gpu& on, const T* data, std::uint64_t k, U* out) { exclusive_scan(on, data, k, out); },
+            [](void* room, std::size_t& bytes, const T* data, U* out, std::uint64_t k, cudaStream_t s) {
+                return cub::DeviceScan::ExclusiveScan(room, bytes, data, out, cuda::std::plus<U>{}, U{}, k, s);
+            });
         if (both) {
-            row<T, U>(in, how, "inclusive_scan", type, n,
-                      [](const gpu& on, const T* data, std::uint64_t k, U* out) { inclusive_scan(on, data, k, out); },
-                      [](void* room, std::size_t& bytes, const T* data, U* out, std::uint64_t k, cudaStream_t s) {
-                          return cub::DeviceScan::InclusiveSum(room, bytes, data, out, k, s);
-                      });
+            row<T, U>(
+                in, how, "inclusive_scan", type, n,
+                [](const gpu& on, const T* data, std::uint64_t k, U* out) { inclusive_scan(on, data, k, out); },
+                [](void* room, std::size_t& bytes, const T* data, U* out, std::uint64_t k, cudaStream_t s) {
+                    return cub::DeviceScan::InclusiveSum(room, bytes, data, out, k, s);
+                });
         }
     }
 }

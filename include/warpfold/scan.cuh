@@ -12,7 +12,7 @@ namespace warpfold {
 template <class T, class U = T, class Op = sum>
 [[nodiscard]] std::size_t scan_workspace(std::uint64_t n) {
     using A = typename detail::scan_value<Op, T, U>::type;
-    return detail::scan_box_bytes<T, U, A>(n);
+    return detail::scan_workspace_bytes<T, U, A>(n);
 }
 
 } // namespace warpfold

@@ -11,9 +11,7 @@ struct bigger {
 struct odd {
     int operator()(int x) const { return x % 2; }
 };
-[[maybe_unused]] int larger(int a, int b) {
-    return a < b ? b : a;
-}
+[[maybe_unused]] int larger(int a, int b) { return a < b ? b : a; }
 
 } // namespace
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tool/arrays/calls.hpp"
-#include "warpfold/detail/chunked.hpp"
+#include "warpfold/detail/chunked/plan.hpp"
 #include "warpfold/detail/portable.hpp"
 
 namespace warpfold::calls {

@@ -12,15 +12,13 @@
 
 namespace warpfold::detail {
 
-inline constexpr tuning::exact_sum exact_tuning = tuning::exact_sum_default;
-
 // In vectors of 16 bytes, which all inputs have at the same places, some of them on their way from memory ahead of
 // their turn; at last come the elements before and behind the vectors.
-template <class T, unsigned Factors>
+template <class Kernels, class T, unsigned Factors>
 struct vectors_walk {
     // A product takes more registers than a sum, and one of floats more terms.
-    static constexpr unsigned ahead =
-        Factors == 1 ? exact_tuning.loads : (sizeof(T) == 4 ? 1 : (exact_tuning.loads + 1) / 2);
+    static constexpr unsigned loads = Kernels::value.vector_loads_in_flight;
+    static constexpr unsigned ahead = Factors == 1 ? loads : (sizeof(T) == 4 ? 1 : (loads + 1) / 2);
     static constexpr unsigned width = vector_view<T>::width;
     static constexpr unsigned count = ahead * width + 1;
 

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "warpfold/detail/convolve.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/host/convolve/convolve_lanes.hpp"
 #include "warpfold/host/core/target.hpp"
 
 namespace warpfold::detail {
@@ -38,20 +41,17 @@ struct host_block {
 #define WARPFOLD_LANES_BYTES 16
 #define WARPFOLD_LANES_TARGET
 #define WARPFOLD_LANES_STREAM __builtin_ia32_movntps
-#include "warpfold/host/convolve/convolve_lanes.hpp"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define WARPFOLD_LANES_NAME avx2_lanes
 #define WARPFOLD_LANES_BYTES 32
 #define WARPFOLD_LANES_TARGET __attribute__((target("avx2,fma")))
 #define WARPFOLD_LANES_STREAM __builtin_ia32_movntps256
-#include "warpfold/host/convolve/convolve_lanes.hpp"
 
 #define WARPFOLD_LANES_NAME avx512_lanes
 #define WARPFOLD_LANES_BYTES 64
 #define WARPFOLD_LANES_TARGET __attribute__((target("avx512f,avx2,fma")))
 #define WARPFOLD_LANES_STREAM __builtin_ia32_movntps512
-#include "warpfold/host/convolve/convolve_lanes.hpp"
 #endif
 
 #undef WARPFOLD_UNROLL
@@ -90,7 +90,7 @@ void over_blocks(const host& on, const convolve_task<T, O>& task, std::int64_t r
                  const Work& work) {
     const std::int64_t across = (task.out_width + columns - 1) / columns;
     const std::int64_t down = (task.out_height + rows - 1) / rows;
-    share_out(on, static_cast<std::uint64_t>(across * down * task.count), [&](std::uint64_t k) {
+    parallel_for(on.threads, static_cast<std::uint64_t>(across * down * task.count), [&](std::uint64_t k) {
         const auto piece = static_cast<std::int64_t>(k);
         const std::int64_t x = piece % across * columns, y = piece / across % down * rows;
         work(host_block{piece / across / down, y, x, std::min(rows, task.out_height - y),

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// Graphs as structures: nodes, edges, copies, and what graphs own.
+#include "softgpu/runtime/graph/graph.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+
+#include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/core/context.hpp"
+
+namespace softgpu::runtime {
+
+graph::graph(graph_handles& all) : handles(all), id(++all.last_id) { handles.graphs.insert(this); }
+
+graph::~graph() {
+    handles.graphs.erase(this);
+    for (const auto& n : nodes) {
+        handles.nodes.erase(n.get());
+    }
+}
+
+graph_node& graph::add(node_type type) {
+    auto made = std::make_unique<graph_node>();
+    made->owner = this;
+    made->type = type;
+    made->id = ++handles.last_id;
+    handles.nodes.insert(made.get());
+    return *nodes.emplace_back(std::move(made));
+}
+
+void graph::remove(graph_node& node) {
+    while (!node.before.empty()) {
+        disconnect(*node.before.back().node, node);
+    }
+    while (!node.after.empty()) {
+        disconnect(node, *node.after.back().node);
+    }
+    handles.nodes.erase(&node);
+    std::erase_if(nodes, [&](const auto& n) { return n.get() == &node; });
+}
+
+graph& checked(context& gpu, graph* g) {
+    require(gpu.state().graphs.handles.graphs.contains(g));
+    return *g;
+}
+
+graph_node& checked(context& gpu, graph_node* n) {
+    require(gpu.state().graphs.handles.nodes.contains(n));
+    return *n;
+}
+
+executable_graph& checked(context& gpu, executable_graph* e) {
+    const auto& all = gpu.state().graphs.executables;
+    require(all.find(e) != all.end());
+    return *e;
+}
+
+void connect(graph_node& from, graph_node& to, edge_data data) {
+    require(from.owner == to.owner && &from != &to);
+    require(std::ranges::none_of(to.before, [&](const edge& e) { return e.node == &from; }));
+    to.before.push_back({&from, data});
+    from.after.push_back({&to, data});
+}
+
+void disconnect(graph_node& from, graph_node& to) {
+    const auto removed = std::erase_if(to.before, [&](const edge& e) { return e.node == &from; });
+    require(removed == 1);
+    std::erase_if(from.after, [&](const edge& e) { return e.node == &to; });
+}
+
+graph_node& add_node(context& gpu, graph& in, node_type type, graph_node* const* before, std::size_t count,
+                     const edge_data* data) {
+    require(before != nullptr || count == 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        require(checked(gpu, before[i]).owner == &in);
+        require(std::find(before, before + i, before[i]) == before + i);
+    }
+    graph_node& made = in.add(type);
+    for (std::size_t i = 0; i < count; ++i) {
+        connect(*before[i], made, data == nullptr ? edge_data{} : data[i]);
+    }
+    return made;
+}
+
+bool has_memory_nodes(const graph& g) {
+    return std::ranges::any_of(g.nodes, [](const auto& n) {
+        const auto* const child = std::get_if<child_work>(&n->work);
+        return n->type == node_type::allocate || n->type == node_type::free ||
+               (child != nullptr && has_memory_nodes(*child->own));
+    });
+}
+
+std::vector<graph_node*> in_order(const graph& g) {
+    std::unordered_map<const graph_node*, std::size_t> left;
+    std::deque<graph_node*> ready;
+    for (const auto& n : g.nodes) {
+        left[n.get()] = n->before.size();
+        if (n->before.empty()) {
+            ready.push_back(n.get());
+        }
+    }
+    std::vector<graph_node*> found;
+    while (!ready.empty()) {
+        graph_node* const n = ready.front();
+        ready.pop_front();
+        found.push_back(n);
+        for (const edge& e : n->after) {
+            if (--left[e.node] == 0) {
+                ready.push_back(e.node);
+            }
+        }
+    }
+    return found.size() == g.nodes.size() ? found : std::vector<graph_node*>{};
+}
+
+namespace {
+
+// What a node holds that must not be shared with its copy.
+void copy_work_of(context& gpu, const graph_node& from, graph_node& to,
+                  std::unordered_map<const graph_node*, graph_node*>* copies) {
+    if (const auto* const child = std::get_if<child_work>(&from.work)) {
+        child_work own{copy_of(gpu, *child->own, copies)};
+        own.own->parent = &to;
+        to.work = std::move(own);
+    } else if (const auto* const memory = std::get_if<memory_work>(&from.work)) {
+        to.work = *memory;
+    } else {
+        become(to, from);
+    }
+}
+
+// Takes memory back that no node has any more.
+void sweep_allocations(context& gpu, const operation_pointer& last) {
+    auto& all = gpu.state().graphs.allocations;
+    for (auto at = all.begin(); at != all.end();) {
+        graph_allocation& a = *at->second;
+        if (at->second.use_count() > 1) {
+            ++at;
+        } else if (a.live) {
+            a.orphan = true;
+            ++at;
+        } else {
+            gpu.issue_after({&last, 1}, operation_kind::host,
+                            [&gpu, base = a.base] {
+                                const locked lock(gpu.mutex());
+                                gpu.memory().release(base);
+                            },
+                            least_priority, 0);
+            at = all.erase(at);
+        }
+    }
+}
+
+} // namespace
+
+std::unique_ptr<graph> copy_of(context& gpu, const graph& g,
+                               std::unordered_map<const graph_node*, graph_node*>* copies) {
+    auto made = std::make_unique<graph>(g.handles);
+    std::unordered_map<const graph_node*, graph_node*> own;
+    for (const auto& n : g.nodes) {
+        graph_node& to = made->add(n->type);
+        to.original = n.get();
+        to.enabled = n->enabled;
+        own[n.get()] = &to;
+        copy_work_of(gpu, *n, to, copies);
+    }
+    for (const auto& n : g.nodes) {
+        for (const edge& e : n->before) {
+            own[n.get()]->before.push_back({own[e.node], e.data});
+        }
+        for (const edge& e : n->after) {
+            own[n.get()]->after.push_back({own[e.node], e.data});
+        }
+    }
+    for (const auto& [object, count] : g.retained) {
+        retain(*object, count);
+        made->retained[object] += count;
+    }
+    if (copies != nullptr) {
+        copies->merge(own);
+    }
+    return made;
+}
+
+void destroy(context& gpu, std::unique_ptr<graph> g, const operation_pointer& last) {
+    const bool memory = has_memory_nodes(*g);
+    std::vector<graph*> all{g.get()};
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        for (const auto& [object, count] : all[k]->retained) {
+            release(gpu, *object, count, last);
+        }
+        for (const auto& n : all[k]->nodes) {
+            if (const auto* const child = std::get_if<child_work>(&n->work)) {
+                all.push_back(child->own.get());
+            }
+        }
+    }
+    g.reset();
+    if (memory) {
+        sweep_allocations(gpu, last);
+    }
+}
+
+std::shared_ptr<graph_allocation> allocate_for(context& gpu, graph& owner, std::uint64_t bytes) {
+    graph_state& state = gpu.state().graphs;
+    auto made = std::make_shared<graph_allocation>();
+    made->base = gpu.memory().allocate(bytes, memory::allocation_kind::device);
+    made->bytes = bytes;
+    made->owner = &owner;
+    state.allocations[made->base] = made;
+    std::uint64_t reserved = 0;
+    for (const auto& [base, a] : state.allocations) {
+        reserved += a->bytes;
+    }
+    state.reserved_high = std::max(state.reserved_high, reserved);
+    return made;
+}
+
+bool free_graph_memory(context& gpu, memory::address base) {
+    auto& all = gpu.state().graphs.allocations;
+    const auto at = all.find(base);
+    if (at == all.end()) {
+        return false;
+    }
+    require(at->second->live && at->second->freed_by != at->second->owner);
+    at->second->live = false;
+    if (at->second->orphan) {
+        // All that was issued may still use it.
+        at->second->orphan = false;
+        const operation_pointer end = gpu.mark(gpu.state().legacy);
+        sweep_allocations(gpu, end);
+    }
+    return true;
+}
+
+void retain(user_object& object, std::uint64_t count) { object.references += count; }
+
+void release(context& gpu, user_object& object, std::uint64_t count, const operation_pointer& last) {
+    require(count <= object.references);
+    object.references -= count;
+    if (object.references != 0) {
+        return;
+    }
+    gpu.issue_after({&last, 1}, operation_kind::host,
+                    [run = object.destroy, what = object.what] { run(what); }, least_priority, 0);
+    auto& all = gpu.state().graphs.user_objects;
+    all.erase(all.find(&object));
+}
+
+} // namespace softgpu::runtime
