@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the command asks of a ladder and what it gets back: steps with their results, launches, times and claims. Plain
-// C++20, no CUDA header.
+// A request to a ladder and its report: steps with their results, launches, times and claims. Plain C++20, no CUDA header.
 #pragma once
 
 #include <cstdint>

@@ -152,7 +152,7 @@ struct judgement {
 struct step_definition {
     step_description about;
     data_source data{};
-    // Enqueues the whole step; every run starts anew, whatever an earlier one left behind.
+    // Enqueues the whole step; every run starts anew, independent of earlier runs.
     std::function<void(const stage&)> run{};
     // Makes what the step needs besides, once before all runs: streams, memory of the host. It lives until they are over.
     std::function<std::shared_ptr<void>(const stage&)> prepare{};
@@ -164,7 +164,7 @@ struct step_definition {
     // commas between, whose codes (int32) are the result. Each runs in a process of its own; they are neither counted nor
     // timed.
     std::string child_programs{};
-    // The size it takes when n are asked for; empty: n.
+    // The size that it runs on when the request says n; empty: n.
     std::function<std::uint64_t(std::uint64_t n)> size{};
     std::function<std::size_t(std::uint64_t n)> scratch_bytes{};
     // That have to be read and written; empty: n elements in a ladder that takes an element type, else not said.
@@ -172,7 +172,7 @@ struct step_definition {
     outcome expected = outcome::right;
     std::string lesson{};
     std::string finds{};          // what the checks find in it, a part of the kind's name; empty: nothing
-    std::uint64_t check_n = 3000; // asked for when the checks run
+    std::uint64_t check_n = 3000; // n of the run under the checks
     std::vector<claim_check> claims{};
     // Why the step cannot run; empty: it can. Asked before memory is taken.
     std::function<std::string(const stage&)> cannot_run{};

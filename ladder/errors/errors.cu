@@ -99,7 +99,7 @@ void run_goes_on(const engine::stage& on) {
     leave(on, {memory, shape, good, value});
 }
 
-// The slide's lines, which stand behind #ifdef DEBUG there; what it prints before it leaves is left in `said`.
+// The slide's lines, which are under #ifdef DEBUG there; `said` gets what they print.
 template <bool Debug>
 int look_for_errors(const char* filename, int line_number, std::string& said) {
     if constexpr (Debug) {

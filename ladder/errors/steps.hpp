@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The laboratory of errors: what the runtime says, when, and to whom.
+// The laboratory of errors: which errors the runtime reports, when, and to which process.
 #pragma once
 
 #include <vector>

@@ -32,7 +32,7 @@ __global__ void square_multiply_tiled(const float* a, const float* b, float* c, 
         for (int i = 0; i < tile_dim; ++i) {
             sum += a_tile[y][i] * b_tile[i][x];
         }
-        __syncthreads(); // so that nobody overwrites what others still read
+        __syncthreads(); // no thread overwrites what others still read
     }
     c[row * n + col] = sum;
 }

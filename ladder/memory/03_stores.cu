@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stores: aligned, misaligned, strided; and many lanes to one word, where one of them wins and nobody says which. (380
+// Stores: aligned, misaligned, strided; and many lanes to one word, where an unspecified one wins. (380
 // "GMEM Writes", "Some Store Pattern Examples", "Compute Capab. 3.x".)
 #include <algorithm>
 #include <vector>
@@ -29,7 +29,7 @@ __global__ void collide(int* out, std::uint64_t n) {
     }
 }
 
-// The output: n in order, n + 8 shifted by one, 8 n strided; zero where nobody stores.
+// The output: n in order, n + 8 shifted by one, 8 n strided; zero where no thread stores.
 engine::sample three_patterns(std::uint64_t n, std::uint64_t seed) {
     const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right(n + n + 8 + wide * n);

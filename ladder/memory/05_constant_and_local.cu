@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constant memory with one address and with many; local memory, which nobody asks for; the cache operators of PTX. (380
+// Constant memory with one address and with many; local memory, which the compiler chooses; the cache operators of PTX. (380
 // "Memory and Cache Types", "GPU Memory System", "PTX Cache Operators"; parallel patterns "Constant Memory".)
 #include <vector>
 

@@ -18,7 +18,7 @@ __constant__ int constant_words[words]; // none either
 __device__ int global_given = 587;
 __constant__ int constant_given = 759;
 
-// out[0 .. words): what .global and .const hold that nobody has written, added; then the four others below.
+// out[0 .. words): the sum of unwritten words in .global and .const; then the four others below.
 __global__ void look(int* out) {
     if (threadIdx.x < words) {
         out[threadIdx.x] = global_words[threadIdx.x] + constant_words[threadIdx.x];

@@ -175,7 +175,7 @@ memory_latencies measure_all(std::uint64_t l2_bytes) {
     WARPFOLD_CUDA_CHECK(cudaFuncSetAttribute(chase<cache_operator::nc>, cudaFuncAttributePreferredSharedMemoryCarveout,
                                              cudaSharedmemCarveoutDefault));
     make_chain(watch.stream().handle(), chain, in_l1 / line_bytes);
-    // Each line once: what a load has brought back into the cache is not what is asked about.
+    // Each line once: a line that a load has brought back into the cache says nothing.
     all.written =
         watch.each(in_l1 / line_bytes / hops_at_once, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
             chase_what_was_written<<<1, 1, 0, on>>>(out, chain, in_l1 / line_bytes, in_l1 / line_bytes / hops_at_once,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many blocks a reduction wants whose threads add many elements each: kernel 7 with blocks of 128 threads, by the size of
+// The best number of blocks for a reduction whose threads add many elements each: kernel 7 with blocks of 128 threads, by the size of
 // its grid. (759 "Algorithm Cascading", "Kernel 7, Comments", "What About Cost?".)
 // The tree has its barriers here, since the grid is the subject; the kernel as the slides have it is reduce's step 7.
 #include <algorithm>

@@ -45,9 +45,9 @@ __device__ void await(unsigned* flag) {
     }
 }
 
-// A word in each line, all of them 0. Block 1 reads them; block 0 then writes the input there; block 1 reads them again, which
-// is what it leaves. Both blocks are there at once. Fences: around the flags, on both sides, as the memory model wants them.
-// `where`: on which multiprocessors, for who asks.
+// A word in each line, all of them 0. Block 1 reads them; block 0 then writes the input there; block 1 reads them again and
+// outputs them. Both blocks are resident at once. Fences: around the flags, on both sides, as the memory model requires.
+// `where`: the multiprocessors of the blocks.
 template <way Way, bool Fences>
 __global__ void hand_over(int* out, int* values, unsigned* flags, const int* in, unsigned n, unsigned* where) {
     if (where != nullptr) {
@@ -182,7 +182,7 @@ verdict fence_empties_l1(const engine::evidence&) {
                 of_all(fenced.words) + " words are old ones by ld.ca behind __threadfence() on both sides");
 }
 
-// Each block reads all words, so that they are in its multiprocessor's cache, and counts those that are not as they ought to be.
+// Each block reads all words, so that they are in its multiprocessor's cache, and counts those that differ from `wanted`.
 __global__ void read_all(int* differing, const int* values, const int* wanted, unsigned n) {
     for (unsigned k = threadIdx.x; k < n; k += blockDim.x) {
         if (read<way::ca>(values + k * line_words) != (wanted == nullptr ? 0 : wanted[k])) {

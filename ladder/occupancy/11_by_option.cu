@@ -213,7 +213,7 @@ bool same(const engine::evidence& e, const std::vector<std::string>& options, co
     return code_of(e, options, kernel).at(0) == code_of(e, {}, other).at(0);
 }
 
-// `inner` where there is a ptxas that knows the device.
+// `inner` where there is a ptxas with the device's target.
 engine::check assembled(std::function<verdict(const engine::evidence&)> inner) {
     return [inner = std::move(inner)](const engine::evidence& e) {
         const auto& made = engine::assemble(memory_program(), name_of_target(target_of(e)), {});

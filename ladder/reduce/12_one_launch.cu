@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Step 12: one launch. Each block leaves its value and takes a ticket; the block with the last ticket reduces what all
-// have left. No second launch, which costs microseconds. (Beyond the lectures: 759 and 380 say that only a kernel
-// launch synchronises all blocks; here none waits for another, the last one just knows that it is the last.)
-// The ticket counter wraps to zero with the last ticket, so that the next launch finds it as this one did.
+// Step 12: one launch. Each block stores its value and takes a ticket; the block with the last ticket reduces the values of
+// all blocks. This saves a second launch, which costs microseconds. (Beyond the lectures: 759 and 380 say that only a kernel
+// launch synchronises all blocks; here no block waits for another, and the ticket tells the last one that it is the last.)
+// The ticket counter wraps to zero with the last ticket, ready for the next launch.
 #include "ladder/reduce/dispatch.cuh"
 #include "ladder/reduce/scratch.cuh"
 #include "ladder/reduce/shuffles.cuh"

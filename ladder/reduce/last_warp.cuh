@@ -11,7 +11,7 @@ inline constexpr const char* lockstep_verdict =
     "guaranteed by no architecture from Volta on; the race check shows the accesses that are left without an order";
 
 // Reduces scratch[0] to scratch[size - 1] (64 at most; what lies beyond the block's threads is the identity) into
-// scratch[0]. For tid < 32. Lanes above the result add what nobody reads; for that the scratch has 64 elements, always.
+// scratch[0]. For tid < 32. Lanes above the result write values that nothing reads, so the scratch has at least 64 elements.
 template <unsigned size, class T, class Op>
 __device__ void last_warp_in_lockstep(volatile T* scratch, unsigned tid) {
     const Op op;

@@ -13,7 +13,7 @@
 
 namespace warpfold::ladder::reduce::cub_peer {
 
-// The operator that CUB knows best, where it means the same as ours.
+// The operator that CUB specialises, where it means the same as ours.
 template <class Op>
 struct known_operator {
     using type = Op;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scan, step 3b: in place with two barriers, as the slide has it: the barriers stand in a loop that threads leave one
-// after the other, so that not all threads of the block come to each. (Parallel patterns "Possible Implementation".)
+// Scan, step 3b: in place with two barriers, as on the slide: the barriers are in a loop that threads leave one after
+// the other, so that not all threads of the block reach each barrier. (Parallel patterns "Possible Implementation".)
 #include <stdexcept>
 
 #include "ladder/engine/claims.hpp"
@@ -31,8 +31,8 @@ __global__ void work_inefficient_scan_kernel(const int* x, int* y, unsigned inpu
     }
 }
 
-// Not on a GPU: from Volta on a thread that has left the loop may be kept from the barrier behind it until its warp
-// follows, and the warp waits in the loop for that thread, for ever.
+// Not on a GPU: from Volta on a thread that has left the loop may not reach the next barrier until its warp follows, and the
+// warp waits in the loop for that thread: a deadlock.
 void run(const engine::stage& on) {
     if (!on.software) {
         throw std::runtime_error("not run on a GPU, where threads may wait for each other for ever");

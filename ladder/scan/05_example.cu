@@ -64,7 +64,7 @@ __global__ void rows_of_prescan(int* rows, int* indices, const int* g_idata) {
     }
 }
 
-// The inclusive form: up as before, then each sum of the tree is added to what stands half its span behind it.
+// The inclusive form: up as before, then each sum of the tree is added to the value half its span after it.
 __global__ void rows_of_post_scan(int* rows, const int* input) {
     __shared__ int xy[values];
     const unsigned tid = threadIdx.x;

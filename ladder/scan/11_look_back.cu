@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 11: decoupled look-back (Merrill and Garland, 2016), beyond the lectures: one launch, every element read and
-// written once. A block posts the sum of its tile, adds up what the tiles before it have posted until one of them knows
-// its whole prefix, and then posts its own.
+// written once. A block publishes the sum of its tile, adds the sums of the tiles before it until one of them has published
+// its whole prefix, and then publishes its own prefix.
 #include "ladder/engine/claims.hpp"
 #include "ladder/engine/launch.hpp"
 #include "ladder/scan/shuffle_scan.cuh"

@@ -62,7 +62,7 @@ __global__ void get_from_the_neighbour(int* out, const int* in, std::uint64_t n)
     if (i < n) {
         out[i] = others[threads - 1 - threadIdx.x];
     }
-    cluster.sync(); // nobody goes while somebody reads its memory
+    cluster.sync(); // no block ends while another reads its memory
 #else
     (void)out;
     (void)in;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Work in the default stream beside work in others: it keeps them apart, but for those that do not block; and the default
-// streams that threads have of their own. (759, "CUDA Streams: Creation", "Caveats".)
+// Work in the default stream beside work in others: it serialises them, except for non-blocking streams; and the default streams
+// of threads. (759, "CUDA Streams: Creation", "Caveats".)
 #include <future>
 #include <vector>
 

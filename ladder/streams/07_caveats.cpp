@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lecture's list of what keeps two streams apart when it is issued in between, one after the other; what the calls that
-// synchronise wait for; and what the end of a stream waits for. (759, "CUDA Streams: Caveats", "Synchronization Aspects",
+// The lecture's list of operations that serialise two streams when they are issued in between; what the calls that synchronise
+// wait for; and what the end of a stream waits for. (759, "CUDA Streams: Caveats", "Synchronization Aspects",
 // "Clean Up Phase".)
 #include <algorithm>
 #include <array>

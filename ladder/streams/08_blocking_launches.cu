@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When a launch returns: before its kernel is over, and after it where somebody watches, a debugger, a profiler, or
-// CUDA_LAUNCH_BLOCKING. Each in a process of its own, since that is asked for before the first call. (759 "Asynchronous
+// When a launch returns: before its kernel is over; after it under a debugger, a profiler, or CUDA_LAUNCH_BLOCKING. Each in a
+// process of its own, since these apply from the first call on. (759 "Asynchronous
 // Concurrent Execution".)
 #include <atomic>
 #include <chrono>
@@ -42,8 +42,8 @@ void CUDART_CB wait_at_the_gate(void* data) {
     }
 }
 
-// What the launch answers, whether the stream is then done, and what the wait for it answers. `held`: a function of the host
-// stands in the stream before the kernel until the stream was asked.
+// The codes of the launch, of a query whether the stream is done, and of the wait for it. `held`: a host function in the stream
+// before the kernel lasts until after the query.
 std::vector<std::int32_t> launch_and_ask(bool held) {
     int* word = nullptr;
     (void)cudaMalloc(&word, sizeof *word);

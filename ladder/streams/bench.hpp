@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the steps of the laboratory of streams share: the lecture's kernel, arrays on the host and on the device, streams and
-// events, and the calls that issue work, which note it for the timeline.
+// events, and the calls that issue work, which record it for the timeline.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -57,7 +57,7 @@ struct bench {
     bench& operator=(const bench&) = delete;
     ~bench();
 
-    int* in = nullptr; // of the host, page-locked but for the step without
+    int* in = nullptr; // of the host, page-locked unless `pageable`
     int* out = nullptr;
     const int* data = nullptr;           // the same as in, where pageable memory has it
     std::deque<own_stream> streams;      // blocking, as cudaStreamCreate makes them

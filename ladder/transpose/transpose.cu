@@ -16,7 +16,7 @@ namespace {
 constexpr int tile = 32;
 constexpr int rows = 8; // of a block: each thread moves four elements
 
-// Out of place; `in` is of height x width, `out` of width x height but for the copy.
+// Out of place; `in` is of height x width, `out` of width x height, except for the copy.
 using kernel = void (*)(float* out, const float* in, int width, int height);
 
 __device__ int column_of() { return static_cast<int>(blockIdx.x) * tile + static_cast<int>(threadIdx.x); }

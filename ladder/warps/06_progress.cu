@@ -38,8 +38,8 @@ __global__ void chain(const float* input, float* output, std::uint64_t n) {
     }
 }
 
-// A lock for the block: the lane that has it stands in the same loop as those of its warp that want it. The last to get
-// it leaves the sum of all.
+// A lock for the block: the lane that holds it is in the same loop as the lanes of its warp that wait for it. The last holder
+// stores the sum of all.
 __global__ void lock(const float* input, float* partial, std::uint64_t n) {
     __shared__ int taken;
     __shared__ float sum;

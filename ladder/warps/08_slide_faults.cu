@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Four reductions as slides have them, each with the fault that it has there, and what comes of it: no barrier where the slide
-// asks what it is for, a loop that stops before stride 1, a last warp of 33 threads, and a loop over the input that does not
-// look for its end. (759 "Reduction #1: Interleaved Addressing"; 380 "A better implementation", "Implicit Synchronization in a
+// Four reductions with the faults of their slides, and the consequences: no barrier where the slide asks for its purpose, a loop
+// that stops before stride 1, a last warp of 33 threads, and a loop over the input without a bounds check. (759 "Reduction #1: Interleaved Addressing"; 380 "A better implementation", "Implicit Synchronization in a
 // Warp", "Final Optimized Kernel"; Kharagpur "Reduction 7: Kernel".)
 #include <algorithm>
 #include <vector>
@@ -34,8 +33,8 @@ __global__ void without_barriers(const float* input, float* partial, std::uint64
     }
 }
 
-// As printed, but for where it begins: at blockDim.x the slide's first iteration reads behind what a block of one element a
-// thread has loaded.
+// As printed, except for its first stride: from blockDim.x on, the slide's first iteration reads past the elements that a block
+// of one element a thread has loaded.
 __global__ void stops_before_one(const float* input, float* partial, std::uint64_t n) {
     __shared__ float partial_sum[threads];
     const unsigned t = threadIdx.x;
@@ -77,7 +76,7 @@ __global__ void last_warp_of_33(const float* input, float* partial, std::uint64_
     }
 }
 
-// reduce7: "out-of-bounds check missing, see SDK code". Its input here is the beginning of an array that goes on behind it.
+// reduce7: "out-of-bounds check missing, see SDK code". Its input here is the beginning of a longer array.
 constexpr unsigned blocks_of_7 = 2;
 __global__ void without_a_bound(const float* g_idata, float* g_odata, std::uint64_t n) {
     __shared__ float sdata[threads];

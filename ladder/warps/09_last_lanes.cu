@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two things about the lanes of the last warp: what is left in its words where nobody asks for tid < s any more, and the
-// predicate by which a shuffle says whether there was a lane to read from. (587 "Single Warp Optimization"; 380 "Instruction
+// Two things about the lanes of the last warp: the values in its words without the condition tid < s, and the predicate of a
+// shuffle, which tells whether there was a lane to read from. (587 "Single Warp Optimization"; 380 "Instruction
 // (PTX)".)
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ladder of reductions under all checks, and what the ladders' faulty steps come to: each is wrong, or the checks find its
-// fault.
+// The ladder of reductions under all checks; and every faulty step of a ladder is wrong, or the checks find its fault.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,7 +17,7 @@ using ::warpfold::ladder::testing::loaded_engine;
 
 class ReductionsUnderAllChecks : public ::testing::TestWithParam<unsigned> {};
 
-// A step that is right by luck is found out where there is a last warp to race in; of all others nothing is found.
+// The checks find the race of a step that is right by luck if its block has a last warp to race in, and nothing in the others.
 TEST_P(ReductionsUnderAllChecks, FindTheLuckyOnesOnly) {
     for (const step_description& step : loaded_engine().steps("reduce")) {
         if (step.peer) {
@@ -55,7 +54,7 @@ TEST_P(ReductionsUnderAllChecks, FindTheLuckyOnesOnly) {
 
 INSTANTIATE_TEST_SUITE_P(Blocks, ReductionsUnderAllChecks, ::testing::Values(64u, 256u, 1024u));
 
-// No step is there for a fault that nothing shows here, but for stale caches: there are none.
+// Every fault shows here, except for stale caches: the software GPU has no caches.
 TEST(FaultySteps, AreWrongOrFoundOut) {
     std::set<std::string> faulty;
     std::set<std::string> unseen;

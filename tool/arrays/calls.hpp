@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the command asks of the library, with types that are known only when it runs, and what answers: the host's cores
-// in the command itself, a GPU in a shared library that it loads once it has chosen the CUDA runtime. No CUDA header.
+// Calls of the library with types that are known only at run time. The command links the calls on the host's cores; those on a
+// GPU are in a shared library that it loads after the CUDA runtime of its choice. No CUDA header.
 #pragma once
 
 #include <cstdint>

@@ -110,7 +110,7 @@ std::vector<std::string> ids_of(const std::vector<ladder::step_description>& ste
     return ids;
 }
 
-// Steps that take this one further, in the ladder's order: those that say so, and the one behind it.
+// Steps that take this one further, in the ladder's order: those that name it, and the one after it.
 std::vector<ladder::step_description> successors(const std::vector<ladder::step_description>& steps,
                                                  const std::string& id) {
     std::vector<ladder::step_description> out;
