@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A block's tile of consecutive elements, from memory into the registers of its threads, in one of two arrangements:
+// A block's tile of consecutive elements, from memory into the registers of its threads, in one of three arrangements:
 //   striped  items[k] of thread t is element k * threads + t: every load is of neighbours
-//   blocked  items[k] of thread t is element t * Items + k: a thread has neighbours, as a scan wants them
+//   blocked  items[k] of thread t is element t * Items + k: a thread has consecutive elements, as scans need them
+//   rows     items[r][j] of lane l in warp w is element ((w * Rows + r) * 32 + l) * Run + j: every load is a vector of
+//            Run consecutive elements beside those of the neighbouring lanes; a scan goes row by row
 // The block is one-dimensional; all its threads have to call these. `in` is a pointer or any random access object.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include "warpfold/detail/fold.hpp"
+#include "warpfold/block/exchange.cuh"
 #include "warpfold/gpu/core/run.cuh"
+#include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::block {
 
@@ -32,54 +36,57 @@ __device__ void load_vectors(const T* from, T (&items)[Items]) {
     detail::load_run(from + threadIdx.x * Items, items);
 }
 
-// Shared memory for a tile of Threads * Items elements that changes from one arrangement to the other. A gap of one
-// element after every 32 keeps lanes off each other's banks.
-template <class T, unsigned Threads, unsigned Items>
-struct exchange_storage {
-    static constexpr unsigned count = Threads * Items;
-    alignas(T) unsigned char element[(count + count / 32) * sizeof(T)];
-};
-
-// Striped to blocked, and back. One barrier each; another one has to come before `storage` is used again.
-template <class T, unsigned Threads, unsigned Items>
-__device__ void striped_to_blocked(T (&items)[Items], exchange_storage<T, Threads, Items>& storage) {
-    auto* const element = reinterpret_cast<T*>(storage.element);
-#pragma unroll
-    for (unsigned k = 0; k < Items; ++k) {
-        const unsigned at = k * Threads + threadIdx.x;
-        element[at + at / 32] = items[k];
-    }
-    __syncthreads();
-#pragma unroll
-    for (unsigned k = 0; k < Items; ++k) {
-        const unsigned at = threadIdx.x * Items + k;
-        items[k] = element[at + at / 32];
-    }
-}
-template <class T, unsigned Threads, unsigned Items>
-__device__ void blocked_to_striped(T (&items)[Items], exchange_storage<T, Threads, Items>& storage) {
-    auto* const element = reinterpret_cast<T*>(storage.element);
-#pragma unroll
-    for (unsigned k = 0; k < Items; ++k) {
-        const unsigned at = threadIdx.x * Items + k;
-        element[at + at / 32] = items[k];
-    }
-    __syncthreads();
-#pragma unroll
-    for (unsigned k = 0; k < Items; ++k) {
-        const unsigned at = k * Threads + threadIdx.x;
-        items[k] = element[at + at / 32];
-    }
-}
-
-// Elements from `first` on, blocked: loaded striped and exchanged, so that every load is of neighbours whatever Items
-// and the address are. One barrier; another one has to come before `storage` is used again. The block has Threads
-// threads.
+// Elements from `first` on, blocked: loaded striped and exchanged, so that every load is of neighbours for any Items
+// and any address. One barrier; another one has to come before `storage` is used again. The block has Threads threads.
 template <unsigned Threads, class In, class T, unsigned Items>
 __device__ void load_blocked(const In& in, std::uint64_t first, std::uint64_t n, const T& missing, T (&items)[Items],
                              exchange_storage<T, Threads, Items>& storage) {
     load_striped(in, first, n, missing, items);
     striped_to_blocked(items, storage);
+}
+
+// The number in the tile of the calling thread's first element, in rows; its run in row r begins r * 32 * Run further
+// on. `rows`: how many a warp has.
+template <unsigned Run>
+__device__ unsigned place_in_rows(unsigned rows) {
+    return (threadIdx.x / warp::lanes * rows * warp::lanes + threadIdx.x % warp::lanes) * Run;
+}
+
+// Elements from `first` on, in rows. A run that is all there, behind a pointer and aligned to run_alignment<T, Run> is
+// one access; other elements are loaded one by one, and `missing` stands for those that are not before `n`.
+template <class In, class T, unsigned Rows, unsigned Run>
+__device__ void load_rows(const In& in, std::uint64_t first, std::uint64_t n, const T& missing, T (&items)[Rows][Run]) {
+#pragma unroll
+    for (unsigned r = 0; r < Rows; ++r) {
+        const std::uint64_t at = first + place_in_rows<Run>(Rows) + r * (warp::lanes * Run);
+        if constexpr (std::is_same_v<In, const T*> || std::is_same_v<In, T*>) {
+            if (at + Run <= n && reinterpret_cast<std::uintptr_t>(in + at) % run_alignment<T, Run> == 0) {
+                detail::load_run(in + at, items[r]);
+                continue;
+            }
+        }
+#pragma unroll
+        for (unsigned j = 0; j < Run; ++j) {
+            items[r][j] = at + j < n ? static_cast<T>(in[at + j]) : missing;
+        }
+    }
+}
+
+// Starts to copy a warp's tile of 32 * Rows runs into shared memory, past the registers where the card can (compute
+// capability 8.0). `from` is aligned to run_alignment<T, Run>. The tile is there behind await_copies().
+template <class T, unsigned Run, unsigned Rows>
+__device__ void start_copy(const T* from, const warp_runs<T, Run, Rows>& to) {
+#pragma unroll
+    for (unsigned r = 0; r < Rows; ++r) {
+        detail::fetch_run<T, Run>(from + (r * warp::lanes + threadIdx.x % warp::lanes) * Run, to.in_row(r));
+    }
+    detail::close_runs();
+}
+// Waits for all copies that the calling warp has started, but for the last `Pending` ones.
+template <unsigned Pending = 0>
+__device__ void await_copies() {
+    detail::await_runs_but<Pending>();
+    __syncwarp();
 }
 
 } // namespace warpfold::block

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A block's tile of consecutive elements, from the registers of its threads into memory: the other way of load.cuh.
+// A block's tile of consecutive elements, from the registers of its threads into memory. load.cuh describes the
+// arrangements.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,27 @@ __device__ void store_blocked(const Out& out, std::uint64_t first, std::uint64_t
                               exchange_storage<T, Threads, Items>& storage) {
     blocked_to_striped(items, storage);
     store_striped(out, first, n, items);
+}
+
+// Items in rows, to out[first] and on; nothing is written to out[n] or behind. A run is one access as in load_rows().
+template <class Out, class T, unsigned Rows, unsigned Run>
+__device__ void store_rows(const Out& out, std::uint64_t first, std::uint64_t n, const T (&items)[Rows][Run]) {
+#pragma unroll
+    for (unsigned r = 0; r < Rows; ++r) {
+        const std::uint64_t at = first + place_in_rows<Run>(Rows) + r * (warp::lanes * Run);
+        if constexpr (std::is_same_v<Out, T*>) {
+            if (at + Run <= n && reinterpret_cast<std::uintptr_t>(out + at) % run_alignment<T, Run> == 0) {
+                detail::store_run(out + at, items[r]);
+                continue;
+            }
+        }
+#pragma unroll
+        for (unsigned j = 0; j < Run; ++j) {
+            if (at + j < n) {
+                out[at + j] = items[r][j];
+            }
+        }
+    }
 }
 
 } // namespace warpfold::block

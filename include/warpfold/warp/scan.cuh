@@ -8,17 +8,34 @@ namespace warpfold::warp {
 
 // op(v0, op(v1, ... v[lane])) in the order of the lanes, v the lanes' values. The whole warp has to call it. Five
 // shuffles of each word of A; only neighbours are combined, so that `op` need not commute, and it needs no identity.
-template <class A, class Op>
+// With fewer `Lanes`, fewer shuffles: then only the first `Lanes` lanes have a result.
+template <unsigned Lanes = lanes, class A, class Op>
 __device__ A inclusive_scan(A value, const Op& op) {
     const unsigned which = threadIdx.x % lanes;
 #pragma unroll
-    for (unsigned distance = 1; distance < lanes; distance *= 2) {
+    for (unsigned distance = 1; distance < Lanes; distance *= 2) {
         const A before = shuffle_up(value, distance);
         if (which >= distance) {
             value = op(before, value);
         }
     }
     return value;
+}
+
+// `Count` such scans side by side, which takes about as long as one: no scan waits for another's shuffle.
+template <class A, unsigned Count, class Op>
+__device__ void inclusive_scan_each(A (&values)[Count], const Op& op) {
+    const unsigned which = threadIdx.x % lanes;
+#pragma unroll
+    for (unsigned distance = 1; distance < lanes; distance *= 2) {
+#pragma unroll
+        for (unsigned k = 0; k < Count; ++k) {
+            const A before = shuffle_up(values[k], distance);
+            if (which >= distance) {
+                values[k] = op(before, values[k]);
+            }
+        }
+    }
 }
 
 // The same in segments: a lane where `head` is true begins one, and so does lane 0. `heads` becomes the lanes that are

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// What a scan may be told behind its operation, and what it comes to for a target: the type in which it folds, the
+// initial value, the direction and where segments begin.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/error.hpp"
+#include "warpfold/operation.hpp"
+
+namespace warpfold {
+
+namespace detail {
+
+template <class Range>
+using pointer_into = decltype(std::data(std::declval<const Range&>()));
+
+} // namespace detail
+
+struct reversed_order {};
+
+// The elements are visited from the last to the first, as if `in` and `out` were reversed.
+inline constexpr reversed_order reversed{};
+
+// A segment begins at every k where flags[k] is true, and at 0. `Flags` is a pointer or any random access object, or
+// the flags are a range.
+template <class Flags>
+struct heads {
+    WARPFOLD_HD explicit constexpr heads(const Flags& flags_) : flags(flags_) {}
+    template <class Range>
+    requires std::is_same_v<Flags, detail::pointer_into<Range>>
+    explicit constexpr heads(const Range& range) : flags(std::data(range)) {}
+
+    Flags flags;
+};
+template <class Range>
+heads(const Range&) -> heads<detail::pointer_into<Range>>; // no copy of a range,
+template <class Flags>
+heads(const Flags&&) -> heads<Flags>; // unless it would be gone
+
+// Segments begin at begins[0] <= begins[1] <= ... <= begins[count - 1], and at 0. Equal ones are empty segments;
+// begins that are n or more are allowed and change nothing. `Begins` is a pointer or any random access object, or they
+// are a range. Where they decrease it is not said which elements begin segments.
+template <class Begins>
+struct offsets {
+    WARPFOLD_HD constexpr offsets(const Begins& begins_, std::uint64_t count_) : begins(begins_), count(count_) {}
+    template <class Range>
+    requires std::is_same_v<Begins, detail::pointer_into<Range>>
+    constexpr offsets(const Range& range, std::uint64_t count_) : begins(std::data(range)), count(count_) {}
+    template <class Range>
+    requires std::is_same_v<Begins, detail::pointer_into<Range>>
+    explicit constexpr offsets(const Range& range) : begins(std::data(range)), count(std::size(range)) {}
+
+    Begins begins;
+    std::uint64_t count;
+};
+template <class Range>
+offsets(const Range&, std::uint64_t) -> offsets<detail::pointer_into<Range>>;
+template <class Begins>
+offsets(const Begins&&, std::uint64_t) -> offsets<Begins>;
+template <class Range>
+offsets(const Range&) -> offsets<detail::pointer_into<Range>>;
+
+namespace detail {
+
+struct no_segments {};
+struct no_initial {};
+
+template <class X>
+struct segments_in {
+    static constexpr bool there = false;
+};
+template <class Flags>
+struct segments_in<heads<Flags>> {
+    static constexpr bool there = true;
+};
+template <class Begins>
+struct segments_in<offsets<Begins>> {
+    static constexpr bool there = true;
+};
+
+template <class X>
+inline constexpr bool is_initial_v = !segments_in<X>::there && !std::is_same_v<X, reversed_order>;
+
+// A target's view of how to scan. `first` is the value in front of each segment, or no_initial where nothing is.
+template <class A, class First, class Segments, bool Inclusive, bool Reversed>
+struct scan_options {
+    using value = A;
+    static constexpr bool inclusive = Inclusive;
+    static constexpr bool reverse = Reversed;
+    static constexpr bool has_first = !std::is_same_v<First, no_initial>;
+    static constexpr bool segmented = segments_in<Segments>::there;
+
+    First first;
+    Segments segments;
+};
+
+// The type of the elements that `Out` points to; void where it is an object that only takes values.
+template <class Out>
+struct written {
+    using type = void;
+};
+template <class Out>
+requires std::is_reference_v<decltype(std::declval<const Out&>()[std::uint64_t{}])>
+struct written<Out> {
+    using type = element_t<Out>;
+};
+template <class Out>
+using written_t = typename written<Out>::type;
+
+// Sums and products are folded in the type of the output's elements, other operations as the operation says.
+template <class Op, class X, class U>
+struct scan_value {
+    using type = accumulator_t<Op, X>;
+};
+template <class Op, class X, class U>
+requires(!std::is_void_v<U> &&
+         (std::is_base_of_v<sum, Op> || std::is_base_of_v<product, Op>)) struct scan_value<Op, X, U> {
+    using type = U;
+};
+template <class Op, class In, class Map, class Out>
+using scan_value_t = typename scan_value<Op, mapped_t<In, Map>, written_t<Out>>::type;
+
+inline void check_segments(const no_segments&, std::uint64_t, const char*) {}
+template <class Flags>
+void check_segments(const heads<Flags>& given, std::uint64_t n, const char* call) {
+    detail::check_array(given.flags, n, call);
+}
+template <class Begins>
+void check_segments(const offsets<Begins>& given, std::uint64_t, const char* call) {
+    detail::check_array(given.begins, given.count, call);
+}
+
+// Throws where two arrays overlap otherwise than element on element.
+template <class In, class Out>
+void check_overlap(const In& in, const Out& out, std::uint64_t n, const char* call) {
+    if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
+        const auto a = reinterpret_cast<std::uintptr_t>(in);
+        const auto b = reinterpret_cast<std::uintptr_t>(out);
+        const bool apart = a + n * sizeof(*in) <= b || b + n * sizeof(*out) <= a;
+        if (!apart && (a != b || sizeof(*in) != sizeof(*out))) {
+            throw invalid_argument(std::string("warpfold: ") + call +
+                                   ": input and output overlap; they may be the same array, or have nothing in common");
+        }
+    }
+}
+
+} // namespace detail
+} // namespace warpfold

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The tile prefix of short scans: every tile reads the totals of all tiles before it at once, each warp those of one
+// group. No tile waits for more than one step from block to block.
+//
+// Few tiles have a private mailbox for each pair of writer and reader. The reader empties it, and at the end nothing has
+// to be counted. With more tiles all readers share the writer's mailbox, count themselves off, and the last one empties
+// all mailboxes.
+#pragma once
+
+#include "warpfold/gpu/scan/tile_prefix.cuh"
+
+namespace warpfold::detail {
+
+template <class A>
+class all_tiles_prefix {
+public:
+    static constexpr unsigned most_tiles = warp::lanes * tiles_in_group + 1;
+
+    struct storage {
+        alignas(A) unsigned char of_group[warp::lanes * sizeof(A)];
+    };
+
+    // Bytes of memory: a counter and the mailboxes.
+    static std::size_t bytes(unsigned tiles, bool with_private) {
+        return tiles == 1 ? 0 : 16 + (with_private ? mailboxes_before(tiles) : tiles) * sizeof(mailbox<A>);
+    }
+
+    __device__ all_tiles_prefix(void* memory, bool with_private, storage& shared)
+        : left_(static_cast<unsigned*>(memory)),
+          mailboxes_(reinterpret_cast<mailbox<A>*>(static_cast<unsigned char*>(memory) + 16)),
+          of_group_(reinterpret_cast<A*>(shared.of_group)),
+          private_(with_private) {}
+
+    __device__ void publish(const A& total) const {
+        const unsigned tile = blockIdx.x;
+        if (private_) {
+            for (unsigned reader = tile + 1 + threadIdx.x; reader < gridDim.x; reader += blockDim.x) {
+                post_total(&mailboxes_[mailboxes_before(reader) + tile], total);
+            }
+        } else if (threadIdx.x == 0 && tile + 1 < gridDim.x) {
+            post_total(&mailboxes_[tile], total);
+        }
+    }
+
+    template <class First, class Op>
+    __device__ A before(const A& total, const First& first, const Op& op) {
+        const unsigned tile = blockIdx.x, groups = (tile + tiles_in_group - 1) / tiles_in_group;
+        const unsigned warps = blockDim.x / warp::lanes, lane = threadIdx.x % warp::lanes;
+        auto* const mine = private_ ? mailboxes_ + mailboxes_before(tile) : mailboxes_;
+        for (unsigned g = threadIdx.x / warp::lanes; g < groups; g += warps) {
+            const unsigned count = min(tiles_in_group, tile - g * tiles_in_group);
+            auto* const source = &mine[g * tiles_in_group + lane];
+            A of_tile = total;
+            if (lane < count) {
+                box_words<A> words{};
+                of_tile = words.wait(source);
+                if (private_) {
+                    detail::empty_box(source);
+                }
+            }
+            __syncwarp();
+            of_tile = fold_lanes(of_tile, count, op);
+            if (lane == 0) {
+                of_group_[g] = of_tile;
+            }
+        }
+        __syncthreads();
+        if (!private_ && threadIdx.x == 0) {
+            left_before_ = atomicAdd(left_, 1u);
+        }
+        constexpr bool has_first = !std::is_same_v<First, no_initial>;
+        if (tile == 0) {
+            if constexpr (has_first) {
+                return first;
+            }
+            return total;
+        }
+        A earlier = fold_lanes(of_group_[lane < groups ? lane : groups - 1], groups, op);
+        if constexpr (has_first) {
+            earlier = op(first, earlier);
+        }
+        return warp::shuffle(earlier, 0);
+    }
+
+    __device__ void release() const {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        if (!private_ && threadIdx.x < warp::lanes && warp::shuffle(left_before_, 0) + 1 == gridDim.x) {
+            for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
+                detail::empty_box(&mailboxes_[k]);
+            }
+            if (lane == 0) {
+                atomicExch(left_, 0u);
+            }
+        }
+    }
+
+private:
+    // With private mailboxes a tile has one for each tile before it; so many stand before its own.
+    __host__ __device__ static constexpr unsigned mailboxes_before(unsigned tile) { return tile * (tile - 1) / 2; }
+
+    unsigned* left_;
+    mailbox<A>* mailboxes_;
+    A* of_group_;
+    bool private_;
+    unsigned left_before_ = 0; // in thread 0: so many tiles had read their mailboxes before this one
+};
+
+} // namespace warpfold::detail
