@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel of one's own with warpfold's building blocks: mean and variance of each row of a matrix, one block a row.
+// A user's kernel with warpfold's building blocks: mean and variance of each row of a matrix, one block per row.
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ struct moments {
     float count, mean, squares; // squares: the sum of squared distances from the mean
 };
 
-// Of two parts of the data together. Associative up to rounding; it has no identity that a block would need.
+// Combines two parts of the data. Associative up to rounding. block::reduce needs no identity.
 struct together {
     __device__ moments operator()(const moments& a, const moments& b) const {
         const float count = a.count + b.count, apart = b.mean - a.mean;

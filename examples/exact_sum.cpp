@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sum of the numbers in a file, one behind the other in text: correctly rounded, whatever their order and their
-// size, and beside it what adding one to the other gives.
+// The correctly rounded sum of the numbers in a text file, for any order and size, beside the sum of a plain loop.
 //   example_exact_sum FILE
 #include <cstdio>
 #include <exception>

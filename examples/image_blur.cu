@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Blurs a grey image (PGM, 8 bits) with a Gaussian on a GPU: image_blur [in.pgm [out.pgm]]. Without a file it draws a
-// white square on black, and blurs that.
+// Blurs a grey image (PGM, 8 bits) with a Gaussian on a GPU: image_blur [in.pgm [out.pgm]]. Without a file it blurs a
+// white square on black.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Balances of accounts: the bookings of all accounts stand one behind the other, and each account begins with its
-// opening balance of 100. One call gives the balance after every booking.
+// Balances of accounts. The bookings of all accounts are in one array, and each account begins with a balance of 100.
+// One call computes the balance after every booking.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -22,7 +22,7 @@ T* on_device(const std::vector<T>& from) {
 
 int main() {
     try {
-        // Account a has a + 1 bookings, of +3 and -1 in turns.
+        // Account a has a + 1 bookings, alternating +3 and -1.
         std::vector<int> bookings;
         std::vector<std::uint64_t> begins;
         for (unsigned account = 0; account < 300; ++account) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sum, extremes and a histogram of a file of raw floats of any size: it passes through the GPU in chunks, so that it
-// may be larger than the GPU's memory, and than the host's.
-//   example_sum_of_a_large_file [FILE]   without a file one is made, used and taken away again
+// Sum, extremes and a histogram of a file of raw floats of any size. It passes through the GPU in chunks, so it may be
+// larger than the GPU's memory and the host's.
+//   example_sum_of_a_large_file [FILE]   without FILE, a temporary file is used
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// 0, 0.5, 1, ..., 499.5, and again, a million in all.
+// 0, 0.5, 1, ..., 499.5, repeated; a million elements.
 std::string made_file() {
     std::string name = "numbers_XXXXXX";
     const int descriptor = ::mkstemp(name.data());

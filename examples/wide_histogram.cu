@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A histogram too wide for one block's shared memory: 60,000 bins of waiting times, and what it tells of their
-// quantiles.
+// A histogram too wide for one block's shared memory: 60,000 bins of waiting times, and their quantiles.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -10,7 +9,7 @@
 
 using namespace warpfold;
 
-// The k-th waiting time in microseconds, exponentially distributed with a mean of 4,000; every thousandth is not known.
+// The k-th waiting time in microseconds, exponentially distributed with a mean of 4,000; every thousandth is NaN.
 struct waiting_time {
     __host__ __device__ float operator[](std::uint64_t k) const {
         const auto mixed = static_cast<std::uint32_t>((k + 1) * 0x9E3779B97F4A7C15ull >> 32);
@@ -22,7 +21,7 @@ int main() {
     constexpr std::uint64_t samples = 1000000;
     constexpr unsigned bins = 60000;
     try {
-        // Samples need no array: anything with operator[] serves. The counts come back as a vector.
+        // Samples may be any object with operator[]. The counts are returned as a vector.
         const auto counts = histogram(gpu{}, waiting_time{}, samples, even_bins(0.0f, 60000.0f, bins));
         std::uint64_t known = 0;
         for (const std::uint64_t count : counts) {

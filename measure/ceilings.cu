@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The read ceiling: many 16-byte loads, whose values are folded only so far that the compiler cannot drop them, in the
-// best of several shapes. The copy ceiling: cudaMemcpyAsync from device to device.
+// The read ceiling: the best of several shapes of a kernel of 16-byte loads, whose values are folded only so that the
+// compiler cannot remove them. The copy ceiling: cudaMemcpyAsync from device to device.
 #include <algorithm>
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-// Words that differ, so that no pattern helps the memory or the power budget.
+// Varying words, so that no pattern helps the memory or the power budget.
 __global__ void fill(uint4* words, std::uint64_t count) {
     const std::uint64_t k = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
     if (k < count) {
@@ -23,8 +23,8 @@ __global__ void fill(uint4* words, std::uint64_t count) {
     }
 }
 
-// Each block reads tiles of threads * Unrolled words, all of a thread's loads in flight together; writes only if they
-// fold to an unlikely value.
+// Each block reads tiles of threads * Unrolled words, with all loads of a thread in flight together. It writes only if
+// they fold to an unlikely value.
 template <unsigned Unrolled>
 __global__ void __launch_bounds__(threads)
     read_all(const uint4* words, std::uint64_t count, unsigned unlikely, unsigned* out) {
@@ -79,7 +79,7 @@ ceilings measure_ceilings(const stream& on, timer& clock, unsigned multiprocesso
         static_cast<uint4*>(from.data()), result.bytes / 16);
     WARPFOLD_CUDA_CHECK(cudaGetLastError());
     auto* const folded = static_cast<unsigned*>(out.data());
-    // The ceiling is the best of several shapes: one tile a block, and blocks that stay.
+    // Shapes: one tile per block, and persistent blocks.
     for (const unsigned blocks : {0u, multiprocessors * 4, multiprocessors * 8}) {
         result.read_gb_per_s = std::max({result.read_gb_per_s, read_rate<2>(on, clock, from, folded, blocks, how),
                                          read_rate<4>(on, clock, from, folded, blocks, how),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the device's memory gives at best: reading only, and copying. Every share of a ceiling is of one measured in the
+// The device's best memory bandwidth, for reading and for copying. A share of a ceiling refers to the ceiling of the
 // same run.
 #pragma once
 
@@ -17,7 +17,7 @@ struct ceilings {
 };
 
 // Measures over `bytes` of fresh memory (the copy uses half of it to read and half to write), cold, medians. Throws
-// cuda_error, also where the memory is not there.
+// cuda_error, also if the memory is not available.
 [[nodiscard]] ceilings measure_ceilings(const stream& on, timer& clock, unsigned multiprocessors, std::size_t bytes,
                                         const effort& how);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA errors as exceptions: the failing call, where it stands, and what the runtime says.
+// CUDA errors as exceptions: the failing call, its source line, and the runtime's message.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Sets Nsight Compute's counters beside those of the software GPU, launch by launch, as a Markdown table.
+"""Compares Nsight Compute's counters with those of the software GPU, launch by launch, as a Markdown table.
 
     compare_ncu.py --ncu DIRECTORY --softgpu LADDER.json [--notes NOTES.json] [--facts facts.json] > TABLE.md
-    compare_ncu.py --metrics        the metrics to take, as ncu's --metrics wants them
+    compare_ncu.py --metrics        the list for ncu's option --metrics
 
-DIRECTORY holds one STEP.csv a step (ncu --csv --page raw); LADDER.json is what `warpfold ladder reduce --json` wrote on
-the software GPU at the same n, block and type. NOTES.json, {"STEP": "why"}, explains differences. Exit status: 0, 1
-where a difference has no note, 2 where the input cannot be used.
+DIRECTORY holds one STEP.csv per step (ncu --csv --page raw). LADDER.json is the output of `warpfold ladder reduce
+--json` on the software GPU at the same n, block and type. NOTES.json, {"STEP": "why"}, explains differences. Exit
+status: 0, 1 if a difference has no note, 2 if the input cannot be used.
 """
 import argparse
 import csv
@@ -16,7 +16,7 @@ import pathlib
 import re
 import sys
 
-# Our counter, and the metric that Nsight Compute defines alike.
+# Our counter, and Nsight Compute's metric with the same definition.
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -45,7 +45,7 @@ HEADS = {
 
 
 class BadInput(Exception):
-    """What cannot be used, in one line."""
+    """The input cannot be used; the message is one line."""
 
 
 def base_name(kernel):
@@ -71,7 +71,7 @@ def extent(text):
 
 
 def figure(text):
-    """A value of ncu's CSV: an integer, or None where ncu has none (n/a, nan)."""
+    """A value of ncu's CSV: an integer, or None for n/a and nan."""
     try:
         return round(float(text.replace(",", "")))
     except ValueError:
@@ -102,7 +102,7 @@ def read_ncu(path):
 
 
 def matching(ours, theirs):
-    """For each of our launches the ncu launch of the first reduction there, by name and shape in order, or None."""
+    """For each of our launches the matching ncu launch of the first reduction, by name, shape and order, or None."""
     out, at = [], 0
     for launch in ours:
         wanted = (base_name(launch["kernel"]), launch["grid"], launch["block"])

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compile_time.py [--nvcc NVCC] [--runs N]: what one call of the library adds to the compilation of a file, beside CUB.
+"""compile_time.py [--nvcc NVCC] [--runs N]: the compile time that one call of the library adds to a file, beside CUB's.
 
-Seconds of the compiler's processes (user and system) above those of a file with an empty kernel, medians, for
-sm_90. The library's files hold the call on a GPU alone.
+Medians of the compiler's processor time (user and system) above that of a file with an empty kernel, in seconds, for
+sm_90. The library's files hold the GPU call only.
 """
 import argparse
 import datetime

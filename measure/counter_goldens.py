@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Takes the golden counters of tests/counters with Nsight Compute, on a machine with a GPU.
+"""Records the golden counters of tests/counters with Nsight Compute, on a machine with a GPU.
 
     counter_goldens.py --program COUNTER_PROGRAM --out tests/counters/golden/CARD.json [--facts facts.json]
                        [--work FOLDER] [--seconds N]
 
-Runs the program once by itself (it checks what its kernels compute) and then under ncu, once for each group of metrics;
-a group that ncu does not finish is left out, and said. Metrics that this ncu does not know are left out, and said.
-FOLDER keeps ncu's own tables. Exit status: 0, 1 where a group is missing, 2 where nothing could be taken.
+Runs the program once by itself (it checks the results of its kernels) and then under ncu, once per group of metrics.
+Groups that ncu does not finish and metrics that it does not have are skipped and reported. FOLDER keeps ncu's own
+tables. Exit status: 0, 1 if a group is missing, 2 if nothing was recorded.
 """
 import argparse
 import csv
@@ -19,7 +19,7 @@ import time
 
 from compare_ncu import METRICS, BadInput, base_name, extent, figure
 
-# Our counter, and the metrics of which Nsight Compute's is the sum.
+# Our counter, and the Nsight Compute metrics whose sum it equals.
 L1 = "l1tex__t_{}_pipe_lsu_mem_{}_op_{}.sum"
 COUNTERS = {ours: [theirs] for ours, theirs in METRICS.items()}
 COUNTERS.update({
@@ -33,11 +33,11 @@ COUNTERS.update({
     "shared_atomic_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
     "shared_atomic_bank_conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum"],
 })
-# Counted by instructions that ncu adds to the kernel: a run of its own.
+# ncu counts these with inserted instructions: a separate run.
 PATCHED = {
     "divergent_branches": ["smsp__sass_branch_targets_threads_divergent.sum"],
 }
-# Not compared; of use to whoever looks for the cause of a difference. The bytes count what several lanes ask for once.
+# Not compared; useful to find the cause of a difference. Bytes that several lanes request count once.
 BESIDE = [
     "smsp__sass_data_bytes_mem_global_op_ld.sum",
     "smsp__sass_data_bytes_mem_global_op_st.sum",
@@ -65,7 +65,7 @@ BESIDE = [
 
 
 def known_metrics(ncu, chip):
-    """The names that this ncu has for a chip, without suffixes; None where it does not say."""
+    """This ncu's metric names for a chip, without suffixes; None if unknown."""
     found = set()
     for command in ([ncu, "--query-metrics", "--chips", chip], [ncu, "--query-metrics"]):
         try:
@@ -79,7 +79,7 @@ def known_metrics(ncu, chip):
 
 
 def usable_of(metrics, known):
-    """Splits metrics into those that are known (all, where nothing is), or taken for the ladder too, and the others."""
+    """Splits metrics into known ones (all, if nothing is known) and those of the ladder, and the others."""
     have = [m for m in metrics if known is None or m.rsplit(".", 1)[0] in known or m in METRICS.values()]
     return have, [m for m in metrics if m not in have]
 
@@ -100,7 +100,7 @@ def read_table(path, metrics):
 
 
 def take(options, names, label, metrics, seconds):
-    """One run under ncu: {case: {metric: value}} with kernel and shape, or the reason why there is none."""
+    """One run under ncu: {case: {metric: value}} with kernel and shape, or the reason for failure."""
     table = options.work / f"counters-{label}.csv"
     command = [options.ncu, "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
                "--metrics", ",".join(metrics), "--log-file", str(table), str(options.program)]

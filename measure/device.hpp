@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is owned on the device, each thing freed with its holder: memory, a stream, an event.
+// Owners of device memory, a stream, an event.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@
 
 namespace warpfold::measure {
 
-// Device memory; 0 bytes hold nothing. Throws cuda_error where the device has not so much.
+// Device memory; 0 bytes allocate nothing. Throws cuda_error if the device has less.
 class device_memory {
 public:
     device_memory() = default;
@@ -65,7 +65,7 @@ public:
     void record(cudaStream_t on) const { WARPFOLD_CUDA_CHECK(cudaEventRecord(handle_, on)); }
     void synchronize() const { WARPFOLD_CUDA_CHECK(cudaEventSynchronize(handle_)); }
 
-    // Seconds from `from` to this event, both of which have happened.
+    // Seconds from `from` to this event. Both are complete.
     [[nodiscard]] double seconds_since(const event& from) const {
         float milliseconds = 0;
         WARPFOLD_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, from.handle_, handle_));

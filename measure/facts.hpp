@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the runtime says of the current device.
+// Properties of the current device.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct device_facts {
     std::string driver, runtime; // "13.0"; "unknown" where the runtime does not say
 };
 
-// Throws cuda_error where there is no device.
+// Throws cuda_error if there is no device.
 [[nodiscard]] device_facts current_device();
 
 // Blocks of `threads` that the whole device holds at once, by its limits on threads and blocks.

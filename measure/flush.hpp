@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Empties the L2 cache of what a measurement is about to read, and leaves nothing in it that has to be written back.
+// Evicts the data of a measurement from the L2 cache, and leaves no dirty lines in it.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace warpfold::measure {
 
 class l2_flush {
 public:
-    // Takes a buffer of four times the cache, at least 64 MiB. Throws cuda_error where the memory is not there.
+    // Allocates a buffer of four times the cache, at least 64 MiB. Throws cuda_error.
     explicit l2_flush(std::size_t l2_bytes);
 
-    // Enqueues a kernel that reads the whole buffer: clean lines push out all others.
+    // Enqueues a kernel that reads the whole buffer: clean lines replace all others.
     void run(const stream& on);
 
 private:

@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# ./dev gpu [MINUTES] [STAGES]: everything that is taken on a machine with a GPU, in one go and without a network.
-#   MINUTES  for all of it, 9 where none are given: what does not fit is cut off, and the log says so
-#   STAGES   facts build ladder ladders sanitize ncu counters library; ladder, sanitize and ncu where none is named. facts
-#            always runs, build wherever a stage needs more than programs of its own. ladders: all of them once, reduce
-#            on 2^24 elements, with the pages and plots made of it, and under compute-sanitizer; ladder: the same
-#            without the sanitizer, after reduce on nine shapes
-# Leaves in $OUT, or in build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
-# ladders.tar.gz, sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz, ncu's own
-# tables, and library.tar.gz.
-# measure/results_tables.py and measure/compare_ncu.py make docs/results/ from them.
+# ./dev gpu [MINUTES] [STAGES]: takes all measurements on a machine with a GPU, without a network.
+#   MINUTES  time limit for everything, default 9; the log reports what was cut off
+#   STAGES   default: ladder sanitize ncu
+#     facts      the card and the system; always runs
+#     build      the tree; runs if a stage needs it
+#     ladder     reduce in nine shapes, then all ladders once, with pages and plots
+#     ladders    all ladders once (reduce on 2^24 elements), with pages and plots, and under compute-sanitizer
+#     sanitize   the steps of reduce under compute-sanitizer
+#     ncu        the steps of reduce under Nsight Compute
+#     counters   golden counters for tests/counters
+#     library    the library's tests, compute-sanitizer, benchmarks beside the peers
+#     compare    the library's benchmarks of this tree and of the older tree in .baseline/, alternately, and the ratio of
+#                their times; COMPARE="scan reduce" selects benchmarks
+# Output in $OUT, default build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
+# ladders.tar.gz, sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz (ncu's own
+# tables), library.tar.gz. docs/measuring.md makes docs/results/ from them.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,8 +28,8 @@ fi
 stages=" ${*:-ladder sanitize ncu} "
 for stage in $stages; do
     case $stage in
-        facts | build | ladder | ladders | sanitize | ncu | counters | library) ;;
-        *) echo "gpu: there is no stage '$stage': facts build ladder ladders sanitize ncu counters library" >&2; exit 2 ;;
+        facts | build | ladder | ladders | sanitize | ncu | counters | library | compare) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder ladders sanitize ncu counters library compare" >&2; exit 2 ;;
     esac
 done
 out=${OUT:-$root/build/gpu/out}
@@ -41,7 +47,7 @@ trap 'exec >&- 2>&-; wait $log_writer' EXIT
 
 say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
 
-# within SECONDS COMMAND...: at most so long, and never past the end of the whole session.
+# within SECONDS COMMAND...: with a time limit, and never beyond the end of the session.
 within() {
     local limit=$1 left=$((deadline - SECONDS)) status
     shift
@@ -58,7 +64,7 @@ within() {
     return $status
 }
 
-# Packages that a machine without a network was given along: unpacked beside the build, not over the system.
+# Unpacks the packages of .gpu-debs/ beside the build, not into the system.
 bring_packages() {
     local prefix=$preset_dir/packages deb libraries
     ls .gpu-debs/*.deb >/dev/null 2>&1 || return 0
@@ -113,7 +119,7 @@ build() {
     grep -E '^-- (nvcc|No nvcc)' "$work/configure.log"
     NINJA_STATUS='[%f/%t %es] ' within 420 ninja -k 0 -C "$preset_dir" warpfold_command >"$work/build.log" 2>&1 ||
         { grep -E -A20 'error|FAILED' "$work/build.log" | head -n 60; cp "$work/build.log" "$out"; say "the build failed"
-        [ -x "$tool" ] && [ -e "$preset_dir/lib/libwarpfold_ladder.so" ] || exit 1
+        [ -x "$tool" ] && [ -e "$preset_dir/lib/libwarpfold_ladder_reduce.so" ] || exit 1
         say "going on with what was built"; }
     say "built"
     within 20 "$tool" devices
@@ -143,17 +149,17 @@ all_ladders() {
     say "ladders: all"
 }
 
-# Where one of them has taken the others with it: each in a process of its own, and what they leave put together.
+# If one ladder crashed the others: each in a process of its own, and their output merged.
 one_by_one() {
     local name names
     mkdir -p "$work/ladder/alone"
-    names=$(sed -n 's/^ *{"\([a-z]*\)", .*/\1/p' ladder/catalogue.hpp)
-    for name in reduce $names; do
+    names=$(sed -n 's/^ *{"\([a-z]*\)", .*/\1/p' ladder/engine/catalogue.hpp)
+    for name in $names; do
         within 30 "$tool" ladder "$name" --device gpu --samples 11 $([ "$name" = reduce ] && echo --n 2^24) \
             --json "$work/ladder/alone/$name.json" >"$work/ladder/alone/$name.txt" 2>"$work/ladder/alone/$name.err" ||
             { say "$name is not as it ought to be"; tail -n 2 "$work/ladder/alone/$name.err"; }
     done
-    python3 - "$work/ladder/alone" reduce $names >"$out/ladders.json" <<'PYTHON'
+    python3 - "$work/ladder/alone" $names >"$out/ladders.json" <<'PYTHON'
 import json, pathlib, sys
 
 folder = pathlib.Path(sys.argv[1])
@@ -161,7 +167,7 @@ print(json.dumps([json.loads(f.read_text()) for f in (folder / f"{name}.json" fo
 PYTHON
 }
 
-# All ladders and laboratories once, and what docs/results/ has of them.
+# All ladders and laboratories once, and their pages of docs/results/.
 ladders() {
     local date pages=$work/ladder/pages
     all_ladders
@@ -182,8 +188,8 @@ sanitize_all_ladders() {
     tar -C "$work" -czf "$out/sanitizer.tar.gz" sanitizer
 }
 
-# The ids of the ladder's steps that run on the device, one a line, in order: `all`, `sure` (they claim to be right on
-# every architecture), `lucky` (the ladder itself says that they are right only by luck).
+# The ids of the ladder's steps that run on the device, one per line, in order: `all`, `sure` (right on every
+# architecture by their own claim), `lucky` (right only by luck, by the ladder's own claim).
 step_ids() {
     python3 - "$1" "$work/ids.json" <<'PYTHON'
 import json, sys
@@ -238,7 +244,7 @@ ncu_counters() {
     tar -C "$work" -czf "$out/ncu.tar.gz" ncu
 }
 
-# Golden counters for tests/counters: that program alone is built, machine code for this card from the same PTX that the
+# Golden counters for tests/counters. Builds only that program, with machine code for this card from the PTX that the
 # software GPU runs.
 golden_counters() {
     local architecture program=$work/counter_program
@@ -260,8 +266,8 @@ library_program() {
         "$source" "$@" -o "$work/library/$name" 2>"$work/library/$name.log" || say "$source does not compile"
 }
 
-# The library beside its peers, after its tests have passed there, under compute-sanitizer too. The programs are
-# compiled side by side, and run one after the other.
+# The library's tests, also under compute-sanitizer, and then its benchmarks beside the peers. Programs are compiled in
+# parallel and run one after the other.
 library() {
     local architecture check name source objects=() measuring=() building=() checking=()
     architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
@@ -272,7 +278,7 @@ library() {
         measuring+=($!)
     done
     for source in tests/library/*_gpu.cu tests/library/large.cu; do
-        library_program "test-$(basename "$source" .cu)" "$source" &
+        library_program "test-$(basename "$source" .cu)" "$source" -lgtest_main -lgtest &
         building+=($!)
     done
     wait "${measuring[@]}"
@@ -285,10 +291,10 @@ library() {
     say "library: built"
     for source in tests/library/*_gpu.cu tests/library/large.cu; do
         name=$(basename "$source" .cu)
-        if within 60 "$work/library/test-$name" >"$work/library/$name.txt" 2>&1; then
+        if WARPFOLD_TEST_LARGE=1 within 60 "$work/library/test-$name" >"$work/library/$name.txt" 2>&1; then
             say "library: $name is right"
         else
-            say "library: $name is wrong here: $(tail -n 1 "$work/library/$name.txt")"
+            say "library: $name is wrong here: $(grep -m 1 FAILED "$work/library/$name.txt")"
         fi
     done
     for source in benchmarks/library/*.cu; do
@@ -315,15 +321,52 @@ library() {
     tar -C "$work/library" -czf "$out/library.tar.gz" --exclude='test-*' --exclude='time-*' --exclude='*.o' .
 }
 
+# The library's benchmarks of two trees, each built with its own headers, run alternately.
+compare() {
+    local architecture tree name source turn names=() building=()
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+    [ -d .baseline/benchmarks/library ] || { say "compare: there is no tree in .baseline/"; failures=$((failures + 1)); return 1; }
+    for source in benchmarks/library/*.cu; do
+        name=$(basename "$source" .cu)
+        [[ $name == *_tune ]] && continue
+        if [ -z "${COMPARE:-}" ] || [[ " $COMPARE " == *" $name "* ]]; then
+            [ -f ".baseline/$source" ] && names+=("$name") || say "compare: the older tree has no benchmark $name"
+        fi
+    done
+    for tree in .baseline .; do
+        mkdir -p "$work/compare/$tree"
+        for name in "${names[@]}"; do
+            within 300 nvcc -std=c++20 -O3 --extended-lambda -I "$root/$tree" -I "$root/$tree/include" \
+                -arch="sm_$architecture" "$tree/benchmarks/library/$name.cu" "$tree"/measure/{ceilings,flush}.cu \
+                "$tree"/measure/{facts,timer}.cpp -o "$work/compare/$tree/$name" 2>"$work/compare/$tree/$name.log" ||
+                say "$tree: $name does not compile" &
+            building+=($!)
+        done
+    done
+    wait "${building[@]}"
+    say "compare: built"
+    for turn in 1 2; do
+        for name in "${names[@]}"; do
+            within 100 "$work/compare/.baseline/$name" >"$work/compare/$name.before.$turn.tsv"
+            within 100 "$work/compare/./$name" >"$work/compare/$name.after.$turn.tsv"
+            say "compare: $name, turn $turn"
+        done
+        python3 measure/compare_trees.py "$work/compare" >"$out/compare.txt" || failures=$((failures + 1))
+        tar -C "$work/compare" -czf "$out/compare.tar.gz" --exclude='*.log' $(cd "$work/compare" && ls ./*.tsv)
+    done
+    cat "$out/compare.txt"
+}
+
 bring_packages || { say "a package of .gpu-debs does not unpack"; exit 1; }
 facts
 [ "$stages" = " facts " ] && exit 0
-[[ "${stages/ counters /}" =~ ^[[:space:]]*(library[[:space:]]*)?$ ]] || build
+[[ "${stages/ counters /}" =~ ^[[:space:]]*((library|compare)[[:space:]]*)*$ ]] || build
 [[ $stages == *" ladder "* ]] && ladder
 [[ $stages == *" ladders "* ]] && ladders
 [[ $stages == *" sanitize "* ]] && sanitize
 [[ $stages == *" ncu "* ]] && ncu_counters
 [[ $stages == *" counters "* ]] && golden_counters
+[[ $stages == *" compare "* ]] && compare
 [[ $stages == *" library "* ]] && library
 say "done, $failures of the commands failed or were cut off"
 ls -l "$out"

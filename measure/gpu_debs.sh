@@ -4,9 +4,9 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libzstd-dev libzstd1 liblz4-dev liblz4-1 libtbb-dev pkg-config
-    pkgconf pkgconf-bin)
-# The libraries behind the -dev packages carry a number that changes from release to release.
+packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libzstd-dev libzstd1 liblz4-dev liblz4-1 libtbb-dev libgtest-dev
+    pkg-config pkgconf pkgconf-bin)
+# Runtime libraries of the -dev packages; their names contain a version.
 patterns=('libfmt[0-9]+' 'libtbb[0-9]+' 'libtbbmalloc[0-9]+' 'libpkgconf[0-9]+')
 
 command -v apt-get >/dev/null || { echo "gpu-debs: no apt-get here" >&2; exit 1; }

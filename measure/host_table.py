@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host_table.py FOLDER [--keep RAW]: the library on the host's cores beside its peers, as a page of docs/results.
+"""host_table.py FOLDER [--keep RAW]: a page of docs/results with the library on the host's cores beside its peers.
 
-FOLDER holds the benchmarks of benchmarks/library (build/<preset>/benchmarks/library). They are run, five repetitions
-each, and NumPy's scripts beside them; --keep keeps what they say in a folder, and --from RAW writes the page from there.
+FOLDER holds the benchmarks of benchmarks/library (build/<preset>/benchmarks/library). They run with five repetitions
+each, and so do NumPy's scripts. --keep stores their output in a folder; --from RAW writes the page from there.
 """
 import argparse
 import datetime
@@ -25,7 +25,7 @@ KINDS = {"line": "convolve 1D f32", "square": "convolve 2D f32", "separable": "s
 
 
 def case_of(name):
-    """(what, who) of a benchmark's name; None for ceilings and what has no place in the table."""
+    """(what, who) of a benchmark's name; None for ceilings and benchmarks outside the table."""
     name = re.sub(r"/(process_time|real_time)", "", name)
     counting = re.fullmatch(r"counting<(\w+), ([\w:]+)>/(\d+)/([01])", name)
     if counting:

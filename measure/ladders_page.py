@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns what `warpfold ladder all --json` writes on a GPU into a page of times, one table a ladder.
+"""Writes a page of times from the output of `warpfold ladder all --json` on a GPU, one table per ladder.
 
     ladders_page.py ALL.json --date 2026-01-31 [--driver 580.1] > docs/results/ladders-CARD.md
 
-The ladder of reductions has a page of its own (results_tables.py) and is left out. Exit status: 0, or 2 where a file cannot
-be used.
+The ladder of reductions has its own page (results_tables.py) and is skipped. Exit status: 0, or 2 if a file cannot be
+used.
 """
 import argparse
 import json
@@ -14,7 +14,7 @@ import sys
 
 
 class BadInput(Exception):
-    """What cannot be used, in one line."""
+    """The input cannot be used; the message is one line."""
 
 
 def outcome(step):

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns what `warpfold ladder all --json` writes into docs/lectures.md: every claim of every step, and whether it holds.
+"""Writes docs/lectures.md from the output of `warpfold ladder all --json`: every claim of every step, and its verdict.
 
     lectures_table.py ALL.json [--gpu GPU.json]... > docs/lectures.md
     lectures_table.py ALL.json [--gpu GPU.json]... --check docs/lectures.md
     lectures_table.py --distil ALL_ON_A_GPU.json --date 2026-01-31 [--gpus 2] > docs/results/ladders-CARD.json
 
-ALL.json is from the software GPU. GPU.json holds the verdicts of a run on a GPU, as --distil makes them; a second one has
-those that the first could not come to, for want of another GPU. --check says which steps and claims the page lacks, which it has too many, and whose verdict is another; figures may differ, since some depend
-on the order in which threads happen to run. Exit status: 0; 1 where the check finds something; 2 where a file cannot be
-used.
+ALL.json is from the software GPU. GPU.json holds the verdicts of a run on a GPU, made by --distil; a second one adds
+verdicts that the first machine could not reach, for example with two GPUs. --check reports missing and surplus steps and
+claims, and different verdicts. Figures may differ, because some depend on scheduling. Exit status: 0; 1 if the check
+finds a difference; 2 if a file cannot be used.
 """
 import argparse
 import json
@@ -28,13 +28,13 @@ LECTURES = [
     ("", "Beyond the lectures"),
 ]
 MARKS = {True: "✓", False: "✗", None: "–"}
-# Of what cannot be seen on a card either, figures that say what was measured there instead.
+# Claims that no card can decide: figures with what was measured there instead.
 INSTEAD = ("hardware that is gone", "needs two GPUs;")
 HEAD = ["section", "ladder/step", "claim", "software GPU", "what was counted"]
 
 
 class BadInput(Exception):
-    """What cannot be used, in one line."""
+    """The input cannot be used; the message is one line."""
 
 
 def load(path):
@@ -47,7 +47,7 @@ def load(path):
 
 
 def group_of(lecture):
-    """The lecture that a claim is of, and the section in it."""
+    """The claim's lecture and section."""
     name, _, section = lecture.partition(", ")
     known = {key.lower(): key for key, _ in LECTURES if key}
     known.update({"parallel-patterns": "Parallel patterns", "the race check": "the checks"})
@@ -88,7 +88,7 @@ def steps_table(ladders):
 
 
 def verdicts_of(gpus):
-    """The verdict on each (step, claim), of the first of the runs that came to one."""
+    """The verdict on each (step, claim): the first that a run reached."""
     found = {}
     for number, gpu in enumerate(gpus):
         for v in gpu["verdicts"]:

@@ -7,7 +7,7 @@ import math
 import pathlib
 import re
 
-# What a table's ratios are to, and the ceiling that its GB/s have.
+# The peer of a table's ratios, and the ceiling of its GB/s.
 SUBJECTS = {
     "reduce": ("Reductions", "CUB", "read", "CUB has no min-max: its Min and Max stand there, one after the other."),
     "scan": ("Scans", "CUB", "copy", "GB/s count every element as read once and written once."),
@@ -60,7 +60,7 @@ def page(subject, lines, facts):
 
 
 def stream_page(lines, facts):
-    """The table of benchmarks/library/chunked.cu, whose columns are its own."""
+    """The table of benchmarks/library/chunked.cu, which has its own columns."""
     notes = [line.lstrip("# ") for line in lines if line.startswith("#")]
     names = notes.pop().split("\t")
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
@@ -78,7 +78,7 @@ def stream_page(lines, facts):
 
 
 def sanitizer_page(log, facts):
-    """What compute-sanitizer said of every test of the library, from the log of the session."""
+    """compute-sanitizer's output for every test of the library, from the session's log."""
     tools = ["memcheck", "racecheck", "synccheck", "initcheck"]
     found = {}
     for line in log:

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws what `warpfold ladder occupancy --json` (or `ladder all --json`) measured on a GPU, as SVG files.
+"""Draws the measurements of `warpfold ladder occupancy --json` (or `ladder all --json`) on a GPU as SVG files.
 
     plots.py LADDERS.json --date 2026-01-31 FOLDER
 
-Leaves in FOLDER, with the card's name in short in each name:
-    occupancy-bandwidth-CARD.svg    copy bandwidth over threads on a multiprocessor, a line for each kind of load
-    occupancy-in-flight-CARD.svg    the same over bytes in flight, and how many Little's law asks for
-    occupancy-latency-CARD.svg      cycles of a load that waits for the one before it, over the bytes that they go through
+Writes to FOLDER, where CARD is the card's short name:
+    occupancy-bandwidth-CARD.svg    copy bandwidth over threads per multiprocessor, one line per kind of load
+    occupancy-in-flight-CARD.svg    the same over bytes in flight, with the requirement of Little's law
+    occupancy-latency-CARD.svg      cycles per dependent load, over the footprint of the chain
     occupancy-arithmetic-CARD.svg   multiply-adds a cycle over warps
 
-Exit status: 0, or 2 where a file cannot be used.
+Exit status: 0, or 2 if a file cannot be used.
 """
 import argparse
 import json
@@ -27,11 +27,11 @@ DASHES = ["", "7 4", "2 3", "9 3 2 3"]
 
 
 class BadInput(Exception):
-    """What cannot be used, in one line."""
+    """The input cannot be used; the message is one line."""
 
 
 class Axis:
-    """From values to places on a line; `log` by powers of two."""
+    """Maps values to positions; `log`: by powers of two."""
 
     def __init__(self, title, low, high, begin, end, log=False, name=str):
         self.title, self.low, self.high, self.begin, self.end, self.log, self.name = title, low, high, begin, end, log, name
@@ -68,7 +68,7 @@ def text(x, y, words, anchor="middle", extra=""):
 
 
 def chart(title, caption, x, y, series, marks=()):
-    """series: (label, points, colour, dash or None for points alone); marks: (x value, words), upright lines."""
+    """series: (label, points, colour, dash or None for points only); marks: (x value, words), vertical lines."""
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
            'font-family="sans-serif" font-size="12">',
            f"<title>{escape(title)}</title>", f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
@@ -115,7 +115,7 @@ def table_of(study, beginning):
 
 
 def needed_in_flight(study):
-    """Bytes in flight on a multiprocessor that Little's law asks for, as the laboratory has it; None where it is not said."""
+    """Bytes in flight per multiprocessor by Little's law, as the laboratory reports them; None if absent."""
     for step in study["steps"]:
         for claim in step["claims"]:
             found = re.search(r"([\d.]+) KB on each multiprocessor", claim["figure"])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns the ladder's JSON files of one ./dev gpu session into a Markdown page of tables.
+"""Writes a Markdown page of tables from the ladder's JSON files of one ./dev gpu session.
 
     results_tables.py --facts facts.json LADDER.json... > docs/results/reduce-h100.md
 
-Every figure on the page comes from the files. Exit status: 0, or 2 where a file cannot be used.
+Every figure on the page comes from the files. Exit status: 0, or 2 if a file cannot be used.
 """
 import argparse
 import json
@@ -13,7 +13,7 @@ import sys
 
 
 class BadInput(Exception):
-    """What cannot be used, in one line."""
+    """The input cannot be used; the message is one line."""
 
 
 def load(path):

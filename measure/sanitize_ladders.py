@@ -4,12 +4,11 @@
 
     sanitize_ladders.py LADDERS.json --tool build/gpu/tool/warpfold --out FOLDER [--seconds 120] [--jobs 8]
 
-LADDERS.json is what `warpfold ladder all --json` wrote there. memcheck goes first, over everything; then the steps
-that are there for their fault, one by one, by memcheck and by the check that ought to see it (FAULTS); then the other
-checks over the rest, on few elements (SIZES) and without timing anything: they look at every access, and take up to a
-thousand times as long. Prints
-a line for each run and leaves what the tools said in FOLDER, CHECK-LADDER[-STEP].log. Steps that are there for their fault
-may have findings, and what is said of them is printed. Peers are left out. --checks takes some of the checks only.
+LADDERS.json is the output of `warpfold ladder all --json` on that machine. Order: memcheck over everything; faulty steps
+one by one, under memcheck and the check that should find the fault (FAULTS); the other checks over the rest, on few
+elements (SIZES) and without timing, because they take up to a thousand times as long. Prints a line per run and stores
+the tools' output in FOLDER, CHECK-LADDER[-STEP].log. Faulty steps may have findings, which are printed. Peers are
+skipped. --checks selects checks.
 Exit status: 0; 1 where something was found in a step that claims to be right, or a run of memcheck did not come to its
 end; 2 where the file cannot be used.
 """
@@ -27,8 +26,8 @@ import time
 CHECKS = ["memcheck", "racecheck", "synccheck", "initcheck"]
 FOUND = 9  # exit status of compute-sanitizer where it has found something
 
-# Which check sees the fault that a step is there for. Of the others none does: races in global memory (histogram 1 and 2,
-# memory colliding, streams no wait), stale caches (memory stale, occupancy stale lines), what is left out (memory int4 slide,
+# The check that finds the fault of a faulty step. No check finds the others: races in global memory (histogram 1 and 2,
+# memory colliding, streams no wait), stale caches (memory stale, occupancy stale lines), missing work (memory int4 slide,
 # warps stride > 1).
 FAULTS = {
     ("reduce", "5"): "racecheck", ("reduce", "6"): "racecheck", ("reduce", "7"): "racecheck",
@@ -38,25 +37,24 @@ FAULTS = {
     ("warps", "not volatile"): "racecheck", ("errors", "crash"): "memcheck", ("errors", "sticky"): "memcheck",
     ("errors", "process"): "memcheck", ("errors", "misaligned"): "memcheck", ("errors", "assert"): "memcheck",
 }
-# Ladders with steps that ask the runtime for what it has to refuse: memcheck takes its answers for errors.
+# Ladders with runtime calls that must fail: memcheck reports these as errors.
 ASK_TOO_MUCH = ["errors", "occupancy"]
-# Elements for the checks other than memcheck, whose tools follow every access; 2048 where nothing is said.
+# Elements for the checks other than memcheck, which follow every access; default 2048.
 SIZES = {"reduce": 16384, "occupancy": 1024}
-# Steps whose lanes wait for each other: a run of their own, so that what they take is taken from nobody else.
+# Steps whose lanes wait for each other: separate runs, so that a timeout affects nothing else.
 WAITING = {("warps", "chain"), ("warps", "lock"), ("occupancy", "grid barrier"), ("occupancy", "fresh lines"),
            ("scan", "11")}
-# racecheck knows barriers only: it takes a lock for none, and lanes of a warp that wait in turn for each other do not get on
-# under it.
+# racecheck understands barriers only, not locks; lanes of a warp that wait for each other make no progress under it.
 NOT_FOR_RACECHECK = {("warps", "chain"), ("warps", "lock")}
 LONGEST = 100  # seconds for one run
 
 
 class BadInput(Exception):
-    """What cannot be used, in one line."""
+    """The input cannot be used; the message is one line."""
 
 
 class Run:
-    """One call of compute-sanitizer: `steps` of `ladder`, all of them where there are none named."""
+    """One call of compute-sanitizer: `steps` of `ladder`; all of them if none are named."""
 
     def __init__(self, check, ladder, steps, told=False, apart=False):
         self.check, self.ladder, self.steps, self.told, self.apart = check, ladder, steps, told, apart
@@ -119,13 +117,13 @@ class Run:
 
 
 def parts(name, steps):
-    """The steps of a run each: all but those that wait, and those one by one."""
+    """The steps of each run: waiting steps one by one, all others together."""
     alone = [s for s in steps if (name, s) in WAITING]
     return [p for p in [[s for s in steps if s not in alone], *([s] for s in alone)] if p]
 
 
 def runs_of(ladders):
-    """In the order in which they are worth their time."""
+    """In order of usefulness."""
     sure, told, named = [], [], {}
     for one in ladders:
         name = one.get("ladder", "reduce")
@@ -134,7 +132,7 @@ def runs_of(ladders):
         right = [s["id"] for s in steps if s not in lucky]
         told += [(name, s["id"], bool(s.get("apart"))) for s in lucky if not s.get("error")]
         named[name] = right
-        # All steps: the sweeps of the tables too.
+        # All steps, including the sweeps of the tables.
         sure.append((name, right if lucky or name == "reduce" else []))
     sure = [(name, steps) for name, steps in sure if steps or not any(t[0] == name for t in told)]
     first = [Run("memcheck", name, steps) for name, steps in sure]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Robust statistics of timings: quantiles, which a few disturbed samples do not move.
+// Robust statistics of timings: quantiles, which a few outliers do not change.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace warpfold::measure {
 
 // The q-quantile (0 <= q <= 1) of the samples, interpolated between neighbours (type 7 of Hyndman and Fan, 1996).
-// Throws std::invalid_argument where there are no samples or q is out of range.
+// Throws std::invalid_argument if there are no samples or q is out of range.
 [[nodiscard]] inline double quantile(std::vector<double> samples, double q) {
     if (samples.empty()) {
         throw std::invalid_argument("quantile of no samples");
@@ -38,7 +38,7 @@ struct summary {
     return {quantile(samples, 0.5), quantile(samples, 0.05), quantile(samples, 0.95), samples.size()};
 }
 
-// Bytes over seconds, in units of 1e9 bytes a second.
+// Bandwidth in units of 1e9 bytes per second.
 [[nodiscard]] inline double gigabytes_per_second(double bytes, double seconds) { return bytes / seconds * 1e-9; }
 
 } // namespace warpfold::measure

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""targets.py FOLDER [--card h100]: FOLDER/library-targets-CARD.md, what the library set out to reach and what it does.
+"""targets.py FOLDER [--card h100]: writes FOLDER/library-targets-CARD.md, the library's targets and results.
 
-Reads the tables that library_table.py, host_table.py and compile_time.py wrote into FOLDER. Of every target the worst of
-its rows counts; why one is missed stands in REASONS.
+Reads the tables that library_table.py, host_table.py and compile_time.py wrote to FOLDER. The worst row of a target
+counts. REASONS says why a target is missed.
 """
 import argparse
 import math
@@ -11,8 +11,8 @@ import pathlib
 import re
 
 
-# name: (page, what, of which rows, figure, bound). A figure is a column of the pages; "at most" is meant of times over
-# the peer's, "at least" of shares and rates.
+# name: (page, what, rows, figure, bound). A figure is a column of the pages. "at most" bounds ratios of times to the
+# peer's, "at least" bounds shares and rates.
 CARD = [
     ("sum, 4-byte types, 2^13 to 2^20: CUB's time, two launches", "reduce", r"sum", ("i32", "f32"), (13, 20), "ratio", 0.6),
     ("sum, all types, to 2^20: CUB's time", "reduce", r"sum", None, (8, 20), "ratio", 1.0),
@@ -59,8 +59,8 @@ HOST = [
 ]
 COMPILING = ("a file with one call: what it adds over what CUB's adds", 0.6)
 
-# Why a target is missed, for as long as it is, as of LOOKED_AT, the day of the measurements that the texts quote: shares
-# of time and stalls are Nsight Compute's, of the same H100. {met} is how many of the rows meet it, as in the table.
+# Why a target is missed. LOOKED_AT is the day of the measurements that the texts quote; shares of time and stalls are
+# Nsight Compute's, of the same H100. {met} is the number of rows that meet it.
 LOOKED_AT = "2026-11-21"
 LAUNCH = ("Beside the reading a launch takes 1.9 to 2.5 us in a graph: the node itself, the first trip to memory, the posts "
           "of all blocks, and the last block's collecting.")
@@ -174,7 +174,7 @@ def compile_rows(folder):
 
 
 def slower(folder, card):
-    """How many rows of each page are slower than the peer, as the pages say it."""
+    """The number of rows slower than the peer, from each page."""
     for page in sorted({page for _, page, *_ in CARD} - {"exact-sum"}):
         found = re.search(r"^Slower than (.+) by more than 2 % in one of the three: (\d+) of (\d+) rows",
                           (folder / f"library-{page}-{card}.md").read_text(), re.M)

@@ -11,7 +11,7 @@
 
 namespace warpfold::measure {
 
-// How long to go on: so many samples, but no more than `seconds` in all once `least` of them are there.
+// When to stop: after this many samples, or after `seconds` once `least` samples are taken.
 struct effort {
     unsigned samples = 31;
     unsigned least = 5;
@@ -22,9 +22,9 @@ class timer {
 public:
     timer(const stream& on, std::size_t l2_bytes) : stream_(on), flush_(l2_bytes) {}
 
-    // `work` only enqueues on the stream; one run of it before the samples is not counted.
+    // `work` only enqueues on the stream. One run before the samples is not counted.
     [[nodiscard]] summary cold(const std::function<void()>& work, const effort& how) { return sample(work, how, true); }
-    // Warm, a sample is the mean of so many runs back to back as take 200 us: short work is not held up by the host.
+    // Warm: a sample is the mean of back-to-back runs that take 200 us, so that the host does not limit short work.
     [[nodiscard]] summary warm(const std::function<void()>& work, const effort& how) {
         return sample(work, how, false);
     }

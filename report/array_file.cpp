@@ -61,7 +61,7 @@ array_file::array_file(const std::string& path, std::optional<array_type> raw) {
 array_file::~array_file() { release(); }
 
 void array_file::map(const std::string& path) {
-    // Not blocking: a pipe that nobody writes to must not hang the open.
+    // Non-blocking: open must not wait for the writer of a pipe.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
         throw bad_array(std::strerror(errno));

@@ -19,11 +19,11 @@ enum class array_type { int8, uint8, int16, uint16, int32, uint32, int64, uint64
 [[nodiscard]] std::size_t size_of(array_type type) noexcept;          // bytes
 [[nodiscard]] std::string_view name_of(array_type type) noexcept;     // "int8", "uint64", "float", "double"
 [[nodiscard]] std::string_view npy_name_of(array_type type) noexcept; // as a .npy file calls it: "<i4", "|u1"
-// Of name_of's names. Empty where it is none.
+// The inverse of name_of. Empty for an unknown name.
 [[nodiscard]] std::optional<array_type> array_type_named(std::string_view name) noexcept;
 [[nodiscard]] std::optional<array_type> array_type_in_npy(std::string_view descr) noexcept;
 
-// The file cannot be read, or is no array that can be worked with; one line, without the file's name.
+// The file cannot be read or is not a supported array. One line, without the file's name.
 class bad_array : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -36,29 +36,28 @@ struct array_layout {
     std::size_t data_offset = 0;      // of the first element, in bytes
 };
 
-// Whether the bytes begin as every .npy file does.
+// Whether the bytes begin with the magic of .npy files.
 [[nodiscard]] bool is_npy(std::span<const std::byte> file) noexcept;
 
-// Checks all of a .npy file: header, type, order, and that the data fill it to the last byte. Throws bad_array.
+// Checks a whole .npy file: header, type, order, and exact size of the data. Throws bad_array.
 [[nodiscard]] array_layout parse_npy(std::span<const std::byte> file);
 
-// The same of its first bytes, header and all, of which there are enough where there are header_bytes of them; and of
-// how many bytes the file has.
+// The same for the file's first bytes and its size. header_bytes of them are always enough.
 inline constexpr std::size_t header_bytes = 64 * 1024 + 12;
 [[nodiscard]] array_layout parse_npy(std::span<const std::byte> begin, std::uint64_t file_bytes);
 
-// What stands before the elements in a .npy file of format 1.0, or 2.0 where the shape needs it.
+// The header of a .npy file, format 1.0, or 2.0 if the shape needs it.
 [[nodiscard]] std::string npy_header(array_type type, const std::vector<std::uint64_t>& shape);
 
-// What array_file and array_reader read: of a .npy file or of raw elements, by its first bytes as for parse_npy and its
-// name. Throws bad_array.
+// The layout that array_file and array_reader read, of a .npy file or of raw elements. `begin` and `file_bytes` are as for
+// parse_npy; `path` gives the kind. Throws bad_array.
 [[nodiscard]] array_layout layout_of(std::span<const std::byte> begin, std::uint64_t file_bytes,
                                      const std::string& path, std::optional<array_type> raw);
 
-// A file's elements in memory, aligned for their type; read-only, for as long as the object lives.
+// A file's elements in memory, aligned for their type, read-only, for the lifetime of the object.
 class array_file {
 public:
-    // `raw` says what a file that is no .npy holds; of a .npy file it must be the type, if given. Throws bad_array.
+    // `raw`: the element type of a raw file; must equal the type of a .npy file, if given. Throws bad_array.
     array_file(const std::string& path, std::optional<array_type> raw);
     ~array_file();
     array_file(const array_file&) = delete;
@@ -80,17 +79,17 @@ private:
     bool npy_ = false;
 };
 
-// The elements of a file that stay there: read part by part.
+// A file whose elements are read part by part.
 class array_reader {
 public:
-    // As array_file; path "-" is standard input. Of a pipe a copy is made, in a file without a name. Throws bad_array.
+    // As array_file; path "-" is standard input. A pipe is copied to an unnamed file. Throws bad_array.
     array_reader(const std::string& path, std::optional<array_type> raw);
     ~array_reader();
     array_reader(const array_reader&) = delete;
     array_reader& operator=(const array_reader&) = delete;
 
     [[nodiscard]] const array_layout& layout() const noexcept { return layout_; }
-    // `count` elements from `first` on, which are there; for any number of threads. Throws bad_array.
+    // `count` existing elements from `first` on. Thread-safe. Throws bad_array.
     void read(std::uint64_t first, void* to, std::uint64_t count) const;
 
 private:

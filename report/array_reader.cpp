@@ -19,7 +19,7 @@
 namespace warpfold::report {
 namespace {
 
-// A descriptor that is closed unless it is released.
+// Owns a descriptor until release().
 class open_file {
 public:
     explicit open_file(int descriptor) : descriptor_(descriptor) {
@@ -41,7 +41,7 @@ private:
     int descriptor_;
 };
 
-// All that comes out of `from`, in a file without a name.
+// Copies everything from `from` to an unnamed file.
 int copy_of_pipe(int from) {
     std::string name = (std::filesystem::temp_directory_path() / "warpfold.XXXXXX").string();
     open_file to(::mkostemp(name.data(), O_CLOEXEC));
@@ -70,7 +70,7 @@ int copy_of_pipe(int from) {
 } // namespace
 
 array_reader::array_reader(const std::string& path, std::optional<array_type> raw) {
-    // Not blocking: a pipe that nobody writes to must not hang the open.
+    // Non-blocking: open must not wait for the writer of a pipe.
     open_file file(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat facts {};
@@ -82,7 +82,8 @@ array_reader::array_reader(const std::string& path, std::optional<array_type> ra
         }
         descriptor_ = copy.release();
     } else if (!known || !S_ISREG(facts.st_mode)) {
-        throw bad_array(known && S_ISDIR(facts.st_mode) ? "it is a directory" : "it is no regular file; a pipe is read as standard input, -");
+        throw bad_array(known && S_ISDIR(facts.st_mode) ? "it is a directory"
+                                                        : "it is no regular file; a pipe is read as standard input, -");
     } else {
         descriptor_ = file.release();
     }

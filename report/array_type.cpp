@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The types that elements of an array file can have, and their names.
+// Element types of array files, and their names.
 #include <algorithm>
 #include <array>
 

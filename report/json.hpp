@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JSON as the command writes it: keys in the order of writing, 64-bit integers exact.
+// JSON for the command: keys in insertion order, exact 64-bit integers.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@ namespace warpfold::report {
 
 using json = nlohmann::ordered_json;
 
-// JSON has no NaN and no infinity: they are written as the strings "nan", "inf" and "-inf".
+// JSON has no NaN and no infinity: they become the strings "nan", "inf" and "-inf".
 [[nodiscard]] json number(double value);
-// null where there is none.
+// null if there is no value.
 [[nodiscard]] json number(const std::optional<double>& value);
 
-// Indented by two, one line break at the end; bytes that are no UTF-8 become U+FFFD.
+// Indented by two, with a final line break. Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string text_of(const json& document);
 
 } // namespace warpfold::report

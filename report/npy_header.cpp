@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The header of a .npy file: a Python dictionary of three entries, read with the small part of Python that it needs.
+// The header of a .npy file: a Python dictionary of three entries. Parses the subset of Python that it needs.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace warpfold::report {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-// NumPy writes a few hundred bytes at most for the arrays that can be read here (64 dimensions).
+// NumPy writes a few hundred bytes at most for readable arrays (64 dimensions).
 constexpr std::size_t longest_header = 64 * 1024;
 constexpr std::size_t most_dimensions = 64;
 
@@ -157,7 +157,7 @@ private:
         return values;
     }
 
-    // A structured type is a list of fields; what is in it does not matter, as it is not read here.
+    // A structured type is a list of fields. It is not supported, so its content does not matter.
     void read_descr(header& h) {
         skip_blanks();
         if (at_ < text_.size() && text_[at_] == '[') {

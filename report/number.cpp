@@ -45,7 +45,7 @@ std::uint64_t power(std::uint64_t base, std::uint64_t exponent, std::string_view
     return value;
 }
 
-// All of `digits`, which must be decimal digits and at least one.
+// `digits` must be one or more decimal digits.
 std::uint64_t whole(std::string_view digits, std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -122,7 +122,7 @@ std::string figure(double value, int digits) {
     if (size < 1e-4 || size >= 1e9) {
         return fmt::format("{:.{}e}", value, digits - 1);
     }
-    // Rounding first: 9.996 with three digits is 10.0, not 10.00.
+    // Round first: 9.996 with three digits is 10.0, not 10.00.
     const double rounded = std::strtod(fmt::format("{:.{}e}", size, digits - 1).c_str(), nullptr);
     const int decimals = std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(rounded))));
     return fmt::format("{:.{}f}", value, decimals);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writing files whole or not at all.
+// Atomic replacement of files.
 #include "report/output_file.hpp"
 
 #include <cerrno>
@@ -70,7 +70,7 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
     }
     doomed_.emplace(temporary_);
     if (!direct_) {
-        // As open() would have made it, or as the file that it replaces.
+        // The permissions of the replaced file, or those that open() would set.
         const mode_t mask = ::umask(0);
         ::umask(mask);
         ::fchmod(descriptor, facts.st_mode != 0 ? facts.st_mode & 0777 : 0666 & ~mask);

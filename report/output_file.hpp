@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that is either written whole or left as it was.
+// A file that is either written completely or left unchanged.
 #pragma once
 
 #include <optional>
@@ -11,31 +11,32 @@
 
 namespace warpfold::report {
 
-// The file cannot be written; the message names it and says why.
+// The file cannot be written; the message gives its name and the reason.
 class write_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// Writes all of the text to the descriptor. Throws write_error, which calls the descriptor `name`.
+// Writes the text to the descriptor. Throws write_error with the file name `name`.
 void write_all(int descriptor, std::string_view text, std::string_view name);
 
-// Writes beside `path` and renames at the end, so that no reader sees half a file and a failed run leaves an older file
-// alone; what was written so far goes when a signal ends the program. A target that is no regular file (a device, a pipe) is written directly, a symbolic link is followed.
+// Writes a temporary file beside `path` and renames it at the end: no reader sees half a file, and a failed run keeps
+// the older file. A signal that ends the program removes the temporary file. Devices and pipes are written directly.
+// Symbolic links are followed.
 class output_file {
 public:
-    // Throws write_error at once where the file could not be written later.
+    // Throws write_error if the file could not be written later.
     explicit output_file(std::string path);
     ~output_file();
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
-    // Once. Throws write_error.
+    // Call once. Throws write_error.
     void commit(std::string_view text);
 
-    // Absolute path of the file that commit_file() will make the target: somebody else may write it.
+    // Absolute path of the temporary file, for another writer. commit_file() renames it to the target.
     [[nodiscard]] const std::string& temporary() const noexcept { return temporary_; }
-    // Makes what somebody else wrote to temporary() the file.
+    // Renames the file at temporary() to the target.
     void commit_file();
 
 private:

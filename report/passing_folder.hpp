@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A folder for files that pass between processes, among the system's temporary ones.
+// A temporary folder for files that processes exchange.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 
 namespace warpfold::report {
 
-// Gone in the end with all that is in it.
+// Removed with its content by the destructor.
 class passing_folder {
 public:
-    // `name` begins its name. Throws std::runtime_error.
+    // `name`: prefix of the folder's name. Throws std::runtime_error.
     explicit passing_folder(const std::string& name)
         : path_((std::filesystem::temp_directory_path() / (name + "-XXXXXX")).string()) {
         if (::mkdtemp(path_.data()) == nullptr) {

@@ -21,7 +21,7 @@ std::string repeated(std::string_view piece, std::size_t times) {
     return out;
 }
 
-// Lines of one row, each cell already broken into its own lines.
+// Lines of one row. Each cell is already broken into lines.
 struct laid_out {
     std::vector<std::vector<std::string>> cells;
     std::vector<tone> tones;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A table for a terminal: aligned columns, a ruled head, one column that gives way where the width does not do.
+// A table for a terminal: aligned columns, a rule below the head, one column that shrinks to fit the width.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace warpfold::report {
 enum class align { left, right };
 enum class tone { plain, good, bad, faint };
 
-// How text is to look where it goes.
+// Output style.
 struct style {
     std::size_t width = 120; // columns
     bool colour = false;
 };
 
-// The text in the tone's colour, or as it is where the style has no colour.
+// The text in the tone's colour, or unchanged if the style has no colour.
 [[nodiscard]] std::string coloured(std::string_view text, tone as, const style& look);
 
 struct column {
@@ -36,12 +36,12 @@ class table {
 public:
     explicit table(std::vector<column> columns);
 
-    // Fewer cells than columns: the rest stays empty. More: std::invalid_argument.
+    // Missing cells are empty. Too many: std::invalid_argument.
     void add_row(std::vector<cell> cells);
-    // A rule between the rows before and those after.
+    // Adds a rule.
     void add_rule();
 
-    // Every line ends with a line break, none with a blank.
+    // Every line ends with a line break and has no trailing blanks.
     [[nodiscard]] std::string text(const style& look) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names of temporary files that do not outlive a program which a signal ends.
+// Signal handlers that remove temporary files.
 #include "report/temporary_files.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace warpfold::report {
 namespace {
 
-// In static storage, so that a handler may read it whatever it interrupts.
+// In static storage, so that a signal handler may read it at any time.
 struct doomed_name {
     std::atomic<bool> taken{false};
     std::atomic<bool> written{false};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Names of temporary files that do not outlive a program which a signal ends.
+// Temporary files that are removed if a signal ends the program.
 #pragma once
 
 #include <string>
 
 namespace warpfold::report {
 
-// While one is there, SIGINT, SIGTERM, SIGHUP, SIGXFSZ and SIGPIPE remove the file before they end the program, unless
-// the program handles or ignores them. Of more than sixteen at a time, or of a name of 4 KiB, nothing is removed.
+// While an object exists, SIGINT, SIGTERM, SIGHUP, SIGXFSZ and SIGPIPE remove the file before they end the program,
+// unless the program handles or ignores them. Limits: sixteen files at a time, names below 4 KiB; others are not removed.
 class doomed_file {
 public:
     explicit doomed_file(const std::string& path);

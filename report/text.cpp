@@ -55,7 +55,7 @@ character first_character(std::string_view text) noexcept {
     return {length, columns_of(code)};
 }
 
-// Bytes of the longest beginning that fits, at least one character.
+// Bytes of the longest prefix that fits, at least one character.
 std::size_t fitting(std::string_view word, std::size_t width) noexcept {
     std::size_t at = 0;
     std::size_t used = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Times a call of the library and a peer's in turns, captured in CUDA graphs: cold, every call on memory that no cache
-// holds, and warm, again and again on the same.
+// Times a call of the library and a peer's alternately, captured in CUDA graphs. Cold: every call on uncached memory.
+// Warm: every call on the same memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -50,8 +50,8 @@ struct times {
     double peer = 0;
 };
 
-// Medians of single calls on a stream, ours and the peer's in turns, events around each, every one on another copy: the
-// host launches while it runs. At least so many of each; short ones more often, for the launches differ.
+// Medians of single calls on a stream, ours and the peer's alternately, with events around each. Every call uses another
+// copy, and the host launches meanwhile. At least `least` of each; more of short calls, whose launch times vary.
 inline times streamed(const measure::stream& on, const call& ours, const call& peer, unsigned copies, unsigned least) {
     constexpr unsigned most = 301;
     constexpr double long_enough = 0.02; // seconds
@@ -74,7 +74,7 @@ inline times streamed(const measure::stream& on, const call& ours, const call& p
     return {measure::quantile(of_ours, 0.5), measure::quantile(of_peer, 0.5)};
 }
 
-// `copies` of the input lie one behind the other and are more than the cache holds together, or there is one alone.
+// `copies` of the input are contiguous and exceed the cache together, or there is only one.
 inline times compare(const measure::stream& on, const call& ours, const call& peer, unsigned copies, unsigned calls,
                      unsigned samples) {
     const captured a(on, ours, calls, copies);
@@ -98,7 +98,7 @@ inline times compare(const measure::stream& on, const call& ours, const call& pe
     return {measure::quantile(of_ours, 0.5), measure::quantile(of_peer, 0.5)};
 }
 
-// A line with the device and what it reads and copies, 1e9 bytes a second, measured over `bytes` of memory.
+// A line with the device and its read and copy rates in 1e9 bytes per second, measured over `bytes` of memory.
 inline measure::ceilings measure_and_print_ceilings(const measure::stream& on,
                                                     std::size_t bytes = std::size_t{1} << 30) {
     const measure::device_facts device = measure::current_device();
@@ -108,7 +108,7 @@ inline measure::ceilings measure_and_print_ceilings(const measure::stream& on,
     return best;
 }
 
-// That line, and one with the columns: print_row's and what the benchmark adds to them.
+// That line, and one with the column names: print_row's and the benchmark's own.
 inline void print_head(const measure::stream& on, const char* peer = "CUB", const char* more = "",
                        std::size_t bytes = std::size_t{1} << 30) {
     measure_and_print_ceilings(on, bytes);

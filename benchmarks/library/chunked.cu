@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls on streams, beside a copy of everything and CUB or Thrust behind it, and the rate at which large blocks of
-// pinned memory are copied. Times are those of the host's clock around whole calls, medians. Needs a GPU with 12 GiB
-// and a host with 24 GiB of memory, 4 of them for a file in /dev/shm.
-//   stream [tune]     the table, or every chunk size and number of threads
+// Chunked calls beside a copy of all data followed by CUB or Thrust, and the copy rate of large pinned buffers. Times are
+// medians by the host's clock around whole calls. Needs a GPU with 12 GiB and a host with 24 GiB of memory, 4 of them for
+// a file in /dev/shm.
+//   chunked [tune]    the table, or every chunk size and number of threads
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/device_vector.h>
@@ -47,7 +47,7 @@ double seconds_of(const std::function<void()>& work, unsigned samples = 5) {
 
 double rate(std::uint64_t moved, double seconds) { return static_cast<double>(moved) / seconds * 1e-9; }
 
-// The host's memory: pinned, or pages that are there.
+// Host memory, pinned or pageable; all pages are touched.
 struct pinned_free {
     void operator()(void* p) const { (void)cudaFreeHost(p); }
 };
@@ -60,14 +60,14 @@ pinned take_pinned(std::uint64_t size) {
 
 template <class T>
 void fill(T* data, std::uint64_t n) { // sums stay exact
-    detail::share_out(host{}, 1024, [&](std::uint64_t part) {
+    detail::parallel_for(0, 1024, [&](std::uint64_t part) {
         for (std::uint64_t k = n / 1024 * part; k < n / 1024 * (part + 1); ++k) {
             data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1);
         }
     });
 }
 
-// A source larger than any memory: one array again and again.
+// A source larger than any memory: one array, repeated.
 struct repeated {
     using element = std::int32_t;
 
@@ -127,7 +127,7 @@ struct bench {
         });
         const double copy_one = seconds_of([&] { std::memcpy(out.get(), pageable.data(), 1 << 30); });
         const double copy_all = seconds_of([&] {
-            detail::share_out(host{}, bytes >> 20, [&](std::uint64_t k) {
+            detail::parallel_for(0, bytes >> 20, [&](std::uint64_t k) {
                 std::memcpy(static_cast<char*>(out.get()) + (k << 20), pageable.data() + (k << 20), 1 << 20);
             });
         });
@@ -137,7 +137,7 @@ struct bench {
                     enroll * 1e3);
     }
 
-    // `ours` and its peers, each of which leaves a result, the same for all.
+    // `ours` and its peers; all return the same result.
     using call = std::function<double()>;
     void row(const char* what, const char* type, const char* where, std::uint64_t moved, double limit, const call& ours,
              const std::vector<call>& peers) {
@@ -217,8 +217,8 @@ struct bench {
     template <class T>
     void write_file(const T* data) {
         const file_sink<T> to(file_name);
-        detail::share_out(host{}, bytes >> 24,
-                          [&](std::uint64_t k) { to.write(k << 24 >> 2, data + (k << 24 >> 2), (1 << 24) >> 2); });
+        detail::parallel_for(0, bytes >> 24,
+                             [&](std::uint64_t k) { to.write(k << 24 >> 2, data + (k << 24 >> 2), (1 << 24) >> 2); });
         static_assert(sizeof(T) == 4);
     }
     void others() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The library's convolutions beside straightforward tiled kernels as the lectures have them, as lines of a table. Needs
-// a GPU with 5 GiB. `convolve ours` leaves the peers out; `convolve once` calls everything
-// once, for a profiler; `convolve large` checks arrays of more than 2^31 samples.
+// The library's convolutions beside the lectures' tiled kernels, as lines of a table. Needs a GPU with 5 GiB.
+// `convolve ours` skips the peers; `convolve once` calls everything once, for a profiler; `convolve large` checks arrays
+// of more than 2^31 samples.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -89,8 +89,7 @@ struct room {
     bool once = false;
 };
 
-// Masks of small numbers whose sums need no rounding in float where samples are below 256: results are compared
-// exactly.
+// Masks of small numbers: for samples below 256 their sums are exact in float, so results are compared for equality.
 std::vector<float> mask_of(std::uint64_t k) {
     std::vector<float> mask(k);
     for (std::uint64_t j = 0; j < k; ++j) {
@@ -209,7 +208,7 @@ void separable(room& in, const char* type, int side, int k) {
         });
 }
 
-// More than 2^31 samples: a mask of one 1 moves them, and every result is compared with the sample that it must be.
+// More than 2^31 samples: a mask with a single 1 shifts them, and every result is compared with its sample.
 __global__ void count_moved(const std::uint8_t* in, const std::uint8_t* out, std::int64_t n, std::int64_t by,
                             unsigned long long* wrong) {
     for (std::int64_t k = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;

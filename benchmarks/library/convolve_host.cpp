@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of 2^26 floats on the host's cores: the library, the loop that everyone writes, shared out by oneTBB and
-// by std::execution, and OpenCV where it is installed. numpy_convolve.py times NumPy on the same.
+// Convolutions of 2^26 floats on the host's cores: the library, a plain loop parallelised by oneTBB and by std::execution,
+// and OpenCV if it is installed. numpy_convolve.py times NumPy on the same data.
 #include <benchmark/benchmark.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -72,7 +72,7 @@ void copying(benchmark::State& state) {
           [](const float* in, const float*, float* out) { bench::copy_all(host{}, out, in, count * sizeof(float)); });
 }
 
-// Results [begin, end) of an array, by the definition; the inner loop runs along the results so that it can be vectors.
+// Results [begin, end) by the definition. The inner loop runs along the results, so that it vectorises.
 void plain_line(const float* in, const float* mask, std::size_t k, float* out, std::size_t begin, std::size_t end) {
     constexpr std::size_t piece = 1024;
     for (std::size_t x = begin; x < end; x += piece) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exact sums beside the library's plain sum and CUB's, as lines of a table. Peers of "exact_sum" and "exact_dot" are
-// CUB's sum and its sum of products, of "exact_sum/sum" the library's own reduce. Needs a GPU with 5 GiB.
+// Exact sums beside plain sums, as lines of a table. The peer of "exact_sum" and "exact_dot" is CUB's sum, or its sum of
+// products; the peer of "exact_sum/sum" is the library's reduce. Needs a GPU with 5 GiB.
 #include <cub/device/device_reduce.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t pool_bytes = std::size_t{2} << 30;
 
-// Over [-1, 1), the same scaled by 1e-30, and any finite number of the format.
+// In [-1, 1), the same scaled by 1e-30, or any finite number of the format.
 enum class data { even, small, any };
 
 template <class T>
@@ -60,8 +60,7 @@ struct products {
     const T* b;
 };
 
-// `factors` arrays of n elements each lie one behind the other; the result is checked against the host's where that
-// does not take long.
+// `factors` contiguous arrays of n elements each. For small n the result is compared with the host's.
 template <class T, class Ours, class Peer>
 void row(room& in, const std::string& what, const char* type, std::uint64_t n, unsigned factors, const Ours& ours,
          const Peer& peer) {

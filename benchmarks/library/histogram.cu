@@ -49,7 +49,7 @@ void compared(room& in, const std::string& what, const char* type, std::uint64_t
     const unsigned samples = bytes < std::uint64_t{1} << 28 ? 15 : (bins < 1 << 20 ? 7 : 3);
     a(in.stream.handle(), 0);
 
-    // CUB gets memory beforehand, as much as it asks for; where it fails, ours is timed alone.
+    // CUB gets its temporary memory beforehand. If CUB fails, ours is timed alone.
     std::size_t asked = 0;
     cudaError_t code = peer(nullptr, asked, at(0), peer_out, in.stream.handle());
     if (code == cudaSuccess && asked > in.peer_memory.bytes()) {
@@ -69,7 +69,7 @@ void compared(room& in, const std::string& what, const char* type, std::uint64_t
                     static_cast<unsigned long long>(all));
         return;
     }
-    // Where floating-point numbers lie on a bin's edge the two round differently.
+    // The two round floating-point samples at a bin's edge differently.
     std::uint64_t differ = 0;
     for (unsigned k = 0; k < bins; ++k) {
         differ += x[k] > y[k] ? x[k] - y[k] : y[k] - x[k];
@@ -119,7 +119,7 @@ void row(room& in, const char* type, unsigned exponent, unsigned bins, Level upp
         });
 }
 
-// Bins between edges, which get further apart.
+// Bins between edges with growing distances.
 void edge_row(room& in, unsigned exponent, unsigned bins) {
     const std::uint64_t n = std::uint64_t{1} << exponent;
     fill<float>(in, 1, shape::uniform);
@@ -142,7 +142,7 @@ void edge_row(room& in, unsigned exponent, unsigned bins) {
         });
 }
 
-// More bins than CUB counts without an illegal access; the peer is a kernel that adds to global memory.
+// CUB makes an illegal access for so many bins; the peer is a kernel with global atomics.
 __global__ void count_plainly(const std::int32_t* data, std::uint64_t n, std::uint32_t bins, int* counts) {
     for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
          k += std::uint64_t{gridDim.x} * blockDim.x) {

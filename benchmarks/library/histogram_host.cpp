@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Histograms of 2^26 samples on the host's cores: the library, oneTBB's loop, std::execution, and OpenCV where it is.
-// NumPy's are timed by histogram_numpy.py on the same samples.
+// Histograms of 2^26 samples on the host's cores: the library, a oneTBB loop, std::execution, and OpenCV if it is
+// installed. histogram_numpy.py times NumPy on the same samples.
 #include <benchmark/benchmark.h>
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
@@ -27,7 +27,7 @@ using namespace warpfold;
 
 constexpr std::size_t samples = std::size_t{1} << 26;
 
-// Numbers of [0, upper), or one number.
+// Numbers in [0, upper), or a constant.
 template <class T>
 const std::vector<T>& data(double upper, bool constant) {
     static std::vector<T> made(samples);
@@ -44,7 +44,7 @@ const std::vector<T>& data(double upper, bool constant) {
     return made;
 }
 
-// The loop that one writes first.
+// A plain loop.
 template <class T>
 void count_plainly(const T* in, std::size_t n, T upper, unsigned bins, std::uint32_t* table) {
     if constexpr (sizeof(T) == 1) {

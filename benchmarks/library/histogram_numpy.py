@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's histograms of 2^26 samples by the names of benchmark_histogram, milliseconds, the best of three."""
+"""NumPy's histograms of 2^26 samples, named as in benchmark_histogram: milliseconds, best of three."""
 
 import time
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Samples that the benchmarks of histograms count.
+// Samples of the histogram benchmarks.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace warpfold::bench {
 enum class shape { uniform, skewed, constant };
 inline constexpr const char* shape_names[] = {"uniform", "skewed", "constant"};
 
-// Numbers of [0, 1) in no order; skewed: u^8, of which an eighth root of 1 / bins is in the first bin. Integers are so
-// many times that.
+// Unordered numbers u in [0, 1). Skewed: u^8; a share of (1 / bins)^(1/8) is in the first bin. Numbers are multiplied by
+// `times`.
 template <class T>
 __global__ void fill(T* data, std::uint64_t n, double times, shape which) {
     for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The ceilings of the benchmarks on the host: how fast its cores read memory, and how fast they copy it.
+// Ceilings of the host benchmarks: the rates at which the cores read and copy memory.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
+#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
 
 namespace warpfold::bench {
 
 inline constexpr std::uint64_t piece = std::uint64_t{1} << 18; // bytes
 
-// Reads `bytes` bytes, a multiple of 64, and returns something of all of them.
+// Reads `bytes` bytes, a multiple of 64, and returns a value that depends on all of them.
 inline std::uint64_t read_all(const host& on, const void* memory, std::uint64_t bytes) {
     std::atomic<std::uint64_t> all{0};
-    detail::share_out(on, (bytes + piece - 1) / piece, [&](std::uint64_t k) {
+    detail::parallel_for(on.threads, (bytes + piece - 1) / piece, [&](std::uint64_t k) {
         const auto* words = static_cast<const std::uint64_t*>(memory) + k * (piece / 8);
         const std::uint64_t count = (bytes - k * piece < piece ? bytes - k * piece : piece) / 8;
         std::uint64_t lane[32] = {};
@@ -32,7 +33,7 @@ inline std::uint64_t read_all(const host& on, const void* memory, std::uint64_t 
 }
 
 inline void copy_all(const host& on, void* to, const void* from, std::uint64_t bytes) {
-    detail::share_out(on, (bytes + piece - 1) / piece, [&](std::uint64_t k) {
+    detail::parallel_for(on.threads, (bytes + piece - 1) / piece, [&](std::uint64_t k) {
         std::memcpy(static_cast<char*>(to) + k * piece, static_cast<const char*>(from) + k * piece,
                     bytes - k * piece < piece ? bytes - k * piece : piece);
     });

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""numpy_convolve.py [k ...]: milliseconds of NumPy's convolve on 2^26 floats, beside benchmark_library's lines."""
+"""numpy_convolve.py [k ...]: milliseconds of NumPy's convolve on 2^26 floats, for comparison with benchmark_library."""
 import sys
 import time
 

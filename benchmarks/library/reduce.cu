@@ -42,7 +42,7 @@ bool same(const located<T>& a, const located<T>& b) {
     return same(a.value, b.value) && a.index == b.index;
 }
 
-// Both calls write R to their place; the results are compared before anything is timed.
+// Both calls write a result of type R. The results are compared before timing.
 template <class T, class R, class Ours, class Peer>
 void row(room& in, const char* what, const char* type, std::uint64_t n, const Ours& ours, const Peer& peer) {
     const std::uint64_t bytes = n * sizeof(T);
@@ -86,10 +86,11 @@ void sums(room& in, const char* type, const std::vector<unsigned>& exponents) {
         if (n * sizeof(T) > pool_bytes) {
             continue;
         }
-        row<T, R>(in, "sum", type, n, [](const gpu& on, T* data, std::uint64_t k, R* out) { reduce(on, data, k, out); },
-                  [](void* room, std::size_t& bytes, T* data, std::uint64_t k, R* out, cudaStream_t s) {
-                      return cub::DeviceReduce::Reduce(room, bytes, data, out, k, cuda::std::plus<>{}, R{}, s);
-                  });
+        row<T, R>(
+            in, "sum", type, n, [](const gpu& on, T* data, std::uint64_t k, R* out) { reduce(on, data, k, out); },
+            [](void* room, std::size_t& bytes, T* data, std::uint64_t k, R* out, cudaStream_t s) {
+                return cub::DeviceReduce::Reduce(room, bytes, data, out, k, cuda::std::plus<>{}, R{}, s);
+            });
     }
 }
 
@@ -113,18 +114,19 @@ void others(room& in, const char* type, const std::vector<unsigned>& exponents) 
                                                  reinterpret_cast<std::int64_t*>(&out->index),
                                                  static_cast<std::int64_t>(k), s);
             });
-        row<T, extremes<T>>(in, "min_max", type, n,
-                  [](const gpu& on, T* data, std::uint64_t k, extremes<T>* out) { min_max(on, data, k, out); },
-                  [](void* room, std::size_t& bytes, T* data, std::uint64_t k, extremes<T>* out, cudaStream_t s) {
-                      const cudaError_t e1 = cub::DeviceReduce::Min(room, bytes, data, &out->smallest, k, s);
-                      return e1 != cudaSuccess ? e1 : cub::DeviceReduce::Max(room, bytes, data, &out->largest, k, s);
-                  });
+        row<T, extremes<T>>(
+            in, "min_max", type, n,
+            [](const gpu& on, T* data, std::uint64_t k, extremes<T>* out) { min_max(on, data, k, out); },
+            [](void* room, std::size_t& bytes, T* data, std::uint64_t k, extremes<T>* out, cudaStream_t s) {
+                const cudaError_t e1 = cub::DeviceReduce::Min(room, bytes, data, &out->smallest, k, s);
+                return e1 != cudaSuccess ? e1 : cub::DeviceReduce::Max(room, bytes, data, &out->largest, k, s);
+            });
     }
 }
 
 } // namespace
 
-// `short`: the sizes alone at which launches and blocks are all that counts.
+// `short`: only the sizes whose time is dominated by launches and blocks.
 int main(int count, char** words) {
     const bool brief = count > 1 && std::strcmp(words[1], "short") == 0;
     try {

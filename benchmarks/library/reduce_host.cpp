@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reductions of 2^26 floats on the host's cores: the library, oneTBB's loop, std::execution and the reading alone.
+// Reductions of 2^26 floats on the host's cores: the library, a oneTBB loop, std::execution, and reading only.
 #include <benchmark/benchmark.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>

@@ -25,7 +25,7 @@ __global__ void fill(T* data, std::uint64_t n) {
     }
 }
 
-// Counts the bytes in which two arrays differ.
+// Counts differing bytes of two arrays.
 __global__ void differences(const uint4* a, const uint4* b, std::uint64_t n, unsigned long long* count) {
     for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
          k += std::uint64_t{gridDim.x} * blockDim.x) {
@@ -104,17 +104,19 @@ void sums(room& in, const settings& how, const char* type, bool both = false) {
         if (n * (sizeof(T) > sizeof(U) ? sizeof(T) : sizeof(U)) > pool_bytes) {
             continue;
         }
-        row<T, U>(in, how, "exclusive_scan", type, n,
-                  [](const gpu& on, const T* data, std::uint64_t k, U* out) { exclusive_scan(on, data, k, out); },
-                  [](void* room, std::size_t& bytes, const T* data, U* out, std::uint64_t k, cudaStream_t s) {
-                      return cub::DeviceScan::ExclusiveScan(room, bytes, data, out, cuda::std::plus<U>{}, U{}, k, s);
-                  });
+        row<T, U>(
+            in, how, "exclusive_scan", type, n,
+            [](const gpu& on, const T* data, std::uint64_t k, U* out) { exclusive_scan(on, data, k, out); },
+            [](void* room, std::size_t& bytes, const T* data, U* out, std::uint64_t k, cudaStream_t s) {
+                return cub::DeviceScan::ExclusiveScan(room, bytes, data, out, cuda::std::plus<U>{}, U{}, k, s);
+            });
         if (both) {
-            row<T, U>(in, how, "inclusive_scan", type, n,
-                      [](const gpu& on, const T* data, std::uint64_t k, U* out) { inclusive_scan(on, data, k, out); },
-                      [](void* room, std::size_t& bytes, const T* data, U* out, std::uint64_t k, cudaStream_t s) {
-                          return cub::DeviceScan::InclusiveSum(room, bytes, data, out, k, s);
-                      });
+            row<T, U>(
+                in, how, "inclusive_scan", type, n,
+                [](const gpu& on, const T* data, std::uint64_t k, U* out) { inclusive_scan(on, data, k, out); },
+                [](void* room, std::size_t& bytes, const T* data, U* out, std::uint64_t k, cudaStream_t s) {
+                    return cub::DeviceScan::InclusiveSum(room, bytes, data, out, k, s);
+                });
         }
     }
 }
@@ -135,8 +137,9 @@ int main(int argc, char** argv) {
         }
         room in;
         bench::print_head(in.stream, "CUB", "", std::size_t{2} << 30);
-        const tuning::scan t = tuning::scan_default;
-        std::printf("# threads %u, bytes %u, blocks %u\n", t.threads, t.bytes, t.blocks_per_multiprocessor);
+        constexpr tuning::scan_kernels k = tuning::scan_policy<>::kernels;
+        std::printf("# threads %u, bytes %u, blocks %u\n", k.general_block_threads, k.general_max_bytes_per_thread,
+                    k.general_resident_blocks);
         sums<std::int32_t>(in, how, "i32");
         sums<double>(in, how, "f64");
         sums<std::uint8_t>(in, how, "u8");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums of segments beside CUB's, as lines of a table, for lengths from one to all. The ceiling that they are held
-// against is reading at its best: values, offsets and results, each moved once. Needs a GPU with 12 GiB.
+// Sums of segments beside CUB's, as lines of a table, for lengths from one to all. The ceiling is the read rate, with
+// values, offsets and results moved once each. Needs a GPU with 12 GiB.
 #include <cub/device/device_segmented_reduce.cuh>
 
 #include <cstdint>
@@ -26,7 +26,7 @@ __global__ void fill(T* data, std::uint64_t n) {
     }
 }
 
-// Where the peer is left out: a warp for each segment.
+// Reference if the peer is skipped: one warp per segment.
 template <class T, class Offset>
 __global__ void reference(const T* data, const Offset* offsets, std::uint64_t segments, T* out) {
     const unsigned lane = threadIdx.x % 32;
@@ -45,7 +45,7 @@ __global__ void reference(const T* data, const Offset* offsets, std::uint64_t se
     }
 }
 
-// What differs between the results.
+// Whether a result differs from the other one.
 template <class T>
 struct differs {
     __host__ __device__ bool operator()(T x, std::uint64_t s) const { return !(x == other[s]); }
@@ -59,7 +59,7 @@ struct room {
     measure::device_memory peer_memory{std::size_t{1} << 20};
 };
 
-// Copies of the values and of the offsets, more than the cache holds together.
+// Copies of the values and of the offsets; together they exceed the cache.
 template <class T, class Offset>
 void row(room& in, const std::string& what, const char* type, const std::vector<Offset>& offsets, std::uint64_t length,
          bool alone = false) {
@@ -91,7 +91,7 @@ void row(room& in, const std::string& what, const char* type, const std::vector<
         std::size_t room = in.peer_memory.bytes();
         const T* const values = reinterpret_cast<const T*>(at(k));
         T* const out = static_cast<T*>(peer_out.data());
-        // It has no form for one length.
+        // CUB has no form for equal lengths.
         const Offset* const first = reinterpret_cast<const Offset*>(at(k) + value_bytes);
         WARPFOLD_CUDA_CHECK(cub::DeviceSegmentedReduce::Sum(in.peer_memory.data(), room, values, out,
                                                             static_cast<std::int64_t>(segments), first, first + 1, s));
@@ -133,7 +133,7 @@ std::vector<Offset> offsets_each(std::uint64_t n, std::uint64_t length) {
     return offsets;
 }
 
-// Few segments are long: their lengths are distributed as 1 / (length * length).
+// Power law: lengths are distributed as 1 / (length * length).
 std::vector<std::int64_t> offsets_of_power_law(std::uint64_t n) {
     std::vector<std::int64_t> offsets{0};
     std::uint64_t state = 1;
@@ -145,7 +145,7 @@ std::vector<std::int64_t> offsets_of_power_law(std::uint64_t n) {
     return offsets;
 }
 
-// Many of one element, no more than half of all, beside one of the rest.
+// Many segments of one element, at most half of all elements, and one segment with the rest.
 std::vector<std::int64_t> offsets_of_extremes(std::uint64_t n, std::uint64_t many) {
     many = std::min(many, n / 2);
     std::vector<std::int64_t> offsets = offsets_each<std::int64_t>(many, 1);
@@ -155,8 +155,8 @@ std::vector<std::int64_t> offsets_of_extremes(std::uint64_t n, std::uint64_t man
 
 } // namespace
 
-// An argument asks for arrays of 2^argument elements alone, a second one for segments of 2^argument alone. Where
-// WARPFOLD_BENCH_SHORT is set, for a tuner, the peer is left out, and there is one size if none is asked for.
+// segmented_reduce [E [S]]: only arrays of 2^E elements, only segments of 2^S. WARPFOLD_BENCH_SHORT, for a tuner, skips
+// the peer and defaults to one size.
 int main(int argc, char** argv) {
     try {
         room in;

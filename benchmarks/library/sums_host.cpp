@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exact sums and sums of segments of 2^26 floats on the host's cores, by two threads: the library, the reading alone, a
-// plain sum, and oneTBB's loop over segments.
+// Exact sums and segmented sums of 2^26 floats on the host's cores, with two threads: the library, reading only, a plain
+// sum, and a oneTBB loop over segments.
 #include <benchmark/benchmark.h>
 #include <tbb/parallel_for.h>
 
@@ -13,6 +13,7 @@
 
 #include "benchmarks/library/host_memory.hpp"
 #include "warpfold/exact_sum.hpp"
+#include "warpfold/reduce.hpp"
 #include "warpfold/segmented_reduce.hpp"
 
 namespace {
@@ -22,7 +23,7 @@ using namespace warpfold;
 constexpr host two{2};
 constexpr std::uint64_t count = std::uint64_t{1} << 26;
 
-// Over [-1, 1), or with exponents over the whole range of float.
+// In [-1, 1), or with exponents over the whole range of float.
 const std::vector<float>& data(bool spread) {
     const auto make = [](bool wide) {
         std::mt19937 random(1);

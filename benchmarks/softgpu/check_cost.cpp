@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many times slower a kernel is with checks than without, counters on, on one core. Launches with and without
-// checks take turns, so that a busy machine slows both alike; `factor` is the median of the pairs' ratios, and the time
-// is that of a launch with checks.
+// The slowdown of a kernel by checks, counters on, on one core. Launches with and without checks alternate, so that a
+// busy machine slows both alike. `factor` is the median of the pairs' ratios; the time is that of a launch with checks.
 //     ./dev bench --benchmark_filter=check:all
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How many times faster a kernel runs on two cores than on one, counters on: launches on one and on two take turns.
-// `speedup` is the median of the pairs' ratios of wall time, `best` the shortest time of one core over that of two:
-// what the interpreter can do where other work holds the machine. The time is that of a launch on two cores.
+// The speedup of a kernel on two cores, counters on. Launches on one and on two cores alternate. `speedup` is the median
+// of the pairs' ratios of wall time; `best` is the shortest time of one core over the shortest of two, which is robust
+// against other work on the machine. The time is that of a launch on two cores.
 //     ./dev bench --benchmark_filter=cores
 #include <benchmark/benchmark.h>
 
@@ -16,9 +16,7 @@ namespace {
 using softgpu::bench::gpu;
 using softgpu::bench::workload;
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void run(benchmark::State& state, const workload& what) {
     static gpu g;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many thread-instructions a second the interpreter executes on one core, counters on and off.
+// Thread-instructions per second of the interpreter on one core, counters on and off.
 //     ./dev bench --benchmark_filter=tree
 #include <benchmark/benchmark.h>
 

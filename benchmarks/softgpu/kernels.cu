@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels that the interpreter's speed is measured on. kernels.ptx is this file as nvcc 13.0 compiled it, kept so
-// that the benchmark needs no CUDA:
+// Kernels of the interpreter's benchmarks. kernels.ptx is the output of nvcc 13.0, stored so that the benchmark needs no
+// CUDA:
 //     nvcc -std=c++20 -arch=compute_75 -ptx kernels.cu
 #include <cstddef>
 
@@ -85,7 +85,7 @@ extern "C" __global__ void shuffles(const int* in, int* out, std::size_t n) {
     }
 }
 
-// 256 fused multiply-adds a thread.
+// 256 fused multiply-adds per thread.
 extern "C" __global__ void polynomial(const float* in, float* out, std::size_t n) {
     const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -99,7 +99,7 @@ extern "C" __global__ void polynomial(const float* in, float* out, std::size_t n
     }
 }
 
-// One load a thread, `stride` elements apart.
+// One load per thread, `stride` elements apart.
 extern "C" __global__ void gather(const int* in, int* out, std::size_t n, unsigned stride) {
     const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of kernels.ptx, with launches and data that suit them.
+// The kernels of kernels.ptx, with launch shapes and data.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace softgpu::bench {
 
-// A memory of its own, with the kernels and their data in it.
+// A device memory with the kernels and their data.
 class gpu {
 public:
     static constexpr std::size_t n = 1u << 20;
@@ -32,7 +32,7 @@ public:
             b = memory_.allocate(n * 4, memory::allocation_kind::device);
             auto* const words = reinterpret_cast<std::uint32_t*>(b);
             for (std::size_t i = 0; i < n; ++i) {
-                // As floats in [0.5, 1): denormal numbers would measure the processor's slow path.
+                // Floats in [0.5, 1): subnormal numbers would take the processor's slow path.
                 words[i] = 0x3F000000u | static_cast<std::uint32_t>(i * 2654435761u) >> 9;
             }
             if (session_) {
@@ -73,7 +73,7 @@ public:
         request.checks = session_ ? &*session_ : nullptr;
         return machine::launch(*kernels_, *k, request);
     }
-    // What the checks have found so far; it is forgotten.
+    // Discards the findings so far.
     [[nodiscard]] std::vector<check::finding> findings() { return found_.take(); }
 
     std::uint64_t buffer[3] = {};

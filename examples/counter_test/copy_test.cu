@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A copy whose lanes stand side by side, and one whose lanes stand far apart: 32-byte sectors of global memory.
+// A coalesced copy and a strided one: 32-byte sectors of global memory.
 #include <gtest/gtest.h>
 
 #include <warpfold/testing/counters.hpp>

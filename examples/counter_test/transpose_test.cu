@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A transpose through shared memory: a tile of 32 columns has all of a column in one bank, one of 33 does not.
+// A transpose through shared memory. A tile of 32 columns has a whole column in one bank; a tile of 33 does not.
 #include <gtest/gtest.h>
 
 #include <warpfold/testing/counters.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the host's cores: of the numbers 0, 1, ... 999,999 as floats.
+// Reductions of the numbers 0, 1, ... 999,999 as floats, on the host's cores.
 #include <cstdio>
 #include <numeric>
 #include <vector>

@@ -34,6 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/error.hpp"
 
 namespace warpfold {
@@ -265,12 +266,6 @@ template <class T, class Put>
 
 namespace detail {
 
-template <class Range>
-concept host_range = requires(const Range& r) {
-    std::data(r);
-    std::size(r);
-};
-
 // A source that is memory.
 template <class T>
 struct memory_source {
@@ -306,7 +301,7 @@ inline constexpr bool in_memory_v<memory_sink<T>> = true;
 // The source or sink itself, or that of a range.
 template <class S>
 decltype(auto) as_source(S& s) {
-    if constexpr (host_range<S>) {
+    if constexpr (array_like<S>) {
         using T = std::remove_cvref_t<decltype(*std::data(s))>;
         return memory_source<T>{std::data(s), std::uint64_t{std::size(s)}};
     } else {
@@ -315,7 +310,7 @@ decltype(auto) as_source(S& s) {
 }
 template <class S>
 decltype(auto) as_sink(S& s) {
-    if constexpr (host_range<S>) {
+    if constexpr (array_like<S>) {
         using T = std::remove_reference_t<decltype(*std::data(s))>;
         return memory_sink<T>{std::data(s), std::uint64_t{std::size(s)}};
     } else {
@@ -404,8 +399,8 @@ std::uint64_t known_size(S& source) {
 
 template <class S>
 concept chunked_source =
-    detail::host_range<std::remove_cvref_t<S>> || detail::source_object<std::remove_reference_t<S>>;
+    detail::array_like<std::remove_cvref_t<S>> || detail::source_object<std::remove_reference_t<S>>;
 template <class S>
-concept chunked_sink = detail::host_range<std::remove_cvref_t<S>> || detail::sink_object<std::remove_cvref_t<S>>;
+concept chunked_sink = detail::array_like<std::remove_cvref_t<S>> || detail::sink_object<std::remove_cvref_t<S>>;
 
 } // namespace warpfold

@@ -28,10 +28,13 @@
 #include <vector>
 
 #include "warpfold/chunk_source.hpp"
-#include "warpfold/detail/chunked.hpp"
+#include "warpfold/detail/chunked/fold.hpp"
+#include "warpfold/detail/chunked/plan.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/exact_accumulator.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/histogram.hpp"
-#include "warpfold/host/chunked/chunks.hpp"
+#include "warpfold/host/chunked/chunked.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
 

@@ -28,7 +28,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/convolve.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/float16.hpp"
 #include "warpfold/host/convolve/convolve.hpp"
@@ -274,14 +276,9 @@ void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::u
 
 namespace detail {
 
-template <class Range>
-concept sized_array = requires(Range& r) {
-    std::data(r), std::size(r);
-};
-
 template <class Out, class Samples, class Mask>
 auto results_in(Out& out, const Samples& in, const Mask& mask, outputs which, const char* call) {
-    if constexpr (sized_array<Out>) {
+    if constexpr (array_like<Out>) {
         const std::uint64_t all = convolve_outputs(std::size(in), std::size(mask), which);
         if (std::size(out) < all) {
             bad_convolve(call, "the output has room for " + std::to_string(std::size(out)) + " of " +
@@ -295,12 +292,12 @@ auto results_in(Out& out, const Samples& in, const Mask& mask, outputs which, co
 
 } // namespace detail
 
-template <class On, detail::sized_array Samples, detail::sized_array Mask, class Out>
+template <class On, detail::array_like Samples, detail::array_like Mask, class Out>
 void convolve(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
     warpfold::convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)},
                        detail::results_in(out, in, mask, how.which, "convolve"), how);
 }
-template <class On, detail::sized_array Samples, detail::sized_array Mask, class Out>
+template <class On, detail::array_like Samples, detail::array_like Mask, class Out>
 void correlate(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
     warpfold::correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask),
                         std::uint64_t{std::size(mask)}, detail::results_in(out, in, mask, how.which, "correlate"), how);

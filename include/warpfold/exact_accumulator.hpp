@@ -16,28 +16,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/long_accumulator.hpp"
 #include "warpfold/exact_sum.hpp"
 
 namespace warpfold {
-
-namespace detail {
-
-// A target's part: adds n elements of `in`, and returns when that is done.
-//   add(on, to, in, n, call)
-template <class On>
-struct exact_add_engine;
-
-template <>
-struct exact_add_engine<host> {
-    template <class T, class In>
-    static void add(const host& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* call) {
-        detail::check_array(in, n, call);
-        add_on_host<T>(on, n, to, in);
-    }
-};
-
-} // namespace detail
 
 template <class T>
 class exact_accumulator {
@@ -51,7 +34,7 @@ public:
     }
     // n elements in the target's memory; returns when they are added. Throws what the target throws.
     template <class On, detail::summable In>
-        requires std::is_same_v<detail::element_t<In>, T>
+    requires std::is_same_v<detail::element_t<In>, T>
     void add(const On& on, const In& in, std::uint64_t n) {
         detail::exact_add_engine<On>::add(on, sum_, in, n, "exact_accumulator::add");
     }

@@ -7,10 +7,12 @@
 
 namespace warpfold {
 
-// Bytes of a workspace that an exact_sum or an exact_dot of any type needs on the current device, in either form.
-[[nodiscard]] inline std::size_t exact_sum_workspace() {
-    const unsigned blocks =
-        detail::device_attribute(cudaDevAttrMultiProcessorCount) * detail::exact_tuning.blocks_per_multiprocessor;
+// Bytes of a workspace that an exact_sum or an exact_dot of any type needs on the current device, in either form, with
+// the policy of `on`.
+template <detail::gpu_target On = gpu>
+[[nodiscard]] std::size_t exact_sum_workspace(const On& on = {}) {
+    const unsigned blocks = detail::device_attribute(cudaDevAttrMultiProcessorCount) *
+                            detail::policy_of<tuning::exact_sum_policy<>>(on).blocks_per_multiprocessor;
     return detail::exact_memory<double, 2>::bytes(blocks) + 2 * sizeof(double);
 }
 

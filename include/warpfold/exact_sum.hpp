@@ -22,9 +22,10 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"
-#include "warpfold/reduce.hpp"
 
 namespace warpfold {
 

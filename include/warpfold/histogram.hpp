@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "warpfold/bins.hpp"
-#include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/histogram/histogram.hpp"
 
@@ -31,11 +33,6 @@ namespace warpfold {
 
 namespace detail {
 
-template <class Range>
-concept sample_range = requires(const Range& r) {
-    std::data(r);
-    std::size(r);
-};
 template <class Range>
 concept count_range = requires(Range& r) {
     *std::data(r) = 0;
@@ -84,22 +81,20 @@ auto count_place(Counts& counts, std::uint64_t bins, const char* call) {
 // --- histogram: how many samples are in each bin ---------------------------------------------------------------------
 
 template <class On, class In, detail::counter Counter, detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::sample_range<In>) void histogram(const On& on, const In& in, std::uint64_t n, Counter* counts,
-                                                   const Bins& bins, update mode = update::overwrite) {
-    using S = detail::element_t<In>;
-    const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
-    detail::histogram_engine<On>::count(on, in, n, counts, of, mode, "histogram");
+requires(!detail::array_like<In>) void histogram(const On& on, const In& in, std::uint64_t n, Counter* counts,
+                                                 const Bins& bins, update mode = update::overwrite) {
+    detail::count_samples(on, in, n, counts, bins, mode, "histogram");
 }
 
 template <class On, class In, class Counts, detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::sample_range<In> && detail::count_container<std::remove_reference_t<Counts>>) void histogram(
+requires(!detail::array_like<In> && detail::count_container<std::remove_reference_t<Counts>>) void histogram(
     const On& on, const In& in, std::uint64_t n, Counts&& counts, const Bins& bins, update mode = update::overwrite) {
     warpfold::histogram(on, in, n, detail::count_place(counts, bins.count(), "histogram"), bins, mode);
 }
 
 // The counts, when they are there.
 template <class On, class In, detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::sample_range<In>)
+requires(!detail::array_like<In>)
     [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, std::uint64_t n, const Bins& bins) {
     return detail::histogram_engine<On>::values(
         on, bins.count(), [&](std::uint64_t* counts) { warpfold::histogram(on, in, n, counts, bins); }, "histogram");
@@ -112,7 +107,7 @@ requires(!detail::sample_range<In>)
 // matters.
 
 template <class On, class In, class Weights, detail::weight_sum Sum, detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::sample_range<In> &&
+requires(!detail::array_like<In> &&
          !std::is_array_v<Weights>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
                                                             std::uint64_t n, Sum* sums, const Bins& bins,
                                                             update mode = update::overwrite) {
@@ -128,7 +123,7 @@ requires(!detail::sample_range<In> &&
 
 template <unsigned Channels, class On, class In, detail::counter Counter, detail::bins_for<detail::element_t<In>> Bins,
           std::size_t Active>
-requires(!detail::sample_range<In> && Active >= 1 && Active <= Channels &&
+requires(!detail::array_like<In> && Active >= 1 && Active <= Channels &&
          Channels <= 256) void histogram_channels(const On& on, const In& in, std::uint64_t n, Counter* counts,
                                                   const std::array<Bins, Active>& bins,
                                                   update mode = update::overwrite) {
@@ -147,14 +142,14 @@ using sample_t = element_t<decltype(std::data(std::declval<const Range&>()))>;
 
 } // namespace detail
 
-template <class On, detail::sample_range Range, class Counts, detail::bins_for<detail::sample_t<Range>> Bins>
+template <class On, detail::array_like Range, class Counts, detail::bins_for<detail::sample_t<Range>> Bins>
 requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram(const On& on, const Range& range, Counts&& counts,
                                                                      const Bins& bins,
                                                                      update mode = update::overwrite) {
     warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)},
                         detail::count_place(counts, bins.count(), "histogram"), bins, mode);
 }
-template <class On, detail::sample_range Range, detail::bins_for<detail::sample_t<Range>> Bins>
+template <class On, detail::array_like Range, detail::bins_for<detail::sample_t<Range>> Bins>
 [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const Range& range, const Bins& bins) {
     return warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)}, bins);
 }
@@ -168,7 +163,7 @@ template <class On, class T, std::size_t N, detail::bins_for<T> Bins>
     return warpfold::histogram(on, static_cast<const T*>(in), n, bins);
 }
 
-template <class On, detail::sample_range Range, detail::sample_range Weights, class Sums,
+template <class On, detail::array_like Range, detail::array_like Weights, class Sums,
           detail::bins_for<detail::sample_t<Range>> Bins>
 requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(const On& on, const Range& range,
                                                                             const Weights& weights, Sums&& sums,
@@ -189,7 +184,7 @@ requires(std::is_array_v<In> ||
     warpfold::weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n, sums, bins, mode);
 }
 
-template <unsigned Channels, class On, detail::sample_range Range, class Counts,
+template <unsigned Channels, class On, detail::array_like Range, class Counts,
           detail::bins_for<detail::sample_t<Range>> Bins, std::size_t Active>
 requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram_channels(const On& on, const Range& range,
                                                                               Counts&& counts,

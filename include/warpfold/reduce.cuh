@@ -11,10 +11,12 @@
 namespace warpfold {
 
 // Bytes of a workspace that serves every reduction on the current device whose values have up to `bytes` bytes, in
-// either form. What an operation without an identity, arg_min and arg_max carry besides is counted in.
-[[nodiscard]] inline std::size_t reduce_workspace(std::size_t bytes) {
+// either form, with the policy of `on`. What an operation without an identity, arg_min and arg_max carry besides is
+// counted in.
+template <detail::gpu_target On = gpu>
+[[nodiscard]] std::size_t reduce_workspace(std::size_t bytes, const On& on = {}) {
     const std::size_t blocks = std::size_t{detail::device_attribute(cudaDevAttrMultiProcessorCount)} *
-                               detail::reduce_tuning.blocks_per_multiprocessor;
+                               detail::policy_of<tuning::reduce_policy<>>(on).blocks_per_multiprocessor;
     return (blocks + 1) * ((bytes + std::max<std::size_t>(bytes, 16) + 3) / 4 * 8);
 }
 

@@ -23,80 +23,18 @@
 
 #include <cstdint>
 #include <iterator>
-#include <string>
 #include <type_traits>
 
 #include "warpfold/detail/arg.hpp"
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/error.hpp"
 #include "warpfold/host/reduce/reduce.hpp"
 #include "warpfold/operation.hpp"
 
 namespace warpfold {
-
-// Where arg_min and arg_max found what they looked for.
-template <class T>
-struct located {
-    T value;
-    std::uint64_t index;
-};
-
-namespace detail {
-
-// A pointer or an iterator, and one that a value of type R can be put at.
-template <class Out>
-concept place = std::is_pointer_v<Out> || requires(const Out& out) {
-    out.operator*();
-};
-template <class Out, class R>
-concept place_for = place<Out> && requires(const Out& out, const R& value) {
-    *out = value;
-};
-
-template <class Range>
-concept array_like = requires(const Range& r) {
-    std::data(r);
-    std::size(r);
-};
-
-template <class In, class Op>
-using fold_t = accumulator_t<Op, element_t<In>>;
-
-struct unchanged {
-    template <class A>
-    WARPFOLD_HD constexpr A operator()(const A& total) const {
-        return total;
-    }
-};
-
-template <class Op, class A>
-struct behind_initial {
-    WARPFOLD_CALLS_ANY
-    WARPFOLD_HD constexpr A operator()(const A& total) const { return op(initial, total); }
-    WARPFOLD_CALLS_ANY
-    WARPFOLD_HD constexpr A operator()(const possible<A>& total) const {
-        return total.there ? static_cast<A>(op(initial, total.value)) : initial;
-    }
-
-    Op op;
-    A initial;
-};
-
-inline void need_elements(std::uint64_t n, const char* call) {
-    if (n == 0) {
-        throw invalid_argument(std::string("warpfold: ") + call + ": there is no element to choose from");
-    }
-}
-
-// Types, whose assertions compilers look at before the rest of a call.
-template <class Op, class A>
-struct need_identity {
-    static_assert(has_identity<known_operation_t<Op, A>, A>,
-                  "this operation has no identity: give an initial value as the last argument");
-};
-
-} // namespace detail
 
 namespace detail {
 
@@ -216,23 +154,6 @@ requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op
 
 // --- count_if: of how many elements predicate(x), or predicate(x, index), is true ------------------------------------
 
-namespace detail {
-
-template <class Predicate>
-struct as_count {
-    WARPFOLD_CALLS_ANY
-    template <class T>
-    WARPFOLD_HD constexpr std::uint64_t operator()(const T& x, std::uint64_t index) const {
-        return detail::mapped(predicate, x, index) ? 1 : 0;
-    }
-
-    Predicate predicate;
-};
-template <class Predicate>
-struct given<as_count<Predicate>> : given<Predicate> {};
-
-} // namespace detail
-
 template <class On, class In, class Predicate>
 requires(!detail::array_like<In> && detail::maps<Predicate, In>) [[nodiscard]] std::uint64_t
     count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
@@ -252,39 +173,6 @@ requires(!detail::array_like<In> &&
 // is one. Other types are compared by <. Throws invalid_argument where there are no elements.
 
 namespace detail {
-
-// What a candidate of (key, index) stands for. Only a NaN is read again.
-template <class In>
-struct read_again {
-    using T = element_t<In>;
-
-    template <class Key>
-    WARPFOLD_HD constexpr located<T> operator()(const candidate<Key>& best) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            const T value = number_of_key<T>(best.key);
-            return {value != value ? in[best.index] : value, best.index};
-        } else {
-            return {best.key, best.index};
-        }
-    }
-    template <class C>
-    WARPFOLD_HD constexpr located<T> operator()(const possible<C>& best) const {
-        return (*this)(best.value);
-    }
-
-    In in;
-};
-
-template <bool Smallest, class T>
-struct arg_fold {
-    using map = as_candidate<T, Smallest>;
-    using A = decltype(map{}(std::declval<const T&>(), std::uint64_t{}));
-    using op = better_candidate<Smallest>;
-    static constexpr bool plain = has_identity<op, A>;
-    using folded = std::conditional_t<plain, A, possible<A>>;
-    using folded_map = std::conditional_t<plain, map, lifted_map<map, A>>;
-    using folded_op = std::conditional_t<plain, op, lifted<op>>;
-};
 
 template <bool Smallest, class On, class In>
 auto arg_value(const On& on, const In& in, std::uint64_t n, const char* call) {

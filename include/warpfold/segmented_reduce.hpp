@@ -20,32 +20,15 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/segments.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/segmented_reduce/segmented_reduce.hpp"
 #include "warpfold/operation.hpp"
-#include "warpfold/reduce.hpp"
 
 namespace warpfold {
-
-// Segment s begins at element s * length.
-struct equal_segments {
-    std::uint64_t length;
-
-    WARPFOLD_HD constexpr std::uint64_t operator[](std::uint64_t s) const { return s * length; }
-};
-
-namespace detail {
-
-template <class Offsets>
-concept segment_bounds = !array_like<Offsets> && std::integral<element_t<Offsets>> && sizeof(element_t<Offsets>) >= 4;
-
-template <class Out, class R>
-concept places_for = requires(const Out& out, const R& value) {
-    out[std::uint64_t{}] = value;
-};
-
-} // namespace detail
 
 // out[s] = op over the elements of segment s, for s in [0, segments); its identity where there are none.
 template <class On, class In, detail::segment_bounds Offsets, class Out, class Op = sum>
@@ -86,26 +69,13 @@ requires(!detail::array_like<In> && !detail::array_like<Out> &&
 
 // --- the same of ranges that have data() and size(), any of the three, and C arrays ----------------------------------
 
-namespace detail {
-
-template <class X>
-auto begin_of(X& x) {
-    if constexpr (array_like<X>) {
-        return std::data(x);
-    } else {
-        return x;
-    }
-}
-
-} // namespace detail
-
 template <class On, class In, class Offsets, class Out, class... Rest>
 requires(detail::array_like<In> || detail::array_like<Offsets> ||
          detail::array_like<std::remove_cvref_t<Out>>) void segmented_reduce(const On& on, const In& in,
                                                                              const Offsets& offsets,
                                                                              std::uint64_t segments, Out&& out,
                                                                              const Rest&... rest) {
-    warpfold::segmented_reduce(on, detail::begin_of(in), detail::begin_of(offsets), segments, detail::begin_of(out),
+    warpfold::segmented_reduce(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out),
                                rest...);
 }
 

@@ -19,13 +19,13 @@ __global__ void foo(int* ptr) { *ptr = 7; }
 int code(cudaError_t error) { return static_cast<int>(error); }
 
 // The codes go where the results of a step are.
-void leave(const frame::stage& on, const std::vector<int>& codes) {
+void leave(const engine::stage& on, const std::vector<int>& codes) {
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyAsync(on.out, codes.data(), codes.size() * sizeof(int), cudaMemcpyHostToDevice, on.stream));
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
 }
 
-frame::sample expected(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, frame::bytes_of(codes)}; }
+engine::sample expected(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, engine::bytes_of(codes)}; }
 
 // More than any device has, and more than this one.
 std::size_t too_many_bytes() {
@@ -36,17 +36,17 @@ std::size_t too_many_bytes() {
 }
 
 // What a launch of such a shape answers, if asked three times: a look, the error, and once more.
-std::vector<int> launch(const frame::stage& on, dim3 grid, dim3 block, std::size_t shared_bytes) {
+std::vector<int> launch(const engine::stage& on, dim3 grid, dim3 block, std::size_t shared_bytes) {
     foo<<<grid, block, shared_bytes, on.stream>>>(on.temporary<int>());
     return {code(cudaPeekAtLastError()), code(cudaGetLastError()), code(cudaGetLastError())};
 }
 
 // Drivers of today answer invalid value, where cudaErrorInvalidConfiguration was the answer once.
-frame::sample refused(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample refused(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const int wrong = code(cudaErrorInvalidValue);
     return expected({wrong, wrong, 0, wrong, wrong, 0, wrong, wrong, 0});
 }
-void run_refused(const frame::stage& on) {
+void run_refused(const engine::stage& on) {
     std::vector<int> all;
     for (const auto& [grid, block] : {std::pair<dim3, dim3>{1, 2048}, {1, 0}, {dim3(1, 70'000), 1}}) {
         const auto codes = launch(on, grid, block, 0);
@@ -55,14 +55,14 @@ void run_refused(const frame::stage& on) {
     leave(on, all);
 }
 
-frame::sample too_much_shared(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample too_much_shared(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const int wrong = code(cudaErrorInvalidValue);
     return expected({wrong, wrong, 0});
 }
-void run_too_much_shared(const frame::stage& on) { leave(on, launch(on, 1, 1, std::size_t{1} << 20)); }
+void run_too_much_shared(const engine::stage& on) { leave(on, launch(on, 1, 1, std::size_t{1} << 20)); }
 
-frame::sample none(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return expected({0, 0, 7}); }
-void run_asked_twice(const frame::stage& on) {
+engine::sample none(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return expected({0, 0, 7}); }
+void run_asked_twice(const engine::stage& on) {
     int* const ptr = on.temporary<int>();
     foo<<<1, 1, 0, on.stream>>>(ptr);
     const int after_launch = code(cudaGetLastError());
@@ -72,20 +72,20 @@ void run_asked_twice(const frame::stage& on) {
     leave(on, {after_launch, after_end, value});
 }
 
-frame::sample out_of_memory(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample out_of_memory(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const int wrong = code(cudaErrorMemoryAllocation);
     return expected({wrong, wrong, 0});
 }
-void run_out_of_memory(const frame::stage& on) {
+void run_out_of_memory(const engine::stage& on) {
     void* ptr = nullptr;
     const int answer = code(cudaMalloc(&ptr, too_many_bytes()));
     leave(on, {answer, code(cudaGetLastError()), code(cudaGetLastError())});
 }
 
-frame::sample goes_on(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample goes_on(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     return expected({code(cudaErrorMemoryAllocation), code(cudaErrorInvalidValue), 0, 7});
 }
-void run_goes_on(const frame::stage& on) {
+void run_goes_on(const engine::stage& on) {
     void* none_there = nullptr;
     const int memory = code(cudaMalloc(&none_there, too_many_bytes()));
     (void)cudaGetLastError();
@@ -99,7 +99,7 @@ void run_goes_on(const frame::stage& on) {
     leave(on, {memory, shape, good, value});
 }
 
-// The slide's lines, which stand behind #ifdef DEBUG there; what it prints before it leaves is left in `said`.
+// The slide's lines, which are under #ifdef DEBUG there; `said` gets what they print.
 template <bool Debug>
 int look_for_errors(const char* filename, int line_number, std::string& said) {
     if constexpr (Debug) {
@@ -124,16 +124,16 @@ std::string said_when_debugging(std::vector<int>* codes) {
     codes->push_back(code(cudaGetLastError()));
     return said;
 }
-frame::sample found_when_debugging(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample found_when_debugging(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const int wrong = code(cudaErrorInvalidValue);
     return expected({0, wrong, wrong, 0});
 }
-void run_debugging(const frame::stage& on) {
+void run_debugging(const engine::stage& on) {
     std::vector<int> codes;
     (void)said_when_debugging(&codes);
     leave(on, codes);
 }
-verdict says_file_and_line(const frame::evidence& e) {
+verdict says_file_and_line(const engine::evidence& e) {
     std::vector<int> codes;
     const std::string said = said_when_debugging(&codes);
     return seen(e.step.correct && said.rfind("CUDA error at errors.cu:", 0) == 0, said + "; without -DDEBUG not a word");
@@ -145,20 +145,20 @@ std::string named(std::int32_t value) {
 }
 
 // The codes are those of the reference; `what` says of them what they mean.
-frame::check answers(std::string what) {
-    return [what = std::move(what)](const frame::evidence& e) {
-        const auto codes = frame::view<std::int32_t>(e.result);
+engine::check answers(std::string what) {
+    return [what = std::move(what)](const engine::evidence& e) {
+        const auto codes = engine::view<std::int32_t>(e.result);
         return seen(e.step.correct, what + ": " + named(codes[0]));
     };
 }
 
-verdict asked_by_name(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict asked_by_name(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     const std::string text = cudaGetErrorString(static_cast<cudaError_t>(codes[0]));
     return seen(text == "out of memory", "CUDA error: " + text);
 }
 
-verdict most_threads(const frame::evidence& e) {
+verdict most_threads(const engine::evidence& e) {
     int device = 0;
     int most = 0;
     WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
@@ -169,14 +169,14 @@ verdict most_threads(const frame::evidence& e) {
 constexpr const char* source = "ladder/errors/errors.cu";
 constexpr const char* handling = "Parallel patterns, Error Handling";
 
-std::function<std::uint64_t(std::uint64_t)> codes_of(frame::data_function data) {
+std::function<std::uint64_t(std::uint64_t)> codes_of(engine::data_function data) {
     return [data](std::uint64_t) { return data(0, 0).n; };
 }
 std::size_t a_word(std::uint64_t) { return sizeof(int); }
 
-frame::step_definition step(std::string id, std::string title, std::string idea, std::string lecture,
-                            frame::data_function data, void (*run)(const frame::stage&),
-                            std::vector<frame::claim_check> claims) {
+engine::step_definition step(std::string id, std::string title, std::string idea, std::string lecture,
+                            engine::data_function data, void (*run)(const engine::stage&),
+                            std::vector<engine::claim_check> claims) {
     return {.about = {std::move(id), std::move(title), source, std::move(idea), std::move(lecture)},
             .data = data,
             .run = run,
@@ -187,8 +187,8 @@ frame::step_definition step(std::string id, std::string title, std::string idea,
 
 } // namespace
 
-const frame::study_definition& laboratory() {
-    static const frame::study_definition all{
+const engine::ladder_definition& laboratory() {
+    static const engine::ladder_definition all{
         .name = "errors",
         .data = "calls that fail, and what the runtime answers",
         .n_counted = 1,
@@ -225,8 +225,13 @@ const frame::study_definition& laboratory() {
             new_process(),
             misaligned(),
             failed_assertion(),
-        }};
+        },
+        .child_programs = child_programs()};
     return all;
 }
 
 } // namespace warpfold::ladder::errors
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::errors::laboratory();
+}

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
 
-frame::sample partial_sums(const std::vector<float>& in) {
+engine::sample partial_sums(const std::vector<float>& in) {
     const std::uint64_t n = in.size();
     std::vector<float> sums;
     for (std::uint64_t first = 0; first < n; first += threads) {
@@ -18,13 +18,13 @@ frame::sample partial_sums(const std::vector<float>& in) {
         }
         sums.push_back(sum);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(sums), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(sums), engine::value_type::float32};
 }
 
-frame::sample partial_sums(std::uint64_t n, std::uint64_t seed) { return partial_sums(frame::numbers<float>(n, seed)); }
+engine::sample partial_sums(std::uint64_t n, std::uint64_t seed) { return partial_sums(engine::numbers<float>(n, seed)); }
 
-const frame::study_definition& laboratory() {
-    static const frame::study_definition all{.name = "warps",
+const engine::ladder_definition& laboratory() {
+    static const engine::ladder_definition all{.name = "warps",
                                              .data = "warps whose lanes do different things, in blocks of 128 threads",
                                              .n_counted = 1u << 14,
                                              .n_timed = 1u << 22,
@@ -56,8 +56,13 @@ const frame::study_definition& laboratory() {
                                                        warp_sums_by_shuffles(),
                                                        neighbour_by_neighbour(),
                                                        lock_in_a_warp(),
-                                                       circle_of_waits()}};
+                                                       circle_of_waits()},
+        .child_programs = child_programs()};
     return all;
 }
 
 } // namespace warpfold::ladder::warps
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::warps::laboratory();
+}

@@ -19,7 +19,7 @@
 namespace softgpu::check {
 struct operation_note;
 class session;
-}
+} // namespace softgpu::check
 
 namespace softgpu::machine {
 
@@ -31,14 +31,14 @@ struct extent {
 
 enum class fault_kind : std::uint8_t {
     none,
-    illegal_address,      // cudaErrorIllegalAddress
-    misaligned_address,   // cudaErrorMisalignedAddress
-    trap,                 // cudaErrorLaunchFailure
-    assertion,            // cudaErrorAssert
-    unsupported,          // an instruction that is not there: cudaErrorNotSupported
-    invalid_ptx,          // the body does not parse: cudaErrorInvalidPtx
-    deadlock,             // no warp can go on: cudaErrorLaunchTimeout
-    stack_overflow,       // calls nested too deeply: cudaErrorHardwareStackError
+    illegal_address,    // cudaErrorIllegalAddress
+    misaligned_address, // cudaErrorMisalignedAddress
+    trap,               // cudaErrorLaunchFailure
+    assertion,          // cudaErrorAssert
+    unsupported,        // an instruction that is not there: cudaErrorNotSupported
+    invalid_ptx,        // the body does not parse: cudaErrorInvalidPtx
+    deadlock,           // no warp can go on: cudaErrorLaunchTimeout
+    stack_overflow,     // calls nested too deeply: cudaErrorHardwareStackError
 };
 
 struct fault {
@@ -53,15 +53,15 @@ struct fault {
 // Facts of a kernel that need no launch.
 struct kernel_facts {
     std::uint32_t static_shared_bytes = 0;
-    std::uint32_t local_bytes = 0;           // per thread
-    std::uint32_t constant_bytes = 0;        // of the module
+    std::uint32_t local_bytes = 0;    // per thread
+    std::uint32_t constant_bytes = 0; // of the module
     std::uint32_t parameter_bytes = 0;
     std::vector<std::uint32_t> parameter_offsets; // of each parameter in the parameter block
     std::vector<std::uint32_t> parameter_sizes;
-    std::uint32_t registers = 0;             // an estimate: 32-bit registers live at most, per thread
-    std::uint32_t maxntid = 0;               // threads per block that __launch_bounds__ allows; 0: any
+    std::uint32_t registers = 0; // an estimate: 32-bit registers live at most, per thread
+    std::uint32_t maxntid = 0;   // threads per block that __launch_bounds__ allows; 0: any
     std::uint32_t reqntid[3] = {0, 0, 0};
-    unsigned ptx_target = 0;                 // 75 for sm_75
+    unsigned ptx_target = 0; // 75 for sm_75
 };
 
 class kernel; // opaque; owned by its module
@@ -95,7 +95,7 @@ public:
     // The instructions of a kernel that has run, in the order of launch_result::profile.
     [[nodiscard]] std::vector<observe::profile_point> profile_points(const kernel& k);
 
-    struct implementation; // softgpu/machine/module.hpp
+    struct implementation; // softgpu/machine/module/module.hpp
     [[nodiscard]] implementation& inside() noexcept { return *self_; }
 
 private:
@@ -118,27 +118,27 @@ struct launch_request {
     extent grid;
     extent block;
     std::uint32_t dynamic_shared_bytes = 0;
-    const std::byte* parameters = nullptr;   // kernel_facts::parameter_bytes of them, laid out by parameter_offsets
+    const std::byte* parameters = nullptr; // kernel_facts::parameter_bytes of them, laid out by parameter_offsets
     bool count = true;
-    bool cooperative = false;                // every block resident at once
-    unsigned workers = 0;                    // threads of the host; 0: all
-    unsigned resident_blocks = 0;            // at once over all workers, from occupancy; 0: no limit
-    unsigned multiprocessors = 132;          // %nsmid
-    check::session* checks = nullptr;        // looks at what the kernel does; it is of the module's memory
+    bool cooperative = false;                    // every block resident at once
+    unsigned workers = 0;                        // threads of the host; 0: all
+    unsigned resident_blocks = 0;                // at once over all workers, from occupancy; 0: no limit
+    unsigned multiprocessors = 132;              // %nsmid
+    check::session* checks = nullptr;            // looks at what the kernel does; it is of the module's memory
     const check::operation_note* note = nullptr; // for the checks: its place among other operations; nullptr: not known
-    std::uint32_t shared_limit = 227 * 1024; // for bounds only; the runtime has checked the configuration
-    std::uint64_t stack_bytes = 1024;        // cudaLimitStackSize: local memory of a thread, at least 64 KiB of it
-    std::uint64_t heap_bytes = 8 << 20;      // cudaLimitMallocHeapSize: what malloc in kernels gives in all
+    std::uint32_t shared_limit = 227 * 1024;     // for bounds only; the runtime has checked the configuration
+    std::uint64_t stack_bytes = 1024;            // cudaLimitStackSize: local memory of a thread, at least 64 KiB of it
+    std::uint64_t heap_bytes = 8 << 20;          // cudaLimitMallocHeapSize: what malloc in kernels gives in all
     // Where every thread only waits for so long, the launch ends with fault_kind::deadlock; 0: never. Not while outside()
     // says that something else may still change memory, such as another stream; none: nothing may.
     double deadlock_seconds = 2;
     std::function<bool()> outside{};
-    std::optional<std::uint64_t> seed{};     // of an adversarial schedule, which takes one worker
+    std::optional<std::uint64_t> seed{}; // of an adversarial schedule, which takes one worker
 };
 
 struct launch_result {
     fault error;
-    std::string printed;                        // by printf in the kernel, block after block
+    std::string printed; // by printf in the kernel, block after block
     observe::counters total;
     std::vector<observe::counters> by_interval; // see observe::launch_record
     std::vector<observe::point_counts> profile; // by instruction, of a module that is profiled; see profile_points

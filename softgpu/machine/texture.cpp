@@ -13,8 +13,8 @@ namespace {
 float half_value(std::uint16_t h) {
     const float magnitude = std::bit_cast<float>(static_cast<std::uint32_t>(h & 0x7FFF) << 13) * 0x1p112F;
     const bool infinite = (h & 0x7C00) == 0x7C00;
-    const std::uint32_t bits = infinite ? 0x7F800000u | static_cast<std::uint32_t>(h & 0x3FF) << 13
-                                        : std::bit_cast<std::uint32_t>(magnitude);
+    const std::uint32_t bits =
+        infinite ? 0x7F800000u | static_cast<std::uint32_t>(h & 0x3FF) << 13 : std::bit_cast<std::uint32_t>(magnitude);
     return std::bit_cast<float>(bits | static_cast<std::uint32_t>(h & 0x8000) << 16);
 }
 
@@ -159,9 +159,9 @@ texel element_at(const texture_descriptor& t, std::int64_t x, std::int64_t y, st
         }
         return r;
     }
-    const auto* const p = reinterpret_cast<const std::byte*>(t.data) + static_cast<std::uint64_t>(slice) * t.slice_bytes +
-                          static_cast<std::uint64_t>(y) * t.row_bytes +
-                          static_cast<std::uint64_t>(x) * t.element_bytes();
+    const auto* const p =
+        reinterpret_cast<const std::byte*>(t.data) + static_cast<std::uint64_t>(slice) * t.slice_bytes +
+        static_cast<std::uint64_t>(y) * t.row_bytes + static_cast<std::uint64_t>(x) * t.element_bytes();
     for (unsigned k = 0; k < t.channels && k < 4; ++k) {
         r.channel[k] = channel_at(t, p + k * t.channel_bytes, k);
     }
@@ -278,7 +278,8 @@ texel sample_level(const texture_descriptor& t, geometry g, const texture_place&
     const between x = along(t, at, 0, t.width, linear, normalized, fetch);
     const bool flat = g == geometry::line || g == geometry::lines;
     const between y = flat ? between{} : along(t, at, 1, t.height, linear, normalized, false);
-    const between z = g == geometry::space ? along(t, at, 2, t.depth, linear, normalized, false) : between{layer, layer, 0};
+    const between z =
+        g == geometry::space ? along(t, at, 2, t.depth, linear, normalized, false) : between{layer, layer, 0};
     if (!linear) {
         const texel r = element_at(t, x.low, y.low, z.low);
         if (gives_reals(t)) {
@@ -362,9 +363,9 @@ std::byte* surface_bytes(const texture_descriptor& t, geometry g, std::int32_t x
     const std::int64_t row = std::int64_t{t.width} * t.element_bytes();
     const bool flat = g == geometry::line || g == geometry::lines;
     const std::int64_t rows = flat ? 1 : std::max(1u, t.height);
-    const std::int64_t slices = g == geometry::space                             ? std::max(1u, t.depth)
+    const std::int64_t slices = g == geometry::space                            ? std::max(1u, t.depth)
                                 : g == geometry::lines || g == geometry::planes ? std::max(1u, t.layers)
-                                                                                 : 1;
+                                                                                : 1;
     std::int64_t at = x;
     std::int64_t j = flat ? 0 : y;
     std::int64_t k = g == geometry::space ? z : slices > 1 ? std::int64_t{layer} : 0;

@@ -19,20 +19,20 @@ struct texture_descriptor {
     static constexpr std::uint64_t is_one = 0x6572757478657477; // in `mark`, so that a stray address is found out
 
     std::uint64_t mark = is_one;
-    std::uint64_t data = 0;          // of the first element
-    std::uint64_t row_bytes = 0;     // from row to row
-    std::uint64_t slice_bytes = 0;   // from layer to layer, face to face, or plane to plane of three dimensions
-    std::uint32_t width = 0;         // elements
-    std::uint32_t height = 0;        // 0: one dimension
-    std::uint32_t depth = 0;         // 0: no third dimension
-    std::uint32_t layers = 0;        // 0: not layered; a cube has 6, layered ones 6 each
-    std::uint8_t channels = 1;       // 1, 2 or 4
-    std::uint8_t channel_bytes = 4;  // 1, 2 or 4
+    std::uint64_t data = 0;         // of the first element
+    std::uint64_t row_bytes = 0;    // from row to row
+    std::uint64_t slice_bytes = 0;  // from layer to layer, face to face, or plane to plane of three dimensions
+    std::uint32_t width = 0;        // elements
+    std::uint32_t height = 0;       // 0: one dimension
+    std::uint32_t depth = 0;        // 0: no third dimension
+    std::uint32_t layers = 0;       // 0: not layered; a cube has 6, layered ones 6 each
+    std::uint8_t channels = 1;      // 1, 2 or 4
+    std::uint8_t channel_bytes = 4; // 1, 2 or 4
     channel_kind kind = channel_kind::real;
     addressing mode[3] = {addressing::clamp, addressing::clamp, addressing::clamp};
-    bool linear = false;             // filtering between elements, else the nearest
-    bool normalized = false;         // coordinates go from 0 to 1
-    bool reads_normalized = false;   // integers are read as 0 to 1, or -1 to 1
+    bool linear = false;           // filtering between elements, else the nearest
+    bool normalized = false;       // coordinates go from 0 to 1
+    bool reads_normalized = false; // integers are read as 0 to 1, or -1 to 1
     bool srgb = false;             // with reads_normalized: the first three channels are given as linear light
     float border[4] = {0, 0, 0, 0};
     // A mipmapped texture's descriptors lie one behind the other in memory, from the finest level to the coarsest.
@@ -55,8 +55,8 @@ struct texture_place {
     std::int32_t element[3] = {0, 0, 0}; // where coordinates are integers
     bool integers = false;
     std::uint32_t layer = 0;
-    float level = 0;          // of a mipmapped texture
-    bool has_slopes = false;  // then the level follows from how the coordinates change from point to point
+    float level = 0;         // of a mipmapped texture
+    bool has_slopes = false; // then the level follows from how the coordinates change from point to point
     float slope_x[3] = {0, 0, 0};
     float slope_y[3] = {0, 0, 0};
 };

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-// Where both differ, and docs/softgpu.md says why.
+// Where both differ; docs/counters.md gives the reasons.
 struct exception {
     const char* which;
     const char* counter;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The building blocks for kernels of one's own: scans over warps and blocks, loads and stores of tiles. Exits with 1
-// where one is wrong.
+// The building blocks for kernels of one's own: scans over warps and blocks, loads and stores of tiles.
 #include "warpfold/block/load.cuh"
 #include "warpfold/block/scan.cuh"
 #include "warpfold/block/store.cuh"
@@ -11,8 +10,8 @@
 #include <vector>
 
 #include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "tests/library/scan_cases.hpp"
-#include "tests/runtime/programs/check.hpp"
 
 using namespace warpfold;
 using tests::affine;
@@ -39,8 +38,8 @@ std::vector<T> part(const std::vector<T>& all, std::uint64_t begin, std::uint64_
     return some;
 }
 
-__global__ void scan_warps(const affine* in, const std::uint8_t* heads, affine* inclusive, affine* exclusive, affine* total,
-                           affine* segmented, affine* few, affine* each, unsigned* head_bits) {
+__global__ void scan_warps(const affine* in, const std::uint8_t* heads, affine* inclusive, affine* exclusive,
+                           affine* total, affine* segmented, affine* few, affine* each, unsigned* head_bits) {
     const unsigned k = threadIdx.x;
     inclusive[k] = warp::inclusive_scan(in[k], then{});
     affine all;
@@ -54,7 +53,7 @@ __global__ void scan_warps(const affine* in, const std::uint8_t* heads, affine* 
     each[2 * k + 1] = two[1];
 }
 
-void warps() {
+TEST(blocks, scans_of_a_warp) {
     const auto all = maps(64);
     std::vector<std::uint8_t> heads(64);
     for (const unsigned k : {5u, 6u, 20u, 31u, 33u, 63u}) {
@@ -70,20 +69,21 @@ void warps() {
     const auto head_bits = bits.read();
     for (unsigned w = 0; w < 2; ++w) {
         const auto mine = part(all, 32 * w, 32);
-        CHECK((part(results, 32 * w, 32) == scanned<affine, affine>(mine, then{}, true)));
-        CHECK((part(results, 64 + 32 * w, 32) == scanned<affine, affine>(mine, then{}, false, affine{3, 4})));
-        CHECK((part(results, 192 + 32 * w, 32) == scanned<affine, affine>(mine, then{}, true, {}, false, part(heads, 32 * w, 32))));
-        CHECK((part(results, 256 + 32 * w, 6) == scanned<affine, affine>(part(mine, 0, 6), then{}, true)));
+        EXPECT_EQ(part(results, 32 * w, 32), (scanned<affine, affine>(mine, then{}, true)));
+        EXPECT_EQ(part(results, 64 + 32 * w, 32), (scanned<affine, affine>(mine, then{}, false, affine{3, 4})));
+        EXPECT_EQ(part(results, 192 + 32 * w, 32),
+                  (scanned<affine, affine>(mine, then{}, true, {}, false, part(heads, 32 * w, 32))));
+        EXPECT_EQ(part(results, 256 + 32 * w, 6), (scanned<affine, affine>(part(mine, 0, 6), then{}, true)));
         std::vector<affine> further(32);
         for (unsigned k = 0; k < 32; ++k) {
             further[k] = then{}(mine[k], affine{5, 6});
         }
         const auto both = scanned<affine, affine>(further, then{}, true);
         for (unsigned k = 0; k < 32; ++k) {
-            CHECK(results[320 + 64 * w + 2 * k] == results[32 * w + k]);
-            CHECK(results[320 + 64 * w + 2 * k + 1] == both[k]);
-            CHECK((results[128 + 32 * w + k] == scanned<affine, affine>(mine, then{}, true, affine{3, 4})[31]));
-            CHECK(head_bits[32 * w + k] == (w == 0 ? 1u << 5 | 1u << 6 | 1u << 20 | 1u << 31 : 1u << 1 | 1u << 31));
+            EXPECT_EQ(results[320 + 64 * w + 2 * k], results[32 * w + k]);
+            EXPECT_EQ(results[320 + 64 * w + 2 * k + 1], both[k]);
+            EXPECT_EQ(results[128 + 32 * w + k], (scanned<affine, affine>(mine, then{}, true, affine{3, 4})[31]));
+            EXPECT_EQ(head_bits[32 * w + k], (w == 0 ? 1u << 5 | 1u << 6 | 1u << 20 | 1u << 31 : 1u << 1 | 1u << 31));
         }
     }
 }
@@ -102,7 +102,7 @@ __global__ void scan_block(const affine* in, affine* inclusive, affine* exclusiv
     }
 }
 
-void blocks() {
+TEST(blocks, scans_of_a_block) {
     for (const unsigned threads : {32u, 64u, 96u, 256u, 1024u}) {
         const auto all = maps(threads);
         const on_device<affine> in(all), out(std::vector<affine>(2 * threads + 2));
@@ -111,10 +111,10 @@ void blocks() {
         CUDA(cudaDeviceSynchronize());
         const auto results = out.read();
         const auto inclusive = scanned<affine, affine>(all, then{}, true);
-        CHECK((part(results, 0, threads) == inclusive));
-        CHECK((part(results, threads, threads) == scanned<affine, affine>(all, then{}, false, affine{3, 4})));
-        CHECK(results[2 * threads] == inclusive[threads - 1]);
-        CHECK((results[2 * threads + 1] == scanned<affine, affine>(all, then{}, true, affine{3, 4})[threads - 1]));
+        EXPECT_EQ(part(results, 0, threads), inclusive);
+        EXPECT_EQ(part(results, threads, threads), (scanned<affine, affine>(all, then{}, false, affine{3, 4})));
+        EXPECT_EQ(results[2 * threads], inclusive[threads - 1]);
+        EXPECT_EQ(results[2 * threads + 1], (scanned<affine, affine>(all, then{}, true, affine{3, 4})[threads - 1]));
     }
 }
 
@@ -152,9 +152,9 @@ void tiles(std::uint64_t n, std::uint64_t skip) {
     for (std::uint64_t t = 0; t < whole; t += tile) {
         for (std::uint64_t k = 0; k < tile; ++k) {
             const auto expected = [&](std::uint64_t at) { return at < n ? all[skip + at] : T(99); };
-            CHECK(results[t + k] == expected(t + k % Items * Threads + k / Items));
-            CHECK(results[whole + t + k] == expected(t + k));
-            CHECK(results[2 * whole + t + k] == (t + k < n ? expected(t + k) : T(55)));
+            EXPECT_EQ(results[t + k], expected(t + k % Items * Threads + k / Items));
+            EXPECT_EQ(results[whole + t + k], expected(t + k));
+            EXPECT_EQ(results[2 * whole + t + k], (t + k < n ? expected(t + k) : T(55)));
         }
     }
 }
@@ -182,16 +182,16 @@ void in_rows(std::uint64_t n, std::uint64_t skip) {
         all[k] = static_cast<T>(k * 7 + 1);
     }
     const on_device<T> in(all), out(std::vector<T>(2 * whole, T(55)));
-    move_rows<Rows, Run><<<static_cast<unsigned>(whole / tile), threads>>>(in.data() + skip, n, out.data(),
-                                                                           out.data() + whole);
+    move_rows<Rows, Run>
+        <<<static_cast<unsigned>(whole / tile), threads>>>(in.data() + skip, n, out.data(), out.data() + whole);
     CUDA(cudaDeviceSynchronize());
     const auto results = out.read();
     for (std::uint64_t t = 0; t < whole; t += tile) {
         for (std::uint64_t k = 0; k < tile; ++k) {
             const std::uint64_t thread = k / (Rows * Run), r = k / Run % Rows, j = k % Run;
             const std::uint64_t at = t + ((thread / 32 * Rows + r) * 32 + thread % 32) * Run + j;
-            CHECK(results[t + k] == (at < n ? all[skip + at] : T(99)));
-            CHECK(results[whole + t + k] == (t + k < n ? all[skip + t + k] : T(55)));
+            EXPECT_EQ(results[t + k], (at < n ? all[skip + at] : T(99)));
+            EXPECT_EQ(results[whole + t + k], (t + k < n ? all[skip + t + k] : T(55)));
         }
     }
 }
@@ -233,10 +233,10 @@ void runs() {
     move_runs<Rows, Run><<<1, 64>>>(in.data(), out.data(), out.data() + 2 * tile);
     CUDA(cudaDeviceSynchronize());
     const auto results = out.read();
-    CHECK(part(results, 0, 2 * tile) == part(all, 0, 2 * tile));
-    CHECK(part(results, 4 * tile, 2 * tile) == part(all, 2 * tile, 2 * tile));
+    EXPECT_EQ(part(results, 0, 2 * tile), part(all, 0, 2 * tile));
+    EXPECT_EQ(part(results, 4 * tile, 2 * tile), part(all, 2 * tile, 2 * tile));
     for (std::uint64_t k = 0; k < 2 * tile; ++k) {
-        CHECK(results[2 * tile + k] == static_cast<T>(all[k] + static_cast<T>(k / Run % Rows)));
+        EXPECT_EQ(results[2 * tile + k], static_cast<T>(all[k] + static_cast<T>(k / Run % Rows)));
     }
 }
 
@@ -262,27 +262,34 @@ void vectors() {
     CUDA(cudaDeviceSynchronize());
     const auto results = out.read();
     for (std::size_t k = 0; k < all.size(); ++k) {
-        CHECK(results[k] == static_cast<T>(all[k] + static_cast<T>(k % Items)));
+        EXPECT_EQ(results[k], static_cast<T>(all[k] + static_cast<T>(k % Items)));
     }
 }
 
-} // namespace
-
-int main() {
-    warps();
-    blocks();
+TEST(blocks, loads_and_stores_of_tiles) {
     tiles<128, 7, std::int32_t>(5000, 1);
     tiles<128, 4, double>(4096, 0);
     tiles<64, 16, std::uint8_t>(1000, 3);
+}
+
+TEST(blocks, loads_and_stores_in_rows) {
     in_rows<4, 4, float>(3000, 0);
     in_rows<2, 16, std::uint8_t>(5000, 3);
     in_rows<3, 1, double>(500, 1);
+}
+
+TEST(blocks, runs_of_a_warp) {
     runs<8, 4, float>();
     runs<2, 16, std::uint8_t>();
     runs<4, 2, std::int16_t>();
+}
+
+TEST(blocks, loads_and_stores_of_vectors) {
     vectors<4, float>();
     vectors<3, std::int32_t>();
     vectors<16, std::uint8_t>();
     vectors<3, std::uint16_t>();
     vectors<6, double>();
 }
+
+} // namespace

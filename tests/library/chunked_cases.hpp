@@ -15,24 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "tests/library/cases.hpp"
 #include "warpfold/chunked.hpp"
 
 namespace warpfold::tests {
-
-// What does not hold, as an exception.
-struct broken : std::logic_error {
-    using std::logic_error::logic_error;
-};
-#define HOLDS(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            throw ::warpfold::tests::broken(std::string(__FILE__) + ":" + std::to_string(__LINE__) + ": " +            \
-                                            #condition + " does not hold");                                            \
-        }                                                                                                              \
-    } while (false)
 
 // The message of the exception of type E that `call` throws; empty where it throws none.
 template <class E, class Call>
@@ -51,7 +40,7 @@ public:
     scratch_file() {
         std::string pattern = (std::filesystem::temp_directory_path() / "warpfold_stream.XXXXXX").string();
         const int descriptor = ::mkstemp(pattern.data());
-        HOLDS(descriptor >= 0);
+        EXPECT_TRUE(descriptor >= 0);
         ::close(descriptor);
         path_ = pattern;
     }
@@ -66,14 +55,14 @@ public:
     template <class T>
     void write(const std::vector<T>& data) const {
         std::FILE* const file = std::fopen(path_.c_str(), "wb");
-        HOLDS(file != nullptr && std::fwrite(data.data(), sizeof(T), data.size(), file) == data.size());
-        HOLDS(std::fclose(file) == 0);
+        EXPECT_TRUE(file != nullptr && std::fwrite(data.data(), sizeof(T), data.size(), file) == data.size());
+        EXPECT_EQ(std::fclose(file), 0);
     }
     template <class T>
     [[nodiscard]] std::vector<T> read() const {
         std::vector<T> data(std::filesystem::file_size(path_) / sizeof(T) + 1);
         std::FILE* const file = std::fopen(path_.c_str(), "rb");
-        HOLDS(file != nullptr);
+        EXPECT_TRUE(file != nullptr);
         data.resize(std::fread(data.data(), sizeof(T), data.size(), file));
         std::fclose(file);
         return data;
@@ -150,13 +139,13 @@ void sums_of_integers(const On& on) {
         const auto data = any_numbers<std::int32_t>(n, static_cast<unsigned>(n));
         const std::int64_t right = reduce(host{1}, data);
         for (const std::size_t bytes : {1024u, 4096u, 5000u, 1u << 20}) {
-            HOLDS(chunked_reduce(on, data, sum{}, chunks_of_bytes(bytes)) == right);
+            EXPECT_EQ(chunked_reduce(on, data, sum{}, chunks_of_bytes(bytes)), right);
         }
         const scratch_file file(data);
-        HOLDS(chunked_reduce(on, file_source<std::int32_t>(file.path()), sum{}, chunks_of_bytes(4096)) == right);
-        HOLDS(chunked_reduce(on, file_source<std::int32_t>(file.path())) == right);
-        HOLDS(chunked_reduce(on, in_portions(data), sum{}, chunks_of_bytes(4096)) == right);
-        HOLDS(chunked_reduce(on, std::span(data), sum{}, std::int64_t{5}, chunks_of_bytes(4096)) == right + 5);
+        EXPECT_EQ(chunked_reduce(on, file_source<std::int32_t>(file.path()), sum{}, chunks_of_bytes(4096)), right);
+        EXPECT_EQ(chunked_reduce(on, file_source<std::int32_t>(file.path())), right);
+        EXPECT_EQ(chunked_reduce(on, in_portions(data), sum{}, chunks_of_bytes(4096)), right);
+        EXPECT_EQ(chunked_reduce(on, std::span(data), sum{}, std::int64_t{5}, chunks_of_bytes(4096)), right + 5);
     }
 }
 
@@ -170,15 +159,15 @@ void structures_in_order(const On& on) {
             triples[k] = {static_cast<int>(k % 1000), -static_cast<int>(k % 1000), 1};
             maps[k] = {static_cast<std::uint32_t>(2 * k + 1), static_cast<std::uint32_t>(k * k + 1)};
         }
-        HOLDS(chunked_reduce(on, triples, add_triples{}, chunks_of_bytes(1000)) ==
-              reduce(host{1}, triples, add_triples{}));
-        HOLDS(chunked_reduce(on, triples, add_triples{}, chunks_of_bytes(1)) ==
-                  reduce(host{1}, triples, add_triples{}) ||
-              n > 300);
+        EXPECT_EQ(chunked_reduce(on, triples, add_triples{}, chunks_of_bytes(1000)),
+                  reduce(host{1}, triples, add_triples{}));
+        EXPECT_TRUE(chunked_reduce(on, triples, add_triples{}, chunks_of_bytes(1)) ==
+                        reduce(host{1}, triples, add_triples{}) ||
+                    n > 300);
         const affine first{3, 4};
-        HOLDS(chunked_reduce(on, maps, then{}, first, chunks_of_bytes(1000)) == reduce(host{1}, maps, then{}, first));
-        HOLDS(chunked_reduce(on, in_portions(maps), then{}, first, chunks_of_bytes(800)) ==
-              reduce(host{1}, maps, then{}, first));
+        EXPECT_EQ(chunked_reduce(on, maps, then{}, first, chunks_of_bytes(1000)), reduce(host{1}, maps, then{}, first));
+        EXPECT_EQ(chunked_reduce(on, in_portions(maps), then{}, first, chunks_of_bytes(800)),
+                  reduce(host{1}, maps, then{}, first));
     }
 }
 
@@ -191,24 +180,24 @@ void places_and_counts(const On& on) {
             const file_source<float> source(file.path());
             const chunked_options options = chunks_of_bytes(4096);
             const auto a = chunked_arg_min(on, source, options), b = arg_min(host{1}, data);
-            HOLDS(a.index == b.index && same_bits(a.value, b.value));
+            EXPECT_TRUE(a.index == b.index && same_bits(a.value, b.value));
             const auto c = chunked_arg_max(on, data, options), d = arg_max(host{1}, data);
-            HOLDS(c.index == d.index && same_bits(c.value, d.value));
+            EXPECT_TRUE(c.index == d.index && same_bits(c.value, d.value));
             const auto e = chunked_min_max(on, source, options), f = min_max(host{1}, data);
-            HOLDS((e.smallest == f.smallest && e.largest == f.largest) || (std::isnan(e.smallest) && round == 2));
+            EXPECT_TRUE((e.smallest == f.smallest && e.largest == f.largest) || (std::isnan(e.smallest) && round == 2));
             // Equal ones in several chunks, and then a NaN.
             data[n / 2] = data[n - 1] = round == 0 ? -std::numeric_limits<float>::infinity() : std::nanf("");
             data[n / 3] = round == 0 ? std::numeric_limits<float>::infinity() : data[n / 3];
         }
     }
     const auto data = small_numbers<std::int32_t>(10007, 5);
-    HOLDS(chunked_count_if(on, data, is_multiple_of_three{}, chunks_of_bytes(4000)) ==
-          count_if(host{1}, data, is_multiple_of_three{}));
-    HOLDS(chunked_transform_reduce(on, data, times_index{}, sum{}, chunks_of_bytes(4000)) ==
-          transform_reduce(host{1}, data, times_index{}));
+    EXPECT_EQ(chunked_count_if(on, data, is_multiple_of_three{}, chunks_of_bytes(4000)),
+              count_if(host{1}, data, is_multiple_of_three{}));
+    EXPECT_EQ(chunked_transform_reduce(on, data, times_index{}, sum{}, chunks_of_bytes(4000)),
+              transform_reduce(host{1}, data, times_index{}));
     const std::vector<float> none;
-    HOLDS(!message_of<invalid_argument>([&] { (void)chunked_arg_min(on, none); }).empty());
-    HOLDS(!message_of<invalid_argument>([&] { (void)chunked_min_max(on, none); }).empty());
+    EXPECT_TRUE(!message_of<invalid_argument>([&] { (void)chunked_arg_min(on, none); }).empty());
+    EXPECT_TRUE(!message_of<invalid_argument>([&] { (void)chunked_min_max(on, none); }).empty());
 }
 
 // Floating-point sums: the same each time, whatever threads read; as near as their error bound says.
@@ -222,9 +211,9 @@ void sums_of_numbers(const On& on) {
         magnitude += std::abs(static_cast<double>(data[k]));
     }
     const float once = chunked_reduce(on, data, sum{}, chunks_of_bytes(4096, 1));
-    HOLDS(std::abs(static_cast<double>(once) - right) <= magnitude * 20011 * 0x1p-24);
+    EXPECT_TRUE(std::abs(static_cast<double>(once) - right) <= magnitude * 20011 * 0x1p-24);
     for (unsigned threads = 1; threads < 4; ++threads) {
-        HOLDS(same_bits(chunked_reduce(on, in_portions(data), sum{}, chunks_of_bytes(4096, threads)), once));
+        EXPECT_TRUE(same_bits(chunked_reduce(on, in_portions(data), sum{}, chunks_of_bytes(4096, threads)), once));
     }
 }
 
@@ -239,8 +228,8 @@ void exact_sums(const On& on) {
             data[k] = k % 6 == 0 ? T(-0.1) * T(k) : data[k]; // ordinary ones between
         }
         const T right = exact_sum(host{1}, data);
-        HOLDS(same_bits(chunked_exact_sum(on, data, chunks_of_bytes(4096)), right));
-        HOLDS(same_bits(chunked_exact_sum(on, in_portions(data), chunks_of_bytes(5000)), right));
+        EXPECT_TRUE(same_bits(chunked_exact_sum(on, data, chunks_of_bytes(4096)), right));
+        EXPECT_TRUE(same_bits(chunked_exact_sum(on, in_portions(data), chunks_of_bytes(5000)), right));
         exact_accumulator<T> parts, rest;
         parts.add(host{1}, std::span(data).first(n / 3));
         for (std::uint64_t k = n / 3; k < n / 2; ++k) {
@@ -248,12 +237,12 @@ void exact_sums(const On& on) {
         }
         rest.add(host{2}, std::span(data).subspan(n / 2));
         parts.add(rest);
-        HOLDS(same_bits(parts.value(), right) && same_bits(parts.value(), right));
+        EXPECT_TRUE(same_bits(parts.value(), right) && same_bits(parts.value(), right));
         if (n > 2) {
             data[n / 2] = std::numeric_limits<T>::infinity();
-            HOLDS(chunked_exact_sum(on, data, chunks_of_bytes(4096)) == data[n / 2]);
+            EXPECT_EQ(chunked_exact_sum(on, data, chunks_of_bytes(4096)), data[n / 2]);
             data[n - 1] = -data[n / 2];
-            HOLDS(same_bits(chunked_exact_sum(on, data, chunks_of_bytes(4096)), exact_sum(host{1}, data)));
+            EXPECT_TRUE(same_bits(chunked_exact_sum(on, data, chunks_of_bytes(4096)), exact_sum(host{1}, data)));
         }
     }
 }
@@ -268,7 +257,7 @@ void stored_elements(const On& on) {
         source.data.push_back(static_cast<unsigned char>(static_cast<std::uint16_t>(x) >> 8));
         source.data.push_back(static_cast<unsigned char>(x & 0xff));
     }
-    HOLDS(chunked_reduce(on, source, sum{}, chunks_of_bytes(1000)) == total);
+    EXPECT_EQ(chunked_reduce(on, source, sum{}, chunks_of_bytes(1000)), total);
 }
 
 // Whatever throws, the call throws it, and the next call works.
@@ -276,45 +265,46 @@ template <class On>
 void failures(const On& on) {
     const chunked_options options = chunks_of_bytes(4096);
     for (const std::uint64_t bad : {0u, 1023u, 50000u, 99999u}) {
-        HOLDS(message_of<std::out_of_range>([&] { (void)chunked_reduce(on, failing_source{bad}, sum{}, options); }) ==
-              "element " + std::to_string(bad));
+        EXPECT_EQ(message_of<std::out_of_range>([&] { (void)chunked_reduce(on, failing_source{bad}, sum{}, options); }),
+                  "element " + std::to_string(bad));
     }
-    HOLDS(chunked_reduce(on, failing_source{100000}, sum{}, options) == 100000);
+    EXPECT_EQ(chunked_reduce(on, failing_source{100000}, sum{}, options), 100000);
     const std::vector<int> data(50000, 1);
     chunked_options telling = options;
     std::uint64_t last = 0;
     telling.progress = [&](std::uint64_t done, std::uint64_t of) {
-        HOLDS(done > last && of == 50000);
+        EXPECT_TRUE(done > last && of == 50000);
         last = done;
         if (done > 20000) {
             throw std::overflow_error("enough");
         }
     };
-    HOLDS(message_of<std::overflow_error>([&] { (void)chunked_reduce(on, data, sum{}, telling); }) == "enough");
+    EXPECT_EQ(message_of<std::overflow_error>([&] { (void)chunked_reduce(on, data, sum{}, telling); }), "enough");
     telling.progress = [&](std::uint64_t done, std::uint64_t of) {
-        HOLDS(of == 0);
+        EXPECT_EQ(of, 0);
         last = done;
     };
-    HOLDS(chunked_reduce(on, in_portions(data), sum{}, telling) == 50000 && last == 50000);
+    EXPECT_TRUE(chunked_reduce(on, in_portions(data), sum{}, telling) == 50000 && last == 50000);
 
-    HOLDS(message_of<file_error>([] { file_source<int>("/"); }) == "warpfold: /: it is a directory");
-    HOLDS(message_of<file_error>([] { file_source<int>("/no/such/file"); }) ==
-          "warpfold: /no/such/file: No such file or directory");
-    HOLDS(message_of<file_error>([] { file_source<int>("/dev/null"); }) ==
-          "warpfold: /dev/null: it is no regular file");
+    EXPECT_EQ(message_of<file_error>([] { file_source<int>("/"); }), "warpfold: /: it is a directory");
+    EXPECT_EQ(message_of<file_error>([] { file_source<int>("/no/such/file"); }),
+              "warpfold: /no/such/file: No such file or directory");
+    EXPECT_EQ(message_of<file_error>([] { file_source<int>("/dev/null"); }),
+              "warpfold: /dev/null: it is no regular file");
     const scratch_file file(std::vector<char>(4001));
-    HOLDS(message_of<file_error>([&] { file_source<int>(file.path()); }) ==
-          "warpfold: " + file.path() + ": 4001 bytes are no whole number of elements of 4");
-    HOLDS(message_of<file_error>([&] { file_source<int>(file.path(), 4, 1000); }) ==
-          "warpfold: " + file.path() + ": it has 999 of 1000 elements");
-    HOLDS(message_of<file_error>([&] { file_source<int>(file.path(), 4002); }) ==
-          "warpfold: " + file.path() + ": it has 4001 bytes, and elements begin behind 4002");
+    EXPECT_EQ(message_of<file_error>([&] { file_source<int>(file.path()); }),
+              "warpfold: " + file.path() + ": 4001 bytes are no whole number of elements of 4");
+    EXPECT_EQ(message_of<file_error>([&] { file_source<int>(file.path(), 4, 1000); }),
+              "warpfold: " + file.path() + ": it has 999 of 1000 elements");
+    EXPECT_EQ(message_of<file_error>([&] { file_source<int>(file.path(), 4002); }),
+              ("warpfold: " + file.path() + ": it has 4001 bytes, and elements begin behind 4002"));
     // A file that shrinks.
     file.write(data);
     const file_source<int> source(file.path());
     std::filesystem::resize_file(file.path(), 100002);
-    HOLDS(message_of<file_error>([&] { (void)chunked_reduce(on, source, sum{}, options); }) ==
-          "warpfold: " + file.path() + ": it ends after 100002 of 200000 bytes: it became shorter while it was read");
+    EXPECT_EQ(message_of<file_error>([&] { (void)chunked_reduce(on, source, sum{}, options); }),
+              "warpfold: " + file.path() +
+                  ": it ends after 100002 of 200000 bytes: it became shorter while it was read");
 }
 
 } // namespace warpfold::tests

@@ -2,13 +2,10 @@
 // The frame of the tests of streams on a GPU, the software one or a real one.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <vector>
 
 #include "tests/library/chunked_cases.hpp"
-#include "tests/runtime/programs/check.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "warpfold/chunked.cuh"
 
 namespace warpfold::tests {
@@ -31,19 +28,5 @@ private:
     T* base_ = nullptr;
     std::size_t skip_, size_;
 };
-
-// Runs the cases; the exit status.
-template <class Cases>
-int run_stream_cases(const Cases& cases) {
-    try {
-        cases();
-        CUDA(cudaDeviceSynchronize());
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "%s\n", e.what());
-        return 1;
-    }
-    std::puts("ok");
-    return 0;
-}
 
 } // namespace warpfold::tests

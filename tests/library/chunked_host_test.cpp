@@ -15,27 +15,20 @@
 namespace warpfold {
 namespace {
 
-#define SUCCEEDS(call)                                                                                                 \
-    try {                                                                                                              \
-        call;                                                                                                          \
-    } catch (const tests::broken& what) {                                                                              \
-        ADD_FAILURE() << what.what();                                                                                  \
-    }
+TEST(chunked, every_kind_of_source_has_the_same_sum_of_integers) { tests::sums_of_integers(host{2}); }
+TEST(chunked, elements_that_fill_no_chunk_are_folded_in_order) { tests::structures_in_order(host{2}); }
+TEST(chunked, places_extremes_and_counts) { tests::places_and_counts(host{2}); }
+TEST(chunked, sums_of_floats_do_not_depend_on_threads) { tests::sums_of_numbers(host{2}); }
+TEST(chunked, exact_sums_of_float) { tests::exact_sums<float>(host{2}); }
+TEST(chunked, exact_sums_of_double) { tests::exact_sums<double>(host{2}); }
+TEST(chunked, elements_that_are_stored_otherwise) { tests::stored_elements(host{2}); }
+TEST(chunked, what_is_thrown_reaches_the_caller) { tests::failures(host{2}); }
+TEST(chunked, running_sums) { tests::running_sums(host{2}); }
+TEST(chunked, running_compositions) { tests::running_compositions(host{2}); }
+TEST(chunked, failing_scans) { tests::failing_scans(host{2}); }
+TEST(chunked, histograms) { tests::histograms(host{2}); }
 
-TEST(stream, every_kind_of_source_has_the_same_sum_of_integers) { SUCCEEDS(tests::sums_of_integers(host{2})); }
-TEST(stream, elements_that_fill_no_chunk_are_folded_in_order) { SUCCEEDS(tests::structures_in_order(host{2})); }
-TEST(stream, places_extremes_and_counts) { SUCCEEDS(tests::places_and_counts(host{2})); }
-TEST(stream, sums_of_floats_do_not_depend_on_threads) { SUCCEEDS(tests::sums_of_numbers(host{2})); }
-TEST(stream, exact_sums_of_float) { SUCCEEDS(tests::exact_sums<float>(host{2})); }
-TEST(stream, exact_sums_of_double) { SUCCEEDS(tests::exact_sums<double>(host{2})); }
-TEST(stream, elements_that_are_stored_otherwise) { SUCCEEDS(tests::stored_elements(host{2})); }
-TEST(stream, what_is_thrown_reaches_the_caller) { SUCCEEDS(tests::failures(host{2})); }
-TEST(stream, running_sums) { SUCCEEDS(tests::running_sums(host{2})); }
-TEST(stream, running_compositions) { SUCCEEDS(tests::running_compositions(host{2})); }
-TEST(stream, failing_scans) { SUCCEEDS(tests::failing_scans(host{2})); }
-TEST(stream, histograms) { SUCCEEDS(tests::histograms(host{2})); }
-
-TEST(stream, chunks_of_the_hosts_own_multiple_give_the_sum_of_the_whole_array) {
+TEST(chunked, chunks_of_the_hosts_own_multiple_give_the_sum_of_the_whole_array) {
     std::vector<float> data(1000003);
     for (std::size_t k = 0; k < data.size(); ++k) {
         data[k] = 1.0f / static_cast<float>(k + 1);
@@ -48,7 +41,7 @@ TEST(stream, chunks_of_the_hosts_own_multiple_give_the_sum_of_the_whole_array) {
     }
 }
 
-TEST(stream, a_pipe_is_read_to_its_end) {
+TEST(chunked, a_pipe_is_read_to_its_end) {
     const auto data = tests::any_numbers<double>(50001, 3);
     for (const auto& [missing, mode] : {std::pair{0u, 0}, std::pair{3u, 0}, std::pair{0u, O_NONBLOCK}}) {
         int ends[2];

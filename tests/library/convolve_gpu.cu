@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolution on a GPU, the software one or a real one, against the definition: exits with 1 where they differ.
-#define WARPFOLD_TUNING_CONVOLVE 256, 2, 128, 1, 4, 4, 6, 32, 2, 9, 15, 128, 64, 0 // no image is a small one
+// Convolution on a GPU, the software one or a real one, against the definition.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -12,8 +11,10 @@ using namespace warpfold::tests;
 
 namespace {
 
+using gpu = gpu_without_few;
+
 // Every size of mask that kernels are made for, and some that go through tiles; all borders and results.
-void one_dimension() {
+TEST(convolve, one_dimension) {
     unsigned turn = 0;
     for (const std::uint64_t k : {1u, 2u, 3u, 4u, 5u, 7u, 9u, 16u, 17u, 33u, 130u}) {
         for (const border outside : all_borders) {
@@ -37,7 +38,7 @@ void one_dimension() {
 }
 
 // More tiles than blocks.
-void long_array() {
+TEST(convolve, long_array) {
     using shape = detail::lines<float, 8>;
     const std::uint64_t blocks =
         detail::facts_of<&detail::convolve_line<shape, float, float, float>>({shape::threads, shape::bytes(64)}).blocks;
@@ -45,7 +46,8 @@ void long_array() {
     filter_case<float, float>({padded(n, 1, 0, 1, 2), 10, 1, {border::wrap, outputs::same}}, true);
 }
 
-void long_masks(workspace& memory) {
+TEST(convolve, long_masks) {
+    workspace memory(convolve_workspace<float, float>(2500));
     filter_case<float, float>({dense(300, 1), 1000, 1, {border::wrap, outputs::same}}, true);
     filter_case<float, float>({dense(300, 1), 2500, 1, {border::mirror, outputs::same}}, true, &memory);
     filter_case<float, float>({dense(5, 1), 1001, 1, {border::zero, outputs::full}}, true);
@@ -53,7 +55,7 @@ void long_masks(workspace& memory) {
     filter_case<float, float>({dense(9, 5), 45, 21, {border::reflect, outputs::full}}, true);
 }
 
-void two_dimensions() {
+TEST(convolve, two_dimensions) {
     unsigned turn = 0;
     for (const std::uint64_t k : {1u, 2u, 3u, 5u, 7u, 8u, 9u, 11u, 13u, 15u}) {
         for (const border outside : all_borders) {
@@ -88,7 +90,7 @@ void two_dimensions() {
     filter_case<float, float>({dense(50, 1), 3, 3, {border::mirror, outputs::same}}, true);
 }
 
-void doubles() {
+TEST(convolve, doubles) {
     unsigned turn = 0;
     for (const std::uint64_t k : {3u, 9u, 20u}) {
         for (const outputs which : all_outputs) {
@@ -105,7 +107,7 @@ void doubles() {
     }
 }
 
-void not_a_number() {
+TEST(convolve, infinity_reaches_only_its_sums) {
     // An infinity reaches the sums that it takes part in, and no other.
     const float infinity = std::numeric_limits<float>::infinity();
     for (const std::uint64_t k : {3u, 6u, 33u}) {
@@ -116,7 +118,7 @@ void not_a_number() {
         const auto got = out.read();
         for (std::uint64_t i = 0; i < got.size(); ++i) {
             const bool meets = i + k >= 2000 + k / 2 + 1 && i <= 2000 + k / 2;
-            CHECK(meets ? got[i] == infinity : got[i] <= 0.5f * static_cast<float>(k));
+            EXPECT_TRUE(meets ? got[i] == infinity : got[i] <= 0.5f * static_cast<float>(k));
         }
     }
     for (const std::uint64_t k : {3u, 5u, 6u}) {
@@ -129,14 +131,14 @@ void not_a_number() {
         for (std::uint64_t y = 0; y < 64; ++y) {
             for (std::uint64_t x = 0; x < 64; ++x) {
                 const bool meets = y + k > 30 + k / 2 && y <= 30 + k / 2 && x + k > 20 + k / 2 && x <= 20 + k / 2;
-                CHECK(meets ? got[y * 64 + x] == infinity : got[y * 64 + x] <= static_cast<float>(k * k));
+                EXPECT_TRUE(meets ? got[y * 64 + x] == infinity : got[y * 64 + x] <= static_cast<float>(k * k));
             }
         }
     }
 }
 
 // A captured call keeps the mask that it was given, and runs on what its memory holds by then.
-void captured() {
+TEST(convolve, captured) {
     const std::uint64_t n = 3000;
     for (const std::uint64_t k : {5u, 40u, 1200u}) {
         workspace memory(convolve_workspace<float, float>(k));
@@ -158,7 +160,7 @@ void captured() {
             CUDA(cudaGraphLaunch(instance, stream));
             CUDA(cudaStreamSynchronize(stream));
             for (const float x : out.read()) {
-                CHECK(x == value * static_cast<float>(k));
+                EXPECT_EQ(x, value * static_cast<float>(k));
             }
         }
         CUDA(cudaGraphExecDestroy(instance));
@@ -167,31 +169,16 @@ void captured() {
     }
 }
 
-void workspace_too_small() {
+TEST(convolve, workspace_too_small) {
     workspace memory(16);
     const device_array<float> in(std::vector<float>(100)), out(std::vector<float>(100));
     const std::vector<float> mask(2000);
-    std::string said;
-    try {
-        convolve(gpu{nullptr, &memory}, static_cast<const float*>(in.data()), 100, mask.data(), mask.size(),
-                 out.data());
-    } catch (const invalid_argument& e) {
-        said = e.what();
-    }
-    CHECK(said.find("convolve: the workspace has 256 bytes") != std::string::npos);
+    expect_invalid_argument(
+        [&] {
+            convolve(gpu{nullptr, &memory}, static_cast<const float*>(in.data()), 100, mask.data(), mask.size(),
+                     out.data());
+        },
+        "convolve: the workspace has 256 bytes");
 }
 
 } // namespace
-
-int main() {
-    workspace memory(convolve_workspace<float, float>(2500));
-    one_dimension();
-    long_array();
-    two_dimensions();
-    long_masks(memory);
-    doubles();
-    not_a_number();
-    captured();
-    workspace_too_small();
-    std::printf("all right\n");
-}

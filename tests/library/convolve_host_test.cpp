@@ -164,8 +164,9 @@ void set_is_right(std::int64_t kx, std::int64_t ky, const Block& block, const Se
         detail::over_blocks(host{1}, task, 10, 70,
                             [&](const detail::host_block& b) { block(task, b, mask.data(), streamed); });
         right(out, mask);
-        detail::over_blocks(host{1}, task, 10, 70,
-                            [&](const detail::host_block& b) { separable(task, b, across.data(), down.data(), streamed); });
+        detail::over_blocks(host{1}, task, 10, 70, [&](const detail::host_block& b) {
+            separable(task, b, across.data(), down.data(), streamed);
+        });
         right(out, product);
     }
 }
@@ -210,7 +211,8 @@ TEST(ConvolveHost, ImagesAroundTheCache) {
         }
     }
     std::vector<float> out(width * height + 3), again(width * height);
-    correlate(host{2}, image{in.data(), width, height}, image{product.data(), 5, 5}, image{out.data() + 3, width, height});
+    correlate(host{2}, image{in.data(), width, height}, image{product.data(), 5, 5},
+              image{out.data() + 3, width, height});
     correlate_separable(host{2}, image{in.data(), width, height}, across.data(), 5, down.data(), 5,
                         image{again.data(), width, height});
     EXPECT_EQ(std::memcmp(out.data() + 3, again.data(), width * height * sizeof(float)), 0);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Separable convolution on a GPU, and samples and results of different types, against the definition: exits with 1 where
-// they differ.
-#define WARPFOLD_TUNING_CONVOLVE 256, 2, 128, 1, 4, 4, 6, 32, 2, 9, 15, 128, 64, 0 // no image is a small one
+// Separable convolution on a GPU, and samples and results of different types, against the definition.
 #include "tests/library/convolve_gpu.hpp"
 
 using namespace warpfold;
@@ -9,7 +7,7 @@ using namespace warpfold::tests;
 
 namespace {
 
-void separable() {
+TEST(convolve_separable, separable) {
     unsigned turn = 0;
     for (const std::uint64_t k : {1u, 3u, 4u, 5u, 7u, 9u, 11u, 13u, 15u, 17u, 21u, 25u, 31u}) {
         for (const border outside : all_borders) {
@@ -36,12 +34,10 @@ void separable() {
     separable_case<float, float>({dense(60, 20, 2), 4, 5, {border::mirror, outputs::same}}, true, &memory);
 }
 
-} // namespace
-
-int main() {
-    separable();
+TEST(convolve_separable, other_types) {
     filter_case<bfloat16, bfloat16>({dense(96, 20), 3, 3, {border::clamp, outputs::same}}, false);
     separable_case<std::uint8_t, float>({dense(100, 30), 5, 5, {border::reflect, outputs::same}}, false);
     separable_case<std::uint8_t, float>({dense(101, 30), 6, 5, {border::reflect, outputs::same}}, false);
-    std::printf("all right\n");
 }
+
+} // namespace

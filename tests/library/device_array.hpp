@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "tests/runtime/programs/check.hpp"
+#include "tests/library/gpu_test.hpp"
 
 namespace warpfold::tests {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Functions that only a device can call, lambdas with __device__ alone and objects of a class, wherever a call on a GPU
-// takes one. Exits with 1 where a result is wrong.
+// takes one.
 #include <cstdint>
 #include <vector>
 
 #include "tests/library/device_array.hpp"
-#include "tests/runtime/programs/check.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "warpfold/chunked.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
@@ -20,9 +20,7 @@ struct halved {
     __device__ double operator()(float x) const { return x / 2; }
 };
 
-} // namespace
-
-int main() {
+TEST(device_lambda, every_call_takes_functions_of_the_device) {
     constexpr std::uint64_t n = 5000;
     std::vector<float> data(n);
     std::uint64_t above = 0;
@@ -47,28 +45,30 @@ int main() {
     const auto twice = [] __device__(float x) -> double { return 2 * x; };
     const auto times_index = [] __device__(float x, std::uint64_t k) -> double { return x * static_cast<double>(k); };
     const auto larger = [] __device__(float a, float b) { return a < b ? b : a; };
-    CHECK(count_if(gpu{}, in, n, is_above) == above);
-    CHECK(count_if(gpu{}, in, n, [limit] __device__(float x, std::uint64_t) { return x > limit; }) == above);
-    CHECK(transform_reduce(gpu{}, in, n, twice) == doubled);
-    CHECK(transform_reduce(gpu{}, in, n, times_index) == by_index);
-    CHECK(transform_reduce(gpu{}, in, n, halved{}) == running);
-    CHECK(reduce(gpu{}, in, n, larger, -100.0f) == largest);
-    CHECK(reduce(gpu{}, in, n, commutes(larger), -100.0f) == largest);
-    CHECK(chunked_count_if(gpu{}, data, is_above) == above);
-    CHECK(chunked_transform_reduce(gpu{}, data, times_index) == by_index);
+    EXPECT_EQ(count_if(gpu{}, in, n, is_above), above);
+    EXPECT_EQ(count_if(gpu{}, in, n, [limit] __device__(float x, std::uint64_t) { return x > limit; }), above);
+    EXPECT_EQ(transform_reduce(gpu{}, in, n, twice), doubled);
+    EXPECT_EQ(transform_reduce(gpu{}, in, n, times_index), by_index);
+    EXPECT_EQ(transform_reduce(gpu{}, in, n, halved{}), running);
+    EXPECT_EQ(reduce(gpu{}, in, n, larger, -100.0f), largest);
+    EXPECT_EQ(reduce(gpu{}, in, n, commutes(larger), -100.0f), largest);
+    EXPECT_EQ(chunked_count_if(gpu{}, data, is_above), above);
+    EXPECT_EQ(chunked_transform_reduce(gpu{}, data, times_index), by_index);
 
     const tests::on_device<std::uint64_t> offsets(std::vector<std::uint64_t>{0, 1, n});
     const tests::on_device<float> of_segments(2);
     segmented_reduce(gpu{}, in, offsets.data(), 2, of_segments.data(), larger, -100.0f);
-    CHECK(of_segments.read() == (std::vector<float>{data[0], largest}));
+    EXPECT_EQ(of_segments.read(), (std::vector<float>{data[0], largest}));
 
     const tests::on_device<double> scanned(n);
     transform_inclusive_scan(gpu{}, in, n, scanned.data(), [] __device__(float x) -> double { return x / 2; });
-    CHECK(scanned.read() == sums);
+    EXPECT_EQ(scanned.read(), sums);
     const tests::on_device<float> running_largest(n);
     inclusive_scan(gpu{}, in, n, running_largest.data(), larger);
-    CHECK(running_largest.read().back() == largest);
+    EXPECT_EQ(running_largest.read().back(), largest);
 
     const auto quarter = [] __device__(float x) { return (static_cast<int>(x) + 15) / 4; };
-    CHECK(histogram(gpu{}, in, n, function_bins(quarter, 8)) == of_bin);
+    EXPECT_EQ(histogram(gpu{}, in, n, function_bins(quarter, 8)), of_bin);
 }
+
+} // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Exact sums on a GPU of which a thread gets more terms than its window takes, which ordinary launches only see with
-// 2^29 elements and more: exits with 1 where they differ from the host's.
-#define WARPFOLD_TUNING_EXACT_SUM 128, 1, 3, 1u << 20, 1u << 20
+// 2^29 elements and more.
 #include "warpfold/exact_sum.cuh"
 
 #include <cstdio>
@@ -10,17 +9,23 @@
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/exact_reference.hpp"
+#include "tests/library/gpu_test.hpp"
+#include "tests/library/policy_target.hpp"
 
 using namespace warpfold;
 
 namespace {
 
+// One block of 128 threads has all terms.
+constexpr tuning::exact_sum_kernels kernels{.max_block_threads = 128, .resident_blocks = 1};
+constexpr tuning::exact_sum_policy<kernels> one_block{.one_block_max_vectors = 1u << 20,
+                                                      .one_block_max_elements = 1u << 20};
+using gpu = tests::gpu_with<one_block>;
+
 template <class T>
 void same(T got, T expected, const char* what) {
-    if (!tests::same_bits(got, expected)) {
-        std::fprintf(stderr, "%s: %a, not %a\n", what, static_cast<double>(got), static_cast<double>(expected));
-        std::exit(1);
-    }
+    EXPECT_TRUE(tests::same_bits(got, expected))
+        << what << ": " << std::hexfloat << static_cast<double>(got) << ", not " << static_cast<double>(expected);
 }
 
 template <class T>
@@ -33,9 +38,7 @@ void full(std::uint64_t n) {
     same(exact_dot(gpu{}, a_there.data(), b_askew.data(), n), dot, "dot of arrays askew");
 }
 
-} // namespace
+TEST(exact_sum, full_windows_of_float) { full<float>(600001); }
+TEST(exact_sum, full_windows_of_double) { full<double>(560003); }
 
-int main() {
-    full<float>(600001);
-    full<double>(560003);
-}
+} // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exact sums on a GPU, the software one or a real one, to the last bit: exits with 1 where they differ from the host's
-// or from the reference. An argument, a number of elements, asks for one large sum of that many floats as well.
+// Exact sums on a GPU, the software one or a real one, to the last bit.
 #include "warpfold/exact_sum.cuh"
 
 #include <cstdio>
@@ -11,7 +10,7 @@
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/exact_reference.hpp"
-#include "tests/runtime/programs/check.hpp"
+#include "tests/library/gpu_test.hpp"
 
 using namespace warpfold;
 
@@ -21,23 +20,14 @@ using tests::on_device;
 
 template <class T>
 void same(T got, T expected, const std::string& what) {
-    if (!tests::same_bits(got, expected)) {
-        std::fprintf(stderr, "%s: %a, not %a\n", what.c_str(), static_cast<double>(got), static_cast<double>(expected));
-        std::exit(1);
-    }
+    EXPECT_TRUE(tests::same_bits(got, expected))
+        << what << ": " << std::hexfloat << static_cast<double>(got) << ", not " << static_cast<double>(expected);
 }
 
 // All of it zero, as every call has to leave it.
-void expect_clean(const workspace& memory) {
-    std::vector<unsigned char> bytes(memory.bytes());
-    CUDA(cudaMemcpy(bytes.data(), memory.memory(), bytes.size(), cudaMemcpyDeviceToHost));
-    for (const unsigned char byte : bytes) {
-        CHECK(byte == 0);
-    }
-}
-
 template <class T>
-void sums(workspace& memory) {
+void sums() {
+    workspace memory(exact_sum_workspace());
     using limits = std::numeric_limits<T>;
     const gpu with{nullptr, &memory};
     const int lowest = limits::min_exponent - limits::digits, highest = limits::max_exponent - 1;
@@ -87,11 +77,12 @@ void sums(workspace& memory) {
     }
     const on_device<T> there(rising);
     same(exact_sum(with, there.data(), rising.size()), tests::expected_sum(rising), "rising");
-    expect_clean(memory);
+    tests::expect_zero(memory);
 }
 
 template <class T>
-void special(workspace& memory) {
+void special() {
+    workspace memory(exact_sum_workspace());
     const gpu with{nullptr, &memory};
     unsigned which = 0;
     for (const auto& data : tests::special_sums<T>()) {
@@ -114,11 +105,12 @@ void special(workspace& memory) {
     const on_device<T> there(large);
     same(exact_sum(with, there.data(), large.size()), T(1.5), "the largest");
     same(exact_sum(with, there.data(), large.size() - 2), -std::numeric_limits<T>::max(), "the largest, one less");
-    expect_clean(memory);
+    tests::expect_zero(memory);
 }
 
 template <class T>
-void dots(workspace& memory) {
+void dots() {
+    workspace memory(exact_sum_workspace());
     using limits = std::numeric_limits<T>;
     const gpu with{nullptr, &memory};
     const int lowest = limits::min_exponent - limits::digits, highest = limits::max_exponent - 1;
@@ -160,7 +152,7 @@ void dots(workspace& memory) {
         same(exact_dot(with, a.data(), b.data(), one[0].size()), tests::expected_dot(one[0], one[1]),
              "dot of special values");
     }
-    expect_clean(memory);
+    tests::expect_zero(memory);
 }
 
 struct squares {
@@ -169,7 +161,7 @@ struct squares {
     }
 };
 
-void other_inputs_and_places() {
+TEST(exact_sum, other_inputs_and_places) {
     const std::uint64_t n = 30000;
     same(exact_sum(gpu{}, squares{}, n), exact_sum(host{}, squares{}, n), "squares");
     same(exact_dot(gpu{}, squares{}, squares{}, n), exact_dot(host{}, squares{}, squares{}, n), "products of squares");
@@ -202,24 +194,13 @@ void other_inputs_and_places() {
     CUDA(cudaFree(out));
 }
 
-template <class Call>
-void throws(const Call& call, const char* words) {
-    try {
-        call();
-    } catch (const invalid_argument& e) {
-        CHECK(std::string(e.what()).find(words) != std::string::npos);
-        return;
-    }
-    std::fprintf(stderr, "nothing was thrown of: %s\n", words);
-    std::exit(1);
-}
-
-void bad_arguments() {
+TEST(exact_sum, bad_arguments) {
     const on_device<float> there(std::vector<float>(100000, 1.0f));
     const float* const askew = reinterpret_cast<const float*>(reinterpret_cast<const char*>(there.data()) + 2);
-    throws([&] { (void)exact_sum(gpu{}, askew, 10); }, "exact_sum: the array is not aligned to the 4 bytes");
+    tests::expect_invalid_argument([&] { (void)exact_sum(gpu{}, askew, 10); },
+                                   "exact_sum: the array is not aligned to the 4 bytes");
     workspace little(16);
-    throws(
+    tests::expect_invalid_argument(
         [&] {
             (void)exact_dot(gpu{nullptr, &little}, there.data(), there.data(), 100000);
         },
@@ -234,7 +215,12 @@ __global__ void fill(float* data, std::uint64_t n, float first) {
     }
 }
 
-void large(std::uint64_t n) {
+// 2^31 floats, where asked for: needs a GPU with 8 GiB.
+TEST(exact_sum, large) {
+    if (std::getenv("WARPFOLD_TEST_LARGE") == nullptr) {
+        GTEST_SKIP() << "WARPFOLD_TEST_LARGE is not set";
+    }
+    const std::uint64_t n = std::uint64_t{1} << 31;
     float* data = nullptr;
     CUDA(cudaMalloc(&data, n * sizeof(float)));
     for (const float first : {0.0f, 1e30f}) {
@@ -246,19 +232,11 @@ void large(std::uint64_t n) {
     CUDA(cudaFree(data));
 }
 
-} // namespace
+TEST(exact_sum, sums_of_float) { sums<float>(); }
+TEST(exact_sum, sums_of_double) { sums<double>(); }
+TEST(exact_sum, special_of_float) { special<float>(); }
+TEST(exact_sum, special_of_double) { special<double>(); }
+TEST(exact_sum, dots_of_float) { dots<float>(); }
+TEST(exact_sum, dots_of_double) { dots<double>(); }
 
-int main(int argc, char** argv) {
-    workspace memory(exact_sum_workspace());
-    sums<float>(memory);
-    sums<double>(memory);
-    special<float>(memory);
-    special<double>(memory);
-    dots<float>(memory);
-    dots<double>(memory);
-    other_inputs_and_places();
-    bad_arguments();
-    if (argc > 1) {
-        large(std::strtoull(argv[1], nullptr, 0));
-    }
-}
+} // namespace

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Histograms on a GPU, the software one or a real one, against plain counting: exits with 1 where they differ.
+// Histograms on a GPU, the software one or a real one, against plain counting.
 #include "warpfold/histogram.cuh"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "tests/library/histogram_cases.hpp"
-#include "tests/runtime/programs/check.hpp"
 
 using namespace warpfold;
 
@@ -20,20 +19,18 @@ namespace {
 using tests::on_device;
 
 template <class C>
-bool same(const std::vector<C>& counts, const std::vector<std::uint64_t>& expected, std::uint64_t times = 1) {
+void same(const std::vector<C>& counts, const std::vector<std::uint64_t>& expected, std::uint64_t times = 1) {
+    ASSERT_EQ(counts.size(), expected.size());
     for (std::size_t k = 0; k < expected.size(); ++k) {
-        if (counts.size() != expected.size() || static_cast<std::uint64_t>(counts[k]) != times * expected[k]) {
-            std::fprintf(stderr, "bin %zu of %zu: %llu, not %llu\n", k, expected.size(),
-                         static_cast<unsigned long long>(counts[k]), static_cast<unsigned long long>(times * expected[k]));
-            return false;
-        }
+        ASSERT_EQ(static_cast<std::uint64_t>(counts[k]), times * expected[k])
+            << "bin " << k << " of " << expected.size();
     }
-    return true;
 }
 
 // Every length and start, few bins to many, overwritten and added to, with a workspace and without.
 template <class T, class Level, class Counter>
-void integers(workspace& memory, Level lower, Level upper, std::initializer_list<unsigned> all_bins) {
+void integers(Level lower, Level upper, std::initializer_list<unsigned> all_bins) {
+    workspace memory(histogram_workspace());
     for (const std::uint64_t n : {0u, 1u, 31u, 1025u, 40009u}) {
         for (const std::size_t skip : {0u, 1u, 3u}) {
             const auto data = tests::any_numbers<T>(n, static_cast<unsigned>(n + skip));
@@ -44,11 +41,11 @@ void integers(workspace& memory, Level lower, Level upper, std::initializer_list
                 const auto expected = tests::counted(data, lower, tests::big{upper} - 1, bins);
                 on_device<Counter> counts(std::vector<Counter>(bins, Counter{77}));
                 histogram(gpu{nullptr, &memory}, samples, n, counts.data(), even);
-                CHECK(same(counts.read(), expected));
+                same(counts.read(), expected);
                 histogram(gpu{}, samples, n, counts.data(), even, update::add);
-                CHECK(same(counts.read(), expected, 2));
+                same(counts.read(), expected, 2);
                 if (n < 2000) {
-                    CHECK(same(histogram(gpu{}, samples, n, even), expected));
+                    same(histogram(gpu{}, samples, n, even), expected);
                 }
             }
         }
@@ -57,21 +54,25 @@ void integers(workspace& memory, Level lower, Level upper, std::initializer_list
 
 // By every kernel, whatever a plan would choose: one block and many, bins of one part and of several, constant samples,
 // with so many that counters of 8 bits overflow, also beside each other.
-void every_way(workspace& memory) {
+TEST(histogram, every_way) {
+    workspace memory(histogram_workspace());
     using of_t = detail::one_channel<detail::even_integers<std::int32_t, false>>;
     using code_t = detail::histogram_code<std::int32_t, of_t, false>;
     struct {
         detail::histogram_way way;
         unsigned groups, parts, copies;
-    } const tried[] = {{detail::histogram_way::whole, 1, 1, 32}, {detail::histogram_way::whole, 3, 2, 4},
-                       {detail::histogram_way::whole, 2, 5, 1},  {detail::histogram_way::packed, 1, 1, 1},
-                       {detail::histogram_way::packed, 2, 3, 1}, {detail::histogram_way::direct, 7, 1, 0},
-                 {detail::histogram_way::direct, 2, 1, 64}, {detail::histogram_way::direct, 1, 3, 256}};
+    } const tried[] = {{detail::histogram_way::whole, 1, 1, 32},  {detail::histogram_way::whole, 3, 2, 4},
+                       {detail::histogram_way::whole, 2, 5, 1},   {detail::histogram_way::packed, 1, 1, 1},
+                       {detail::histogram_way::packed, 2, 3, 1},  {detail::histogram_way::direct, 7, 1, 0},
+                       {detail::histogram_way::direct, 2, 1, 64}, {detail::histogram_way::direct, 1, 3, 256}};
     for (const unsigned kind : {0u, 1u, 2u, 3u}) {
         std::vector<std::int32_t> data(100003);
         for (std::size_t k = 0; k < data.size(); ++k) {
             const std::size_t mixed = k * 2654435761u >> 7;
-            data[k] = static_cast<std::int32_t>(kind == 0 ? mixed % 1100 : kind == 1 ? 503 : kind == 2 ? 500 + mixed % 9 : mixed % 1100 * (mixed / 1100 % 2));
+            data[k] = static_cast<std::int32_t>(kind == 0   ? mixed % 1100
+                                                : kind == 1 ? 503
+                                                : kind == 2 ? 500 + mixed % 9
+                                                            : mixed % 1100 * (mixed / 1100 % 2));
         }
         on_device<std::int32_t> there(data);
         const unsigned bins = 999;
@@ -85,7 +86,8 @@ void every_way(workspace& memory) {
             plan.layout.part_codes = one.parts == 1 ? bins : (bins / one.parts + 32) / 32 * 32;
             plan.layout.copies = one.copies;
             plan.layout.once = one.parts == 1;
-            plan.shared = one.way == detail::histogram_way::whole    ? block::histogram::words(plan.layout.part_codes, one.copies) * 4
+            plan.shared = one.way == detail::histogram_way::whole
+                              ? block::histogram::words(plan.layout.part_codes, one.copies) * 4
                           : one.way == detail::histogram_way::packed ? (plan.layout.part_codes + 3) / 4 * 4
                                                                      : one.copies * 8;
             if (plan.shared > detail::histogram_facts::of_device().shared_of_block) {
@@ -95,30 +97,32 @@ void every_way(workspace& memory) {
             const gpu on{nullptr, &memory};
             detail::histogram_engine<gpu>::run(on, static_cast<const std::int32_t*>(there.data()), data.size(),
                                                counts.data(), code, update::overwrite, plan, "test");
-            CHECK(same(counts.read(), expected));
+            same(counts.read(), expected);
             detail::histogram_engine<gpu>::run(on, static_cast<const std::int32_t*>(there.data()), data.size(),
                                                counts.data(), code, update::add, plan, "test");
-            CHECK(same(counts.read(), expected, 2));
+            same(counts.read(), expected, 2);
         }
     }
 }
 
 // The plans of large calls have room in the device and enough threads for every bin.
-void plans() {
+TEST(histogram, plans) {
     const detail::histogram_facts facts[] = {{132, 227 << 10, 228 << 10, 50 << 20}, {40, 48 << 10, 64 << 10, 4 << 20}};
     for (const auto& device : facts) {
-        for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{100000}, std::uint64_t{1} << 28, std::uint64_t{1} << 40}) {
+        for (const std::uint64_t n :
+             {std::uint64_t{1}, std::uint64_t{100000}, std::uint64_t{1} << 28, std::uint64_t{1} << 40}) {
             for (const unsigned codes : {1u, 256u, 12289u, 65536u, 1000003u, 1u << 24, 1u << 30}) {
                 for (const std::size_t edges : {std::size_t{0}, std::size_t{codes} * 8 + 8}) {
                     const auto plan = detail::plan_histogram(device, n, 4, codes, edges);
-                    CHECK(plan.shared <= device.shared_of_block && plan.blocks != 0);
-                    CHECK(std::uint64_t{plan.layout.part_codes} * plan.layout.parts >= codes);
+                    EXPECT_TRUE(plan.shared <= device.shared_of_block && plan.blocks != 0);
+                    EXPECT_TRUE(std::uint64_t{plan.layout.part_codes} * plan.layout.parts >= codes);
                     if (plan.way != detail::histogram_way::direct) {
-                        CHECK(plan.blocks % plan.layout.parts == 0);
-                        CHECK(std::uint64_t{plan.layout.part_codes} * (plan.layout.parts - 1) < codes);
-                        CHECK(n / (plan.blocks / plan.layout.parts) < std::uint64_t{1} << 32);
+                        EXPECT_EQ(plan.blocks % plan.layout.parts, 0);
+                        EXPECT_TRUE(std::uint64_t{plan.layout.part_codes} * (plan.layout.parts - 1) < codes);
+                        EXPECT_TRUE(n / (plan.blocks / plan.layout.parts) < std::uint64_t{1} << 32);
                         const bool whole = plan.way == detail::histogram_way::whole;
-                        CHECK(plan.shared >= plan.layout.part_codes * (whole ? 4 * plan.layout.copies : 1) + (whole ? 4 : 0));
+                        EXPECT_TRUE(plan.shared >=
+                                    plan.layout.part_codes * (whole ? 4 * plan.layout.copies : 1) + (whole ? 4 : 0));
                     }
                 }
             }
@@ -126,9 +130,10 @@ void plans() {
     }
 }
 
-// More samples than 32 bits number, all the same; asked for by an argument, on a device with 10 GB.
+// More samples than 32 bits number, all the same; where WARPFOLD_TEST_LARGE is set, on a device with 10 GB.
 template <class T, class Counter>
-void large(std::uint64_t n, unsigned bins, workspace& memory) {
+void large(std::uint64_t n, unsigned bins) {
+    workspace memory(histogram_workspace());
     T* samples = nullptr;
     CUDA(cudaMalloc(&samples, n * sizeof(T)));
     CUDA(cudaMemset(samples, 1, n * sizeof(T)));
@@ -137,28 +142,30 @@ void large(std::uint64_t n, unsigned bins, workspace& memory) {
     on_device<Counter> counts(std::vector<Counter>(bins, Counter{3}));
     const even_bins<std::int64_t> even(0, std::int64_t{1} << (8 * sizeof(T)), bins);
     histogram(gpu{nullptr, &memory}, static_cast<const T*>(samples), n, counts.data(), even);
-    const auto bin = static_cast<std::size_t>(tests::even_bin(value, 0, (std::int64_t{1} << (8 * sizeof(T))) - 1, bins));
+    const auto bin =
+        static_cast<std::size_t>(tests::even_bin(value, 0, (std::int64_t{1} << (8 * sizeof(T))) - 1, bins));
     std::vector<std::uint64_t> expected(bins);
     expected[bin] = n;
-    CHECK(same(counts.read(), expected));
+    same(counts.read(), expected);
     CUDA(cudaFree(samples));
 }
 
-} // namespace
-
-int main(int count, char** /*arguments*/) {
-    plans();
-    workspace memory(histogram_workspace());
-    integers<std::int32_t, std::int64_t, std::uint32_t>(memory, -(std::int64_t{1} << 31), std::int64_t{1} << 31,
+TEST(histogram, samples_of_32_bits) {
+    integers<std::int32_t, std::int64_t, std::uint32_t>(-(std::int64_t{1} << 31), std::int64_t{1} << 31,
                                                         {1, 7, 256, 70000});
-    integers<std::int8_t, int, std::uint32_t>(memory, -128, 128, {1, 256, 1000});
-    integers<std::uint8_t, int, std::int64_t>(memory, 10, 200, {19, 256});
-    every_way(memory);
-    if (count > 1) {
-        large<std::uint8_t, std::uint32_t>((std::uint64_t{1} << 31) + 7, 256, memory);
-        large<std::uint8_t, std::uint64_t>((std::uint64_t{1} << 32) + 5, 100, memory);
-        for (const unsigned bins : {1000u, 65536u, 1u << 20, 1u << 22}) {
-            large<std::int16_t, std::uint64_t>((std::uint64_t{1} << 32) + 5, bins, memory);
-        }
+}
+TEST(histogram, signed_samples_of_8_bits) { integers<std::int8_t, int, std::uint32_t>(-128, 128, {1, 256, 1000}); }
+TEST(histogram, samples_of_8_bits) { integers<std::uint8_t, int, std::int64_t>(10, 200, {19, 256}); }
+
+TEST(histogram, large) {
+    if (std::getenv("WARPFOLD_TEST_LARGE") == nullptr) {
+        GTEST_SKIP() << "WARPFOLD_TEST_LARGE is not set";
+    }
+    large<std::uint8_t, std::uint32_t>((std::uint64_t{1} << 31) + 7, 256);
+    large<std::uint8_t, std::uint64_t>((std::uint64_t{1} << 32) + 5, 100);
+    for (const unsigned bins : {1000u, 65536u, 1u << 20, 1u << 22}) {
+        large<std::int16_t, std::uint64_t>((std::uint64_t{1} << 32) + 5, bins);
     }
 }
+
+} // namespace

@@ -44,7 +44,8 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
         }
         const std::uint64_t bins = round % 3 == 0 ? 1 + random() % 300 : 1 + (random() >> (33 + random() % 30));
         if (round % 5 == 0) { // ranges that a product of doubles serves for, and some that are a little too wide
-            last = static_cast<T>(std::min<big>(lower + static_cast<big>(random() >> (30 + random() % 34)), limits::max()));
+            last = static_cast<T>(
+                std::min<big>(lower + static_cast<big>(random() >> (30 + random() % 34)), limits::max()));
         }
         const detail::even_integers<T, sizeof(T) == 8> even(lower, last, static_cast<std::uint32_t>(bins));
         const bool has_quotients = even.has_quotients(static_cast<std::uint32_t>(bins));
@@ -52,7 +53,8 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
         const big width = static_cast<big>(last) - lower + 1;
         for (unsigned k = 0; k < 60; ++k) {
             const std::uint64_t bin = k < 4 ? k * bins / 3 : random() % bins;
-            const big edge = lower + (width * static_cast<big>(bin) + static_cast<big>(bins) - 1) / static_cast<big>(bins);
+            const big edge =
+                lower + (width * static_cast<big>(bin) + static_cast<big>(bins) - 1) / static_cast<big>(bins);
             for (const big x : {edge - 1, edge, edge + 1, static_cast<big>(lower), static_cast<big>(last)}) {
                 if (x < limits::min() || x > limits::max()) {
                     continue;
@@ -191,7 +193,8 @@ TEST(HistogramHost, WhereOthersFail) {
     EXPECT_EQ(histogram(host{}, bytes, even_bins<std::int8_t>(-10, 0, 10)), std::vector<std::uint64_t>(10, 1));
     std::vector<std::int16_t> shorts(65536);
     std::iota(shorts.begin(), shorts.end(), static_cast<std::int16_t>(-32768));
-    EXPECT_EQ(histogram(host{}, shorts, even_bins<std::int16_t>::whole_range(1024)), std::vector<std::uint64_t>(1024, 64));
+    EXPECT_EQ(histogram(host{}, shorts, even_bins<std::int16_t>::whole_range(1024)),
+              std::vector<std::uint64_t>(1024, 64));
     std::vector<int> all(1 << 20);
     std::iota(all.begin(), all.end(), 0);
     EXPECT_EQ(histogram(host{2}, all, even_bins(0, 1 << 20, 1 << 20)), std::vector<std::uint64_t>(1 << 20, 1));
@@ -234,8 +237,9 @@ TYPED_TEST(HistogramOfFloats, RuleAndMonotony) {
 
 TYPED_TEST(HistogramOfFloats, NotANumberInfinitiesAndZeros) {
     using limits = std::numeric_limits<TypeParam>;
-    const std::vector<TypeParam> data{limits::quiet_NaN(), -limits::quiet_NaN(), limits::infinity(), -limits::infinity(),
-                                      limits::max(), limits::lowest(), TypeParam{0}, -TypeParam{0}, limits::denorm_min(),
+    const std::vector<TypeParam> data{limits::quiet_NaN(),   -limits::quiet_NaN(), limits::infinity(),
+                                      -limits::infinity(),   limits::max(),        limits::lowest(),
+                                      TypeParam{0},          -TypeParam{0},        limits::denorm_min(),
                                       -limits::denorm_min(), TypeParam{1}};
     EXPECT_EQ(histogram(host{}, data, even_bins<TypeParam>(0, 1, 2)), (std::vector<std::uint64_t>{3, 0}));
     const std::vector<TypeParam> edges{-1, 0, 1, limits::infinity()};
@@ -258,7 +262,8 @@ TYPED_TEST(HistogramOfFloats, Edges) {
 TEST(HistogramHost, TypesThatFloatingBoundsAreComputedIn) {
     // 2^24 + 1 is no float: of 32-bit integers and float bounds double serves.
     const std::vector<std::int32_t> data{(1 << 24) + 1};
-    EXPECT_EQ(histogram(host{}, data, even_bins(16777216.0f, 16777220.0f, 4)), (std::vector<std::uint64_t>{0, 1, 0, 0}));
+    EXPECT_EQ(histogram(host{}, data, even_bins(16777216.0f, 16777220.0f, 4)),
+              (std::vector<std::uint64_t>{0, 1, 0, 0}));
     const std::vector<float> floats{0.5f, 2.5f, 9.5f, 10.0f};
     EXPECT_EQ(histogram(host{}, floats, even_bins(0, 10, 10))[9], 1u);
 }
@@ -280,8 +285,9 @@ TEST(HistogramHost, Functions) {
     }
     EXPECT_EQ(histogram(host{2}, data, function_bins(tests::digit_sum{}, 40)), expected);
     const std::vector<std::uint8_t> bytes{1, 2, 3, 255};
-    EXPECT_EQ(histogram(host{}, bytes, function_bins([](std::uint8_t x) { return x < 3 ? std::int64_t{x} : no_bin; }, 3)),
-              (std::vector<std::uint64_t>{0, 1, 1}));
+    EXPECT_EQ(
+        histogram(host{}, bytes, function_bins([](std::uint8_t x) { return x < 3 ? std::int64_t{x} : no_bin; }, 3)),
+        (std::vector<std::uint64_t>{0, 1, 1}));
 }
 
 TEST(HistogramHost, Weights) {
@@ -331,7 +337,8 @@ TEST(HistogramHost, Channels) {
                 bytes_here.push_back(bytes[3 * k + c]);
                 shorts_here.push_back(shorts[3 * k + c]);
             }
-            const auto expected = histogram(host{1}, bytes_here, bins[c]), short_expected = histogram(host{1}, shorts_here, bins[c]);
+            const auto expected = histogram(host{1}, bytes_here, bins[c]),
+                       short_expected = histogram(host{1}, shorts_here, bins[c]);
             for (unsigned k = 0; k < bins[c].count(); ++k) {
                 ASSERT_EQ(counts[(c == 0 ? 0 : 20) + k], expected[k]);
                 ASSERT_EQ(short_counts[(c == 0 ? 0 : 20) + k], short_expected[k]);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Histograms on a GPU of every kind of bins, of weights and of channels, captured, and of bad arguments; a block's
-// histogram in a kernel of one's own. Exits with 1 where something is wrong.
+// histogram in a kernel of one's own.
 #include "warpfold/histogram.cuh"
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <numeric>
 #include <vector>
 
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "tests/library/histogram_cases.hpp"
-#include "tests/runtime/programs/check.hpp"
 #include "warpfold/block/histogram.cuh"
 
 using namespace warpfold;
@@ -29,7 +27,7 @@ void floating() {
         const on_device<T> there(data);
         for (const unsigned bins : {1u, 10u, 997u}) {
             const even_bins<T> even(T{-10}, T{10}, bins);
-            CHECK(histogram(gpu{}, there.data(), n, even) == histogram(host{1}, data, even));
+            EXPECT_EQ(histogram(gpu{}, there.data(), n, even), histogram(host{1}, data, even));
         }
         for (const std::size_t edges : {2u, 3u, 700u}) {
             std::vector<T> edge(edges);
@@ -37,8 +35,8 @@ void floating() {
                 edge[k] = static_cast<T>(static_cast<double>(k * k / 2) / 16 - 11);
             }
             const on_device<T> edges_there(edge);
-            CHECK(histogram(gpu{}, there.data(), n, edge_bins(edges_there.data(), edges)) ==
-                  tests::counted_between(data, edge));
+            EXPECT_EQ(histogram(gpu{}, there.data(), n, edge_bins(edges_there.data(), edges)),
+                      tests::counted_between(data, edge));
         }
     }
 }
@@ -47,13 +45,13 @@ struct squares {
     WARPFOLD_HD std::uint64_t operator[](std::uint64_t k) const { return k * k; }
 };
 
-void functions_and_iterators() {
+TEST(histogram_kinds, functions_and_iterators) {
     const auto data = tests::any_numbers<std::int16_t>(50021, 9);
     const on_device<std::int16_t> there(data);
     const function_bins sums(tests::digit_sum{}, 30);
-    CHECK(histogram(gpu{}, there.data(), data.size(), sums) == histogram(host{1}, data, sums));
+    EXPECT_EQ(histogram(gpu{}, there.data(), data.size(), sums), histogram(host{1}, data, sums));
     const even_bins<std::uint64_t> even(0, std::uint64_t{1} << 33, 300);
-    CHECK(histogram(gpu{}, squares{}, 100003, even) == histogram(host{1}, squares{}, 100003, even));
+    EXPECT_EQ(histogram(gpu{}, squares{}, 100003, even), histogram(host{1}, squares{}, 100003, even));
 }
 
 template <class Sum, class Weight>
@@ -68,14 +66,14 @@ void weighted(unsigned bins) {
     weighted_histogram(host{2}, data.data(), weights.data(), n, expected.data(), even);
     const on_device<Sum> sums(std::vector<Sum>(bins, Sum{3}));
     weighted_histogram(gpu{}, there.data(), weights_there.data(), n, sums.base, even);
-    CHECK(sums.read() == expected);
+    EXPECT_EQ(sums.read(), expected);
     workspace memory(histogram_workspace());
     weighted_histogram(gpu{nullptr, &memory}, there.data(), weights_there.data(), n, sums.base, even, update::add);
     weighted_histogram(host{2}, data.data(), weights.data(), n, expected.data(), even, update::add);
-    CHECK(sums.read() == expected);
+    EXPECT_EQ(sums.read(), expected);
 }
 
-void channels() {
+TEST(histogram_kinds, channels) {
     const std::uint64_t pixels = 20011;
     const auto bytes = tests::any_numbers<std::uint8_t>(pixels * 4, 1);
     const on_device<std::uint8_t> there(bytes);
@@ -84,17 +82,17 @@ void channels() {
     const on_device<std::uint32_t> counts(expected);
     histogram_channels<4>(host{2}, bytes.data(), pixels, expected.data(), bins);
     histogram_channels<4>(gpu{}, there.data(), pixels, counts.base, bins);
-    CHECK(counts.read() == expected);
+    EXPECT_EQ(counts.read(), expected);
     const auto shorts = tests::any_numbers<std::int16_t>(pixels * 3, 1);
     const on_device<std::int16_t> shorts_there(shorts);
     const std::array same{even_bins(-32768, 32768, 100), even_bins(0, 32768, 163), even_bins(-5, 5000, 100)};
     histogram_channels<3>(host{2}, shorts.data(), pixels, expected.data(), same);
     histogram_channels<3>(gpu{}, shorts_there.data(), pixels, counts.base, same);
-    CHECK(counts.read() == expected);
+    EXPECT_EQ(counts.read(), expected);
 }
 
 // A captured call runs again and again on what its memory holds by then, and leaves its workspace as it found it.
-void captured() {
+TEST(histogram_kinds, captured) {
     const std::uint64_t n = 100000;
     const on_device<std::int32_t> there(std::vector<std::int32_t>(n, 0));
     const on_device<std::uint32_t> counts(std::vector<std::uint32_t>(100, 1));
@@ -115,7 +113,7 @@ void captured() {
         CUDA(cudaStreamSynchronize(stream));
         std::vector<std::uint32_t> expected(100);
         histogram(host{1}, data, expected, even);
-        CHECK(counts.read() == expected);
+        EXPECT_EQ(counts.read(), expected);
     }
     CUDA(cudaGraphExecDestroy(instance));
     CUDA(cudaGraphDestroy(graph));
@@ -140,7 +138,7 @@ __global__ void count_digits(const unsigned* samples, unsigned each, unsigned co
     }
 }
 
-void block_histogram() {
+TEST(histogram_kinds, block_histogram) {
     std::vector<unsigned> data(3 * 700);
     std::iota(data.begin(), data.end(), 5u);
     std::vector<unsigned> expected(10);
@@ -151,47 +149,38 @@ void block_histogram() {
     for (const unsigned copies : {1u, 8u, 32u}) {
         const on_device<unsigned> counts(std::vector<unsigned>(10));
         count_digits<<<3, 128>>>(there.data(), 700, copies, counts.base);
-        CHECK(counts.read() == expected);
+        EXPECT_EQ(counts.read(), expected);
     }
 }
 
-template <class Call>
-void throws(const Call& call, const char* words) {
-    try {
-        call();
-    } catch (const invalid_argument& e) {
-        CHECK(std::string(e.what()).find(words) != std::string::npos);
-        return;
-    }
-    std::fprintf(stderr, "nothing was thrown of: %s\n", words);
-    std::exit(1);
-}
-
-void bad_arguments() {
+TEST(histogram_kinds, bad_arguments) {
     const on_device<int> there(std::vector<int>(100000, 1));
     const on_device<unsigned> counts(std::vector<unsigned>(16));
     const int* const askew = reinterpret_cast<const int*>(reinterpret_cast<const char*>(there.data()) + 2);
     auto* const askew_counts = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(counts.base) + 4);
     const even_bins even(0, 16, 16);
-    throws([&] { histogram(gpu{}, askew, 10, counts.base, even); }, "histogram: the array is not aligned to the 4 bytes");
-    throws([&] { histogram(gpu{}, there.data(), 10, askew_counts, even_bins(0, 2, 2)); }, "not aligned to the 8 bytes");
+    tests::expect_invalid_argument([&] { histogram(gpu{}, askew, 10, counts.base, even); },
+                                   "histogram: the array is not aligned to the 4 bytes");
+    tests::expect_invalid_argument([&] { histogram(gpu{}, there.data(), 10, askew_counts, even_bins(0, 2, 2)); },
+                                   "not aligned to the 8 bytes");
     workspace nothing(0);
-    throws([&] { histogram(gpu{nullptr, &nothing}, there.data(), 100000, counts.base, even); }, "the workspace has 0 bytes");
+    tests::expect_invalid_argument(
+        [&] {
+            histogram(gpu{nullptr, &nothing}, there.data(), 100000, counts.base, even);
+        },
+        "the workspace has 0 bytes");
     histogram(gpu{}, there.data(), 100000, counts.base, even);
-    CHECK(counts.read()[1] == 100000);
+    EXPECT_EQ(counts.read()[1], 100000);
 }
 
-} // namespace
-
-int main() {
+TEST(histogram_kinds, floating_samples) {
     floating<float>();
     floating<double>();
-    functions_and_iterators();
+}
+TEST(histogram_kinds, weighted) {
     weighted<std::int64_t, std::int16_t>(100);
     weighted<float, double>(1000);
     weighted<double, float>(40000);
-    channels();
-    captured();
-    block_histogram();
-    bad_arguments();
 }
+
+} // namespace

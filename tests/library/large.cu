@@ -2,10 +2,9 @@
 // More elements than 32 bits count: 2^31 + 7 and 2^33 of them, with results that are known beforehand. Needs a GPU with
 // 40 GiB; run by `./dev gpu 9 library`.
 #include <cstdint>
-#include <cstdio>
 #include <vector>
 
-#include "tests/runtime/programs/check.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
@@ -75,23 +74,23 @@ void bytes(std::uint64_t n) {
     const array<std::uint8_t> in(n), out(n);
     fill<<<4096, 256>>>(in.data, n);
     const gpu on;
-    CHECK(reduce(on, in.data, n) == sum_to(n - 1));
-    CHECK(count_if(on, in.data, n, is_zero{}) == (n + period - 1) / period);
+    EXPECT_EQ(reduce(on, in.data, n), sum_to(n - 1));
+    EXPECT_EQ(count_if(on, in.data, n, is_zero{}), (n + period - 1) / period);
     const auto counts = histogram(on, in.data, n, even_bins<int>(0, period, period));
     for (unsigned b = 0; b < period; ++b) {
-        CHECK(counts[b] == (n + period - 1 - b) / period);
+        EXPECT_EQ(counts[b], (n + period - 1 - b) / period);
     }
     inclusive_scan(on, in.data, n, out.data);
-    CHECK(count_if(on, out.data, n, is_running_sum{}) == n);
+    EXPECT_EQ(count_if(on, out.data, n, is_running_sum{}), n);
     inclusive_scan(on, in.data, n, in.data); // in place
-    CHECK(count_if(on, in.data, n, is_running_sum{}) == n);
+    EXPECT_EQ(count_if(on, in.data, n, is_running_sum{}), n);
     fill<<<4096, 256>>>(in.data, n);
     const std::uint8_t most = 200;
     CUDA(cudaMemcpy(in.data + n - 5, &most, 1, cudaMemcpyHostToDevice));
     const auto found = arg_max(on, in.data, n);
-    CHECK(found.value == most && found.index == n - 5);
+    EXPECT_TRUE(found.value == most && found.index == n - 5);
     const auto both = min_max(on, in.data, n);
-    CHECK(both.smallest == 0 && both.largest == most);
+    EXPECT_TRUE(both.smallest == 0 && both.largest == most);
     fill<<<4096, 256>>>(in.data, n);
 
     const std::uint64_t length = period * 100'000'001ull, segments = n / length;
@@ -100,7 +99,7 @@ void bytes(std::uint64_t n) {
     std::vector<std::uint64_t> got(segments);
     CUDA(cudaMemcpy(got.data(), sums.data, segments * 8, cudaMemcpyDeviceToHost));
     for (const std::uint64_t one : got) {
-        CHECK(one == 21 * 100'000'001ull);
+        EXPECT_EQ(one, 21 * 100'000'001ull);
     }
 }
 
@@ -111,7 +110,7 @@ void scans(std::uint64_t n) {
     fill<<<4096, 256>>>(in, n);
     const gpu on;
     inclusive_scan(on, in, n, out, sum{}, reversed);
-    CHECK(count_if(on, out, n, is_sum_of_segment{n, n + period - n % period, true, true}) == n);
+    EXPECT_EQ(count_if(on, out, n, is_sum_of_segment{n, n + period - n % period, true, true}), n);
     const std::uint64_t length = period * 200'000'003ull;
     std::vector<std::uint64_t> begins;
     for (std::uint64_t k = 0; k < n; k += length) {
@@ -120,12 +119,12 @@ void scans(std::uint64_t n) {
     const array<std::uint64_t> there(begins.size());
     CUDA(cudaMemcpy(there.data, begins.data(), begins.size() * 8, cudaMemcpyHostToDevice));
     exclusive_scan(on, in, n, out, sum{}, offsets(there.data, begins.size()));
-    CHECK(count_if(on, out, n, is_sum_of_segment{n, length, false, false}) == n);
+    EXPECT_EQ(count_if(on, out, n, is_sum_of_segment{n, length, false, false}), n);
     inclusive_scan(on, in, n, in, sum{}, heads(begins_every{length})); // in place
-    CHECK(count_if(on, in, n, is_sum_of_segment{n, length, false, true}) == n);
+    EXPECT_EQ(count_if(on, in, n, is_sum_of_segment{n, length, false, true}), n);
     fill<<<4096, 256>>>(in, n);
     inclusive_scan(on, in, n, in, sum{}, reversed, offsets(there.data, begins.size()));
-    CHECK(count_if(on, in, n, is_sum_of_segment{n, length, true, true}) == n);
+    EXPECT_EQ(count_if(on, in, n, is_sum_of_segment{n, length, true, true}), n);
 }
 
 void wider(std::uint64_t n) {
@@ -133,29 +132,24 @@ void wider(std::uint64_t n) {
     const array<std::uint64_t> out(n);
     fill<<<4096, 256>>>(in.data, n);
     inclusive_scan(gpu{}, in.data, n, out.data);
-    CHECK(count_if(gpu{}, out.data, n, is_running_sum{}) == n);
+    EXPECT_EQ(count_if(gpu{}, out.data, n, is_running_sum{}), n);
     inclusive_scan(gpu{}, in.data, n, in.data, sum{}, reversed); // in place
-    CHECK(count_if(gpu{}, in.data, n, is_sum_of_segment{n, n + period - n % period, true, true}) == n);
+    EXPECT_EQ(count_if(gpu{}, in.data, n, is_sum_of_segment{n, n + period - n % period, true, true}), n);
 }
 
 void floats(std::uint64_t n) {
     const array<float> in(n);
     fill<<<4096, 256>>>(in.data, n);
-    CHECK(exact_sum(gpu{}, in.data, n) == static_cast<float>(sum_to(n - 1)));
-    CHECK(arg_max(gpu{}, in.data, n).index == period - 1);
+    EXPECT_EQ(exact_sum(gpu{}, in.data, n), static_cast<float>(sum_to(n - 1)));
+    EXPECT_EQ(arg_max(gpu{}, in.data, n).index, period - 1);
 }
+
+constexpr std::uint64_t beyond_31_bits = (std::uint64_t{1} << 31) + 7;
+
+TEST(large, bytes) { bytes(beyond_31_bits); }
+TEST(large, bytes_beyond_32_bits) { bytes(std::uint64_t{1} << 33); }
+TEST(large, scans_of_unaligned_bytes_in_other_orders) { scans(beyond_31_bits); }
+TEST(large, integers_into_64_bits) { wider(beyond_31_bits); }
+TEST(large, floats) { floats(beyond_31_bits); }
 
 } // namespace
-
-int main() {
-    for (const std::uint64_t n : {(std::uint64_t{1} << 31) + 7, std::uint64_t{1} << 33}) {
-        bytes(n);
-        std::printf("%llu bytes: right\n", static_cast<unsigned long long>(n));
-    }
-    scans((std::uint64_t{1} << 31) + 7);
-    std::printf("2^31 + 7 bytes in other orders: right\n");
-    wider((std::uint64_t{1} << 31) + 7);
-    std::printf("2^31 + 7 integers: right\n");
-    floats((std::uint64_t{1} << 31) + 7);
-    std::printf("2^31 + 7 floats: right\n");
-}

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Reductions on a GPU, the software one or a real one, against the host's: exits with 1 where they differ.
+// Reductions on a GPU, the software one or a real one, against the host's.
 #include "warpfold/reduce.cuh"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
-#include "tests/runtime/programs/check.hpp"
+#include "tests/library/gpu_test.hpp"
 
 using namespace warpfold;
 
@@ -28,7 +26,8 @@ T read(const T* place) {
 constexpr std::uint64_t lengths[] = {0, 1, 2, 31, 33, 255, 1024, 1025, 4099, 16385, 65536, 100003, 300007};
 
 template <class T>
-void numbers(workspace& memory) {
+void numbers() {
+    workspace memory(reduce_workspace(sizeof(located<double>) + 16));
     for (const std::uint64_t n : lengths) {
         for (const std::size_t skip : {0u, 1u, 3u}) {
             if (skip != 0 && n > 20000) {
@@ -36,24 +35,25 @@ void numbers(workspace& memory) {
             }
             const auto small = tests::small_numbers<T>(n, static_cast<unsigned>(n + skip));
             const on_device<T> numbers(small, skip);
-            CHECK(reduce(gpu{}, numbers.data(), n) == reduce(host{1}, small));
-            CHECK((reduce(gpu{nullptr, &memory}, std::span<const T>(numbers.data(), n), sum{}) == reduce(host{1}, small)));
+            EXPECT_EQ(reduce(gpu{}, numbers.data(), n), reduce(host{1}, small));
+            EXPECT_EQ(reduce(gpu{nullptr, &memory}, std::span<const T>(numbers.data(), n), sum{}),
+                      reduce(host{1}, small));
             if (n == 0) {
                 continue;
             }
             const auto any = tests::any_numbers<T>(n, static_cast<unsigned>(n * 3 + skip));
             const on_device<T> there(any, skip);
             const gpu with{nullptr, &memory};
-            CHECK(tests::same_bits(reduce(with, there.data(), n, maximum{}), reduce(host{1}, any, maximum{})));
+            EXPECT_TRUE(tests::same_bits(reduce(with, there.data(), n, maximum{}), reduce(host{1}, any, maximum{})));
             const auto a = arg_min(with, there.data(), n), b = arg_min(host{1}, any);
-            CHECK(a.index == b.index && tests::same_bits(a.value, b.value));
+            EXPECT_TRUE(a.index == b.index && tests::same_bits(a.value, b.value));
             const auto c = min_max(with, there.data(), n), d = min_max(host{1}, any);
-            CHECK(tests::same_bits(c.smallest, d.smallest) && tests::same_bits(c.largest, d.largest));
+            EXPECT_TRUE(tests::same_bits(c.smallest, d.smallest) && tests::same_bits(c.largest, d.largest));
         }
     }
 }
 
-void order() {
+TEST(reduce, order) {
     for (const std::uint64_t n : {0u, 1u, 5u, 33u, 1000u, 4097u, 65537u}) {
         std::vector<tests::affine> maps(n);
         for (std::uint64_t k = 0; k < n; ++k) {
@@ -61,64 +61,66 @@ void order() {
         }
         const on_device<tests::affine> there(maps);
         const tests::affine first{3, 4};
-        CHECK(reduce(gpu{}, there.data(), n, tests::then{}, first) == reduce(host{1}, maps, tests::then{}, first));
+        EXPECT_EQ(reduce(gpu{}, there.data(), n, tests::then{}, first), reduce(host{1}, maps, tests::then{}, first));
         std::vector<std::uint64_t> words(n);
         for (std::uint64_t k = 0; k < n; ++k) {
             words[k] = k << 32 | (k % 7);
         }
         const on_device<std::uint64_t> words_there(words);
-        CHECK(reduce(gpu{}, words_there.data(), n, tests::larger_low_half{}, std::uint64_t{0}) ==
-              reduce(host{1}, words, tests::larger_low_half{}, std::uint64_t{0}));
+        EXPECT_EQ(reduce(gpu{}, words_there.data(), n, tests::larger_low_half{}, std::uint64_t{0}),
+                  reduce(host{1}, words, tests::larger_low_half{}, std::uint64_t{0}));
     }
 }
 
-void structures() {
+TEST(reduce, structures) {
     for (const std::uint64_t n : {1u, 100u, 5000u, 70001u}) {
         std::vector<tests::triple> data(n);
         for (std::uint64_t k = 0; k < n; ++k) {
             data[k] = {static_cast<int>(k % 1000), -static_cast<int>(k % 1000), 1};
         }
         const on_device<tests::triple> there(data);
-        CHECK(reduce(gpu{}, there.data(), n, tests::add_triples{}) == reduce(host{1}, data, tests::add_triples{}));
+        EXPECT_EQ(reduce(gpu{}, there.data(), n, tests::add_triples{}), reduce(host{1}, data, tests::add_triples{}));
     }
 }
 
-void not_a_number() {
+TEST(reduce, not_a_number) {
     for (const std::size_t place : {0u, 1000u, 69999u}) {
         std::vector<float> data(70000, 2.0f);
         data[5] = -1.0f;
         data[place] = std::nanf("");
         const on_device<float> there(data);
-        CHECK(std::isnan(reduce(gpu{}, there.data(), data.size(), minimum{})));
-        CHECK(std::isnan(min_max(gpu{}, there.data(), data.size()).largest));
-        CHECK(arg_min(gpu{}, there.data(), data.size()).index == place);
-        CHECK(arg_max(gpu{}, there.data(), data.size()).index == place);
+        EXPECT_TRUE(std::isnan(reduce(gpu{}, there.data(), data.size(), minimum{})));
+        EXPECT_TRUE(std::isnan(min_max(gpu{}, there.data(), data.size()).largest));
+        EXPECT_EQ(arg_min(gpu{}, there.data(), data.size()).index, place);
+        EXPECT_EQ(arg_max(gpu{}, there.data(), data.size()).index, place);
     }
     const std::vector<double> zeros{0.0, -0.0, 0.0};
     const on_device<double> there(zeros);
-    CHECK(std::signbit(reduce(gpu{}, there.data(), 3, minimum{})) && !std::signbit(reduce(gpu{}, there.data(), 3, maximum{})));
-    CHECK(arg_min(gpu{}, there.data(), 3).index == 1 && arg_max(gpu{}, there.data(), 3).index == 0);
+    EXPECT_TRUE(std::signbit(reduce(gpu{}, there.data(), 3, minimum{})) &&
+                !std::signbit(reduce(gpu{}, there.data(), 3, maximum{})));
+    EXPECT_TRUE(arg_min(gpu{}, there.data(), 3).index == 1 && arg_max(gpu{}, there.data(), 3).index == 0);
 }
 
-void places_and_maps() {
+TEST(reduce, places_and_maps) {
     const auto data = tests::small_numbers<std::int32_t>(100003, 5);
     const on_device<std::int32_t> there(data);
-    CHECK(count_if(gpu{}, there.data(), data.size(), tests::is_multiple_of_three{}) ==
-          count_if(host{1}, data, tests::is_multiple_of_three{}));
-    CHECK(transform_reduce(gpu{}, there.data(), data.size(), tests::times_index{}) ==
-          transform_reduce(host{1}, data, tests::times_index{}));
+    EXPECT_EQ(count_if(gpu{}, there.data(), data.size(), tests::is_multiple_of_three{}),
+              count_if(host{1}, data, tests::is_multiple_of_three{}));
+    EXPECT_EQ(transform_reduce(gpu{}, there.data(), data.size(), tests::times_index{}),
+              transform_reduce(host{1}, data, tests::times_index{}));
     std::int64_t* out = nullptr;
     CUDA(cudaMalloc(&out, 4 * sizeof(*out)));
     reduce(gpu{}, there.data(), data.size(), out);
     reduce(gpu{}, there.data(), data.size(), out + 1, sum{}, std::int64_t{100});
-    count_if(gpu{}, there.data(), data.size(), reinterpret_cast<std::uint64_t*>(out + 2), tests::is_multiple_of_three{});
-    CHECK(read(out) == reduce(host{1}, data) && read(out + 1) == read(out) + 100);
-    CHECK(static_cast<std::uint64_t>(read(out + 2)) == count_if(host{1}, data, tests::is_multiple_of_three{}));
+    count_if(gpu{}, there.data(), data.size(), reinterpret_cast<std::uint64_t*>(out + 2),
+             tests::is_multiple_of_three{});
+    EXPECT_TRUE(read(out) == reduce(host{1}, data) && read(out + 1) == read(out) + 100);
+    EXPECT_EQ(static_cast<std::uint64_t>(read(out + 2)), count_if(host{1}, data, tests::is_multiple_of_three{}));
     CUDA(cudaFree(out));
 }
 
 // A captured call runs again and again on what its memory holds by then, with a workspace and without.
-void captured() {
+TEST(reduce, captured) {
     const std::uint64_t n = 50000;
     auto data = tests::small_numbers<float>(n, 1);
     const on_device<float> there(data);
@@ -139,7 +141,7 @@ void captured() {
         CUDA(cudaMemcpyAsync(there.base, data.data(), n * sizeof(float), cudaMemcpyHostToDevice, stream));
         CUDA(cudaGraphLaunch(instance, stream));
         CUDA(cudaStreamSynchronize(stream));
-        CHECK(read(out) == reduce(host{1}, data) && read(out + 1) == read(out));
+        EXPECT_TRUE(read(out) == reduce(host{1}, data) && read(out + 1) == read(out));
     }
     CUDA(cudaGraphExecDestroy(instance));
     CUDA(cudaGraphDestroy(graph));
@@ -147,41 +149,24 @@ void captured() {
     CUDA(cudaFree(out));
 }
 
-template <class Thrown, class Call>
-void throws(const Call& call, const char* words) {
-    try {
-        call();
-    } catch (const Thrown& e) {
-        CHECK(std::string(e.what()).find(words) != std::string::npos);
-        return;
-    }
-    std::fprintf(stderr, "nothing was thrown of: %s\n", words);
-    std::exit(1);
-}
-
-void bad_arguments() {
+TEST(reduce, bad_arguments) {
     const on_device<int> there(std::vector<int>(100000, 1));
     const int* const askew = reinterpret_cast<const int*>(reinterpret_cast<const char*>(there.data()) + 2);
-    throws<invalid_argument>([&] { (void)reduce(gpu{}, askew, 10); }, "not aligned to the 4 bytes");
-    throws<invalid_argument>([&] { (void)arg_max(gpu{}, there.data(), 0); }, "arg_max: there is no element");
+    tests::expect_invalid_argument([&] { (void)reduce(gpu{}, askew, 10); }, "not aligned to the 4 bytes");
+    tests::expect_invalid_argument([&] { (void)arg_max(gpu{}, there.data(), 0); }, "arg_max: there is no element");
     workspace little(16);
-    throws<invalid_argument>([&] { (void)reduce(gpu{nullptr, &little}, there.data(), 100000); }, "workspace has 256 bytes");
-    CHECK(reduce(gpu{}, there.data(), 100000) == 100000);
+    tests::expect_invalid_argument(
+        [&] {
+            (void)reduce(gpu{nullptr, &little}, there.data(), 100000);
+        },
+        "workspace has 256 bytes");
+    EXPECT_EQ(reduce(gpu{}, there.data(), 100000), 100000);
 }
+
+TEST(reduce, numbers_of_8_bits) { numbers<std::uint8_t>(); }
+TEST(reduce, numbers_of_16_bits) { numbers<std::int16_t>(); }
+TEST(reduce, numbers_of_32_bits) { numbers<std::int32_t>(); }
+TEST(reduce, numbers_of_float) { numbers<float>(); }
+TEST(reduce, numbers_of_double) { numbers<double>(); }
 
 } // namespace
-
-int main() {
-    workspace memory(reduce_workspace(sizeof(located<double>) + 16));
-    numbers<std::uint8_t>(memory);
-    numbers<std::int16_t>(memory);
-    numbers<std::int32_t>(memory);
-    numbers<float>(memory);
-    numbers<double>(memory);
-    order();
-    structures();
-    not_a_number();
-    places_and_maps();
-    captured();
-    bad_arguments();
-}

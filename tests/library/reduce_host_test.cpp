@@ -169,7 +169,9 @@ TEST(ReduceHost, NothingToChooseFrom) {
     EXPECT_THROW((void)arg_min(host{}, none), invalid_argument);
     EXPECT_THROW((void)min_max(host{}, none), invalid_argument);
     EXPECT_EQ(reduce(host{}, none, minimum{}), std::numeric_limits<int>::max());
-    EXPECT_EQ(reduce(host{}, none, [](int a, int b) { return a - b; }, 12), 12);
+    EXPECT_EQ(reduce(
+                  host{}, none, [](int a, int b) { return a - b; }, 12),
+              12);
 }
 
 TEST(ReduceHost, WhatAnOperationThrowsArrives) {

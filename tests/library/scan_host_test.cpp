@@ -21,9 +21,8 @@ namespace {
 
 using tests::scanned;
 
-constexpr std::uint64_t lengths[] = {1,    2,     63,    64,    65,    511,   512,   513,   1000,   8191,
-                                     8192, 8193,  16383, 16384, 16385, 32767, 32768, 32769, 33300,  131072,
-                                     200003};
+constexpr std::uint64_t lengths[] = {1,    2,     63,    64,    65,    511,   512,   513,   1000,   8191,  8192,
+                                     8193, 16383, 16384, 16385, 32767, 32768, 32769, 33300, 131072, 200003};
 
 template <class T>
 class ScanOnHost : public testing::Test {};
@@ -86,7 +85,8 @@ TEST(ScanHost, OrderIsKept) {
 
 TEST(ScanHost, Segments) {
     for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{32769}, std::uint64_t{150001}}) {
-        for (const std::uint64_t mean : {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{40000}, std::uint64_t{1} << 40}) {
+        for (const std::uint64_t mean :
+             {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{40000}, std::uint64_t{1} << 40}) {
             const auto x = tests::any_numbers<std::int32_t>(n, static_cast<unsigned>(n + mean));
             const tests::segments cut(n, mean, static_cast<unsigned>(mean));
             std::vector<std::int32_t> out(n);

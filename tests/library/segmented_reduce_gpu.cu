@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Segmented reductions on a GPU, the software one or a real one, against the host's: exits with 1 where they differ. An
-// argument, a number of bytes, asks for sums of segments of so many as well.
+// Segmented reductions on a GPU, the software one or a real one, against the host's.
 #include "warpfold/segmented_reduce.cuh"
 
 #include <cstdio>
@@ -10,8 +9,8 @@
 
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "tests/library/segment_cases.hpp"
-#include "tests/runtime/programs/check.hpp"
 #include "warpfold/reduce.cuh"
 
 using namespace warpfold;
@@ -25,25 +24,15 @@ void same(const on_device<T>& got, const std::vector<T>& expected, const std::st
     std::vector<T> here(expected.size());
     CUDA(cudaMemcpy(here.data(), got.base, here.size() * sizeof(T), cudaMemcpyDeviceToHost));
     for (std::size_t s = 0; s < here.size(); ++s) {
-        if (!tests::same_bits(here[s], expected[s])) {
-            std::fprintf(stderr, "%s: segment %zu of %zu differs\n", what.c_str(), s, here.size());
-            std::exit(1);
-        }
-    }
-}
-
-void expect_clean(const workspace& memory) {
-    std::vector<unsigned char> bytes(memory.bytes());
-    CUDA(cudaMemcpy(bytes.data(), memory.memory(), bytes.size(), cudaMemcpyDeviceToHost));
-    for (const unsigned char byte : bytes) {
-        CHECK(byte == 0);
+        ASSERT_TRUE(tests::same_bits(here[s], expected[s])) << what << ": segment " << s << " of " << here.size();
     }
 }
 
 template <class T, class Offset, class Op, class A>
-void check(workspace& memory, std::uint64_t n, const std::vector<T>& data, const Op& op, const A& initial) {
+void check(std::uint64_t n, const std::vector<T>& data, const Op& op, const A& initial) {
+    workspace memory(segmented_reduce_workspace(32));
     for (const auto& one : tests::segment_cases(n)) {
-        CHECK(one.offsets.back() <= data.size());
+        EXPECT_TRUE(one.offsets.back() <= data.size());
         const on_device<T> there(data);
         const std::vector<Offset> offsets(one.offsets.begin(), one.offsets.end());
         const on_device<Offset> offsets_there(offsets);
@@ -54,7 +43,7 @@ void check(workspace& memory, std::uint64_t n, const std::vector<T>& data, const
         segmented_reduce(gpu{nullptr, &memory}, there.data(), offsets_there.data(), segments, got.base, op, initial);
         same(got, expected, one.name);
     }
-    expect_clean(memory);
+    tests::expect_zero(memory);
 }
 
 template <class T>
@@ -62,20 +51,21 @@ std::vector<T> numbers(std::uint64_t n) {
     return tests::small_numbers<T>(2 * n + 30000, 5);
 }
 
-void orders(workspace& memory) {
+TEST(segmented_reduce, orders) {
     std::vector<tests::affine> maps(80000);
     for (std::uint32_t k = 0; k < maps.size(); ++k) {
         maps[k] = {2 * k + 1, k * k + 1};
     }
-    check<tests::affine, std::uint32_t>(memory, 20000, maps, tests::then{}, tests::affine{3, 4});
+    check<tests::affine, std::uint32_t>(20000, maps, tests::then{}, tests::affine{3, 4});
     std::vector<tests::triple> triples(80000);
     for (int k = 0; k < 80000; ++k) {
         triples[static_cast<std::size_t>(k)] = {k % 1000, -k % 777, 1};
     }
-    check<tests::triple, std::int64_t>(memory, 9000, triples, tests::add_triples{}, tests::triple{1, 2, 3});
+    check<tests::triple, std::int64_t>(9000, triples, tests::add_triples{}, tests::triple{1, 2, 3});
 }
 
-void equal_lengths(workspace& memory) {
+TEST(segmented_reduce, equal_lengths) {
+    workspace memory(segmented_reduce_workspace(32));
     for (const std::uint64_t length : {0u, 1u, 6u, 16u, 100u, 3841u, 16000u, 50000u}) {
         const std::uint64_t segments = length == 0 ? 10000 : 60000 / length + 1;
         const auto data = tests::small_numbers<float>(segments * length, 4);
@@ -106,11 +96,12 @@ void equal_lengths(workspace& memory) {
     const on_device<double> there(data), got(data.size());
     segmented_reduce(gpu{}, there.data(), equal_segments{1}, data.size(), got.base);
     same(got, data, "many equal segments of 1");
-    expect_clean(memory);
+    tests::expect_zero(memory);
 }
 
 // The same bits in every run, of sums that depend on the order.
-void determinism(workspace& memory) {
+TEST(segmented_reduce, determinism) {
+    workspace memory(segmented_reduce_workspace(32));
     std::vector<float> data(150000);
     for (std::size_t k = 0; k < data.size(); ++k) {
         data[k] = 1.0f / static_cast<float>(k % 999 + 1);
@@ -129,7 +120,7 @@ void determinism(workspace& memory) {
     }
 }
 
-void captured_and_bad() {
+TEST(segmented_reduce, captured_and_bad) {
     const auto data = numbers<float>(40000);
     const std::vector<std::int32_t> offsets{0, 3, 39999};
     const on_device<float> there(data);
@@ -162,17 +153,17 @@ void captured_and_bad() {
         try {
             segmented_reduce(gpu{nullptr, small ? &little : &memory}, small ? there.data() : askew,
                              offsets_there.data(), 2, got.base);
-            CHECK(false);
+            EXPECT_TRUE(false);
         } catch (const invalid_argument& e) {
-            CHECK(std::string(e.what()).find(small ? "segmented_reduce: the workspace has" : "not aligned") !=
-                  std::string::npos);
+            EXPECT_TRUE(std::string(e.what()).find(small ? "segmented_reduce: the workspace has" : "not aligned") !=
+                        std::string::npos);
         }
     }
     segmented_reduce(gpu{}, there.data(), offsets_there.data(), 0, got.base);
 }
 
 // They are no use, but do no harm: the call ends, and nothing outside of the arrays is touched, as the checks see.
-void decreasing() {
+TEST(segmented_reduce, decreasing) {
     const auto data = numbers<float>(20000);
     std::vector<std::vector<std::uint32_t>> all{{0, 100, 50, 60}, {10, 5}, {0, 4000000000u, 3, 20000}, {7, 0, 0, 0, 9}};
     all.emplace_back(40001);
@@ -203,7 +194,12 @@ struct is_wrong {
     const std::uint64_t* offsets;
 };
 
-void large(std::uint64_t n) {
+// Where asked for: needs a GPU with 8 GiB.
+TEST(segmented_reduce, large) {
+    if (std::getenv("WARPFOLD_TEST_LARGE") == nullptr) {
+        GTEST_SKIP() << "WARPFOLD_TEST_LARGE is not set";
+    }
+    const std::uint64_t n = (std::uint64_t{1} << 32) + 5;
     std::uint8_t* ones = nullptr;
     CUDA(cudaMalloc(&ones, n));
     CUDA(cudaMemset(ones, 1, n));
@@ -215,24 +211,15 @@ void large(std::uint64_t n) {
         const on_device<std::uint64_t> there(offsets);
         const on_device<std::uint64_t> got(offsets.size());
         segmented_reduce(gpu{}, ones, there.data(), offsets.size() - 1, got.base);
-        CHECK(count_if(gpu{}, got.data(), offsets.size() - 1, is_wrong{there.data()}) == 0);
+        EXPECT_EQ(count_if(gpu{}, got.data(), offsets.size() - 1, is_wrong{there.data()}), 0);
     }
     CUDA(cudaFree(ones));
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
-    workspace memory(segmented_reduce_workspace(32));
-    check<float, std::uint32_t>(memory, 30000, numbers<float>(30000), sum{}, 0.0f);
-    check<double, std::int64_t>(memory, 12000, numbers<double>(12000), sum{}, 0.5);
-    check<std::uint8_t, std::int32_t>(memory, 12000, numbers<std::uint8_t>(12000), sum{}, std::uint64_t{7});
-    orders(memory);
-    equal_lengths(memory);
-    determinism(memory);
-    captured_and_bad();
-    decreasing();
-    if (argc > 1) {
-        large(std::strtoull(argv[1], nullptr, 0));
-    }
+TEST(segmented_reduce, floats) { check<float, std::uint32_t>(30000, numbers<float>(30000), sum{}, 0.0f); }
+TEST(segmented_reduce, doubles) { check<double, std::int64_t>(12000, numbers<double>(12000), sum{}, 0.5); }
+TEST(segmented_reduce, bytes) {
+    check<std::uint8_t, std::int32_t>(12000, numbers<std::uint8_t>(12000), sum{}, std::uint64_t{7});
 }
+
+} // namespace

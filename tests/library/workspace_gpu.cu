@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What calls ask for in temporary memory stays within what the library promises, over sizes, types and numbers of bins;
-// and a workspace of just as much is enough. Exits with 1 where that does not hold. docs/library.md has the promises.
+// and a workspace of just as much is enough. docs/library/ has the promises.
 #include <cstdint>
 #include <cstdio>
 #include <vector>
 
 #include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
 #include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
@@ -22,9 +23,7 @@ struct pair {
     std::uint64_t a, b;
 };
 struct add_pairs {
-    __host__ __device__ constexpr pair operator()(const pair& x, const pair& y) const {
-        return {x.a + y.a, x.b + y.b};
-    }
+    __host__ __device__ constexpr pair operator()(const pair& x, const pair& y) const { return {x.a + y.a, x.b + y.b}; }
 };
 
 // Aligned to more than 16 bytes, and folded without an identity.
@@ -47,7 +46,8 @@ struct add_fours_to_zero : add_fours {
 std::vector<std::uint64_t> sizes() {
     std::vector<std::uint64_t> all{0, 1, 3, 1000003};
     for (unsigned e = 4; e <= 40; ++e) {
-        for (const std::uint64_t n : {(std::uint64_t{1} << e) - 1, std::uint64_t{1} << e, (std::uint64_t{1} << e) + 1}) {
+        for (const std::uint64_t n :
+             {(std::uint64_t{1} << e) - 1, std::uint64_t{1} << e, (std::uint64_t{1} << e) + 1}) {
             all.push_back(n);
         }
     }
@@ -55,16 +55,11 @@ std::vector<std::uint64_t> sizes() {
 }
 
 void within(std::size_t asked, std::uint64_t allowed, const char* what, std::uint64_t n) {
-    if (asked > allowed) {
-        std::fprintf(stderr, "%s of %llu elements: %llu bytes of temporary memory, %llu are promised\n", what,
-                     static_cast<unsigned long long>(n), static_cast<unsigned long long>(asked),
-                     static_cast<unsigned long long>(allowed));
-        std::exit(1);
-    }
+    EXPECT_LE(asked, allowed) << what << " of " << n << " elements";
 }
 
 // Less than 1 MiB and a thousandth of the input, whatever the values' type.
-void reductions() {
+TEST(workspace, reductions) {
     for (const std::size_t bytes : {1, 2, 4, 8, 12, 16, 32, 64}) {
         within(reduce_workspace(bytes), mebibyte, "reduce", 0);
         within(segmented_reduce_workspace(bytes), mebibyte, "segmented_reduce", 0);
@@ -83,7 +78,7 @@ void scans(const char* what) {
         within(asked, mebibyte + n * bytes / 1000, what, n);
         before = asked;
     }
-    CHECK(before > 0);
+    EXPECT_TRUE(before > 0);
 }
 
 template <class Bins, class Counter>
@@ -94,11 +89,11 @@ void histograms_of(const Bins& bins, std::uint64_t count) {
     const tests::on_device<Counter> counts(std::vector<Counter>(count, 7));
     workspace memory(histogram_workspace());
     histogram(gpu{nullptr, &memory}, there.data(), samples.size(), counts.data(), bins);
-    CHECK(counts.read().front() == samples.size());
+    EXPECT_EQ(counts.read().front(), samples.size());
 }
 
 // At most four times what the counts take: two counters of 32 bits are the fewest there can be.
-void histograms() {
+TEST(workspace, histograms) {
     for (const std::uint64_t count : {2u, 3u, 256u, 70000u}) {
         histograms_of<even_bins<std::int32_t>, std::uint32_t>({0, 100000, count}, count);
         histograms_of<even_bins<std::int32_t>, std::uint64_t>({0, 100000, count}, count);
@@ -107,57 +102,55 @@ void histograms() {
 }
 
 // Exactly as much as they ask for is enough, at sizes on both sides of one block.
-void enough() {
+TEST(workspace, enough) {
     for (const std::uint64_t n : {1u, 1000u, 30000u, 200000u}) {
         const std::vector<float> ones(n, 1.0f);
         const tests::on_device<float> in(ones), out(ones);
         {
             workspace memory(reduce_workspace(sizeof(float)));
-            CHECK(reduce(gpu{nullptr, &memory}, in.data(), n) == static_cast<float>(n));
+            EXPECT_EQ(reduce(gpu{nullptr, &memory}, in.data(), n), static_cast<float>(n));
         }
         {
             workspace memory(exact_sum_workspace());
-            CHECK(exact_sum(gpu{nullptr, &memory}, in.data(), n) == static_cast<float>(n));
+            EXPECT_EQ(exact_sum(gpu{nullptr, &memory}, in.data(), n), static_cast<float>(n));
         }
         {
             workspace memory(scan_workspace<float>(n));
             inclusive_scan(gpu{nullptr, &memory}, in.data(), n, out.data());
-            CHECK(out.read().back() == static_cast<float>(n));
+            EXPECT_EQ(out.read().back(), static_cast<float>(n));
         }
         {
             workspace memory(segmented_reduce_workspace(sizeof(float)));
             segmented_reduce(gpu{nullptr, &memory}, in.data(), equal_segments{n}, 1, out.data());
-            CHECK(out.read().front() == static_cast<float>(n));
+            EXPECT_EQ(out.read().front(), static_cast<float>(n));
         }
     }
 }
 
-void enough_for_large_alignments() {
+TEST(workspace, enough_for_large_alignments) {
     const std::uint64_t n = 100000;
     const tests::on_device<four> in(std::vector<four>(n, four{{1, 2, 3, 4}})), out(2);
     workspace memory(reduce_workspace(sizeof(four)));
     const four total = reduce(gpu{nullptr, &memory}, in.data(), n, add_fours{}, four{{1, 1, 1, 1}});
-    CHECK(total.of[0] == n + 1.0 && total.of[3] == 4.0 * n + 1);
+    EXPECT_TRUE(total.of[0] == n + 1.0 && total.of[3] == 4.0 * n + 1);
     workspace of_segments(segmented_reduce_workspace(sizeof(four)));
-    segmented_reduce(gpu{nullptr, &of_segments}, in.data(), equal_segments{n / 2}, 2, out.data(),
-                     add_fours_to_zero{});
-    CHECK(out.read()[1].of[2] == 1.5 * n);
+    segmented_reduce(gpu{nullptr, &of_segments}, in.data(), equal_segments{n / 2}, 2, out.data(), add_fours_to_zero{});
+    EXPECT_EQ(out.read()[1].of[2], 1.5 * n);
 }
 
-} // namespace
-
-int main() {
-    reductions();
+TEST(workspace, scans) {
     scans<std::uint8_t>("inclusive_scan, u8");
     scans<std::uint16_t>("inclusive_scan, u16");
     scans<std::int32_t>("inclusive_scan, i32");
     scans<std::int32_t, std::int64_t>("inclusive_scan, i32 into i64");
     scans<double>("inclusive_scan, f64");
     scans<pair, pair, add_pairs>("inclusive_scan, 16 bytes");
-    histograms();
-    enough();
-    enough_for_large_alignments();
+}
+
+TEST(workspace, host_scans_need_none) {
     std::vector<pair> pairs(3, {1, 2});
     inclusive_scan(host{1}, pairs.data(), pairs.size(), pairs.data(), add_pairs{});
-    CHECK(pairs.back().a == 3 && pairs.back().b == 6);
+    EXPECT_TRUE(pairs.back().a == 3 && pairs.back().b == 6);
 }
+
+} // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/instructions.md says which instructions are there. It is made here from instruction_forms.txt by asking the
-// decoder; the test fails where it is not what the decoder says. To write it anew:
+// docs/instructions.md lists the supported instructions. This test makes it from instruction_forms.txt and the
+// decoder's answers, and fails if the file differs. To write the file again:
 //     SOFTGPU_WRITE_TABLE=1 build/.../test_machine --gtest_filter=InstructionTable.*
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <set>
 #include <sstream>
 
-#include "softgpu/machine/handler_set.hpp"
-#include "softgpu/machine/module.hpp"
+#include "softgpu/machine/code/handler_set.hpp"
+#include "softgpu/machine/module/module.hpp"
 #include "tests/machine/kernel_harness.hpp"
 
 namespace softgpu::test {
@@ -100,11 +100,12 @@ std::string table() {
     }
     std::ostringstream out;
     out << "# Instructions\n\n"
-           "Which instructions of PTX the software GPU executes. The forms are those of\n"
-           "[instruction_forms.txt](../tests/machine/instruction_forms.txt); a test of the machine makes this table from\n"
-           "what its decoder says, and fails where the two differ. A kernel that reaches an instruction that is not there\n"
-           "ends with an error that names it.\n\n"
-           "| opcode | is | forms tried | not there |\n| --- | --- | --- | --- |\n";
+           "The PTX instructions that the software GPU executes. A kernel that reaches an unsupported instruction\n"
+           "ends with an error that names it. The forms are those of\n"
+           "[instruction_forms.txt](../tests/machine/instruction_forms.txt); a test makes this table from the "
+           "decoder's\n"
+           "answers and fails if the two differ.\n\n"
+           "| opcode | supported | forms tried | missing |\n| --- | --- | --- | --- |\n";
 #define SOFTGPU_OPCODE(id, text, destinations, family) names.emplace_back(text);
     std::vector<std::string> names;
 #include "softgpu/ptx/opcodes.def"
@@ -116,7 +117,10 @@ std::string table() {
             continue;
         }
         const forms& f = found->second;
-        out << "| `" << name << "` | " << (f.missing.empty() ? "there" : f.mnemonics.empty() ? "not there" : "partly")
+        out << "| `" << name << "` | "
+            << (f.missing.empty()     ? "yes"
+                : f.mnemonics.empty() ? "no"
+                                      : "partly")
             << " | " << f.mnemonics.size() + f.missing.size() << " |";
         for (std::size_t k = 0; k < f.missing.size() && !f.mnemonics.empty(); ++k) {
             out << (k == 0 ? " `" : ", `") << f.missing[k] << '`';

@@ -10,8 +10,8 @@
 #include "softgpu/runtime/abi/error.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
-#include "softgpu/runtime/event.hpp"
-#include "softgpu/runtime/stream.hpp"
+#include "softgpu/runtime/core/event.hpp"
+#include "softgpu/runtime/core/stream.hpp"
 
 namespace sr = softgpu::runtime;
 

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "softgpu/runtime/cards.hpp"
-#include "softgpu/runtime/occupancy.hpp"
-#include "softgpu/runtime/properties.hpp"
+#include "softgpu/runtime/cards/cards.hpp"
+#include "softgpu/runtime/cards/occupancy.hpp"
+#include "softgpu/runtime/cards/properties.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the scripts share."""
+"""Helpers of the scripts' tests."""
 import importlib.util
 import os
 import pathlib
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def load(script):
-    """A script of the tree as a module."""
+    """Loads a script of the tree as a module."""
     spec = importlib.util.spec_from_file_location(pathlib.Path(script).stem, ROOT / script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -23,7 +23,7 @@ def run(*command, **environment):
 
 
 def fake_nvcc(folder, release, status=0):
-    """A program that answers --version as nvcc of that release does."""
+    """Creates a program that answers --version like nvcc of that release."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "nvcc"
     path.write_text(f"#!/bin/sh\necho 'Cuda compilation tools, release {release}, V{release}.88'\nexit {status}\n")

@@ -17,7 +17,7 @@ def launch(kernel, grid, block, **counters):
 
 
 def ncu_text(rows):
-    """As ncu --csv --page raw writes it: its own lines, the head, the units, one row a launch."""
+    """The format of ncu --csv --page raw: its own lines, the head, the units, one row per launch."""
     metrics = list(compare_ncu.METRICS.values())
     head = ["ID", "Kernel Name", "Block Size", "Grid Size"] + metrics
     lines = ["==PROF== Connected to process 17", ",".join(f'"{h}"' for h in head),

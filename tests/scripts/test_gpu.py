@@ -54,8 +54,8 @@ class Session(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.place = pathlib.Path(folder.name)
         (self.place / "measure").mkdir()
-        (self.place / "ladder").mkdir()
-        for name in ["measure/gpu.sh", "measure/compare_ncu.py", "measure/sanitize_ladders.py", "ladder/catalogue.hpp"]:
+        (self.place / "ladder/engine").mkdir(parents=True)
+        for name in ["measure/gpu.sh", "measure/compare_ncu.py", "measure/sanitize_ladders.py", "ladder/engine/catalogue.hpp"]:
             shutil.copy(ROOT / name, self.place / name)
         self.program(self.place / "build/gpu/tool/warpfold", TOOL)
         for name, body in STAND_INS.items():
@@ -87,13 +87,13 @@ class Session(unittest.TestCase):
         for n in [1 << 22, 1 << 26, 1 << 28]:
             for block in [128, 256]:
                 self.assertLessEqual({f"reduce-{n}-{block}.json", f"reduce-{n}-{block}.txt"}, tables)
-        # Steps that claim to be right and those that do not are checked apart; the skipped one and the CPU's not at all.
+        # Right and faulty steps are checked separately; the skipped one and the CPU's are not checked.
         for check in ["memcheck", "racecheck", "synccheck", "initcheck"]:
             for steps in ["1", "5"]:
                 self.assertRegex(calls, rf"sanitizer --tool {check} .*--steps {steps}\n")
         self.assertLessEqual({"sure-memcheck.log", "lucky-racecheck.log"}, self.names("sanitizer.tar.gz"))
         self.assertEqual({"ncu", "1.csv", "1.out", "5.csv", "5.out"}, self.names("ncu.tar.gz"))
-        # Block 1024 fails at three sizes; what the sanitizer says about step 5 is no failure.
+        # Block 1024 fails at three sizes. Findings of the sanitizer in step 5 are no failure.
         self.assertEqual(answer.returncode, 1)
         self.assertIn("done, 3 of the commands failed", answer.stdout)
         self.assertIn("no such block", answer.stdout)
@@ -112,7 +112,7 @@ class Session(unittest.TestCase):
         self.pages()
         answer, calls = self.session("1", "ladders")
         self.assertEqual(answer.returncode, 0, answer.stdout)
-        # Steps that are there for their fault are looked at one by one, peers not at all.
+        # Faulty steps run one by one; peers do not run.
         for run in ["memcheck .* ladder scan .*--steps 1\n", "memcheck .* ladder scan .*--steps 3a\n",
                     "racecheck .* ladder scan .*--steps 3a\n", "initcheck .* ladder scan .*--steps 1\n",
                     "memcheck .*--report-api-errors no --target-processes all .* ladder errors .*--steps crash\n"]:

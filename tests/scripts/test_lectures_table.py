@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/lectures.md has every step and claim of the ladders, with the verdicts of today's run; and the check that says so."""
+"""docs/lectures.md has every step and claim of the ladders, with the verdicts of today's run; and the check itself."""
 import contextlib
 import copy
 import io

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "softgpu/runtime/cards.hpp"
+#include "softgpu/runtime/cards/cards.hpp"
 
 namespace warpfold::tool {
 

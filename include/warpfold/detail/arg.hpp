@@ -5,12 +5,24 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/floating.hpp"
+#include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/limits.hpp"
 #include "warpfold/detail/portable.hpp"
 
-namespace warpfold::detail {
+namespace warpfold {
+
+// Where arg_min and arg_max found what they looked for.
+template <class T>
+struct located {
+    T value;
+    std::uint64_t index;
+};
+
+namespace detail {
 
 // A floating-point number as an integer of the same order, -0 below +0, and NaN outside of all numbers, on either side.
 template <class T>
@@ -63,8 +75,7 @@ struct better_candidate {
     static constexpr bool smallest = Smallest;
 
     template <class C>
-        requires std::numeric_limits<decltype(C::key)>::is_specialized
-    WARPFOLD_HD static constexpr C identity() {
+    requires std::numeric_limits<decltype(C::key)>::is_specialized WARPFOLD_HD static constexpr C identity() {
         using limits = limits_of<decltype(C::key)>;
         return {Smallest ? limits::largest : limits::smallest, limits_of<std::uint64_t>::largest};
     }
@@ -82,4 +93,38 @@ inline constexpr bool chooses_number_v = false;
 template <bool Smallest, class Key>
 inline constexpr bool chooses_number_v<better_candidate<Smallest>, candidate<Key>> = std::is_arithmetic_v<Key>;
 
-} // namespace warpfold::detail
+// What a candidate of (key, index) stands for. Only a NaN is read again.
+template <class In>
+struct read_again {
+    using T = element_t<In>;
+
+    template <class Key>
+    WARPFOLD_HD constexpr located<T> operator()(const candidate<Key>& best) const {
+        if constexpr (std::is_floating_point_v<T>) {
+            const T value = number_of_key<T>(best.key);
+            return {value != value ? in[best.index] : value, best.index};
+        } else {
+            return {best.key, best.index};
+        }
+    }
+    template <class C>
+    WARPFOLD_HD constexpr located<T> operator()(const possible<C>& best) const {
+        return (*this)(best.value);
+    }
+
+    In in;
+};
+
+template <bool Smallest, class T>
+struct arg_fold {
+    using map = as_candidate<T, Smallest>;
+    using A = decltype(map{}(std::declval<const T&>(), std::uint64_t{}));
+    using op = better_candidate<Smallest>;
+    static constexpr bool plain = has_identity<op, A>;
+    using folded = std::conditional_t<plain, A, possible<A>>;
+    using folded_map = std::conditional_t<plain, map, lifted_map<map, A>>;
+    using folded_op = std::conditional_t<plain, op, lifted<op>>;
+};
+
+} // namespace detail
+} // namespace warpfold

@@ -6,9 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "warpfold/bins.hpp"
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/even_bins.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"
@@ -82,12 +85,14 @@ private:
     }
 };
 
-// A target's part of every histogram, for `of` as above:
-//   count(on, in, n, counts, of, mode, call)
-//   weigh(on, in, weights, n, sums, of, mode, call)
-//   values(on, bins, work, call)    counts in a vector, by work(pointer to zeroed or unset counts of the target)
-template <class On>
-struct histogram_engine;
+// The work of histogram(), for every target.
+template <class On, class In, class Counter, class Bins>
+void count_samples(const On& on, const In& in, std::uint64_t n, Counter* counts, const Bins& bins, update mode,
+                   const char* call) {
+    const auto bin = prepare(bins, element_t<In>{});
+    const one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bins.count()};
+    histogram_engine<On>::count(on, in, n, counts, of, mode, call);
+}
 
 } // namespace detail
 } // namespace warpfold

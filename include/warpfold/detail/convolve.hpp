@@ -100,8 +100,5 @@ struct convolve_task {
     border outside;
 };
 
-template <class On>
-struct convolve_engine; // direct(on, task, mask, width, height, call), separable(on, task, across, kx, down, ky, call)
-
 } // namespace detail
 } // namespace warpfold

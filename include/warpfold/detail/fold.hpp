@@ -7,31 +7,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/device_lambda.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/operation.hpp"
 
 namespace warpfold::detail {
-
-template <class In>
-using element_t = std::remove_cvref_t<decltype(std::declval<const In&>()[std::uint64_t{}])>;
-
-// A C array with a number behind it, as in reduce(on, array, n), means its first n elements, as a pointer does.
-template <class In, class... Rest>
-inline constexpr bool counted_array_v = false;
-template <class In, class First, class... Rest>
-inline constexpr bool counted_array_v<In, First, Rest...> =
-    std::is_array_v<In> && std::is_integral_v<std::remove_cvref_t<First>>;
-
-// A C array as the pointer to its first element, anything else as it is.
-template <class X>
-constexpr decltype(auto) decayed(X& x) {
-    if constexpr (std::is_array_v<X>) {
-        return static_cast<std::remove_extent_t<X>*>(x);
-    } else {
-        return (x);
-    }
-}
 
 // The element as it stands.
 struct as_it_is {
@@ -53,7 +34,9 @@ WARPFOLD_HD constexpr decltype(auto) mapped(const Map& map, const T& x, std::uin
 }
 
 template <class Map, class In>
-concept maps = requires { typename map_result<Map, element_t<In>>::type; };
+concept maps = requires {
+    typename map_result<Map, element_t<In>>::type;
+};
 
 template <class In, class Map>
 using mapped_t = typename map_result<Map, element_t<In>>::type;
@@ -119,11 +102,47 @@ struct lifted_map {
 template <class Map, class A>
 struct given<lifted_map<Map, A>> : given<Map> {};
 
-// A target's part of every reduction: folds n elements of `in`, after `map`, by `op`, which has an identity, and
-// applies `result` to the value.
-//   value<A>(on, in, n, map, op, result, call) -> the result, when it is there
-//   into<A>(on, in, n, map, op, result, out, call)   *out = the result, in the order of the target
-template <class On>
-struct reduce_engine;
+template <class In, class Op>
+using fold_t = accumulator_t<Op, element_t<In>>;
+
+struct unchanged {
+    template <class A>
+    WARPFOLD_HD constexpr A operator()(const A& total) const {
+        return total;
+    }
+};
+
+template <class Op, class A>
+struct behind_initial {
+    WARPFOLD_CALLS_ANY
+    WARPFOLD_HD constexpr A operator()(const A& total) const { return op(initial, total); }
+    WARPFOLD_CALLS_ANY
+    WARPFOLD_HD constexpr A operator()(const possible<A>& total) const {
+        return total.there ? static_cast<A>(op(initial, total.value)) : initial;
+    }
+
+    Op op;
+    A initial;
+};
+
+// Types, whose assertions compilers look at before the rest of a call.
+template <class Op, class A>
+struct need_identity {
+    static_assert(has_identity<known_operation_t<Op, A>, A>,
+                  "this operation has no identity: give an initial value as the last argument");
+};
+
+template <class Predicate>
+struct as_count {
+    WARPFOLD_CALLS_ANY
+    template <class T>
+    WARPFOLD_HD constexpr std::uint64_t operator()(const T& x, std::uint64_t index) const {
+        return detail::mapped(predicate, x, index) ? 1 : 0;
+    }
+
+    Predicate predicate;
+};
+template <class Predicate>
+struct given<as_count<Predicate>> : given<Predicate> {};
 
 } // namespace warpfold::detail

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/operation.hpp"
@@ -127,11 +128,6 @@ requires(!std::is_void_v<U> &&
 };
 template <class Op, class In, class Map, class Out>
 using scan_value_t = typename scan_value<Op, mapped_t<In, Map>, written_t<Out>>::type;
-
-// A target's part of every scan: n elements of `in`, after `map`, by `op` into `out`; n is not 0.
-//   run(on, in, n, out, map, op, how, call)
-template <class On>
-struct scan_engine;
 
 inline void check_segments(const no_segments&, std::uint64_t, const char*) {}
 template <class Flags>

@@ -1,36 +1,94 @@
 // SPDX-License-Identifier: MIT
-// How a histogram is laid out on a GPU: found with benchmarks/library/histogram.cu on an H100, see docs/results. To try
-// others define WARPFOLD_TUNING_HISTOGRAM as a list in the order of the fields.
+// How histogram, histogram_channels and weighted_histogram are launched on a GPU. See policy.hpp. Counts and sums of
+// integer weights are the same with any policy. Sums of floating-point weights are atomic additions, whose order is not
+// fixed with any.
 #pragma once
 
-#ifndef WARPFOLD_TUNING_HISTOGRAM
-#define WARPFOLD_TUNING_HISTOGRAM 1024, 1, 4, 4, 1, 6, 131072, 3, 9, 24, 65536, 16384, 2, 512, 8192, 64, 32768, 32768, 32
-#endif
+#include <algorithm>
+#include <cstdint>
+
+#include "warpfold/tuning/policy.hpp"
 
 namespace warpfold::tuning {
 
-struct histogram {
-    unsigned threads;                   // of a block
-    unsigned blocks_per_multiprocessor; // at most
-    unsigned loads;                     // of 16 bytes, under way in each thread
-    unsigned value_loads;               // the same for samples of 8 bits,
-    unsigned packed_blocks;             // and blocks of a multiprocessor and loads
-    unsigned packed_loads;              // for counters of 8 bits
-    unsigned copies_bytes;              // of shared memory that copies of a block's counters may take
-    unsigned whole_parts;               // counters of 32 bits where so many blocks hold all of them together
-    unsigned packed_parts;              // else counters of 8 bits, likewise; else none: all is added to global memory
-    unsigned pass_bytes_log2;           // that many bytes of counts stay in the cache in one pass over the samples
-    unsigned zeroed_inside;             // so many counts are set to zero by the kernel itself
-    unsigned samples_each;              // a block has at least so many samples
-    unsigned samples_a_counter;         // and private counters pay from so many samples a counter on
-    unsigned few_threads;               // 256 or 512, of a block that counts few samples of 8 bits,
-    unsigned few_each;                  // which are so many each,
-    unsigned few_blocks;                // and twice as many where there would be more blocks,
-    unsigned few_most;                  // if there are no more than so many for every multiprocessor
-    unsigned most_cells;                // of a table of edges,
-    unsigned cells_a_bin;               // and so many for each bin
+// Private counters are a block's own, in shared memory: full ones have 32 bits, packed ones 8. Loads are of 16 bytes, in
+// each thread.
+struct histogram_kernels {
+    unsigned block_threads = 1024;
+    unsigned resident_blocks = 1;               // of a multiprocessor, for which registers are left: full counters,
+    unsigned packed_resident_blocks = 1;        // and packed ones
+    unsigned vector_loads_in_flight = 4;        // full counters, and none
+    unsigned packed_vector_loads_in_flight = 6; // packed counters
+    unsigned byte_vector_loads_in_flight = 4;   // samples of 8 bits
+    unsigned few_bytes_block_threads = 512;     // that count few samples of 8 bits, 256 or 512; a warp more is there
+
+    bool operator==(const histogram_kernels&) const = default;
 };
 
-inline constexpr histogram histogram_default{WARPFOLD_TUNING_HISTOGRAM};
+template <histogram_kernels Kernels = histogram_kernels{}>
+struct histogram_policy {
+    static constexpr primitive calls = primitive::histogram;
+    static constexpr histogram_kernels kernels = Kernels;
+    static_assert(is_block_size(Kernels.block_threads),
+                  "histogram_kernels: block_threads is not a multiple of 32 from 32 to 1024");
+    static_assert(
+        Kernels.resident_blocks >= 1 && Kernels.packed_resident_blocks >= 1 &&
+            std::max(Kernels.resident_blocks, Kernels.packed_resident_blocks) * Kernels.block_threads <= 2048,
+        "histogram_kernels: resident_blocks have no thread, or more than 2,048, the most of a multiprocessor");
+    static_assert(Kernels.vector_loads_in_flight >= 1 && Kernels.packed_vector_loads_in_flight >= 1 &&
+                      Kernels.byte_vector_loads_in_flight >= 1,
+                  "histogram_kernels: a thread has at least one load in flight");
+    static_assert(Kernels.few_bytes_block_threads == 256 || Kernels.few_bytes_block_threads == 512,
+                  "histogram_kernels: few_bytes_block_threads is neither 256 nor 512");
+
+    // Private counters are full where so many blocks hold all bins together, else packed where so many do. Else there are
+    // none, and samples are added to global memory. None too where there are fewer samples a counter.
+    unsigned full_counters_max_blocks = 3;
+    unsigned packed_counters_max_blocks = 9;
+    unsigned private_min_samples_per_counter = 2;
+    unsigned copies_max_bytes = 131072;        // of shared memory for copies of a block's full counters
+    unsigned block_min_samples = 16384;        // of a block, where it has private counters
+    unsigned pass_max_bytes = 1u << 24;        // of counts in global memory that one pass over the samples adds to
+    unsigned kernel_clears_max_counts = 65536; // the kernel itself sets so many to zero; more are a memset before it
+
+    // Blocks of a launch for each multiprocessor, at most: full counters, packed ones, and none or weights.
+    unsigned blocks_per_multiprocessor = Kernels.resident_blocks;
+    unsigned packed_blocks_per_multiprocessor = Kernels.packed_resident_blocks;
+    unsigned direct_blocks_per_multiprocessor = std::max(1u, 2048 / Kernels.block_threads);
+
+    // Few samples of 8 bits have a kernel of their own, up to so many for each multiprocessor. A block has so many samples,
+    // and up to twice as many where there would be more blocks than these.
+    unsigned few_bytes_max_per_multiprocessor = 32768;
+    unsigned few_bytes_per_block = 8192;
+    unsigned few_bytes_blocks = 64;
+
+    // The table that finds a sample's bin among edges: cells in all, and for each bin.
+    unsigned edge_table_max_cells = 32768;
+    unsigned edge_table_cells_per_bin = 32;
+
+    // Defaults of an architecture. Shared memory, multiprocessors and the L2 cache of the card are looked up besides.
+    //   9.0            Measured on an H100 (docs/results/library-histogram-h100.md): the values above.
+    //   7.5            Derived: one block of 1,024 threads fits a multiprocessor, so direct kernels have one.
+    //   8.0            Derived: as 9.0, with the same threads and registers in a multiprocessor.
+    //   8.6, 8.9, 12.x Derived: as 7.5; 1,536 threads fit.
+    //   10.x           As 9.0, until measured.
+    static constexpr histogram_policy of(unsigned compute_capability) {
+        histogram_policy policy;
+        policy.direct_blocks_per_multiprocessor =
+            std::max(1u, threads_of_multiprocessor(compute_capability) / Kernels.block_threads);
+        return policy;
+    }
+
+    // Throws invalid_argument where a value cannot work.
+    constexpr void check() const {
+        check_field("histogram_policy: block_min_samples", block_min_samples, 1);
+        check_field("histogram_policy: pass_max_bytes", pass_max_bytes, 4);
+        check_field("histogram_policy: private_min_samples_per_counter", private_min_samples_per_counter, 1);
+        check_field("histogram_policy: blocks_per_multiprocessor", blocks_per_multiprocessor, 1, 32);
+        check_field("histogram_policy: packed_blocks_per_multiprocessor", packed_blocks_per_multiprocessor, 1, 32);
+        check_field("histogram_policy: direct_blocks_per_multiprocessor", direct_blocks_per_multiprocessor, 1, 32);
+        check_field("histogram_policy: few_bytes_per_block", few_bytes_per_block, 1, 1u << 30);
+    }
+};
 
 } // namespace warpfold::tuning

@@ -13,8 +13,8 @@
 
 #include <sys/mman.h>
 
+#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/gpu/core/error.hpp"
-#include "warpfold/host/core/target.hpp"
 
 namespace warpfold {
 
@@ -61,7 +61,7 @@ private:
         }
         (void)::madvise(memory, pages * large_page, MADV_HUGEPAGE); // a wish
         try {
-            detail::share_out(host{}, pages, [&](std::uint64_t page) {
+            detail::parallel_for(0, pages, [&](std::uint64_t page) {
                 std::memset(static_cast<unsigned char*>(memory) + page * large_page, 0, large_page);
             });
         } catch (...) {

@@ -8,7 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "warpfold/chunked.hpp"
+#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/chunked/fold.hpp"
+#include "warpfold/detail/chunked/plan.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/detail/scan_call.hpp"
 #include "warpfold/gpu/chunked/copies.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/exact_sum/exact_accumulator.cuh"
@@ -33,10 +38,10 @@ struct carried_map {
     std::uint64_t place, first;
 };
 
-template <>
-struct chunked_engine<gpu> {
+template <gpu_target On>
+struct chunked_engine<On> {
     template <class Source, class Fold>
-    static typename Fold::value fold(const gpu& on, Source& source, const Fold& fold, const chunked_options& options,
+    static typename Fold::value fold(const On& on, Source& source, const Fold& fold, const chunked_options& options,
                                      const char* call) {
         using T = typename Source::element;
         using V = typename Fold::value;
@@ -52,8 +57,8 @@ struct chunked_engine<gpu> {
         }
         const auto fold_chunk = [&](const auto& in, std::uint64_t n, std::uint64_t first) {
             const joining_place<V, decltype(fold.more)> place{total, fold.more, fresh};
-            reduce_engine<gpu>::into<typename Fold::folded>(on, in, n, fold.template map_at<T>(first), fold.op,
-                                                            fold.result_at(in, first), place, call);
+            reduce_engine<On>::template into<typename Fold::folded>(on, in, n, fold.template map_at<T>(first), fold.op,
+                                                                    fold.result_at(in, first), place, call);
             fresh = false;
         };
         const std::uint64_t n = for_chunks(on, source, plan, options, fold_chunk);
@@ -71,25 +76,25 @@ struct chunked_engine<gpu> {
     }
 
     template <class Source, class Bins>
-    static std::vector<std::uint64_t> count(const gpu& on, Source& source, const Bins& bins,
+    static std::vector<std::uint64_t> count(const On& on, Source& source, const Bins& bins,
                                             const chunked_options& options, const char* call) {
-        return histogram_engine<gpu>::values(
+        return histogram_engine<On>::values(
             on, bins.count(),
             [&](std::uint64_t* counts) {
                 for_chunks(on, source, plan_chunks(source, options), options,
                            [&](const auto& in, std::uint64_t n, std::uint64_t) {
-                               histogram(on, in, n, counts, bins, update::add);
+                               count_samples(on, in, n, counts, bins, update::add, call);
                            });
             },
             call);
     }
 
     template <class Source>
-    static typename Source::element exact(const gpu& on, Source& source, const chunked_options& options,
+    static typename Source::element exact(const On& on, Source& source, const chunked_options& options,
                                           const char* call) {
         using T = typename Source::element;
         const stream_ordered_memory memory(on.stream, sizeof(exact_limbs<T>));
-        exact_on_device<T> sum(on.stream, memory.data());
+        exact_on_device<T, On> sum(on, memory.data());
         for_chunks(on, source, plan_chunks(source, options), options,
                    [&](const auto& in, std::uint64_t n, std::uint64_t) { sum.add(in, n, call); });
         long_accumulator<T, 1> total;
@@ -100,7 +105,7 @@ struct chunked_engine<gpu> {
     // The results of a chunk stand between two elements of room. One of them, on the side of the chunk before, gets
     // what comes before the chunk: then an exclusive scan is the inclusive one, moved by one element.
     template <bool Inclusive, bool Reverse, class A, class Source, class Sink, class Map, class Op, class Initial>
-    static void scan(const gpu& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
+    static void scan(const On& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
                      const chunked_options& options, const char* call) {
         const bool source_direct = goes_direct(source), sink_direct = goes_direct(sink);
         const chunked_plan plan = plan_passage(source, options, !source_direct, !sink_direct);
@@ -108,7 +113,7 @@ struct chunked_engine<gpu> {
         const std::size_t out_bytes = sink_direct ? 0 : aligned_bytes(plan.each * sizeof(A));
         transfer_buffers own;
         transfer_buffers& buffers = options.buffers != nullptr ? *options.buffers : own;
-        constexpr unsigned slots = chunked_tuning.host_buffers;
+        const unsigned slots = plan.policy.host_buffers;
         unsigned char* pinned = nullptr;
         if (in_bytes + out_bytes != 0) {
             pinned = static_cast<unsigned char*>(buffers.reserve((in_bytes + out_bytes) * slots));
@@ -149,13 +154,13 @@ struct chunked_engine<gpu> {
 private:
     // work(in, n, first) puts the work on each chunk into the target's stream. Returns the number of elements.
     template <class Source, class Work>
-    static std::uint64_t for_chunks(const gpu& on, Source& source, const chunked_plan& plan,
+    static std::uint64_t for_chunks(const On& on, Source& source, const chunked_plan& plan,
                                     const chunked_options& options, const Work& work) {
         const bool direct = goes_direct(source);
         const std::size_t bytes = aligned_bytes(plan.each * stored_bytes(source));
         transfer_buffers own;
         transfer_buffers& buffers = options.buffers != nullptr ? *options.buffers : own;
-        constexpr unsigned slots = chunked_tuning.host_buffers;
+        const unsigned slots = plan.policy.host_buffers;
         chunked_uploads<Source> chunks(
             on, source, plan, direct ? std::vector<void*>() : slots_in(buffers.reserve(slots * bytes), slots, bytes),
             false, options);

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "warpfold/detail/chunked.hpp"
+#include "warpfold/detail/chunked/plan.hpp"
+#include "warpfold/detail/chunked/read_ahead.hpp"
+#include "warpfold/detail/chunked/write_behind.hpp"
 #include "warpfold/gpu/chunked/buffers.hpp"
 #include "warpfold/gpu/core/stream_ordered_memory.hpp"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/host/chunked/read_ahead.hpp"
-#include "warpfold/host/chunked/write_behind.hpp"
 
 namespace warpfold::detail {
 
@@ -93,9 +93,9 @@ public:
           progress_(options, source),
           chunk_bytes_(plan.each * stored_bytes(source)),
           chunks_(chunks_of(known_size(source), plan.each)),
-          memory_(on.stream, aligned_bytes(chunk_bytes_) * chunked_tuning.device_buffers),
+          memory_(on.stream, aligned_bytes(chunk_bytes_) * plan.policy.device_buffers),
           copied_(std::max<std::size_t>(pinned.size(), 3)),
-          used_(chunked_tuning.device_buffers),
+          used_(plan.policy.device_buffers),
           settled_(on.stream) {
         used_[0].set(on.stream); // the memory is there
         used_[0].hold_back(copies_.handle());
@@ -189,12 +189,12 @@ public:
         : on_(on),
           sink_(sink),
           buffer_bytes_(aligned_bytes(plan.each * sizeof(U)) + 2 * chunk_alignment),
-          memory_(on.stream, buffer_bytes_ * chunked_tuning.device_buffers),
-          ready_(chunked_tuning.device_buffers),
-          gone_(std::max<std::size_t>(pinned.size(), std::max(3u, chunked_tuning.device_buffers))),
+          memory_(on.stream, buffer_bytes_ * plan.policy.device_buffers),
+          ready_(plan.policy.device_buffers),
+          gone_(std::max<std::size_t>(pinned.size(), std::max(3u, plan.policy.device_buffers))),
           settled_(on.stream) {
         if (!pinned.empty()) {
-            writer_.emplace(sink, std::move(pinned), std::max<std::uint64_t>(chunked_tuning.piece_bytes / sizeof(U), 1),
+            writer_.emplace(sink, std::move(pinned), std::max<std::uint64_t>(plan.policy.piece_bytes / sizeof(U), 1),
                             plan.threads);
         }
     }

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/convolve/convolve_few.cuh"
 #include "warpfold/gpu/convolve/convolve_slide.cuh"
 #include "warpfold/gpu/convolve/convolve_tile.cuh"
@@ -21,8 +22,8 @@ namespace warpfold::detail {
 template <class A>
 using image_tile =
     std::conditional_t<sizeof(A) == 4, tile_shape<A, 4, 8, 4, 32, 4, 24, 24>, tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
-template <class A, int Run>
-using lines = line_shape<A, convolve_tuning.line_threads, Run>;
+template <class Kernels, class A, int Run>
+using lines = line_shape<A, Kernels::value.long_line_block_threads, Run>;
 
 // Sizes of masks that kernels are compiled for; all others go through tiles.
 using run_sizes = std::integer_sequence<int, 3, 5, 7, 9, 17>;
@@ -64,11 +65,12 @@ template <class T, class O, class A>
 inline constexpr int run_results = sizeof(A) == 4 && sizeof(T) <= 2
                                        ? static_cast<int>(16 / std::max(sizeof(T), sizeof(O)))
                                        : 4;
-template <class T, class A, int K, sliding How>
+template <class Kernels, class T, class A, int K, sliding How>
 inline constexpr int slide_columns = sizeof(A) == 4 && sizeof(T) <= 2 &&
-                                             How != sliding::part&& K <= (How == sliding::separable
-                                                                              ? convolve_tuning.slide_eight_separable
-                                                                              : convolve_tuning.slide_eight)
+                                             How != sliding::part&& K <=
+                                                        (How == sliding::separable
+                                                             ? Kernels::value.slide_eight_columns_max_separable_width
+                                                             : Kernels::value.slide_eight_columns_max_width)
                                          ? 8
                                          : 4;
 
@@ -85,47 +87,50 @@ inline unsigned checked_blocks(std::int64_t blocks, const char* call) {
     return static_cast<unsigned>(blocks);
 }
 
-template <class A, class T, class O, int K>
-void launch_run(const gpu& on, const convolve_task<T, O>& task, const A* mask, const char* call) {
+template <class A, class T, class O, int K, class Policy>
+void launch_run(const gpu& on, const Policy&, const convolve_task<T, O>& task, const A* mask, const char* call) {
+    using kernels = kernels_of<Policy>;
     mask_parameter<A, K> values;
     std::copy(mask, mask + K, values.value);
     if constexpr (run_results<T, O, A> != 4) {
         constexpr int per = run_results<T, O, A>;
         const int begin = slide_shift<per>(task, K);
-        const std::int64_t all = per * convolve_tuning.run_threads;
-        convolve_run_small<T, O, A, K, per>
-            <<<checked_blocks((task.out_width + begin + all - 1) / all, call), convolve_tuning.run_threads, 0,
+        const std::int64_t all = per * kernels::value.line_block_threads;
+        convolve_run_small<kernels, T, O, A, K, per>
+            <<<checked_blocks((task.out_width + begin + all - 1) / all, call), kernels::value.line_block_threads, 0,
                on.stream>>>(task, values, begin, lie_of<per>(task, begin));
     } else {
         const int shift = slide_shift(task, K);
-        const std::int64_t each = 4 * convolve_tuning.run_threads * convolve_tuning.run_vectors;
+        const std::int64_t each = 4 * kernels::value.line_block_threads * kernels::value.line_groups_per_thread;
         const unsigned blocks = checked_blocks((task.out_width + shift + each - 1) / each, call);
-        convolve_run<T, O, A, K>
-            <<<blocks, convolve_tuning.run_threads, 0, on.stream>>>(task, values, shift, aligned_results(task, shift));
+        convolve_run<kernels, T, O, A, K><<<blocks, kernels::value.line_block_threads, 0, on.stream>>>(
+            task, values, shift, aligned_results(task, shift));
     }
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
 // How many rows of results a strip has at most. Smaller samples are less memory, and more arithmetic for each byte.
-constexpr std::int64_t most_rows(int k, sliding how, std::size_t bytes_of_sample) {
+template <class Policy>
+constexpr std::int64_t most_rows(const Policy& policy, int k, sliding how, std::size_t bytes_of_sample) {
     if (k <= 3 && bytes_of_sample >= 4) {
-        return convolve_tuning.slide_rows_3;
+        return policy.slide_strip_max_rows_3_wide;
     }
     if (k <= 5 && bytes_of_sample >= 4) {
-        return convolve_tuning.slide_rows_5;
+        return policy.slide_strip_max_rows_5_wide;
     }
-    return k <= (how == sliding::separable ? 9 : 7) ? convolve_tuning.slide_rows_7 : std::int64_t{1} << 30;
+    return k <= (how == sliding::separable ? 9 : 7) ? policy.slide_strip_max_rows_7_wide : std::int64_t{1} << 30;
 }
 
 // Strips so long that the blocks are as many as the device holds at once; where memory is what a call waits for,
 // shorter, so that all blocks together go through the image from its top to its end.
-template <class A, class T, class O, int KX, int KY, sliding How>
-void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask, int mask_rows = KY,
-                  bool adds = false) {
+template <class A, class T, class O, int KX, int KY, sliding How, class Policy>
+void launch_slide(const gpu& on, const Policy& policy, const convolve_task<T, O>& task, const A* mask,
+                  int mask_rows = KY, bool adds = false) {
     mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> values;
     std::copy(mask, mask + (How == sliding::separable ? KX + KY : KX * mask_rows), values.value);
-    constexpr int cols = slide_columns<T, A, KX, How>;
-    constexpr auto kernel = &convolve_slide<T, O, A, KX, KY, How, cols>;
+    using kernels = kernels_of<Policy>;
+    constexpr int cols = slide_columns<kernels, T, A, KX, How>;
+    constexpr auto kernel = &convolve_slide<kernels, T, O, A, KX, KY, How, cols>;
     slide_shape shape;
     shape.mask_rows = mask_rows;
     shape.adds = adds;
@@ -134,15 +139,14 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
     shape.halves = (task.height != 1 && task.pitch % cols != 0) || (task.count != 1 && task.distance % cols != 0);
     const std::int64_t groups = (task.out_width + shape.shift + cols - 1) / cols;
     const auto threads =
-        static_cast<unsigned>(std::min<std::int64_t>((groups + 31) / 32 * 32, convolve_tuning.slide_threads));
+        static_cast<unsigned>(std::min<std::int64_t>((groups + 31) / 32 * 32, kernels::value.slide_block_threads));
     const std::int64_t across = (groups + threads - 1) / threads;
-    const kernel_facts facts = facts_of<kernel>({static_cast<unsigned>(convolve_tuning.slide_threads)});
+    const kernel_facts facts = facts_of<kernel>({static_cast<unsigned>(kernels::value.slide_block_threads)});
     const std::int64_t wanted =
-        std::int64_t{facts.blocks} * convolve_tuning.slide_waves * (convolve_tuning.slide_threads / threads);
+        std::int64_t{facts.blocks} * policy.slide_waves * (kernels::value.slide_block_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
-    std::int64_t rows =
-        std::max<std::int64_t>((task.out_height + strips - 1) / strips, convolve_tuning.slide_least_rows);
-    rows = std::min<std::int64_t>(rows, most_rows(KX, How, sizeof(T)));
+    std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, policy.slide_strip_min_rows);
+    rows = std::min<std::int64_t>(rows, most_rows(policy, KX, How, sizeof(T)));
     shape.rows = static_cast<int>(std::max(rows, (task.out_height + 65534) / 65535));
     const dim3 grid(static_cast<unsigned>(across),
                     static_cast<unsigned>((task.out_height + shape.rows - 1) / shape.rows),
@@ -152,21 +156,23 @@ void launch_slide(const gpu& on, const convolve_task<T, O>& task, const A* mask,
 }
 
 // A mask of many rows in parts of eight rows at most, one launch after the other.
-template <class A, class T, class O, int K>
-void launch_parts(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t ky) {
+template <class A, class T, class O, int K, class Policy>
+void launch_parts(const gpu& on, const Policy& policy, const convolve_task<T, O>& task, const A* mask,
+                  std::int64_t ky) {
     const std::int64_t parts = (ky + 7) / 8, each = (ky + parts - 1) / parts;
     for (std::int64_t j = 0; j < ky; j += each) {
         convolve_task<T, O> part = task;
         part.lead_y -= j;
-        launch_slide<A, T, O, K, 8, sliding::part>(on, part, mask + j * K, static_cast<int>(std::min(each, ky - j)),
-                                                   j != 0);
+        launch_slide<A, T, O, K, 8, sliding::part>(on, policy, part, mask + j * K,
+                                                   static_cast<int>(std::min(each, ky - j)), j != 0);
     }
 }
 
 // `values` values of a mask kx wide and ky high.
-template <class T, class O>
-bool few_results(const convolve_task<T, O>& task, std::int64_t values, std::int64_t kx, std::int64_t ky) {
-    const std::int64_t most = convolve_tuning.few_results;
+template <class T, class O, class Policy>
+bool few_results(const Policy& policy, const convolve_task<T, O>& task, std::int64_t values, std::int64_t kx,
+                 std::int64_t ky) {
+    const std::int64_t most = policy.few_max_results;
     return task.width < (1 << 30) && task.height < (1 << 30) && task.out_width <= most &&
            task.out_height <= most / task.out_width && task.count <= most / (task.out_width * task.out_height) &&
            values <= few_shape::most_values && kx <= few_shape::most_side && ky <= few_shape::most_side &&
@@ -218,9 +224,10 @@ void launch_tile(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-template <int Run, class A, class T, class O>
-void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, const A* values, std::int64_t k) {
-    using shape = lines<A, Run>;
+template <int Run, class A, class T, class O, class Policy>
+void launch_line(const gpu& on, const Policy&, const convolve_task<T, O>& task, const A* mask, const A* values,
+                 std::int64_t k) {
+    using shape = lines<kernels_of<Policy>, A, Run>;
     mask_parameter<A, parameter_mask_v<A>> parameter;
     if (values == nullptr) {
         std::copy(mask, mask + k, parameter.value);
@@ -233,7 +240,8 @@ void launch_line(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     plan.aligned = aligned_results(task, 0);
     const std::int64_t parts = (plan.length + shape::most - 1) / shape::most;
     plan.part = static_cast<int>(((plan.length + parts - 1) / parts + 3) / 4 * 4);
-    static_assert(shape::bytes(shape::most) <= 48 * 1024);
+    static_assert(shape::bytes(shape::most) <= 48 * 1024,
+                  "convolve_kernels: long_line_block_threads take more than 48 KiB of shared memory");
     const std::int64_t fitting = facts_of<kernel>({static_cast<unsigned>(shape::threads), shape::bytes(64)}).blocks;
     kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
              on.stream>>>(task, plan, values, parameter);
@@ -265,29 +273,30 @@ bool may_slide(const convolve_task<T, O>& task, std::int64_t k) {
            k <= task.width && k <= task.height && regular_samples(task);
 }
 
-template <>
-struct convolve_engine<gpu> {
+template <gpu_target On>
+struct convolve_engine<On> {
     template <class A, class T, class O>
-    static void direct(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
+    static void direct(const On& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
                        const char* call) {
+        const auto policy = policy_of<tuning::convolve_policy<>>(on);
         const bool line = ky == 1 && task.height == 1 && task.count == 1;
-        if (line && with_size(run_sizes{}, kx, [&](auto k) { launch_run<A, T, O, k>(on, task, mask, call); })) {
+        if (line && with_size(run_sizes{}, kx, [&](auto k) { launch_run<A, T, O, k>(on, policy, task, mask, call); })) {
             return;
         }
-        if (few_results(task, kx * ky, kx, ky)) {
+        if (few_results(policy, task, kx * ky, kx, ky)) {
             if (kx != ky || !with_size(few_sizes{}, kx, [&](auto k) { launch_few<false, k>(on, task, mask, k, k); })) {
                 launch_few<false, 0>(on, task, mask, kx, ky);
             }
             return;
         }
         if (kx == ky && may_slide(task, kx) && with_size(square_sizes{}, kx, [&](auto k) {
-                launch_slide<A, T, O, k, k, sliding::whole>(on, task, mask);
+                launch_slide<A, T, O, k, k, sliding::whole>(on, policy, task, mask);
             })) {
             return;
         }
         if constexpr (std::is_same_v<O, A>) {
             if (ky > 7 && may_slide(task, std::max(kx, ky)) &&
-                with_size(wide_sizes{}, kx, [&](auto k) { launch_parts<A, T, O, k>(on, task, mask, ky); })) {
+                with_size(wide_sizes{}, kx, [&](auto k) { launch_parts<A, T, O, k>(on, policy, task, mask, ky); })) {
                 return;
             }
         }
@@ -297,10 +306,10 @@ struct convolve_engine<gpu> {
             put_mask(on, values, mask, kx * ky);
         }
         if (line) {
-            if (sizeof(A) == 8 || kx <= convolve_tuning.line_short) {
-                launch_line<8>(on, task, mask, values, kx);
+            if (sizeof(A) == 8 || kx <= policy.long_line_eight_results_max_mask) {
+                launch_line<8>(on, policy, task, mask, values, kx);
             } else if constexpr (sizeof(A) == 4) {
-                launch_line<16>(on, task, mask, values, kx);
+                launch_line<16>(on, policy, task, mask, values, kx);
             }
         } else {
             launch_tile<image_tile<A>>(on, task, mask, values, kx, ky, call);
@@ -308,9 +317,10 @@ struct convolve_engine<gpu> {
     }
 
     template <class A, class T, class O>
-    static void separable(const gpu& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
+    static void separable(const On& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
                           const A* down, std::int64_t ky, const char* call) {
-        if (few_results(task, kx + ky, kx, ky)) {
+        const auto policy = policy_of<tuning::convolve_policy<>>(on);
+        if (few_results(policy, task, kx + ky, kx, ky)) {
             A both[few_shape::most_values];
             std::copy(across, across + kx, both);
             std::copy(down, down + ky, both + kx);
@@ -321,7 +331,7 @@ struct convolve_engine<gpu> {
                 A both[2 * k];
                 std::copy(across, across + k, both);
                 std::copy(down, down + k, both + k);
-                launch_slide<A, T, O, k, k, sliding::separable>(on, task, both);
+                launch_slide<A, T, O, k, k, sliding::separable>(on, policy, task, both);
             })) {
             return;
         }

@@ -10,16 +10,14 @@
 
 namespace warpfold::detail {
 
-inline constexpr tuning::convolve convolve_tuning = tuning::convolve_default;
-
 // One dimension: no rows to walk along, so that each thread has a few groups of four results.
-template <class T, class O, class A, int K>
-__global__ void __launch_bounds__(convolve_tuning.run_threads)
+template <class Kernels, class T, class O, class A, int K>
+__global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ mask_parameter<A, K> mask,
                  int shift, bool aligned) {
     using w = window<K>;
-    constexpr int threads = convolve_tuning.run_threads;
-    constexpr int vectors = convolve_tuning.run_vectors;
+    constexpr int threads = Kernels::value.line_block_threads;
+    constexpr int vectors = Kernels::value.line_groups_per_thread;
     const std::int64_t block = std::int64_t{blockIdx.x} * (4 * threads * vectors) - shift;
     const std::int64_t skipped = task.lead_x + w::before; // samples from a result's index back to its window's
     const bool inside = block >= skipped && block - skipped + 4 * (threads * vectors - 1 + w::groups) <= task.width;
@@ -60,13 +58,13 @@ __global__ void __launch_bounds__(convolve_tuning.run_threads)
 
 // The same for samples of 8 and 16 bits: a thread has `Per` results, 16 bytes where samples and results are of the same
 // size. What lies beside its samples it reads four at a time.
-template <class T, class O, class A, int K, int Per>
-__global__ void __launch_bounds__(convolve_tuning.run_threads)
+template <class Kernels, class T, class O, class A, int K, int Per>
+__global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run_small(const __grid_constant__ convolve_task<T, O> task,
                        const __grid_constant__ mask_parameter<A, K> mask, int shift, results_lie how) {
     constexpr int before = (K / 2 + 3) / 4, behind = (K - 1 - K / 2 + 3) / 4, fours = before + Per / 4 + behind;
-    const std::int64_t x =
-        std::int64_t{blockIdx.x} * (Per * convolve_tuning.run_threads) + Per * static_cast<int>(threadIdx.x) - shift;
+    const std::int64_t x = std::int64_t{blockIdx.x} * (Per * Kernels::value.line_block_threads) +
+                           Per * static_cast<int>(threadIdx.x) - shift;
     if (x >= task.out_width) {
         return;
     }
@@ -236,16 +234,18 @@ __device__ void slide_separable(A (&sum)[KY][Cols], const W& mask, const A (&sam
     }
 }
 
-template <class T, class O, class A, int KX, int KY, sliding How, int Cols>
-__global__ void __launch_bounds__(convolve_tuning.slide_threads)
+template <class Kernels, class T, class O, class A, int KX, int KY, sliding How, int Cols>
+__global__ void __launch_bounds__(Kernels::value.slide_block_threads)
     convolve_slide(const __grid_constant__ convolve_task<T, O> task,
                    const __grid_constant__ mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> mask,
                    slide_shape shape) {
     using w = window<KX, Cols>;
-    constexpr int threads = convolve_tuning.slide_threads, stages = convolve_tuning.slide_stages;
+    constexpr int threads = Kernels::value.slide_block_threads, stages = Kernels::value.slide_stages;
     using rows_of_warp = row_ring<T, Cols, w::groups, stages>;
     __shared__ int table[Cols * (threads - 1 + w::groups)];
     __shared__ group_of<T, Cols> rings[threads / 32][stages * rows_of_warp::width];
+    static_assert(sizeof(table) + sizeof(rings) <= 48 * 1024,
+                  "convolve_kernels: slide_block_threads and slide_stages take more than 48 KiB of shared memory");
     const int block = static_cast<int>(blockIdx.x * Cols * blockDim.x) - shape.shift;
     const int left = block - static_cast<int>(task.lead_x) - w::before; // column of the block's first group
     const int columns = Cols * (static_cast<int>(blockDim.x) - 1 + w::groups);

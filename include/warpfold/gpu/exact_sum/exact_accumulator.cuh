@@ -3,10 +3,11 @@
 // additions, whose order does not matter.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
-#include "warpfold/exact_accumulator.hpp"
+#include "warpfold/detail/long_accumulator.hpp"
 #include "warpfold/gpu/exact_sum/exact_sum.cuh"
 
 namespace warpfold::detail {
@@ -30,15 +31,15 @@ struct global_limbs {
     long long* limb;
 };
 
-template <class T, class In>
-__global__ void __launch_bounds__(exact_tuning.threads, exact_tuning.blocks_per_multiprocessor)
+template <class Kernels, class T, class In>
+__global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::value.resident_blocks)
     exact_add_kernel(std::uint64_t n, exact_limbs<T>* to, In in) {
     using kind = exact_kind<T, 1>;
     constexpr unsigned levels = kind::levels;
     __shared__ exact_block<T, 1> outliers;
     __shared__ sum_storage<levels> storage;
 
-    const bool left = detail::add_share(&outliers, &storage, n, in);
+    const bool left = detail::add_share<Kernels>(&outliers, &storage, n, in);
     const long_integers<levels> mine = sum_of_shown(storage);
     const global_limbs add{to->limb};
     if (threadIdx.x == 0) {
@@ -71,13 +72,16 @@ __global__ void even_limbs_kernel(exact_limbs<T>* of) {
 }
 
 // A sum on the device that kernels add to in the order of a stream.
-template <class T>
+template <class T, gpu_target On = gpu>
 class exact_on_device {
 public:
     // `memory`: exact_limbs<T> on the device. A block adds less than 2^36 to a limb.
-    exact_on_device(cudaStream_t stream, void* memory, std::uint64_t blocks_between = std::uint64_t{1} << 26)
-        : stream_(stream), limbs_(static_cast<exact_limbs<T>*>(memory)), blocks_between_(blocks_between) {
-        WARPFOLD_CHECK_CUDA(cudaMemsetAsync(limbs_, 0, sizeof(*limbs_), stream));
+    exact_on_device(const On& on, void* memory, std::uint64_t blocks_between = std::uint64_t{1} << 26)
+        : stream_(on.stream),
+          policy_(policy_of<tuning::exact_sum_policy<>>(on)),
+          limbs_(static_cast<exact_limbs<T>*>(memory)),
+          blocks_between_(blocks_between) {
+        WARPFOLD_CHECK_CUDA(cudaMemsetAsync(limbs_, 0, sizeof(*limbs_), stream_));
     }
     template <class In>
     void add(const In& in, std::uint64_t n, const char* call) {
@@ -85,8 +89,8 @@ public:
         if (n == 0) {
             return;
         }
-        const exact_shape shape = shape_of_exact<T, 1>(n);
-        exact_add_kernel<T><<<shape.blocks, shape.threads, 0, stream_>>>(n, limbs_, in);
+        const exact_shape shape = shape_of_exact<T, 1>(policy_, n);
+        exact_add_kernel<kernels_of<policy>, T><<<shape.blocks, shape.threads, 0, stream_>>>(n, limbs_, in);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
         blocks_ += shape.blocks;
         if (blocks_ >= blocks_between_) {
@@ -106,18 +110,21 @@ public:
     }
 
 private:
+    using policy = policy_t<tuning::exact_sum_policy<>, On>;
+
     cudaStream_t stream_;
+    policy policy_;
     exact_limbs<T>* limbs_;
     std::uint64_t blocks_between_, blocks_ = 0;
 };
 
-template <>
-struct exact_add_engine<gpu> {
+template <gpu_target On>
+struct exact_add_engine<On> {
     template <class T, class In>
-    static void add(const gpu& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* call) {
+    static void add(const On& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* call) {
         const gpu own{on.stream, nullptr};
         const call_memory memory(own, 0, sizeof(exact_limbs<T>), call);
-        exact_on_device<T> sum(on.stream, memory.data());
+        exact_on_device<T, On> sum(on, memory.data());
         sum.add(in, n, call);
         sum.fetch(to);
     }

@@ -8,22 +8,22 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/exact_sum/exact_block.cuh"
 #include "warpfold/gpu/exact_sum/exact_usual.cuh"
 #include "warpfold/gpu/exact_sum/exact_walk.cuh"
 #include "warpfold/gpu/exact_sum/multiword_integer.cuh"
-#include "warpfold/host/exact_sum/exact_sum.hpp"
 
 namespace warpfold::detail {
 
-static_assert(exact_tuning.threads <= 512, "exact_block's digits are not wide enough for more");
-
 // Of a block, at most: more registers for each of them in sums of products of doubles.
-template <class T, unsigned Factors>
-inline constexpr unsigned exact_threads = sizeof(T) == 8 && Factors == 2 ? exact_tuning.threads * 3 / 4
-                                                                         : exact_tuning.threads;
+template <unsigned MaxBlockThreads, class T, unsigned Factors>
+inline constexpr unsigned exact_threads = sizeof(T) == 8 && Factors == 2
+                                              ? std::max(MaxBlockThreads * 3 / 4 / 32 * 32, 32u)
+                                              : MaxBlockThreads;
 
 // In global memory, all zero between calls.
 template <class T, unsigned Factors>
@@ -130,17 +130,17 @@ __device__ __noinline__ bool add_walk_apart(exact_block<T, Factors>* outliers,
 }
 
 // The block's share of n terms, by the walk that fits their inputs.
-template <class T, unsigned Levels, class In>
+template <class Kernels, class T, unsigned Levels, class In>
 __device__ bool add_share(exact_block<T, 1>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const In& in) {
     if constexpr (std::is_pointer_v<In>) {
         const T* const arrays[1] = {in};
-        return detail::add_walk(outliers, storage, vectors_walk<T, 1>(arrays, n));
+        return detail::add_walk(outliers, storage, vectors_walk<Kernels, T, 1>(arrays, n));
     } else {
         const auto read = [=](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
         return detail::add_walk(outliers, storage, elements_walk<T, 1, decltype(read)>(read, n));
     }
 }
-template <class T, unsigned Levels, class A, class B>
+template <class Kernels, class T, unsigned Levels, class A, class B>
 __device__ bool add_share(exact_block<T, 2>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const A& a,
                           const B& b) {
     const auto read = [=](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
@@ -148,7 +148,7 @@ __device__ bool add_share(exact_block<T, 2>* outliers, sum_storage<Levels>* stor
     if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
         if ((reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
             const T* const arrays[2] = {a, b};
-            return detail::add_walk(outliers, storage, vectors_walk<T, 2>(arrays, n));
+            return detail::add_walk(outliers, storage, vectors_walk<Kernels, T, 2>(arrays, n));
         }
         return detail::add_walk_apart(outliers, storage, elements(read, n));
     } else {
@@ -192,8 +192,9 @@ __device__ void collect_sums(unsigned long long* boxes, unsigned count, long_int
     }
 }
 
-template <class T, class Out, class... Ins>
-__global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning.blocks_per_multiprocessor)
+template <class Kernels, class T, class Out, class... Ins>
+__global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, sizeof...(Ins)>,
+                                  Kernels::value.resident_blocks)
     exact_kernel(std::uint64_t n, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
     constexpr unsigned factors = sizeof...(Ins);
     using kind = exact_kind<T, factors>;
@@ -205,7 +206,7 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
 
     allow_later();
     await_earlier();
-    const bool left = detail::add_share(&outliers, &storage, n, ins...);
+    const bool left = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
     long_integers<levels> mine = sum_of_shown(storage);
     const bool touched = left && outliers.touched != 0;
     const unsigned last = gridDim.x - 1;
@@ -310,33 +311,36 @@ __global__ void __launch_bounds__(exact_threads<T, sizeof...(Ins)>, exact_tuning
 
 struct exact_shape {
     unsigned blocks = 1;
-    unsigned threads = exact_tuning.threads;
+    unsigned threads = 32;
 };
 
-template <class T, unsigned Factors>
-exact_shape shape_of_exact(std::uint64_t n) {
+template <class T, unsigned Factors, class Policy>
+exact_shape shape_of_exact(const Policy& policy, std::uint64_t n) {
     constexpr std::uint64_t each = 16 / sizeof(T);
     const std::uint64_t vectors = (n + each - 1) / each;
-    constexpr unsigned most_threads = exact_threads<T, Factors>;
+    constexpr unsigned most_threads = exact_threads<Policy::kernels.max_block_threads, T, Factors>;
     exact_shape shape{1, most_threads};
-    if (vectors <= exact_tuning.one_block_vectors && n <= exact_tuning.one_block_elements) {
+    if (vectors <= policy.one_block_max_vectors && n <= policy.one_block_max_elements) {
         const std::uint64_t threads = std::min<std::uint64_t>((vectors + 31) / 32 * 32, most_threads);
         shape.threads = std::max(static_cast<unsigned>(threads), 32u);
         return shape;
     }
     const std::uint64_t most =
-        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * exact_tuning.blocks_per_multiprocessor;
-    shape.threads = vectors <= most * 256 ? std::min(256u, most_threads) : most_threads;
+        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * policy.blocks_per_multiprocessor;
+    shape.threads = vectors <= most * policy.short_block_threads ? std::min(policy.short_block_threads, most_threads)
+                                                                 : most_threads;
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + shape.threads - 1) / shape.threads));
     return shape;
 }
 
-template <>
-struct exact_engine<gpu> {
+template <gpu_target On>
+struct exact_engine<On> {
+    using policy = policy_t<tuning::exact_sum_policy<>, On>;
+
     template <class T, class... Ins>
-    static T value(const gpu& on, std::uint64_t n, const char* call, const Ins&... ins) {
+    static T value(const On& on, std::uint64_t n, const char* call, const Ins&... ins) {
         T got;
-        const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(n);
+        const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), sizeof(T), call);
         T* const out = static_cast<T*>(memory.data());
         launch<T>(on, shape, memory, n, out, call, ins...);
@@ -345,9 +349,9 @@ struct exact_engine<gpu> {
         return got;
     }
     template <class T, class Out, class... Ins>
-    static void into(const gpu& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
+    static void into(const On& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
         detail::check_array(out, 1, call);
-        const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(n);
+        const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), 0, call);
         launch<T>(on, shape, memory, n, out, call, ins...);
     }
@@ -358,10 +362,10 @@ private:
         return shape.blocks == 1 ? 0 : exact_memory<T, Factors>::bytes(shape.blocks);
     }
     template <class T, class Out, class... Ins>
-    static void launch(const gpu& on, const exact_shape& shape, const call_memory& memory, std::uint64_t n,
+    static void launch(const On& on, const exact_shape& shape, const call_memory& memory, std::uint64_t n,
                        const Out& out, const char* call, const Ins&... ins) {
         (detail::check_array(ins, n, call), ...);
-        constexpr auto kernel = &exact_kernel<T, Out, Ins...>;
+        constexpr auto kernel = &exact_kernel<kernels_of<policy>, T, Out, Ins...>;
         launch_after(facts_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, n, out,
                      static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.boxes()), ins...);
     }

@@ -6,21 +6,19 @@
 
 #include <cstdint>
 
-#include "warpfold/gpu/core/load.cuh"
+#include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/tuning/exact_sum.hpp"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
-inline constexpr tuning::exact_sum exact_tuning = tuning::exact_sum_default;
-
 // In vectors of 16 bytes, which all inputs have at the same places, some of them on their way from memory ahead of
 // their turn; at last come the elements before and behind the vectors.
-template <class T, unsigned Factors>
+template <class Kernels, class T, unsigned Factors>
 struct vectors_walk {
     // A product takes more registers than a sum, and one of floats more terms.
-    static constexpr unsigned ahead =
-        Factors == 1 ? exact_tuning.loads : (sizeof(T) == 4 ? 1 : (exact_tuning.loads + 1) / 2);
+    static constexpr unsigned loads = Kernels::value.vector_loads_in_flight;
+    static constexpr unsigned ahead = Factors == 1 ? loads : (sizeof(T) == 4 ? 1 : (loads + 1) / 2);
     static constexpr unsigned width = vector_view<T>::width;
     static constexpr unsigned count = ahead * width + 1;
 
@@ -75,9 +73,10 @@ private:
         const auto load = [&](uint4(&vector)[Factors], std::uint64_t at) {
 #pragma unroll
             for (unsigned f = 0; f < Factors; ++f) {
-                vector[f] = at + lane < view.vectors
-                                ? __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + at + lane)
-                                : uint4{};
+                vector[f] =
+                    at + lane < view.vectors
+                        ? load_vector<cache_hint::stream>(reinterpret_cast<const uint4*>(in[f] + view.head) + at + lane)
+                        : uint4{};
             }
         };
         uint4 loaded[ahead][Factors];
@@ -95,10 +94,7 @@ private:
                 T x[Factors][width];
 #pragma unroll
                 for (unsigned f = 0; f < Factors; ++f) {
-#pragma unroll
-                    for (unsigned j = 0; j < width; ++j) {
-                        x[f][j] = element_of<T>(loaded[g][f], j);
-                    }
+                    unpack(loaded[g][f], x[f]);
                 }
                 load(loaded[g], first + ahead * threads);
                 if (!to.template add<width>(x)) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/histogram/histogram_kernels.cuh"
 #include "warpfold/gpu/histogram/histogram_values.cuh"
@@ -39,35 +40,37 @@ struct histogram_facts {
 inline unsigned divided_up(std::uint64_t a, std::uint64_t b) { return static_cast<unsigned>((a + b - 1) / b); }
 
 // n samples of `bytes` bytes each, `codes` counters; `edges` bytes of edges, which go along where there is room.
-inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, unsigned bytes, unsigned codes,
-                                     std::size_t edges, const tuning::histogram& t = histogram_tuning) {
+template <class Policy = tuning::histogram_policy<>>
+histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, unsigned bytes, unsigned codes,
+                              std::size_t edges, const Policy& policy = {}) {
+    constexpr unsigned threads = Policy::kernels.block_threads;
     const bool with_edges_near = edges != 0 && edges <= facts.shared_of_block / 4;
     const unsigned room = facts.shared_of_block - (with_edges_near ? static_cast<unsigned>(edges) + 16 : 0);
     histogram_plan plan;
     plan.layout.once = n * bytes > facts.cache;
     const unsigned whole = divided_up(codes, (room / 4 - 1) / 32 * 32), packed = divided_up(codes, room / 32 * 32);
-    const bool few = n / t.samples_a_counter < codes && codes > t.samples_each;
-    if (!few && whole <= t.whole_parts) {
+    const bool few = n / policy.private_min_samples_per_counter < codes && codes > policy.block_min_samples;
+    if (!few && whole <= policy.full_counters_max_blocks) {
         plan.way = histogram_way::whole;
         plan.layout.parts = whole;
-    } else if (!few && packed <= t.packed_parts) {
+    } else if (!few && packed <= policy.packed_counters_max_blocks) {
         plan.way = histogram_way::packed;
         plan.layout.parts = packed;
     } else {
-        const std::uint64_t blocks = (n * bytes + 16 * t.threads - 1) / (16 * t.threads);
-        const unsigned resident = facts.multiprocessors * std::max(1u, 2048 / t.threads);
+        const std::uint64_t blocks = (n * bytes + 16 * threads - 1) / (16 * threads);
+        const unsigned resident = facts.multiprocessors * policy.direct_blocks_per_multiprocessor;
         plan.blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, resident));
-        plan.layout.parts = n < codes ? 1 : divided_up(std::uint64_t{codes} * 4, std::uint64_t{1} << t.pass_bytes_log2);
+        plan.layout.parts = n < codes ? 1 : divided_up(std::uint64_t{codes} * 4, policy.pass_max_bytes);
         plan.layout.part_codes = divided_up(codes, plan.layout.parts);
-        plan.layout.copies = n / plan.blocks < t.samples_each ? 0 : 4096;
+        plan.layout.copies = n / plan.blocks < policy.block_min_samples ? 0 : 4096;
         plan.shared = plan.layout.copies * 8;
         return plan;
     }
     auto& layout = plan.layout;
     layout.part_codes = layout.parts == 1 ? codes : (divided_up(codes, layout.parts) + 31) / 32 * 32;
     if (plan.way == histogram_way::whole) {
-        while (layout.copies < 32 &&
-               block::histogram::words(layout.part_codes, layout.copies * 2) * 4 <= std::min(room, t.copies_bytes)) {
+        while (layout.copies < 32 && block::histogram::words(layout.part_codes, layout.copies * 2) * 4 <=
+                                         std::min(room, policy.copies_max_bytes)) {
             layout.copies *= 2;
         }
         plan.shared = block::histogram::words(layout.part_codes, layout.copies) * 4;
@@ -80,7 +83,8 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
         // A table pays where a block has many samples.
         const unsigned rest = facts.shared_of_block - std::min(facts.shared_of_block, (plan.shared + 15) / 16 * 16);
         const auto cells = static_cast<unsigned>(
-            std::min<std::uint64_t>({rest / 4, t.most_cells, t.cells_a_bin * codes, n / facts.multiprocessors}));
+            std::min<std::uint64_t>({rest / 4, policy.edge_table_max_cells, policy.edge_table_cells_per_bin * codes,
+                                     n / facts.multiprocessors}));
         if (plan.way == histogram_way::whole && codes < most_near_edges && cells >= std::max(codes / 8, 256u)) {
             layout.cells_at = (plan.shared + 15) / 16 * 16;
             layout.cells = cells;
@@ -91,9 +95,10 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
         layout.once = false;
     }
     const unsigned fit = std::max(1u, facts.shared_of_multiprocessor / (plan.shared + 1024));
-    const unsigned most = plan.way == histogram_way::packed ? t.packed_blocks : t.blocks_per_multiprocessor;
-    const unsigned resident = facts.multiprocessors * std::min({fit, most, 2048 / t.threads});
-    const std::uint64_t worth = n / std::max(t.samples_each, layout.part_codes);
+    const unsigned most =
+        plan.way == histogram_way::packed ? policy.packed_blocks_per_multiprocessor : policy.blocks_per_multiprocessor;
+    const unsigned resident = facts.multiprocessors * std::min(fit, most);
+    const std::uint64_t worth = n / std::max(policy.block_min_samples, layout.part_codes);
     std::uint64_t groups = std::clamp<std::uint64_t>(worth, 1, std::max(1u, resident / layout.parts));
     groups = std::max(groups, n >> 31); // counters of 32 bits are enough for a block's samples
     plan.blocks = static_cast<unsigned>(groups * layout.parts);
@@ -102,12 +107,14 @@ inline histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t
 
 // Of samples of 8 bits, where they are few: blocks of few samples, but not so many that their additions to the counts
 // are what takes time.
-inline void plan_few_values(histogram_plan& plan, const histogram_facts& facts, std::uint64_t n,
-                            const tuning::histogram& t = histogram_tuning) {
-    if (n <= std::uint64_t{t.few_most} * facts.multiprocessors) {
+template <class Policy>
+void plan_few_values(histogram_plan& plan, const histogram_facts& facts, std::uint64_t n, const Policy& policy) {
+    if (n <= std::uint64_t{policy.few_bytes_max_per_multiprocessor} * facts.multiprocessors) {
         plan.way = histogram_way::few;
-        const unsigned each = divided_up(n, t.few_each), twice = divided_up(n, 2 * t.few_each);
-        plan.blocks = twice <= 1 ? 1 : std::min({each, std::max(t.few_blocks, twice), facts.multiprocessors});
+        const unsigned each = divided_up(n, policy.few_bytes_per_block);
+        const unsigned twice = divided_up(n, 2 * policy.few_bytes_per_block);
+        plan.blocks =
+            twice <= 1 ? 1 : std::min({each, std::max(policy.few_bytes_blocks, twice), facts.multiprocessors});
     }
 }
 
@@ -141,25 +148,29 @@ void check_edge_arrays(const Of& of, const char* call) {
     }
 }
 
-template <>
-struct histogram_engine<gpu> {
+template <gpu_target On>
+struct histogram_engine<On> {
+    using kernels = kernels_of<policy_t<tuning::histogram_policy<>, On>>;
+
     template <class In, class Counter, class Of>
-    static void count(const gpu& on, const In& in, std::uint64_t n, Counter* counts, const Of& of, update mode,
+    static void count(const On& on, const In& in, std::uint64_t n, Counter* counts, const Of& of, update mode,
                       const char* call) {
         using S = element_t<In>;
         constexpr bool values = sizeof(S) == 1 && std::is_integral_v<S> && Of::channels <= 16;
         const histogram_code<S, Of, values> code{of};
+        const auto policy = policy_of<tuning::histogram_policy<>>(on);
         const histogram_facts facts = histogram_facts::of_device();
-        histogram_plan plan = plan_histogram(facts, n, sizeof(S), code.count(), values ? 0 : bytes_of_edges(of));
+        histogram_plan plan =
+            plan_histogram(facts, n, sizeof(S), code.count(), values ? 0 : bytes_of_edges(of), policy);
         if (values && Of::channels == 1 && std::is_pointer_v<In> && of.bins <= 1024) {
-            plan_few_values(plan, facts, n);
+            plan_few_values(plan, facts, n, policy);
         }
         run(on, in, n, counts, code, mode, plan, call);
     }
 
     // By a plan.
     template <class In, class Counter, class Code>
-    static void run(const gpu& on, const In& in, std::uint64_t n, Counter* counts, const Code& code, update mode,
+    static void run(const On& on, const In& in, std::uint64_t n, Counter* counts, const Code& code, update mode,
                     histogram_plan plan, const char* call) {
         detail::check_array(in, n, call);
         detail::check_array(counts, code.of.bins, call);
@@ -173,58 +184,61 @@ struct histogram_engine<gpu> {
         }
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
         auto* const control = static_cast<histogram_control*>(memory.boxes());
-        constexpr unsigned threads = histogram_tuning.threads;
+        constexpr unsigned threads = kernels::value.block_threads;
         if constexpr (Code::values && Code::channels == 1 && std::is_pointer_v<In>) {
             if (plan.way == histogram_way::few) {
-                histogram_few_values_kernel<<<plan.blocks, histogram_tuning.few_threads + 32, 0, on.stream>>>(
-                    in, n, code, counts, plan.layout, control);
+                histogram_few_values_kernel<kernels>
+                    <<<plan.blocks, kernels::value.few_bytes_block_threads + 32, 0, on.stream>>>(in, n, code, counts,
+                                                                                                 plan.layout, control);
                 WARPFOLD_CHECK_CUDA(cudaGetLastError());
                 return;
             }
         }
         if constexpr (Code::values && Code::channels == 1) {
-            const auto kernel = histogram_values_kernel<In, Code, Counter>;
+            const auto kernel = histogram_values_kernel<kernels, In, Code, Counter>;
             constexpr unsigned shared = 256 * value_copies * 4;
             need_shared(kernel, shared);
             kernel<<<plan.blocks, threads, shared, on.stream>>>(in, n, code, counts, plan.layout, control);
         } else if (plan.way == histogram_way::whole) {
-            const auto kernel = histogram_kernel<In, Code, Counter>;
+            const auto kernel = histogram_kernel<kernels, In, Code, Counter>;
             need_shared(kernel, plan.shared);
             kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout, control);
         } else if constexpr (!Code::values) {
             if (plan.way == histogram_way::packed) {
-                const auto kernel = histogram_packed_kernel<In, Code, Counter>;
+                const auto kernel = histogram_packed_kernel<kernels, In, Code, Counter>;
                 need_shared(kernel, plan.shared);
                 kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
             } else {
-                histogram_direct_kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts,
-                                                                                          plan.layout);
+                histogram_direct_kernel<kernels>
+                    <<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
             }
         }
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
 
     template <class In, class Weights, class Sum, class Of>
-    static void weigh(const gpu& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
+    static void weigh(const On& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
                       update mode, const char* call) {
         detail::check_array(in, n, call);
         detail::check_array(weights, n, call);
         detail::check_array(sums, of.bins, call);
         check_edge_arrays(of, call);
+        const auto policy = policy_of<tuning::histogram_policy<>>(on);
         const histogram_facts facts = histogram_facts::of_device();
-        constexpr unsigned threads = histogram_tuning.threads;
+        constexpr unsigned threads = kernels::value.block_threads;
         histogram_plan plan;
         const std::uint64_t bytes = std::uint64_t{of.bins} * sizeof(Sum);
         if (bytes <= facts.shared_of_block && n / 2 >= of.bins) {
             plan.way = histogram_way::whole;
             plan.layout.part_codes = of.bins;
-            const unsigned room = std::min(facts.shared_of_block, histogram_tuning.copies_bytes);
+            const unsigned room = std::min(facts.shared_of_block, policy.copies_max_bytes);
             while (plan.layout.copies < 32 && bytes * plan.layout.copies * 2 <= room) {
                 plan.layout.copies *= 2;
             }
             plan.shared = static_cast<unsigned>(bytes * plan.layout.copies);
         }
-        const unsigned fit = std::clamp(facts.shared_of_multiprocessor / (plan.shared + 1024), 1u, 2048 / threads);
+        const unsigned fit = std::clamp(facts.shared_of_multiprocessor / (plan.shared + 1024), 1u,
+                                        policy.direct_blocks_per_multiprocessor);
         plan.blocks = static_cast<unsigned>(
             std::clamp<std::uint64_t>(n / std::max(of.bins, 4 * threads), 1, facts.multiprocessors * fit));
         const bool inside = prepare_counts(on, sums, of.bins, mode, plan);
@@ -232,7 +246,7 @@ struct histogram_engine<gpu> {
             return;
         }
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
-        const auto kernel = weighted_histogram_kernel<In, Weights, Of, Sum>;
+        const auto kernel = weighted_histogram_kernel<kernels, In, Weights, Of, Sum>;
         need_shared(kernel, plan.shared);
         kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, weights, n, of, sums, plan.layout,
                                                                  static_cast<histogram_control*>(memory.boxes()));
@@ -241,7 +255,7 @@ struct histogram_engine<gpu> {
 
     // The counts take memory of their own beside the workspace.
     template <class Work>
-    static std::vector<std::uint64_t> values(const gpu& on, std::uint32_t bins, const Work& work, const char* call) {
+    static std::vector<std::uint64_t> values(const On& on, std::uint32_t bins, const Work& work, const char* call) {
         const gpu own{on.stream, nullptr};
         const call_memory memory(own, 0, bins * sizeof(std::uint64_t), call);
         auto* const counts = static_cast<std::uint64_t*>(memory.data());
@@ -256,12 +270,13 @@ struct histogram_engine<gpu> {
 private:
     // Sets the counts to zero where they are to be overwritten and the kernel does not do it itself; whether it does.
     template <class Counter>
-    static bool prepare_counts(const gpu& on, Counter* counts, std::uint32_t bins, update mode, histogram_plan& plan) {
+    static bool prepare_counts(const On& on, Counter* counts, std::uint32_t bins, update mode, histogram_plan& plan) {
         if (mode == update::add) {
             return false;
         }
         const bool inside = (plan.way == histogram_way::whole || plan.way == histogram_way::few) &&
-                            bins <= histogram_tuning.zeroed_inside && (plan.blocks == 1 || on.memory != nullptr);
+                            bins <= policy_of<tuning::histogram_policy<>>(on).kernel_clears_max_counts &&
+                            (plan.blocks == 1 || on.memory != nullptr);
         if (inside) {
             plan.layout.zeroed = bins;
         } else {

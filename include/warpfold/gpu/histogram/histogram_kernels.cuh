@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "warpfold/block/histogram.cuh"
-#include "warpfold/gpu/core/walk.cuh"
 #include "warpfold/gpu/histogram/edge_table.cuh"
+#include "warpfold/gpu/histogram/grid_stride.cuh"
 #include "warpfold/gpu/histogram/histogram_layout.cuh"
 #include "warpfold/gpu/histogram/owned_counters.cuh"
 #include "warpfold/gpu/histogram/packed_counters.cuh"
@@ -45,10 +45,7 @@ struct take_near {
     template <class T>
     __device__ void many(const uint4& vector, unsigned /*channel*/) {
         T samples[16 / sizeof(T)];
-#pragma unroll
-        for (unsigned j = 0; j < 16 / sizeof(T); ++j) {
-            samples[j] = element_of<T>(vector, j);
-        }
+        unpack(vector, samples);
         count(samples);
     }
     template <class T, unsigned Count>
@@ -70,8 +67,8 @@ struct take_near {
     unsigned first;
 };
 
-template <class In, class Code, class Counter>
-__global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blocks_per_multiprocessor)
+template <class Kernels, class In, class Code, class Counter>
+__global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.resident_blocks)
     histogram_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
                      histogram_control* control) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
@@ -84,7 +81,8 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     __syncthreads();
 
     const auto go = [&](auto&& take) {
-        walk<Code::channels, histogram_tuning.loads>(in, n, share.thread, share.threads, layout.once, take);
+        grid_stride_loop<Code::channels, Kernels::value.vector_loads_in_flight>(in, n, share.thread, share.threads,
+                                                                                layout.once, take);
     };
     bool through = false;
     if constexpr (may_stage_v<decltype(code.of)>) {
@@ -167,8 +165,8 @@ struct take_packed {
     unsigned run = 0;
 };
 
-template <class In, class Code, class Counter>
-__global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.packed_blocks)
+template <class Kernels, class In, class Code, class Counter>
+__global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.packed_resident_blocks)
     histogram_packed_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     const histogram_share share(layout, code.count());
@@ -177,7 +175,8 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.pac
     stage_edges(code.of, layout, histogram_shared);
     __syncthreads();
     take_packed<In, Code, Counter> take{counted, code, share.first};
-    walk<Code::channels, histogram_tuning.packed_loads>(in, n, share.thread, share.threads, layout.once, take);
+    grid_stride_loop<Code::channels, Kernels::value.packed_vector_loads_in_flight>(in, n, share.thread, share.threads,
+                                                                                   layout.once, take);
     take.end_run();
     __syncthreads();
     counted.flush(share.rotation);
@@ -208,8 +207,8 @@ struct take_direct {
 
 // Adds to global memory, to layout.part_codes counters in each of layout.parts passes over the samples, so that those
 // stay in the cache; layout.copies counters in shared memory belong to bins that came first.
-template <class In, class Code, class Counter>
-__global__ void __launch_bounds__(histogram_tuning.threads)
+template <class Kernels, class In, class Code, class Counter>
+__global__ void __launch_bounds__(Kernels::value.block_threads)
     histogram_direct_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     owned_counters owned(reinterpret_cast<unsigned*>(histogram_shared), layout.copies);
@@ -219,7 +218,7 @@ __global__ void __launch_bounds__(histogram_tuning.threads)
     const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
     for (unsigned part = 0; part < layout.parts; ++part) {
         const unsigned first = part * layout.part_codes;
-        walk<Code::channels, histogram_tuning.loads>(
+        grid_stride_loop<Code::channels, Kernels::value.vector_loads_in_flight>(
             in, n, thread, threads, layout.once,
             take_direct<In, Code, Counter>{owned, layout.copies != 0, code, counts, first,
                                            min(layout.part_codes, code.count() - first)});
@@ -229,8 +228,8 @@ __global__ void __launch_bounds__(histogram_tuning.threads)
 }
 
 // Sums of weights, in shared memory where layout.part_codes is not 0.
-template <class In, class Weights, class Of, class Sum>
-__global__ void __launch_bounds__(histogram_tuning.threads)
+template <class Kernels, class In, class Weights, class Of, class Sum>
+__global__ void __launch_bounds__(Kernels::value.block_threads)
     weighted_histogram_kernel(In in, Weights weights, std::uint64_t n, Of of, Sum* sums, histogram_layout layout,
                               histogram_control* control) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];

@@ -14,8 +14,6 @@
 
 namespace warpfold::detail {
 
-inline constexpr tuning::histogram histogram_tuning = tuning::histogram_default;
-
 // Words of a workspace, zero between launches.
 struct histogram_control {
     unsigned zeroed; // the counts have been set to zero

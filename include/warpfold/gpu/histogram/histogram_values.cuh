@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "warpfold/block/histogram.cuh"
-#include "warpfold/gpu/core/walk.cuh"
+#include "warpfold/gpu/histogram/grid_stride.cuh"
 #include "warpfold/gpu/histogram/histogram_layout.cuh"
 
 namespace warpfold::detail {
@@ -38,11 +38,11 @@ inline constexpr unsigned value_copies = 64;
 
 // Few samples of 8 bits. A warp of its own sets the counts to zero, or waits until they are, while the others count in
 // 32 copies.
-template <class S, class Code, class Counter>
-__global__ void __launch_bounds__(histogram_tuning.few_threads + 32)
+template <class Kernels, class S, class Code, class Counter>
+__global__ void __launch_bounds__(Kernels::value.few_bytes_block_threads + 32)
     histogram_few_values_kernel(const S* in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
                                 histogram_control* control) {
-    constexpr unsigned counting = histogram_tuning.few_threads, copies = 32, each = 256 * copies / counting;
+    constexpr unsigned counting = Kernels::value.few_bytes_block_threads, copies = 32, each = 256 * copies / counting;
     static_assert(counting % 256 == 0 && each % 4 == 0);
     __shared__ uint4 counters[256 * copies / 4];
     const bool counts_too = threadIdx.x < counting;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(histogram_tuning.few_threads + 32)
     uint4 first{};
     if (counts_too) {
         if (thread < view.vectors) {
-            first = __ldg(view.data + thread);
+            first = load_vector<cache_hint::keep>(view.data + thread);
         }
 #pragma unroll
         for (unsigned k = 0; k < each / 4; ++k) {
@@ -77,15 +77,10 @@ __global__ void __launch_bounds__(histogram_tuning.few_threads + 32)
         if (thread < view.vectors) {
             count_vector(first);
         }
-        for (std::uint64_t k = thread + threads; k < view.vectors; k += threads) {
-            count_vector(__ldg(view.data + k));
-        }
-        for (std::uint64_t k = thread; k < view.head; k += threads) {
-            count(static_cast<unsigned char>(in[k]));
-        }
-        for (std::uint64_t k = view.tail + thread; k < n; k += threads) {
-            count(static_cast<unsigned char>(in[k]));
-        }
+        view.template for_rounds<1, cache_hint::keep>(
+            thread + threads, view.vectors, threads, threads,
+            [&](const uint4& vector, std::uint64_t) { count_vector(vector); });
+        view.for_edges(n, thread, threads, [&](std::uint64_t k) { count(static_cast<unsigned char>(in[k])); });
     }
     await_counts(layout, control, counting);
     if (!counts_too) {
@@ -111,8 +106,8 @@ __global__ void __launch_bounds__(histogram_tuning.few_threads + 32)
     }
 }
 
-template <class In, class Code, class Counter>
-__global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blocks_per_multiprocessor)
+template <class Kernels, class In, class Code, class Counter>
+__global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.resident_blocks)
     histogram_values_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
                             histogram_control* control) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
@@ -123,8 +118,9 @@ __global__ void __launch_bounds__(histogram_tuning.threads, histogram_tuning.blo
     }
     __syncthreads();
     const histogram_share share(layout, 256);
-    walk<1, histogram_tuning.value_loads>(in, n, share.thread, share.threads, layout.once,
-                                          take_values<In>{histogram_shared, threadIdx.x % value_copies * 4});
+    grid_stride_loop<1, Kernels::value.byte_vector_loads_in_flight>(
+        in, n, share.thread, share.threads, layout.once,
+        take_values<In>{histogram_shared, threadIdx.x % value_copies * 4});
     await_counts(layout, control);
     // A warp adds up the copies of a value; neighbouring threads add neighbouring values to the counts, which takes a
     // twentieth of the time of additions one by one.

@@ -11,19 +11,19 @@
 #include <utility>
 
 #include "warpfold/block/reduce.cuh"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/core/load.cuh"
 #include "warpfold/gpu/core/mailbox.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/gpu/reduce/arg_candidate.cuh"
 #include "warpfold/tuning/reduce.hpp"
 #include "warpfold/warp/reduce.cuh"
 
 namespace warpfold::detail {
-
-inline constexpr tuning::reduce reduce_tuning = tuning::reduce_default;
 
 // Whether an array is read by vectors of 16 bytes; then there is a kernel of its own for long ones, for any code more
 // makes short ones slower.
@@ -33,7 +33,7 @@ inline constexpr bool by_vectors_v = std::is_pointer_v<In>&& fits_vectors_v<elem
 // The thread's share of n elements, in an order that suits memory: vectors, and the few elements that do not fill one.
 // Of few every thread has the same number, at the stride of the grid. Many, which the caches need not keep, are taken
 // `ahead` vectors a thread at a time, those of a block side by side.
-template <class A, bool Many, class In, class Map, class Op>
+template <class Kernels, class A, bool Many, class In, class Map, class Op>
 __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, unsigned ahead) {
     using T = element_t<In>;
     const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -54,23 +54,12 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
         // From vector k on, `loads` at a time, so far apart; and what is left of a last time.
         const auto take_all = [&](auto count, std::uint64_t k, std::uint64_t apart) {
             constexpr unsigned loads = decltype(count)::value;
-            for (; k + (loads - 1) * apart < view.vectors; k += loads * threads) {
-                uint4 loaded[loads];
-#pragma unroll
-                for (unsigned i = 0; i < loads; ++i) {
-                    loaded[i] = Many ? __ldcs(view.data + k + i * apart) : __ldg(view.data + k + i * apart);
-                }
-#pragma unroll
-                for (unsigned i = 0; i < loads; ++i) {
-                    take_vector(loaded[i], k + i * apart);
-                }
-            }
-            for (; k < view.vectors; k += apart) {
-                take_vector(__ldg(view.data + k), k);
-            }
+            constexpr cache_hint hint = Many ? cache_hint::stream : cache_hint::keep;
+            k = view.template for_rounds<loads, hint>(k, view.vectors, apart, threads, take_vector);
+            view.template for_rounds<1, cache_hint::keep>(k, view.vectors, apart, apart, take_vector);
         };
-        using usual = std::integral_constant<unsigned, reduce_tuning.loads>;
-        using most = std::integral_constant<unsigned, reduce_tuning.loads_of_longest>;
+        using usual = std::integral_constant<unsigned, Kernels::value.vector_loads_in_flight>;
+        using most = std::integral_constant<unsigned, Kernels::value.longest_vector_loads_in_flight>;
         [[maybe_unused]] const std::uint64_t tile = (thread - threadIdx.x) * ahead + threadIdx.x;
         if constexpr (!Many) {
             take_all(usual{}, thread, threads);
@@ -79,12 +68,7 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
         } else {
             take_all(most{}, tile, blockDim.x);
         }
-        for (std::uint64_t k = thread; k < view.head; k += threads) {
-            take(in[k], k);
-        }
-        for (std::uint64_t k = view.tail + thread; k < n; k += threads) {
-            take(in[k], k);
-        }
+        view.for_edges(n, thread, threads, [&](std::uint64_t k) { take(in[k], k); });
     } else {
 #pragma unroll 4
         for (std::uint64_t k = thread; k < n; k += threads) {
@@ -125,8 +109,8 @@ __device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const O
     return lane == 0 ? total : Op::template identity<A>();
 }
 
-template <class A, bool Many, class In, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_per_multiprocessor)
+template <class Kernels, class A, bool Many, class In, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::value.resident_blocks)
     reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, mailbox<A>* boxes, unsigned ahead) {
     __shared__ block::reduce_storage<A> storage;
 
@@ -136,7 +120,7 @@ __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_pe
     await_earlier();
     A mine;
     if constexpr (is_commutative_v<Op>) {
-        mine = fold_strided<A, Many>(in, n, map, op, ahead);
+        mine = fold_strided<Kernels, A, Many>(in, n, map, op, ahead);
     } else {
         mine = fold_ordered<A>(in, n, map, op);
     }
@@ -169,43 +153,46 @@ __global__ void __launch_bounds__(reduce_tuning.threads, reduce_tuning.blocks_pe
 
 struct reduce_shape {
     unsigned blocks = 1;
-    unsigned threads = reduce_tuning.threads;
+    unsigned threads = 32;
     std::size_t bytes = 0; // of boxes
     unsigned ahead = 0;    // vectors on their way in each thread of a long array, which is more than the L2 cache holds
 };
 
 // Threads enough that each has a share, and no more than the device holds at once. `weight`: how much more work an
 // element is than in a sum.
-template <class A, class T>
-reduce_shape shape_of_reduce(std::uint64_t n, unsigned weight) {
+template <class A, class T, class Policy>
+reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned weight) {
     constexpr std::uint64_t each = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
     const std::uint64_t vectors = (n + each - 1) / each;
     reduce_shape shape;
-    if (vectors * weight <= reduce_tuning.one_block_vectors && n * weight <= reduce_tuning.one_block_elements) {
-        const std::uint64_t each_warp = 32 * reduce_tuning.one_block_share;
+    if (vectors * weight <= policy.one_block_max_vectors && n * weight <= policy.one_block_max_elements) {
+        const std::uint64_t each_warp = 32ull * policy.one_block_vectors_per_thread;
         const std::uint64_t warps = (vectors + each_warp - 1) / each_warp;
-        shape.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(warps * 32, 32, reduce_tuning.threads));
+        shape.threads =
+            static_cast<unsigned>(std::clamp<std::uint64_t>(warps * 32, 32, Policy::kernels.max_block_threads));
         return shape;
     }
     const std::uint64_t most =
-        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * reduce_tuning.blocks_per_multiprocessor;
-    const unsigned share = weight > 1 ? 1 : reduce_tuning.share;
-    const bool few = vectors <= most * 256 * share;
-    shape.threads = few ? std::min(256u, reduce_tuning.threads) : reduce_tuning.threads;
+        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * policy.blocks_per_multiprocessor;
+    const unsigned share = weight > 1 ? 1 : policy.short_block_vectors_per_thread;
+    const bool few = vectors <= most * policy.short_block_threads * share;
+    shape.threads = few ? policy.short_block_threads : policy.block_threads;
     const std::uint64_t each_block = std::uint64_t{shape.threads} * (few ? share : 1);
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
     shape.bytes = shape.blocks * sizeof(mailbox<A>);
-    if (n * sizeof(T) > std::uint64_t{device_attribute(cudaDevAttrL2CacheSize)} / 16 * reduce_tuning.long_from) {
-        const bool many = sizeof(T) >= 4 && n * sizeof(T) >= reduce_tuning.bytes_of_longest;
-        shape.ahead = many ? reduce_tuning.loads_of_longest : reduce_tuning.loads;
+    if (n * sizeof(T) > std::uint64_t{device_attribute(cudaDevAttrL2CacheSize)} / 16 * policy.long_min_l2_sixteenths) {
+        const bool longest = sizeof(T) >= 4 && n * sizeof(T) >= policy.longest_min_bytes;
+        shape.ahead = longest ? Policy::kernels.longest_vector_loads_in_flight : Policy::kernels.vector_loads_in_flight;
     }
     return shape;
 }
 
-template <>
-struct reduce_engine<gpu> {
+template <gpu_target On>
+struct reduce_engine<On> {
+    using policy = policy_t<tuning::reduce_policy<>, On>;
+
     template <class A, class In, class Map, class Op, class Result>
-    static auto value(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+    static auto value(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                       const char* call) {
         using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
         R got;
@@ -213,7 +200,7 @@ struct reduce_engine<gpu> {
         return got;
     }
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void into(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+    static void into(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                      const Out& out, const char* call) {
         run<A>(on, in, n, map, op, result, out, nullptr, call);
     }
@@ -221,7 +208,7 @@ struct reduce_engine<gpu> {
 private:
     // The result goes to *out, or, where `got` is not null, to *got.
     template <class A, class In, class Map, class Op, class Result, class Out, class Got>
-    static void run(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+    static void run(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                     const Out& out, const Got& got, const char* call) {
         detail::check_array(in, n, call);
         if constexpr (std::is_null_pointer_v<Got>) {
@@ -238,10 +225,11 @@ private:
     }
 
     template <class A, class In, class Map, class Op, class Result, class Out, class Got>
-    static void launch(const gpu& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+    static void launch(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                        const Out& out, const Got& got, const char* call) {
         constexpr bool has_place = std::is_same_v<Map, as_word<true>> || std::is_same_v<Map, as_word<false>>;
-        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(n, has_place ? 2 : 1);
+        const reduce_shape shape =
+            shape_of_reduce<A, element_t<In>>(policy_of<tuning::reduce_policy<>>(on), n, has_place ? 2 : 1);
         constexpr bool waits = !std::is_null_pointer_v<Got>;
         using R = std::remove_reference_t<decltype(*std::declval<Out>())>;
         const call_memory memory(on, shape.bytes, waits ? sizeof(R) : 0, call, std::max<std::size_t>(alignof(R), 16));
@@ -253,10 +241,10 @@ private:
             launch_after(facts, kernel, shape.blocks, shape.threads, 0, on.stream, in, n, map, op, result, place,
                          static_cast<mailbox<A>*>(memory.boxes()), shape.ahead);
         };
-        constexpr auto few = &reduce_kernel<A, false, In, Map, Op, Result, Out>;
+        constexpr auto few = &reduce_kernel<kernels_of<policy>, A, false, In, Map, Op, Result, Out>;
         if constexpr (by_vectors_v<In, Op>) {
             if (shape.ahead != 0) {
-                constexpr auto many = &reduce_kernel<A, true, In, Map, Op, Result, Out>;
+                constexpr auto many = &reduce_kernel<kernels_of<policy>, A, true, In, Map, Op, Result, Out>;
                 go(facts_of<many>(), many);
             } else {
                 go(facts_of<few>(), few);

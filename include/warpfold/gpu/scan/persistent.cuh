@@ -27,14 +27,15 @@
 
 namespace warpfold::detail {
 
-template <class Elements>
+template <class Kernels, class Elements>
 struct persistent_plan {
     using elements_type = Elements;
     using T = typename Elements::T;
     using U = typename Elements::U;
-    static constexpr tuning::scan_stream tuned = tuning::scan_stream_default;
-    static constexpr unsigned run = Elements::run, chunks = tuned.chunks, threads = tuned.threads;
-    static constexpr unsigned stages = tuned.stages, ahead = tuned.ahead, held = stages + 1;
+    static constexpr tuning::scan_kernels kernels = Kernels::value;
+    static constexpr unsigned run = Elements::run, chunks = kernels.long_runs_per_thread;
+    static constexpr unsigned threads = kernels.long_block_threads, resident_blocks = kernels.long_resident_blocks;
+    static constexpr unsigned stages = kernels.long_stages, ahead = kernels.long_tiles_ahead, held = stages + 1;
     static constexpr unsigned warps = threads / warp::lanes;
     static constexpr unsigned of_warp = warp::lanes * chunks * run; // elements
     static constexpr unsigned tile = of_warp * warps;               // elements
@@ -339,8 +340,7 @@ private:
 };
 
 template <class Plan>
-__global__ void __launch_bounds__(Plan::threads, Plan::tuned.blocks_per_multiprocessor)
-    persistent_kernel(const Plan plan) {
+__global__ void __launch_bounds__(Plan::threads, Plan::resident_blocks) persistent_kernel(const Plan plan) {
     extern __shared__ uint4 stage_memory[];
     __shared__ typename persistent_block<Plan>::storage storage;
     persistent_block<Plan> block(plan, stage_memory, storage);
@@ -354,9 +354,9 @@ __global__ void __launch_bounds__(Plan::threads, Plan::tuned.blocks_per_multipro
     block.end();
 }
 
-template <class Elements>
+template <class Kernels, class Elements>
 void launch_persistent(const gpu& on, const Elements& elements, const char* call) {
-    using Plan = persistent_plan<Elements>;
+    using Plan = persistent_plan<Kernels, Elements>;
     const std::uint64_t all_tiles = Plan::tiles_of(elements.n + elements.shift);
     if (all_tiles > 0x7fffffffu) {
         throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has tiles for");
@@ -364,7 +364,7 @@ void launch_persistent(const gpu& on, const Elements& elements, const char* call
     const auto tiles = static_cast<unsigned>(all_tiles);
     constexpr auto kernel = &persistent_kernel<Plan>;
     const kernel_facts facts =
-        facts_of<kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::tuned.blocks_per_multiprocessor});
+        facts_of<kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::resident_blocks});
     const unsigned blocks = std::max(1u, std::min(facts.blocks, tiles));
     const unsigned slots = Plan::slots_of(tiles, blocks);
     const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);

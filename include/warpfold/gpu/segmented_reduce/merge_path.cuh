@@ -8,7 +8,8 @@
 
 #include <cstdint>
 
-#include "warpfold/segmented_reduce.hpp"
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/segments.hpp"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {

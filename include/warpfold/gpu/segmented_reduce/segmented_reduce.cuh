@@ -10,6 +10,9 @@
 #include <type_traits>
 
 #include "warpfold/block/reduce.cuh"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/segments.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/mailbox.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
@@ -20,7 +23,6 @@
 #include "warpfold/gpu/segmented_reduce/segmented_pieces.cuh"
 #include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
 #include "warpfold/gpu/segmented_reduce/segmented_warp.cuh"
-#include "warpfold/host/segmented_reduce/segmented_reduce.hpp"
 
 namespace warpfold::detail {
 

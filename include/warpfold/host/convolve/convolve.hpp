@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "warpfold/detail/convolve.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
 
 namespace warpfold::detail {
@@ -90,7 +92,7 @@ void over_blocks(const host& on, const convolve_task<T, O>& task, std::int64_t r
                  const Work& work) {
     const std::int64_t across = (task.out_width + columns - 1) / columns;
     const std::int64_t down = (task.out_height + rows - 1) / rows;
-    share_out(on, static_cast<std::uint64_t>(across * down * task.count), [&](std::uint64_t k) {
+    parallel_for(on.threads, static_cast<std::uint64_t>(across * down * task.count), [&](std::uint64_t k) {
         const auto piece = static_cast<std::int64_t>(k);
         const std::int64_t x = piece % across * columns, y = piece / across % down * rows;
         work(host_block{piece / across / down, y, x, std::min(rows, task.out_height - y),

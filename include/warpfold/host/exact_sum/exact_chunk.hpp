@@ -18,9 +18,9 @@
 #include <type_traits>
 
 #include "warpfold/detail/exact.hpp"
+#include "warpfold/detail/long_accumulator.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/vectors.hpp"
-#include "warpfold/host/exact_sum/long_accumulator.hpp"
 
 namespace warpfold::detail {
 

@@ -8,18 +8,14 @@
 #include <type_traits>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/exact_chunk.hpp"
-#include "warpfold/host/exact_sum/long_accumulator.hpp"
 
 namespace warpfold::detail {
-
-// A target's part of exact_sum and exact_dot.
-//   value<T>(on, n, call, in) or (on, n, call, a, b) -> the sum of the terms
-//   into<T>(on, n, out, call, in...)                 *out = that, in the order of the target
-template <class On>
-struct exact_engine;
 
 inline constexpr std::uint64_t exact_piece = std::uint64_t{1} << 16; // elements that a thread takes at a time
 
@@ -43,7 +39,7 @@ template <class T, class... Ins>
 void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(Ins)>& total, const Ins&... ins) {
     using accumulator = long_accumulator<T, sizeof...(Ins)>;
     std::mutex guard;
-    share_out(on, (n + exact_piece - 1) / exact_piece, [&](std::uint64_t piece) {
+    parallel_for(on.threads, (n + exact_piece - 1) / exact_piece, [&](std::uint64_t piece) {
         accumulator mine;
         std::conditional_t<std::is_same_v<T, float> && sizeof...(Ins) == 1, float_bins, no_bins> bins;
         const std::uint64_t end = std::min(n, (piece + 1) * exact_piece);
@@ -91,6 +87,15 @@ struct exact_engine<host> {
         (detail::check_array(ins, n, call), ...);
         detail::check_array(out, 1, call);
         *out = exact_on_host<T>(on, n, ins...);
+    }
+};
+
+template <>
+struct exact_add_engine<host> {
+    template <class T, class In>
+    static void add(const host& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* call) {
+        detail::check_array(in, n, call);
+        add_on_host<T>(on, n, to, in);
     }
 };
 

@@ -15,7 +15,9 @@
 
 #include "warpfold/detail/channels.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/core/vectors.hpp"
@@ -395,7 +397,7 @@ struct histogram_engine<host> {
         const std::uint64_t workers = std::min<std::uint64_t>({threads, chunks, words ? threads : 15u});
         std::atomic<std::uint64_t> next{0};
         std::mutex guard;
-        share_out(host{static_cast<unsigned>(workers)}, workers, [&](std::uint64_t) {
+        parallel_for(static_cast<unsigned>(workers), workers, [&](std::uint64_t) {
             host_tables<In, Of, Counter> tables(of, n / workers, words, counts, guard);
             for (std::uint64_t chunk = next++; chunk < chunks; chunk = next++) {
                 tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
@@ -421,7 +423,7 @@ struct histogram_engine<host> {
             std::fill_n(sums, of.bins, Sum{0});
         }
         std::vector<Sum> table(pieces == 1 ? 0 : pieces * of.bins);
-        share_out(on, pieces, [&](std::uint64_t piece) {
+        parallel_for(on.threads, pieces, [&](std::uint64_t piece) {
             Sum* const into = pieces == 1 ? sums : table.data() + piece * of.bins;
             const std::uint64_t end = std::min(n, (piece + 1) * each);
             for (std::uint64_t k = piece * each; k < end; ++k) {

@@ -9,7 +9,9 @@
 #include <memory>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/core/vectors.hpp"
@@ -49,7 +51,7 @@ A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, co
     const std::uint64_t chunks = (n + host_chunk - 1) / host_chunk;
     const std::unique_ptr<A[]> partial(new A[chunks]);
     const auto end_of = [n](std::uint64_t begin) { return std::min(n, begin + host_chunk); };
-    share_out(on, chunks, [&](std::uint64_t chunk) {
+    parallel_for(on.threads, chunks, [&](std::uint64_t chunk) {
         const std::uint64_t begin = chunk * host_chunk;
         partial[chunk] = fold_chunk<A>(in, begin, end_of(begin), map, op);
     });

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/detail/scan_options.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"
@@ -345,7 +346,7 @@ struct scan_engine<host> {
             in, n, out, map, op, how, elsewhere && n * sizeof(typename Scan::U) >= least_around_cache, threads * each};
         const std::uint64_t chunks = (n + each - 1) / each;
         chunk_chain<typename Scan::A> chain(chunks);
-        share_out(on, chunks, [&](std::uint64_t chunk) {
+        parallel_for(on.threads, chunks, [&](std::uint64_t chunk) {
             try {
                 if constexpr (How::segmented) {
                     scan_chunk_segmented(scan, chunk, chain);

@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"
 #include "warpfold/host/core/target.hpp"
@@ -21,11 +23,6 @@
 #include "warpfold/host/segmented_reduce/segment_sums.hpp"
 
 namespace warpfold::detail {
-
-// A target's part of segmented_reduce: out[s] = result(op over map(in[k], k) for the k of segment s). `op` has an
-// identity.
-template <class On>
-struct segmented_engine;
 
 // How many segments end before position d, counting elements and ends as one passes them: segment s ends at
 // offsets[s + 1] - offsets[0] + s. The answer is in [least, most].
@@ -154,7 +151,7 @@ struct segmented_engine<host> {
         }
         const bool around_cache = elsewhere && segments * sizeof(R) >= least_around_cache;
         const std::unique_ptr<open_ends[]> of_piece(new open_ends[pieces]);
-        share_out(on, pieces, [&](std::uint64_t piece) {
+        parallel_for(on.threads, pieces, [&](std::uint64_t piece) {
             const std::uint64_t begin = piece * host_chunk, end = std::min(total, begin + host_chunk);
             const std::uint64_t first = ends_before_near(offsets, begin, segments, total);
             const std::uint64_t behind =

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// How reductions of chunked data continue from chunk to chunk, the same for every target.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/detail/arg.hpp"
+#include "warpfold/detail/extremes.hpp"
+#include "warpfold/detail/fold.hpp"
+
+namespace warpfold::detail {
+
+// map, told the element's index in the whole stream instead of that in the chunk.
+template <class Map>
+struct index_from {
+    WARPFOLD_CALLS_ANY
+    template <class T>
+    WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const -> typename map_result<Map, T>::type {
+        return detail::mapped(map, x, first + index);
+    }
+
+    Map map;
+    std::uint64_t first;
+};
+template <class Map>
+struct given<index_from<Map>> : given<Map> {};
+template <class Map, class T>
+auto map_from(const Map& map, std::uint64_t first) {
+    if constexpr (is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>) {
+        return index_from<Map>{map, first};
+    } else {
+        return map;
+    }
+}
+
+// How a reduction goes on from chunk to chunk. The engine of reduce.hpp folds a chunk's elements, after map_at(first),
+// by `op` into a `folded`; result_at(in, first) of that is a `value`, and more(total, value) joins it to those of the
+// chunks before. One that `chooses` needs elements. Where `continues`, a chunk may also be folded onto the `folded` of
+// those before, and last() of that is the result.
+template <class A, class Map, class Op>
+struct plain_fold {
+    using folded = A;
+    using value = A;
+    static constexpr bool continues = true;
+    static constexpr bool chooses = false;
+
+    template <class T>
+    auto map_at(std::uint64_t first) const {
+        return map_from<Map, T>(map, first);
+    }
+    template <class In>
+    unchanged result_at(const In&, std::uint64_t) const {
+        return {};
+    }
+    A last(const A& total) const { return initial == nullptr ? total : static_cast<A>(more(*initial, total)); }
+
+    Map map;
+    Op op, more;
+    const A* initial; // nullptr: there is none
+};
+
+// The same for an operation without an identity; there is an initial value.
+template <class A, class Map, class Op>
+struct lifted_fold {
+    using folded = possible<A>;
+    using value = A;
+    static constexpr bool continues = true;
+    static constexpr bool chooses = false;
+
+    struct present { // a chunk is never empty
+        WARPFOLD_HD constexpr A operator()(const possible<A>& x) const { return x.value; }
+    };
+
+    template <class T>
+    auto map_at(std::uint64_t first) const {
+        const auto inner = map_from<Map, T>(map, first);
+        return lifted_map<std::remove_cv_t<decltype(inner)>, A>{inner};
+    }
+    template <class In>
+    present result_at(const In&, std::uint64_t) const {
+        return {};
+    }
+    A last(const possible<A>& total) const {
+        return total.there ? static_cast<A>(more(*initial, total.value)) : *initial;
+    }
+
+    Map map;
+    lifted<Op> op;
+    Op more;
+    const A* initial;
+};
+
+template <bool Smallest>
+struct better_located {
+    template <class T>
+    WARPFOLD_HD constexpr located<T> operator()(const located<T>& a, const located<T>& b) const {
+        const as_candidate<T, Smallest> map;
+        return better_candidate<Smallest>{}(map(a.value, a.index), map(b.value, b.index)).index == a.index ? a : b;
+    }
+};
+
+// Of min_max.
+template <class T>
+struct chunked_extremes_fold : plain_fold<extremes<T>, as_extremes<T>, further_extremes> {
+    static constexpr bool chooses = true;
+};
+
+// Of arg_min and arg_max.
+template <bool Smallest, class T>
+struct chunked_arg_fold {
+    using fold = arg_fold<Smallest, T>;
+    using folded = typename fold::folded;
+    using value = located<T>;
+    static constexpr bool continues = false;
+    static constexpr bool chooses = true;
+
+    template <class In>
+    struct located_from {
+        template <class C>
+        WARPFOLD_HD constexpr located<T> operator()(const C& best) const {
+            located<T> found = read_again<In>{in}(best);
+            found.index += first;
+            return found;
+        }
+
+        In in;
+        std::uint64_t first;
+    };
+
+    template <class>
+    auto map_at(std::uint64_t) const {
+        return typename fold::folded_map{};
+    }
+    template <class In>
+    auto result_at(const In& in, std::uint64_t first) const {
+        return located_from<In>{in, first};
+    }
+
+    typename fold::folded_op op;
+    better_located<Smallest> more;
+    const value* initial;
+};
+
+// A place that joins what is put there to what it holds, unless that is nothing yet.
+template <class V, class More>
+struct joining_place {
+    struct joiner {
+        WARPFOLD_HD void operator=(const V& x) const {
+            *at.total = at.fresh ? x : static_cast<V>(at.more(*at.total, x));
+        }
+
+        const joining_place& at;
+    };
+    WARPFOLD_HD joiner operator*() const { return {*this}; }
+
+    V* total;
+    More more;
+    bool fresh;
+};
+
+} // namespace warpfold::detail

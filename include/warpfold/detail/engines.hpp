@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What a target implements. A public call checks its arguments and calls the engine of its target; host/ and gpu/
+// specialise these templates for host and gpu. `call` is the name of the public call, for messages.
+#pragma once
+
+namespace warpfold::detail {
+
+// Reductions: fold n elements of `in`, after `map`, by `op`, which has an identity; `result` converts the value.
+//   value<A>(on, in, n, map, op, result, call)       waits and returns the result
+//   into<A>(on, in, n, map, op, result, out, call)   *out = the result, in the order of the target
+template <class On>
+struct reduce_engine;
+
+// Segmented reductions: out[s] = result(op over map(in[k], k) for the k of segment s); `op` has an identity.
+//   into<A>(on, in, offsets, segments, map, op, result, out, call)
+template <class On>
+struct segmented_engine;
+
+// Scans of n elements, n not 0, as `how` (a scan_options) says.
+//   run(on, in, n, out, map, op, how, call)
+template <class On>
+struct scan_engine;
+
+// Histograms; `of` gives a sample's index among the counts (channels.hpp).
+//   count(on, in, n, counts, of, mode, call)
+//   weigh(on, in, weights, n, sums, of, mode, call)
+//   values(on, bins, work, call)   a vector of counts; work(pointer) enqueues what sets the target's counts
+template <class On>
+struct histogram_engine;
+
+// Exact sums: exact_sum has one input, exact_dot two.
+//   value<T>(on, n, call, ins...)       waits and returns the rounded sum
+//   into<T>(on, n, out, call, ins...)   *out = the same, in the order of the target
+template <class On>
+struct exact_engine;
+
+// Adds n elements of `in` to a long_accumulator and waits.
+//   add(on, to, in, n, call)
+template <class On>
+struct exact_add_engine;
+
+// Convolutions; mask values are in the host's memory, in the order of a correlation.
+//   direct(on, task, mask, width, height, call)
+//   separable(on, task, across, kx, down, ky, call)
+template <class On>
+struct convolve_engine;
+
+// Calls on chunked data.
+//   fold(on, source, fold, options, call)     fold's value. Without elements: the initial value or, without one, the
+//                                             fold of no elements, which `fold` has to allow
+//   count(on, source, bins, options, call)    std::vector<std::uint64_t>
+//   exact(on, source, options, call)          the rounded sum
+//   scan<Inclusive, Reverse, A>(on, source, sink, map, op, initial, options, call)   initial: an A or no_initial
+template <class On>
+struct chunked_engine;
+
+} // namespace warpfold::detail

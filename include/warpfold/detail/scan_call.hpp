@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// What every scan does before a target takes over: it sorts the options, checks arguments and chooses the type that is
+// folded in.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <type_traits>
+
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/scan_options.hpp"
+#include "warpfold/error.hpp"
+#include "warpfold/operation.hpp"
+
+namespace warpfold::detail {
+
+template <class A>
+constexpr auto initial_of() {
+    return no_initial{};
+}
+template <class A, class X, class... Rest>
+constexpr auto initial_of(const X& x, const Rest&... rest) {
+    if constexpr (is_initial_v<X>) {
+        static_assert((... && !is_initial_v<Rest>), "a scan has one initial value");
+        static_assert(std::is_convertible_v<const X&, A>, "the initial value does not fit the type that is folded in");
+        return static_cast<A>(x);
+    } else {
+        return initial_of<A>(rest...);
+    }
+}
+constexpr auto segments_of() { return no_segments{}; }
+template <class X, class... Rest>
+constexpr auto segments_of(const X& x, const Rest&... rest) {
+    if constexpr (segments_in<X>::there) {
+        static_assert((... && !segments_in<Rest>::there), "segments are given once: by heads or by offsets");
+        return x;
+    } else {
+        return segments_of(rest...);
+    }
+}
+
+// A pointer to what is only read, so that arrays of T and of const T are one case.
+template <class In>
+auto read_only(const In& in) {
+    if constexpr (std::is_pointer_v<In>) {
+        return static_cast<const std::remove_pointer_t<In>*>(in);
+    } else {
+        return in;
+    }
+}
+
+// The place behind `out`, which may be a range; one that is too short is an error.
+template <class Out>
+auto place_of(Out& out, std::uint64_t n, const char* call) {
+    if constexpr (array_like<Out>) {
+        if (static_cast<std::uint64_t>(std::size(out)) < n) {
+            throw invalid_argument(std::string("warpfold: ") + call + ": the output has room for " +
+                                   std::to_string(std::size(out)) + " of " + std::to_string(n) + " elements");
+        }
+        return std::data(out);
+    } else {
+        return std::remove_cvref_t<Out>(out);
+    }
+}
+
+template <bool Inclusive, class On, class In, class Out, class Map, class Op, class... How>
+void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Out& out, const Map& map, const Op& op,
+               const How&... how) {
+    const auto from = read_only(in);
+    using From = std::remove_cv_t<decltype(from)>;
+    const auto place = place_of(out, n, call);
+    using Place = std::remove_cv_t<decltype(place)>;
+    using A = scan_value_t<Op, From, Map, Place>;
+    (void)need_result<A>{};
+    (void)need_operation<Op, A>{};
+    static_assert(
+        requires(const Place& p) { p[std::uint64_t{}]; }, "the output is a pointer or has out[k]");
+    static_assert(!std::is_const_v<std::remove_reference_t<decltype(place[std::uint64_t{}])>>,
+                  "the output's elements are const");
+    static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<kept_t<Op>>,
+                  "values and the operation have to be trivially copyable");
+    constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
+    const auto segments = segments_of(how...);
+    const auto given = initial_of<A>(how...);
+    using Given = std::remove_cv_t<decltype(given)>;
+    using Segments = std::remove_cv_t<decltype(segments)>;
+    if (n == 0) {
+        return;
+    }
+    detail::check_array(from, n, call);
+    detail::check_array(place, n, call);
+    detail::check_segments(segments, n, call);
+    detail::check_overlap(from, place, n, call);
+    using By = known_operation_t<Op, A>;
+    const By by = detail::known<A>(op);
+    if constexpr (Inclusive || !std::is_same_v<Given, no_initial>) {
+        scan_engine<On>::run(on, from, n, place, map, by,
+                             scan_options<A, Given, Segments, Inclusive, reverse>{given, segments}, call);
+    } else {
+        static_assert(has_identity<By, A>,
+                      "this operation has no identity: give an exclusive scan an initial value behind the operation");
+        scan_engine<On>::run(on, from, n, place, map, by,
+                             scan_options<A, A, Segments, false, reverse>{By::template identity<A>(), segments}, call);
+    }
+}
+
+} // namespace warpfold::detail

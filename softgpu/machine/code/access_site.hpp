@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What the handlers of handlers/checks/access.cpp know of an access, and whom they ask where it is not plainly in order.
+#pragma once
+
+#include <cstdint>
+
+#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/ptx/ast.hpp"
+
+namespace softgpu::machine {
+
+enum class access_verb : std::uint8_t { load, store, update };
+enum class access_space : std::uint8_t { global, shared, local, generic };
+
+// What the checks want to know of an access instruction.
+struct access_site {
+    const ptx::function* function = nullptr;
+    std::uint32_t source = 0; // index into ptx::function::instructions
+    std::uint16_t id = 0;     // in stamps; 0: there were too many
+    access_verb verb = access_verb::load;
+    access_space space = access_space::global;
+    std::uint8_t bytes = 0; // of a lane
+    std::uint8_t element_bytes = 0;
+    check::strength strength = check::strength::plain;
+    bool acquires = false;     // reads that others may have released
+    bool releases = false;     // of itself, without a fence before it
+    bool within_block = false; // .cta scope
+    std::uint32_t used = 0;    // elements of a load that somebody reads
+    std::uint8_t elements = 1;
+    std::uint8_t value_width = 0;  // bytes of a lane of the register that is written from
+    place value = nowhere;         // of a store or an update
+    const place* values = nullptr; // ... of a vector
+    unsigned used_bytes = ~0u;     // of a load, by byte: those that somebody looks at
+    // Of cp.async: the load from global memory that belongs to it, and where its operands are (handlers/memory/async_copy.cpp).
+    const access_site* from = nullptr;
+    const place* source_places = nullptr;
+    std::uint32_t source_flags = 0;
+};
+
+// Everything about one access that the short way does not settle: `at` are offsets in shared or local memory, or
+// addresses of global memory.
+void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at, lane_mask mask,
+                    access_space space);
+// A write that others may see as a signal: what its lanes release with it.
+void inspect_release(const instruction* i, warp* w, const std::uint64_t* at, access_space space);
+
+} // namespace softgpu::machine

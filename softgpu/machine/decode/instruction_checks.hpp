@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What has to be right about an instruction before a handler may trust it: how many operands, and how wide their
+// registers. Each throws ptx::error.
+#pragma once
+
+#include "softgpu/machine/code/form.hpp"
+
+namespace softgpu::machine {
+
+// Bytes of a lane of a register, or of the first of a vector; 0 for a predicate and for everything else.
+[[nodiscard]] std::uint8_t lane_bytes(const ptx::function& f, const ptx::operand& o);
+
+void check_count(const ptx::instruction& i, const form& fm);
+void check_moved(const ptx::function& f, const ptx::instruction& i, const form& fm);
+void check_registers(const ptx::function& f, const ptx::instruction& i, const form& fm);
+
+} // namespace softgpu::machine

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// Moving and converting: mov (packing and unpacking too), cvt, cvta, isspacep.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "softgpu/machine/handlers/arithmetic/conversions.hpp"
+#include "softgpu/machine/handlers/arithmetic/floats.hpp"
+#include "softgpu/machine/handlers/choosers.hpp"
+#include "softgpu/machine/handlers/type_dispatch.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+namespace {
+
+using ptx::opcode;
+using ptx::suffix;
+
+__extension__ using uint128 = unsigned __int128;
+
+template <class T>
+const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
+    const T* const a = read<T>(frame, w, i->a);
+    T* const d = written<T>(frame, i->d);
+    map_lanes(
+        w->mask, d, [](T x) { return x; }, a);
+    return go_on(i + 1, frame, w);
+}
+const instruction* copy_mask(const instruction* i, std::byte* frame, warp* w) {
+    write_mask(frame, w, i->d, read_mask(frame, w, i->a));
+    return go_on(i + 1, frame, w);
+}
+const instruction* copy_wide(const instruction* i, std::byte* frame, warp* w) {
+    using wide = uint128;
+    const wide* const a = read<wide>(frame, w, i->a);
+    map_active(
+        w->mask, written<wide>(frame, i->d), [](wide x) { return x; }, a);
+    return i + 1;
+}
+
+// {x, y, ...} = a: `places` are the elements of Part each, the low bits first; nowhere for a sink.
+template <class Whole, class Part>
+const instruction* unpack(const instruction* i, std::byte* frame, warp* w) {
+    Whole a[lanes];
+    std::memcpy(a, read<Whole>(frame, w, i->a), sizeof(a));
+    for (unsigned k = 0; k < sizeof(Whole) / sizeof(Part); ++k) {
+        if (i->places[k] == nowhere) {
+            continue;
+        }
+        map_active(
+            w->mask, written<Part>(frame, i->places[k]),
+            [k](Whole x) { return static_cast<Part>(x >> (8 * sizeof(Part) * k)); }, a);
+    }
+    return go_on(i + 1, frame, w);
+}
+// d = {x, y, ...}
+template <class Whole, class Part>
+const instruction* pack(const instruction* i, std::byte* frame, warp* w) {
+    Whole r[lanes] = {};
+    for (unsigned k = 0; k < sizeof(Whole) / sizeof(Part); ++k) {
+        const Part* const part = read<Part>(frame, w, i->places[k]);
+        for (unsigned l = 0; l < lanes; ++l) {
+            r[l] |= static_cast<Whole>(static_cast<Whole>(part[l]) << (8 * sizeof(Part) * k));
+        }
+    }
+    map_active(
+        w->mask, written<Whole>(frame, i->d), [](Whole x) { return x; }, r);
+    return go_on(i + 1, frame, w);
+}
+
+template <class D, class S>
+D int_to_int(S x, std::uint32_t how) {
+    if ((how & saturating) != 0) {
+        if constexpr (std::is_signed_v<S>) {
+            const auto v = static_cast<std::int64_t>(x);
+            if constexpr (std::is_signed_v<D>) {
+                if (v < static_cast<std::int64_t>(std::numeric_limits<D>::min())) {
+                    return std::numeric_limits<D>::min();
+                }
+            } else if (v < 0) {
+                return 0;
+            }
+            if (v > 0 && static_cast<std::uint64_t>(v) > static_cast<std::uint64_t>(std::numeric_limits<D>::max())) {
+                return std::numeric_limits<D>::max();
+            }
+        } else if (static_cast<std::uint64_t>(x) > static_cast<std::uint64_t>(std::numeric_limits<D>::max())) {
+            return std::numeric_limits<D>::max();
+        }
+    }
+    return static_cast<D>(x);
+}
+
+template <class D, class S>
+D to_float(S x, std::uint32_t how) {
+    if constexpr (sizeof(S) == 4 && std::is_floating_point_v<S>) {
+        if ((how & flushing) != 0) {
+            x = flush(x);
+        }
+    }
+    D r;
+    [[maybe_unused]] D scaled = 0;
+    if (std::is_same_v<D, S>) {
+        r = (how & to_integral) != 0 ? static_cast<D>(integral(static_cast<D>(x), how)) : static_cast<D>(x);
+    } else {
+        volatile S in = x;
+        volatile D out;
+        const int before = std::fegetround();
+        std::fesetround(host_mode(how));
+        out = static_cast<D>(in);
+        r = out;
+        if constexpr (sizeof(D) == 4 && std::is_same_v<S, double>) {
+            volatile S large = x * 0x1p64;
+            out = static_cast<D>(large);
+            scaled = out;
+        }
+        std::fesetround(before);
+    }
+    if constexpr (sizeof(D) == 4 && std::is_same_v<S, double>) {
+        if ((how & flushing) != 0) {
+            r = flush_rounded(r, scaled);
+        }
+    } else if constexpr (sizeof(D) == 4) {
+        if ((how & flushing) != 0) {
+            r = flush(r);
+        }
+    }
+    return (how & saturating) != 0 ? saturate(r) : r;
+}
+
+template <class D, class S>
+const instruction* convert(const instruction* i, std::byte* frame, warp* w) {
+    alignas(64) S in[lanes];
+    alignas(64) D out[lanes];
+    using carrier = bits_of<S>;
+    if constexpr (std::is_floating_point_v<S>) {
+        std::memcpy(in, read<carrier>(frame, w, i->a), sizeof(in));
+    } else {
+        widen_in(in, frame, w, i->a, i->width[1]);
+    }
+    const std::uint32_t how = i->more;
+    if constexpr (std::is_integral_v<D> && std::is_integral_v<S>) {
+        if ((how & saturating) == 0) {
+            SOFTGPU_LANES
+            for (unsigned l = 0; l < lanes; ++l) {
+                out[l] = static_cast<D>(in[l]);
+            }
+        } else {
+            for (unsigned l = 0; l < lanes; ++l) {
+                out[l] = int_to_int<D>(in[l], how);
+            }
+        }
+    } else if constexpr (std::is_integral_v<D>) {
+        each_lane(w->mask, [&](unsigned l) { out[l] = float_to_int<D>(in[l], how); });
+    } else if (how == 0) {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            out[l] = static_cast<D>(in[l]);
+        }
+    } else {
+        each_lane(w->mask, [&](unsigned l) { out[l] = to_float<D>(in[l], how); });
+    }
+    if constexpr (std::is_floating_point_v<D>) {
+        map_lanes(
+            w->mask, written<D>(frame, i->d), [](D x) { return x; }, out);
+    } else {
+        widen_out(out, frame, w->mask, i->d, i->width[0]);
+    }
+    return go_on(i + 1, frame, w);
+}
+
+// cvta between generic addresses and a window whose base stands in b.
+const instruction* add_base(const instruction* i, std::byte* frame, warp* w) {
+    map_lanes(
+        w->mask, written<std::uint64_t>(frame, i->d), [](std::uint64_t a, std::uint64_t b) { return a + b; },
+        read<std::uint64_t>(frame, w, i->a), read<std::uint64_t>(frame, w, i->b));
+    return i + 1;
+}
+const instruction* subtract_base(const instruction* i, std::byte* frame, warp* w) {
+    map_lanes(
+        w->mask, written<std::uint64_t>(frame, i->d), [](std::uint64_t a, std::uint64_t b) { return a - b; },
+        read<std::uint64_t>(frame, w, i->a), read<std::uint64_t>(frame, w, i->b));
+    return i + 1;
+}
+
+enum class window { shared, local, global };
+
+template <window W>
+const instruction* is_space(const instruction* i, std::byte* frame, warp* w) {
+    const std::uint64_t shared = w->host->launch->memory->shared_window();
+    const std::uint64_t local = w->host->launch->memory->local_window();
+    constexpr std::uint64_t bytes = memory::device_memory::window_bytes;
+    write_mask(frame, w, i->d,
+               test_lanes(
+                   [=](std::uint64_t a) {
+                       const bool in_shared = a - shared < bytes;
+                       const bool in_local = a - local < bytes;
+                       return W == window::shared ? in_shared : W == window::local ? in_local : !in_shared && !in_local;
+                   },
+                   read<std::uint64_t>(frame, w, i->a)));
+    return i + 1;
+}
+
+// The rank of a block in its cluster: each block is a cluster of its own.
+const instruction* first_rank(const instruction* i, std::byte* frame, warp* w) {
+    auto* const d = written<std::uint32_t>(frame, i->d);
+    each_lane(w->mask, [&](unsigned l) { d[l] = 0; });
+    return i + 1;
+}
+
+handler choose_mov(const form& f) {
+    const unsigned bytes = ptx::bytes_of(f.type[0]);
+    if (f.type[0] == suffix::pred) {
+        return copy_mask;
+    }
+    const unsigned parts = f.parts;
+    if (parts == 0) {
+        return bytes == 16 ? copy_wide : choose_bits(bytes, []<class T>(T) -> handler { return copy<T>; });
+    }
+    const auto of = [&]<class Whole, class Part>(Whole, Part) -> handler {
+        return f.unpacks ? handler{unpack<Whole, Part>} : handler{pack<Whole, Part>};
+    };
+    using wide = uint128;
+    switch (bytes * 16 + parts) {
+    case 4 * 16 + 2: return of(std::uint32_t{}, std::uint16_t{});
+    case 8 * 16 + 2: return of(std::uint64_t{}, std::uint32_t{});
+    case 8 * 16 + 4: return of(std::uint64_t{}, std::uint16_t{});
+    case 16 * 16 + 2: return of(wide{}, std::uint64_t{});
+    case 16 * 16 + 4: return of(wide{}, std::uint32_t{});
+    default: return nullptr;
+    }
+}
+
+} // namespace
+
+handler choose_convert(const form& f) {
+    switch (f.op) {
+    case opcode::mov: return choose_mov(f);
+    case opcode::cvt:
+        if (const handler half = choose_half_convert(f); half != nullptr || f.operands > 2) {
+            return half;
+        }
+        return choose_number(f.type[0], [&]<class D>(D) -> handler {
+            return choose_number(f.type[1], []<class S>(S) -> handler { return convert<D, S>; });
+        });
+    case opcode::cvta:
+        if (f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::shared_cluster ||
+            f.space == suffix::local) {
+            return f.has(suffix::to) ? subtract_base : add_base;
+        }
+        return copy<std::uint64_t>;
+    case opcode::mapa: // an address of this block's shared memory is one of the cluster's
+        return f.type[0] == suffix::u32   ? copy<std::uint32_t>
+               : f.type[0] == suffix::u64 ? copy<std::uint64_t>
+                                          : nullptr;
+    case opcode::getctarank: return first_rank;
+    case opcode::isspacep:
+        return f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::shared_cluster
+                   ? is_space<window::shared>
+               : f.space == suffix::local  ? is_space<window::local>
+               : f.space == suffix::global ? is_space<window::global>
+                                           : nullptr;
+    default: return nullptr;
+    }
+}
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The number formats of 16 bits and less: what they are worth, and rounding to them. All of a half's values, sums and
+// products of two fit a double or lose nothing that rounding to a half could see, so that everything is computed in
+// double precision and rounded once to the format.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "softgpu/machine/code/form.hpp"
+#include "softgpu/machine/handlers/lanes.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+// Bits of the fraction, the exponent of the least normal number, the pattern of infinity (of what comes behind the
+// largest number, where there is none) and of NaN, as instructions make it.
+struct f16_format {
+    static constexpr int fraction = 10;
+    static constexpr int least = -14;
+    static constexpr std::uint32_t infinity = 0x7C00, nan = 0x7FFF, sign = 0x8000;
+    static constexpr bool infinite = true;
+    using bits = std::uint16_t;
+};
+struct bf16_format {
+    static constexpr int fraction = 7;
+    static constexpr int least = -126;
+    static constexpr std::uint32_t infinity = 0x7F80, nan = 0x7FFF, sign = 0x8000;
+    static constexpr bool infinite = true;
+    using bits = std::uint16_t;
+};
+struct e4m3_format {
+    static constexpr int fraction = 3;
+    static constexpr int least = -6;
+    static constexpr std::uint32_t infinity = 0x7F, nan = 0x7F, sign = 0x80;
+    static constexpr bool infinite = false;
+    using bits = std::uint8_t;
+};
+struct e5m2_format {
+    static constexpr int fraction = 2;
+    static constexpr int least = -14;
+    static constexpr std::uint32_t infinity = 0x7C, nan = 0x7F, sign = 0x80;
+    static constexpr bool infinite = true;
+    using bits = std::uint8_t;
+};
+// Stands in the upper 19 bits of 32: `fraction` bits of 13 more follow as zeros.
+struct tf32_format {
+    static constexpr int fraction = 10;
+    static constexpr int least = -126;
+    static constexpr std::uint32_t infinity = 0x3FC00, nan = 0x3FFFF, sign = 0x40000;
+    static constexpr bool infinite = true;
+    using bits = std::uint32_t;
+};
+
+template <class Format>
+constexpr std::uint64_t bias_gap = static_cast<std::uint64_t>(1023 + Format::least - 1) << 52;
+
+SOFTGPU_INLINE double magnitude_of(double x) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & (~0ull >> 1));
+}
+
+// The value of a number of the format. Loops over it become vector code.
+template <class Format>
+SOFTGPU_INLINE double widened(std::uint32_t x) {
+    const std::uint32_t m = x & (Format::sign - 1);
+    // The fraction and exponent as those of a double that is too small by a power of two; a subnormal is exact as an
+    // integer of least units.
+    constexpr int shift = 52 - Format::fraction;
+    const double normal = std::bit_cast<double>((static_cast<std::uint64_t>(m) << shift) + bias_gap<Format>);
+    constexpr double unit =
+        std::bit_cast<double>(static_cast<std::uint64_t>(1023 + Format::least - Format::fraction) << 52);
+    const double subnormal = (std::bit_cast<double>(0x4330000000000000ull | m) - 0x1p52) * unit;
+    const double endless = std::bit_cast<double>(0x7FF0000000000000ull | static_cast<std::uint64_t>(m) << shift);
+    const bool not_finite = Format::infinite ? m >= Format::infinity : m == Format::nan;
+    const double r = not_finite ? endless : m < (1u << Format::fraction) ? subnormal : normal;
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) |
+                                 static_cast<std::uint64_t>((x & Format::sign) != 0 ? 1 : 0) << 63);
+}
+
+// Rounded to nearest even; too large is infinity, NaN the format's own. Loops over it become vector code: adding a power
+// of two whose last place is the format's rounds in one addition.
+template <class Format>
+SOFTGPU_INLINE std::uint32_t narrowed(double x) {
+    const std::uint64_t all = std::bit_cast<std::uint64_t>(x);
+    const std::uint64_t m = all & (~0ull >> 1);
+    constexpr std::uint64_t least = static_cast<std::uint64_t>(1023 + Format::least) << 52;
+    constexpr std::uint64_t most = static_cast<std::uint64_t>(1023 + 1000) << 52;
+    const std::uint64_t exponent = m & 0x7FF0000000000000ull;
+    const std::uint64_t held = exponent < least ? least : exponent > most ? most : exponent;
+    const double last = std::bit_cast<double>(held + (static_cast<std::uint64_t>(52 - Format::fraction) << 52));
+    const double rounded = (std::bit_cast<double>(m) + last) - last;
+    // A multiple of the format's unit: shifting finds its pattern, below the least normal number counting units does.
+    const std::uint64_t r = std::bit_cast<std::uint64_t>(rounded);
+    const std::uint64_t normal = (r - bias_gap<Format>) >> (52 - Format::fraction);
+    constexpr double unit =
+        std::bit_cast<double>(static_cast<std::uint64_t>(1023 + 52 + Format::least - Format::fraction) << 52);
+    const std::uint64_t subnormal = std::bit_cast<std::uint64_t>(rounded + unit) & 0xFFFFFFFFFFFFFull;
+    const std::uint64_t finite = r < least ? subnormal : normal;
+    const bool nan = m > 0x7FF0000000000000ull;
+    const bool large = m >= most || finite >= Format::infinity;
+    const std::uint64_t pattern = large ? Format::infinity : finite;
+    const auto sign = static_cast<std::uint32_t>((all >> 63) != 0 ? Format::sign : 0u);
+    return nan ? Format::nan : static_cast<std::uint32_t>(pattern) | sign;
+}
+
+// a * b + c as a double whose last bit is odd where it is not exact: rounding it to 51 bits or fewer then gives what
+// rounding the exact result gives. The product of two halves is exact, and the error of the sum is found exactly
+// (D. Knuth's two-sum): no magnitude here is near the ends of a double's range.
+SOFTGPU_INLINE double fused_to_odd(double a, double b, double c) {
+    const double p = a * b;
+    const double s = p + c;
+    const double t = s - p;
+    const double error = (p - (s - t)) + (c - t);
+    const auto bits = std::bit_cast<std::uint64_t>(s);
+    const bool away = (error > 0) == (s > 0); // the exact result has the larger magnitude
+    const std::uint64_t odd = (bits & 1) != 0 ? bits : away ? bits + 1 : bits - 1;
+    const bool exact = error == 0 || error != error; // infinities and NaN make the error NaN
+    return exact ? s : std::bit_cast<double>(odd);
+}
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The choosers of the instruction files, one per family of the opcode table; set.cpp gathers them.
+#pragma once
+
+#include "softgpu/machine/code/handler_set.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+handler choose_arithmetic(const form& f);
+handler choose_logic(const form& f);
+handler choose_compare(const form& f);
+handler choose_convert(const form& f);
+// Called by the choosers above: of floats and doubles,
+handler choose_float_arithmetic(const form& f);
+// and where a type of 16 bits or less takes part.
+handler choose_half_arithmetic(const form& f);
+handler choose_half_compare(const form& f);
+handler choose_half_convert(const form& f);
+handler choose_memory(const form& f);
+handler choose_atomic(const form& f);
+handler choose_async(const form& f);
+handler choose_control(const form& f);
+handler choose_warp(const form& f);
+handler choose_texture(const form& f);
+handler choose_video(const form& f);
+handler choose_inspection(const form& f);
+void fill_control(handler_set& s);
+
+// To be called only where the host has this instruction set: the code itself is compiled for it.
+handler_set make_set();
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

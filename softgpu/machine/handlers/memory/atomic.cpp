@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+// atom and red: read-modify-write on global memory with the host's own atomics, since other workers run other blocks; on
+// shared memory plainly, since one worker runs the whole block. Lanes go in order.
+#include "softgpu/machine/handlers/arithmetic/floats.hpp"
+#include "softgpu/machine/handlers/arithmetic/half_formats.hpp"
+#include "softgpu/machine/handlers/choosers.hpp"
+#include "softgpu/machine/handlers/memory/access_cost.hpp"
+#include "softgpu/machine/handlers/type_dispatch.hpp"
+#include "softgpu/machine/run/async_copy.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+namespace {
+
+using ptx::opcode;
+using ptx::suffix;
+
+struct op_add {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return static_cast<T>(old + b);
+    }
+};
+struct op_min {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return b < old ? b : old;
+    }
+};
+struct op_max {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return b > old ? b : old;
+    }
+};
+struct op_inc {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return old >= b ? T(0) : static_cast<T>(old + 1);
+    }
+};
+struct op_dec {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return old == 0 || old > b ? b : static_cast<T>(old - 1);
+    }
+};
+struct op_and {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return static_cast<T>(old & b);
+    }
+};
+struct op_or {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return static_cast<T>(old | b);
+    }
+};
+struct op_xor {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return static_cast<T>(old ^ b);
+    }
+};
+struct op_exchange {
+    template <class T>
+    T operator()(T, T b, T) const {
+        return b;
+    }
+};
+struct op_compare_swap {
+    template <class T>
+    T operator()(T old, T b, T c) const {
+        return old == b ? c : old;
+    }
+};
+// Floats travel as their bits.
+template <class F>
+struct op_add_float {
+    template <class T>
+    T operator()(T old, T b, T) const {
+        return std::bit_cast<T>(std::bit_cast<F>(old) + std::bit_cast<F>(b));
+    }
+};
+
+// One half, or two in a word.
+template <class Format>
+struct op_add_half {
+    static std::uint32_t one(std::uint32_t a, std::uint32_t b) {
+        return narrowed<Format>(widened<Format>(a) + widened<Format>(b));
+    }
+    template <class T>
+    T operator()(T old, T b, T) const {
+        if constexpr (sizeof(T) == 2) {
+            return static_cast<T>(one(old, b));
+        } else {
+            return one(old >> 16, b >> 16) << 16 | one(old & 0xFFFF, b & 0xFFFF);
+        }
+    }
+};
+
+template <class T, class Op>
+SOFTGPU_INLINE T global_update(void* at, T b, T c) {
+    auto* const p = static_cast<T*>(at);
+    T old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    for (;;) {
+        T fresh = Op{}(old, b, c);
+        if (__atomic_compare_exchange_n(p, &old, fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+            return old;
+        }
+    }
+}
+
+// Each lane is a turn of its bank; lanes of 8 bytes go by half warps. What compares passes twice, and the second pass is no
+// conflict. As measured (tests/counters/golden).
+inline bank_cost count_atomic_wavefronts(lane_mask mask, const std::uint64_t* at, unsigned bytes, bool compares) {
+    bank_cost cost;
+    const unsigned group = bytes <= 4 ? 32 : 16;
+    for (unsigned first = 0; first < lanes; first += group) {
+        std::uint8_t turns[32] = {};
+        unsigned worst = 0;
+        each_lane(mask & lanes_from(first, group), [&](unsigned l) {
+            std::uint8_t& mine = turns[at[l] >> 2 & 31];
+            ++mine;
+            worst = mine > worst ? mine : worst;
+        });
+        cost.wavefronts += compares ? 2 * worst : worst;
+        cost.conflicts += worst > 0 ? worst - 1 : 0;
+    }
+    return cost;
+}
+
+// Sectors of distinct addresses, each as often as the most lanes that meet at one address of it.
+inline unsigned count_atomic_sectors(const std::uint64_t* addresses, const std::uint8_t* met, unsigned distinct) {
+    unsigned n = 0;
+    for (unsigned k = 0; k < distinct; ++k) {
+        unsigned worst = met[k];
+        bool last = true;
+        for (unsigned m = 0; m < distinct; ++m) {
+            if (addresses[m] >> 5 == addresses[k] >> 5) {
+                last = last && m <= k;
+                worst = met[m] > worst ? met[m] : worst;
+            }
+        }
+        n += last ? worst : 0; // once for each sector
+    }
+    return n;
+}
+
+inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool in_shared, unsigned bytes,
+                         bool compares) {
+    observe::counters& c = *w->counts;
+    const auto n = static_cast<std::uint64_t>(std::popcount(mask));
+    if (in_shared) {
+        const bank_cost cost = count_atomic_wavefronts(mask, at, bytes, compares);
+        ++c.shared_atomic_requests;
+        c.shared_atomic_lanes += n;
+        c.shared_atomic_wavefronts += cost.wavefronts;
+        c.shared_atomic_bank_conflicts += cost.conflicts;
+    } else {
+        ++c.atomic_requests;
+        c.atomic_lanes += n;
+    }
+    std::uint64_t keys[lanes];
+    std::uint8_t counts[lanes];
+    unsigned distinct = 0;
+    std::uint64_t worst = 0;
+    each_lane(mask, [&](unsigned l) {
+        unsigned k = 0;
+        while (k < distinct && keys[k] != at[l]) {
+            ++k;
+        }
+        if (k == distinct) {
+            keys[k] = at[l];
+            counts[k] = 0;
+            ++distinct;
+        }
+        ++counts[k];
+        worst = counts[k] > worst ? counts[k] : worst;
+    });
+    if (!in_shared) {
+        c.atomic_sectors += worst == 1 ? count_sectors(mask, at) : count_atomic_sectors(keys, counts, distinct);
+    }
+    c.atomic_worst_multiplicity = worst > c.atomic_worst_multiplicity ? worst : c.atomic_worst_multiplicity;
+}
+
+// Space: 0 global, 1 shared, 2 generic. Fills `at` for the active lanes, with offsets where shared, after checking
+// and counting; false: a fault was raised.
+template <int Space>
+bool locate(const instruction* i, std::byte* frame, warp* w, std::uint64_t* at, lane_mask& in_shared, unsigned bytes) {
+    const auto offset = static_cast<std::uint64_t>(i->immediate);
+    if (i->width[1] == 8) {
+        const auto* const a = read<std::uint64_t>(frame, w, i->a);
+        each_lane(w->mask, [&](unsigned l) { at[l] = a[l] + offset; });
+    } else {
+        const auto* const a = read<std::uint32_t>(frame, w, i->a);
+        each_lane(w->mask, [&](unsigned l) { at[l] = static_cast<std::uint32_t>(a[l] + offset); });
+    }
+    in_shared = Space == 1 ? w->mask : 0;
+    if constexpr (Space == 2) {
+        const std::uint64_t base = w->host->launch->memory->shared_window();
+        each_lane(w->mask, [&](unsigned l) {
+            if (at[l] - base < memory::device_memory::window_bytes) {
+                in_shared |= 1u << l;
+                at[l] -= base;
+            }
+        });
+    }
+    const lane_mask in_global = w->mask & ~in_shared;
+    const std::uint32_t size = w->host->launch->shared_bytes;
+    bool fine = true;
+    each_lane(w->mask, [&](unsigned l) {
+        if (!fine) {
+            return;
+        }
+        const bool misaligned = (at[l] & (bytes - 1)) != 0;
+        const bool mine = (in_shared >> l & 1u) != 0;
+        const bool inside = mine ? at[l] <= size && bytes <= size - at[l] : is_allocated(w, at[l], bytes);
+        if (misaligned || !inside) {
+            fine = false;
+            raise_access(w, i, "update atomically", mine ? "shared" : "global", at[l], bytes, misaligned, l);
+        }
+    });
+    if (fine && w->host->count) {
+        if (in_shared != 0) {
+            count_atomic(w, in_shared, at, true, bytes, i->c != nowhere);
+        }
+        if (in_global != 0) {
+            count_atomic(w, in_global, at, false, bytes, i->c != nowhere);
+        }
+    }
+    return fine;
+}
+
+template <class T, class Op>
+SOFTGPU_INLINE T update_one(warp* w, std::uint64_t at, bool in_shared, T x, T y) {
+    if (!in_shared) {
+        return global_update<T, Op>(reinterpret_cast<void*>(at), x, y);
+    }
+    std::byte* const p = w->owner->shared + at;
+    T old;
+    std::memcpy(&old, p, sizeof(T));
+    const T fresh = Op{}(old, x, y);
+    std::memcpy(p, &fresh, sizeof(T));
+    return old;
+}
+
+template <class T, class Op, int Space>
+const instruction* update(const instruction* i, std::byte* frame, warp* w) {
+    std::uint64_t at[lanes];
+    lane_mask in_shared = 0;
+    if (!locate<Space>(i, frame, w, at, in_shared, sizeof(T))) {
+        return nullptr;
+    }
+    const T* const b = read<T>(frame, w, i->b);
+    const T* const c = i->c == nowhere ? b : read<T>(frame, w, i->c);
+    T* const d = i->d == nowhere ? nullptr : written<T>(frame, i->d);
+    each_lane(w->mask, [&](unsigned l) {
+        const T old = update_one<T, Op>(w, at[l], (in_shared >> l & 1u) != 0, b[l], c[l]);
+        if (d != nullptr) {
+            d[l] = old;
+        }
+    });
+    return i + 1;
+}
+
+// A vector: each element is an atomic of its own. places: `more` destinations (nowhere: not wanted), then the operands.
+template <class T, class Op, int Space>
+const instruction* update_vector(const instruction* i, std::byte* frame, warp* w) {
+    const unsigned n = i->more;
+    std::uint64_t at[lanes];
+    lane_mask in_shared = 0;
+    if (!locate<Space>(i, frame, w, at, in_shared, static_cast<unsigned>(sizeof(T)) * n)) {
+        return nullptr;
+    }
+    each_lane(w->mask, [&](unsigned l) {
+        for (unsigned k = 0; k < n; ++k) {
+            const T b = i->places[n + k] == nowhere ? T(0) : read<T>(frame, w, i->places[n + k])[l];
+            const T old = update_one<T, Op>(w, at[l] + k * sizeof(T), (in_shared >> l & 1u) != 0, b, b);
+            if (i->places[k] != nowhere) {
+                written<T>(frame, i->places[k])[l] = old;
+            }
+        }
+    });
+    return i + 1;
+}
+
+// 16 bytes: exch, and cas with Compare.
+template <bool Compare, int Space>
+const instruction* update_wide(const instruction* i, std::byte* frame, warp* w) {
+    std::uint64_t at[lanes];
+    lane_mask in_shared = 0;
+    if (!locate<Space>(i, frame, w, at, in_shared, sizeof(wide_value))) {
+        return nullptr;
+    }
+    const auto* const b = read<wide_value>(frame, w, i->b);
+    const auto* const c = Compare ? read<wide_value>(frame, w, i->c) : b;
+    auto* const d = written<wide_value>(frame, i->d);
+    each_lane(w->mask, [&](unsigned l) {
+        void* const p = (in_shared >> l & 1u) != 0 ? w->owner->shared + at[l] : reinterpret_cast<std::byte*>(at[l]);
+        d[l] = exchange_wide(p, c[l], Compare, b[l]);
+    });
+    return i + 1;
+}
+
+// handler_of(Space) for the space of the form.
+template <class Choice>
+handler choose_space(const form& f, Choice&& choice) {
+    switch (f.space) {
+    case suffix::global: return choice.template operator()<0>();
+    case suffix::shared:
+    case suffix::shared_cta:
+    case suffix::shared_cluster: return choice.template operator()<1>();
+    case suffix::none: return choice.template operator()<2>();
+    default: return nullptr;
+    }
+}
+
+template <class T, class Op>
+handler by_space(const form& f) {
+    return choose_space(f, []<int Space>() -> handler { return update<T, Op, Space>; });
+}
+
+template <class T, class Op>
+handler vector_by_space(const form& f) {
+    return f.space == suffix::global ? handler{update_vector<T, Op, 0>}
+           : f.space == suffix::none ? update_vector<T, Op, 2>
+                                     : nullptr;
+}
+
+template <bool Vector>
+handler floats_added(const form& f) {
+    const auto of = [&]<class T, class Op>(T, Op) -> handler {
+        if constexpr (Vector) {
+            return vector_by_space<T, Op>(f);
+        } else {
+            return by_space<T, Op>(f);
+        }
+    };
+    switch (f.type[0]) {
+    case suffix::f32: return of(std::uint32_t{}, op_add_float<float>{});
+    case suffix::f16: return of(std::uint16_t{}, op_add_half<f16_format>{});
+    case suffix::bf16: return of(std::uint16_t{}, op_add_half<bf16_format>{});
+    case suffix::f16x2: return of(std::uint32_t{}, op_add_half<f16_format>{});
+    case suffix::bf16x2: return of(std::uint32_t{}, op_add_half<bf16_format>{});
+    default: return nullptr;
+    }
+}
+
+template <class Op>
+handler of_bits(const form& f, bool narrow = false) {
+    return choose_bits(ptx::bytes_of(f.type[0]), [&]<class T>(T) -> handler {
+        if constexpr (sizeof(T) >= 4) {
+            return by_space<T, Op>(f);
+        } else {
+            return narrow ? by_space<T, Op>(f) : nullptr;
+        }
+    });
+}
+
+template <class Op>
+handler of_ints(const form& f) {
+    return choose_int(f.type[0], [&]<class T>(T) -> handler {
+        if constexpr (sizeof(T) >= 4) {
+            return by_space<T, Op>(f);
+        } else {
+            return nullptr;
+        }
+    });
+}
+
+} // namespace
+
+handler choose_atomic(const form& f) {
+    if ((f.op != opcode::atom && f.op != opcode::red) || f.has(suffix::async)) {
+        return nullptr;
+    }
+    const unsigned bytes = ptx::bytes_of(f.type[0]);
+    if (f.vector != 1) {
+        return f.has(suffix::add) && f.vector * bytes <= 16 ? floats_added<true>(f) : nullptr;
+    }
+    if (bytes == 16) {
+        return f.has(suffix::cas)    ? choose_space(f, []<int Space>() -> handler { return update_wide<true, Space>; })
+               : f.has(suffix::exch) ? choose_space(f, []<int Space>() -> handler { return update_wide<false, Space>; })
+                                     : nullptr;
+    }
+    if (f.has(suffix::add)) {
+        switch (f.type[0]) {
+        case suffix::f32:
+        case suffix::f16:
+        case suffix::bf16:
+        case suffix::f16x2:
+        case suffix::bf16x2: return floats_added<false>(f);
+        case suffix::f64: return by_space<std::uint64_t, op_add_float<double>>(f);
+        case suffix::u32:
+        case suffix::s32:
+        case suffix::u64:
+        case suffix::s64: return of_bits<op_add>(f);
+        default: return nullptr;
+        }
+    }
+    if (f.has(suffix::min)) {
+        return of_ints<op_min>(f);
+    }
+    if (f.has(suffix::max)) {
+        return of_ints<op_max>(f);
+    }
+    if (f.has(suffix::inc)) {
+        return f.type[0] == suffix::u32 ? by_space<std::uint32_t, op_inc>(f) : nullptr;
+    }
+    if (f.has(suffix::dec)) {
+        return f.type[0] == suffix::u32 ? by_space<std::uint32_t, op_dec>(f) : nullptr;
+    }
+    if (f.has(suffix::and_)) {
+        return of_bits<op_and>(f);
+    }
+    if (f.has(suffix::or_)) {
+        return of_bits<op_or>(f);
+    }
+    if (f.has(suffix::xor_)) {
+        return of_bits<op_xor>(f);
+    }
+    if (f.has(suffix::exch)) {
+        return of_bits<op_exchange>(f);
+    }
+    if (f.has(suffix::cas)) {
+        return of_bits<op_compare_swap>(f, true);
+    }
+    return nullptr;
+}
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Loads and stores of 4- and 8-byte elements in shared memory.
+#include "softgpu/machine/handlers/memory/load_store.hpp"
+#include "softgpu/machine/handlers/memory/move_elements.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+namespace {
+
+// Any access, and the way to the fault of a wrong one.
+template <class T, unsigned V, verb Verb>
+__attribute__((noinline)) const instruction* shared_any(const instruction* i, std::byte* frame, warp* w) {
+    alignas(64) std::uint32_t at[lanes];
+    shared_addresses(at, i, frame, w);
+    located where;
+    if (!locate_shared<Verb>(i, w, w->mask, at, sizeof(T) * V, where)) {
+        return nullptr;
+    }
+    move<T, V, Verb>(i, frame, w, w->mask, where);
+    return i + 1;
+}
+
+// A pattern that is not the one met last: a run at once, anything else is learnt.
+template <class T, unsigned V, verb Verb>
+__attribute__((noinline)) const instruction* shared_fresh(const instruction* i, std::byte* frame, warp* w) {
+    constexpr unsigned bytes = sizeof(T) * V;
+    const lane_mask mask = w->mask;
+    alignas(64) std::uint32_t at[lanes];
+    shared_addresses(at, i, frame, w);
+    const std::uint32_t apart = at[last_lane(mask)] - at[first_lane(mask)];
+    located where;
+    if (locate_shared_run<Verb>(w, mask, at, 0, bytes, where)) {
+        learn_pattern<bytes>(pattern_of(i, w, mask, apart), mask, at);
+        move<T, V, Verb>(i, frame, w, mask, where);
+        return i + 1;
+    }
+    if (!check_shared<Verb>(i, w, mask, at, bytes)) {
+        return nullptr;
+    }
+    address_pattern& p = pattern_of(i, w, mask, apart);
+    learn_pattern<bytes>(p, mask, at);
+    if (w->host->count) {
+        count_shared<Verb>(w, mask, cost_of<Verb>(p), bytes);
+    }
+    move_pattern<T, V, Verb, true>(i, frame, w, mask, p, w->owner->shared + at[first_lane(mask)]);
+    return i + 1;
+}
+
+template <class T, unsigned V, verb Verb>
+const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
+    constexpr unsigned bytes = sizeof(T) * V;
+    if (i->width[1] != 4) [[unlikely]] {
+        return shared_any<T, V, Verb>(i, frame, w);
+    }
+    const lane_mask mask = w->mask;
+    const auto* const at = read<std::uint32_t>(frame, w, i->a);
+    const std::uint32_t first = at[first_lane(mask)];
+    const std::uint32_t apart = at[last_lane(mask)] - first;
+    const address_pattern& p = pattern_of(i, w, mask, apart);
+    if (p.key != pattern_key<bytes, false>(mask) || !has_pattern(p, mask, at, first)) [[unlikely]] {
+        return shared_fresh<T, V, Verb>(i, frame, w);
+    }
+    const std::uint32_t origin = first + static_cast<std::uint32_t>(i->immediate);
+    const std::uint32_t lowest = origin + p.low;
+    const std::uint32_t size = w->host->launch->shared_bytes;
+    if ((origin & (bytes - 1)) != 0 || lowest > size || p.span > size - lowest) [[unlikely]] {
+        return shared_any<T, V, Verb>(i, frame, w);
+    }
+    if (w->host->count) {
+        count_shared<Verb>(w, mask, cost_of<Verb>(p), bytes);
+    }
+    move_pattern<T, V, Verb, true>(i, frame, w, mask, p, w->owner->shared + origin);
+    return go_on(i + 1, frame, w);
+}
+
+} // namespace
+
+template <verb Verb>
+handler quick_shared(unsigned element_bytes, unsigned elements) {
+    switch (element_bytes << 8 | elements) {
+    case 4 << 8 | 1: return shared<std::uint32_t, 1, Verb>;
+    case 4 << 8 | 2: return shared<std::uint32_t, 2, Verb>;
+    case 4 << 8 | 4: return shared<std::uint32_t, 4, Verb>;
+    case 8 << 8 | 1: return shared<std::uint64_t, 1, Verb>;
+    case 8 << 8 | 2: return shared<std::uint64_t, 2, Verb>;
+    default: return nullptr;
+    }
+}
+template handler quick_shared<verb::load>(unsigned, unsigned);
+template handler quick_shared<verb::store>(unsigned, unsigned);
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// An access that is not plainly in order: what each of its lanes reads may be unwritten, and what each touches may be
+// touched by others without order.
+#include "softgpu/machine/inspect/block_checks.hpp"
+
+#include <bit>
+
+#include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/machine/inspect/word_races.hpp"
+#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/module/shared_layout.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+template <class Body>
+void each(lane_mask mask, Body&& body) {
+    for (; mask != 0; mask &= mask - 1) {
+        body(static_cast<unsigned>(std::countr_zero(mask)));
+    }
+}
+
+bool bit(const std::uint8_t* valid, std::uint64_t k) {
+    return (__atomic_load_n(valid + k / 8, __ATOMIC_RELAXED) >> (k & 7) & 1) != 0;
+}
+
+void set_bits(std::uint8_t* valid, std::uint64_t begin, unsigned bytes) {
+    for (std::uint64_t k = begin; k < begin + bytes; ++k) {
+        __atomic_fetch_or(valid + k / 8, static_cast<std::uint8_t>(1u << (k & 7)), __ATOMIC_RELAXED);
+    }
+}
+
+// `begin`: the lane's first byte in `valid`.
+void look_at_read(const access_site& site, warp* w, access_space space, const std::uint8_t* valid, std::uint64_t begin,
+                  std::uint64_t at, unsigned lane) {
+    // An element is at fault where none of its bytes was written: padding of structures is copied along.
+    for (unsigned e = 0; e < site.elements; ++e) {
+        bool any = (site.used >> e & 1) == 0;
+        for (unsigned k = e * site.element_bytes; k < (e + 1u) * site.element_bytes; ++k) {
+            any = any || ((site.used_bytes >> k & 1) != 0 && bit(valid, begin + k));
+        }
+        if (any) {
+            continue;
+        }
+        launch_state& l = *w->host->launch;
+        const std::uint64_t here = at + e * site.element_bytes;
+        if (space == access_space::global && !l.memory->find(here, site.element_bytes)) {
+            return; // that is found elsewhere
+        }
+        if (space == access_space::shared && site.verb == access_verb::load) {
+            hold_unwritten(site, w, lane, e, here);
+            continue;
+        }
+        report_unwritten(site, w, lane, space, here);
+        return;
+    }
+}
+
+void look_at_init(const access_site& site, warp* w, access_space space, std::uint8_t* valid, std::uint64_t begin,
+                  std::uint64_t at, unsigned lane) {
+    if (site.verb != access_verb::store) {
+        look_at_read(site, w, space, valid, begin, at, lane);
+    }
+    if (site.verb != access_verb::load) {
+        set_bits(valid, begin, site.bytes);
+    }
+}
+
+} // namespace
+
+void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at, lane_mask mask,
+                    access_space space) {
+    launch_state& l = *w->host->launch;
+    block& b = *w->owner;
+    check::block_view& v = *b.view;
+    const access_site& site = *i->access;
+    const check::shadow_view& shadow = *l.shadow;
+    const std::uint64_t size = space == access_space::global   ? shadow.bytes
+                               : space == access_space::shared ? l.shared_bytes
+                                                               : l.local_bytes;
+    const std::uint64_t origin = space == access_space::global ? shadow.arena : 0;
+    std::uint8_t* const valid = space == access_space::global   ? shadow.valid
+                                : space == access_space::shared ? v.shared_valid
+                                                                : v.local_valid;
+    stamp* writes = nullptr;
+    stamp* reads = nullptr;
+    if (space == access_space::global && v.stamps_global) {
+        writes = shadow.writes;
+        reads = shadow.reads;
+    } else if (space == access_space::shared) {
+        writes = v.shared_writes;
+        reads = v.shared_reads;
+    }
+    v.warps[w->index].touched = v.time;
+    word_access word(i, frame, w, space);
+    each(mask, [&](unsigned lane) {
+        const std::uint64_t begin = at[lane] - origin;
+        if ((begin & (std::bit_floor(unsigned{site.bytes}) - 1)) != 0 || begin > size || site.bytes > size - begin) {
+            if (space == access_space::global && site.strength != strength::plain && site.verb != access_verb::store) {
+                meet_host(l);
+            }
+            return; // the access itself will say what is wrong
+        }
+        // What is under way is found below; what a copy brings is written when it is there.
+        const bool under_way = writes != nullptr && space == access_space::shared &&
+                               check::is_under_way(writes[begin / 4], b.checks->started);
+        if (valid != nullptr && !under_way && site.from == nullptr) {
+            const std::uint64_t first =
+                space == access_space::local ? (std::uint64_t{w->index} * lanes + lane) * size + begin : begin;
+            look_at_init(site, w, space, valid, first, at[lane], lane);
+        }
+        if (writes == nullptr) {
+            return;
+        }
+        if (site.bytes < 4) {
+            const unsigned byte_mask = ((1u << site.bytes) - 1) << (begin & 3);
+            word.look(writes[begin / 4], reads[begin / 4], at[lane], lane, 0, byte_mask);
+            return;
+        }
+        for (unsigned k = 0; k < site.bytes; k += 4) {
+            word.look(writes[(begin + k) / 4], reads[(begin + k) / 4], at[lane] + k, lane, k, 15);
+        }
+    });
+}
+
+void start_checks(block& b) {
+    launch_state& l = *b.launch;
+    const code_variant how = variant_of(*l.request);
+    if (how.looks == 0) {
+        return; // the instructions themselves find all that is asked for
+    }
+    if (b.checks == nullptr) {
+        b.checks = std::make_shared<block_checks>();
+        b.view = &b.checks->clock.view;
+        b.view->acquired_at = b.checks->acquired_at;
+        b.checks->sites = l.of->sites.at(how).get();
+        if (l.check_races) {
+            // Handlers look at whole rows around the words in question.
+            constexpr std::size_t margin = 64;
+            const std::size_t words = (l.shared_bytes + 3) / 4 + 2 * margin;
+            b.checks->shared_stamps.assign(2 * words, 0);
+            b.view->shared_writes = b.checks->shared_stamps.data() + margin;
+            b.view->shared_reads = b.checks->shared_stamps.data() + words + margin;
+        }
+        if (l.check_init) {
+            b.checks->shared_valid_bytes = l.shared_bytes / 8 + 9;
+            // Arguments and frames of calls are written without an instruction that could be looked at.
+            const bool local = l.of->callees.empty() && !l.of->needs_stack;
+            b.checks->valid.resize(b.checks->shared_valid_bytes +
+                                   (local ? std::size_t{l.local_bytes} * b.warps * lanes / 8 + 9 : 0));
+            b.view->shared_valid = b.checks->valid.data();
+            b.view->local_valid = local ? b.checks->valid.data() + b.checks->shared_valid_bytes : nullptr;
+        }
+    }
+    std::fill(b.checks->valid.begin(), b.checks->valid.end(), std::uint8_t{0});
+    if (l.check_init && l.of->uses_reserved_shared) {
+        for (std::uint32_t at = shared_layout_of(*l.of, *l.request).reserved_at; at < l.shared_bytes; ++at) {
+            // The system has written it.
+            b.view->shared_valid[at / 8] |= static_cast<std::uint8_t>(1u << (at & 7));
+        }
+    }
+    b.view->shared_stored = 0;
+    b.view->has_lost = false;
+    b.checks->copies_under_way = 0;
+    b.view->shared_written_from = 0;
+    b.view->shared_written_upto = 0;
+    for (auto& held : b.checks->unwritten) {
+        held.clear();
+    }
+    b.checks->record = nullptr;
+    b.checks->lost.clear();
+    for (auto& there : b.checks->arrivals) {
+        there.clear();
+    }
+    b.view->has_fenced = false;
+    b.checks->met_serial = 0;
+    b.checks->met = nullptr;
+    b.checks->clock.start(b.warps, l.checks->serial_of(b.linear), l.checks->floor_serial(),
+                          l.check_races && l.checks->stamps_global());
+    b.checks->started = b.view->time;
+    const auto first_of = [](std::uint64_t serial) {
+        return static_cast<check::stamp>(serial << (check::serial_time_bits + check::time_shift));
+    };
+    b.view->launch_first = first_of(l.checks->first_serial());
+    b.view->launch_end = first_of(l.checks->last_serial() + 1);
+}
+
+} // namespace softgpu::machine

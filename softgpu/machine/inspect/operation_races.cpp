@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/inspect/operation_races.hpp"
+
+#include <functional>
+
+#include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/module/source_place.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+std::array<std::uint32_t, 3> index_in(const extent& e, std::uint64_t k) {
+    return {static_cast<std::uint32_t>(k % e.x), static_cast<std::uint32_t>(k / e.x % e.y),
+            static_cast<std::uint32_t>(k / e.x / e.y)};
+}
+
+class launch_reader final : public check::stamp_reader {
+public:
+    explicit launch_reader(const launch_state& l)
+        : sites_(*l.of->sites.at(variant_of(*l.request))),
+          home_(*l.home),
+          grid_(l.request->grid),
+          block_(l.request->block) {}
+
+    [[nodiscard]] check::finding_access describe(check::stamp s, std::uint64_t block, bool of_write) const override {
+        check::finding_access a;
+        const access_site* const made = site_of(s);
+        a.what = made != nullptr ? access_text(*made) : of_write ? "a write" : "a read";
+        if (made != nullptr) {
+            a.where = source_place_of(home_, {made->function, made->source});
+        }
+        if (of_write || check::spread_of(s) == check::spread::thread) {
+            a.block = index_in(grid_, block);
+            a.thread = index_in(block_, check::warp_of(s) * lanes + check::lane_of(s));
+            a.has_thread = true;
+        } else {
+            a.what += " by several threads";
+        }
+        return a;
+    }
+
+    [[nodiscard]] std::uint64_t site(check::stamp s) const override {
+        const access_site* const made = site_of(s);
+        return made == nullptr ? 0
+                               : reinterpret_cast<std::uint64_t>(made->function->instructions.data() + made->source);
+    }
+
+    [[nodiscard]] bool is_signal(check::stamp s, bool of_write) const override {
+        return of_write ? check::strength_of(s) != check::strength::plain : (s & check::strong_read) != 0;
+    }
+
+private:
+    [[nodiscard]] const access_site* site_of(check::stamp s) const {
+        return sites_.by_id[check::site_of(s)].load(std::memory_order_acquire);
+    }
+
+    const site_table& sites_;
+    const module::implementation& home_;
+    extent grid_;
+    extent block_;
+};
+
+} // namespace
+
+std::shared_ptr<const check::stamp_reader> reader_of(const launch_state& l) {
+    return std::make_shared<launch_reader>(l);
+}
+
+void report_operations(launch_state& l, const lane_access& now, const check::operation_record& other, check::stamp s,
+                       bool of_write) {
+    const std::uint64_t own =
+        reinterpret_cast<std::uint64_t>(now.site->function->instructions.data() + now.site->source);
+    const std::uint64_t others =
+        other.reader != nullptr ? other.reader->site(s) : std::hash<std::string>{}(other.title());
+    const check::launch_checks::alike which{check::race, "operations", false, own, others, of_write ? 0u : 1u};
+    if (l.checks->count_again(which)) {
+        return;
+    }
+    const check::operation_record& self = l.checks->record();
+    check::finding_access mine;
+    mine.what = self.title() + ", " + access_text(*now.site);
+    mine.where = source_place_of(*l.home, {now.site->function, now.site->source});
+    mine.block = block_index(l, now.of->owner->linear);
+    mine.thread = thread_index(l, thread_of(now.of, now.lane));
+    mine.has_thread = true;
+    check::finding_access theirs;
+    if (other.reader != nullptr) {
+        const std::uint64_t serial = check::time_of(s) >> check::serial_time_bits;
+        theirs = other.reader->describe(s, l.checks->operations()->block_of(other, serial), of_write);
+        theirs.what = other.title() + ", " + theirs.what;
+    } else {
+        theirs.what = other.title() + (of_write ? ", writes it" : ", reads it");
+    }
+    check::finding f = check::order::race_of(self, std::move(mine), other, std::move(theirs));
+    f.address = hexadecimal(now.at);
+    f.allocation = l.checks->owner.describe(now.at);
+    l.checks->add(which, std::move(f));
+}
+
+void meet_host(launch_state& l) {
+    if (l.checks->operations() != nullptr) {
+        l.checks->operations()->meet(l.checks->record(), nullptr);
+    }
+}
+
+} // namespace softgpu::machine

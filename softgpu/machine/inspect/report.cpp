@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/inspect/report.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+#include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/module/source_place.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+check::finding_access described(const launch_state& l, const seen_access& a) {
+    check::finding_access out;
+    out.what = a.what;
+    out.where = source_place_of(l, a.where);
+    out.block = block_index(l, a.block);
+    out.thread = thread_index(l, a.thread);
+    out.has_thread = a.is_one_thread;
+    out.value = a.value;
+    return out;
+}
+
+} // namespace
+
+check::launch_checks::alike alike_of(check::check_set check, const char* kind, bool is_note,
+                                     const instruction_place& first, const instruction_place& second, reach between) {
+    const auto number = [](const instruction_place& p) {
+        return p.function == nullptr ? ~0ull
+                                     : reinterpret_cast<std::uint64_t>(p.function->instructions.data() + p.index);
+    };
+    const auto [least, most] = std::minmax({number(first), number(second)});
+    return {check, kind, is_note, least, most, static_cast<unsigned>(between)};
+}
+
+bool count_again(launch_state& l, check::check_set check, const char* kind, bool is_note,
+                 const instruction_place& first, const instruction_place& second, reach between) {
+    return l.checks->count_again(alike_of(check, kind, is_note, first, second, between));
+}
+
+instruction_place place_of(const warp* w, const instruction* i) {
+    return {frame_of(w->frame)->code->source, i->source};
+}
+
+void report(launch_state& l, seen what, const seen_access& now, const seen_access* before) {
+    check::finding f;
+    f.check = what.check;
+    f.kind = what.kind;
+    f.is_note = what.is_note;
+    f.message = std::move(what.message);
+    f.kernel = demangled(l.kernel_name);
+    f.address = std::move(what.address);
+    f.allocation = std::move(what.allocation);
+    f.accesses.push_back(described(l, now));
+    if (before != nullptr) {
+        f.accesses.push_back(described(l, *before));
+    }
+    l.checks->add(alike_of(what.check, what.kind, what.is_note, now.where,
+                           before != nullptr ? before->where : instruction_place{}, what.between),
+                  std::move(f));
+}
+
+void report_end(warp* w, const instruction* i, const char* kind, std::string message, unsigned lane) {
+    launch_state& l = *w->host->launch;
+    if (l.checks == nullptr) {
+        return;
+    }
+    seen what;
+    what.check = check::memory;
+    what.kind = kind;
+    what.message = std::move(message);
+    report(l, std::move(what), {"the kernel ends here", place_of(w, i), w->owner->linear, thread_of(w, lane), {}});
+}
+
+std::string access_text(const access_site& site) {
+    const char* const verb = site.verb == access_verb::load    ? "read"
+                             : site.verb == access_verb::store ? "write"
+                                                               : "atomic update";
+    const char* const kind = site.verb == access_verb::update              ? ""
+                             : site.strength == check::strength::volatile_ ? "volatile "
+                             : site.strength == check::strength::strong    ? "strong "
+                                                                           : "";
+    return std::string(kind) + verb + " of " + std::to_string(site.bytes) + (site.bytes == 1 ? " byte" : " bytes");
+}
+
+std::string value_text(std::uint64_t bits, unsigned bytes) {
+    char text[64];
+    if (bytes == 4) {
+        const auto narrow = static_cast<std::uint32_t>(bits);
+        const float f = std::bit_cast<float>(narrow);
+        const bool floating = (f > 1e-6f && f < 1e9f) || (f < -1e-6f && f > -1e9f);
+        if (floating) {
+            std::snprintf(text, sizeof(text), "0x%x (%d, as float %g)", narrow, static_cast<std::int32_t>(narrow),
+                          static_cast<double>(f));
+        } else {
+            std::snprintf(text, sizeof(text), "0x%x (%d)", narrow, static_cast<std::int32_t>(narrow));
+        }
+    } else {
+        std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(bits));
+    }
+    return text;
+}
+
+std::uint32_t thread_of(const warp* w, unsigned lane) { return w->index * lanes + lane; }
+
+std::string shared_variable(const launch_state& l, std::uint64_t at) {
+    const std::string* name = nullptr;
+    std::uint64_t begin = 0;
+    for (const auto& [variable, where] : l.of->shared_places) {
+        if (where <= at && (name == nullptr || where >= begin)) {
+            name = &variable->name;
+            begin = where;
+        }
+    }
+    return name == nullptr ? std::string() : "variable " + demangled(*name) + ", byte " + std::to_string(at - begin);
+}
+
+} // namespace softgpu::machine

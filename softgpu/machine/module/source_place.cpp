@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/module/source_place.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "softgpu/machine/module/link_group.hpp"
+#include "softgpu/machine/module/module.hpp"
+
+namespace softgpu::machine {
+
+std::array<std::uint32_t, 3> thread_index(const launch_state& l, std::uint32_t thread) {
+    const extent b = l.request->block;
+    return {thread % b.x, thread / b.x % b.y, thread / b.x / b.y};
+}
+
+std::array<std::uint32_t, 3> block_index(const launch_state& l, std::uint64_t block) {
+    const extent g = l.request->grid;
+    return {static_cast<std::uint32_t>(block % g.x), static_cast<std::uint32_t>(block / g.x % g.y),
+            static_cast<std::uint32_t>(block / g.x / g.y)};
+}
+
+std::string triple(const std::array<std::uint32_t, 3>& index) {
+    return "(" + std::to_string(index[0]) + "," + std::to_string(index[1]) + "," + std::to_string(index[2]) + ")";
+}
+
+namespace {
+
+// The unit of the program that this function stands in.
+const ptx::module& module_of(const module::implementation& home, const ptx::function* f) {
+    for (const module::implementation* const unit : home.linked->units) {
+        const std::vector<ptx::function>& all = unit->parsed->functions;
+        if (std::less_equal<>()(all.data(), f) && std::less<>()(f, all.data() + all.size())) {
+            return *unit->parsed;
+        }
+    }
+    return *home.parsed;
+}
+
+std::string file_name(const ptx::module& home, std::uint32_t number) {
+    for (const ptx::source_file& f : home.files) {
+        if (f.number == number) {
+            return f.name;
+        }
+    }
+    return "file " + std::to_string(number);
+}
+
+} // namespace
+
+check::source_place source_place_of(const launch_state& l, const instruction_place& at) {
+    return source_place_of(*l.home, at);
+}
+
+check::source_place source_place_of(const module::implementation& program, const instruction_place& which) {
+    check::source_place found;
+    if (which.function == nullptr || which.index >= which.function->instructions.size()) {
+        return found;
+    }
+    const ptx::instruction& i = which.function->instructions[which.index];
+    found.ptx_line = static_cast<std::uint32_t>(i.where.line);
+    found.instruction = ptx::print(*which.function, i);
+    const ptx::statement* at = nullptr;
+    for (const ptx::statement& statement : which.function->statements) {
+        if (statement.kind == ptx::statement_kind::location) {
+            at = &statement;
+        } else if (statement.kind == ptx::statement_kind::instruction && statement.index == which.index) {
+            break;
+        }
+    }
+    if (at == nullptr) {
+        return found;
+    }
+    const ptx::module& home = module_of(program, which.function);
+    found.file = file_name(home, at->file);
+    found.line = at->line;
+    // .loc 2 134 1, function_name $L, inlined_at 1 176 28: the call stands there, and may itself be inlined.
+    for (unsigned depth = 0; depth < 16; ++depth) {
+        const std::size_t word = at->text.find("inlined_at");
+        unsigned file = 0;
+        unsigned line = 0;
+        unsigned column = 0;
+        if (word == std::string::npos ||
+            std::sscanf(at->text.c_str() + word, "inlined_at %u %u %u", &file, &line, &column) < 2) {
+            break;
+        }
+        found.called_from.emplace_back(file_name(home, file), line);
+        const auto& all = which.function->statements;
+        const auto call = std::find_if(all.begin(), all.end(), [&](const ptx::statement& other) {
+            return other.kind == ptx::statement_kind::location && other.file == file && other.line == line &&
+                   other.column == column && other.text.find("inlined_at") != std::string::npos;
+        });
+        if (call == all.end() || &*call == at) {
+            break;
+        }
+        at = &*call;
+    }
+    if (found.line == 0) { // of the compiler's making
+        found.file.clear();
+    }
+    return found;
+}
+
+} // namespace softgpu::machine

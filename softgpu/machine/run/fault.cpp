@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// What is said when an instruction cannot be: one line that names kernel, block, thread, and the nearest allocation.
+#include <bit>
+#include <cstdint>
+
+#include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/machine/module/shared_layout.hpp"
+#include "softgpu/machine/module/source_place.hpp"
+#include "softgpu/memory/host_page.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+std::string where(const warp* w, unsigned lane) {
+    const launch_state& l = *w->host->launch;
+    return "kernel " + demangled(l.kernel_name) + ", block " +
+           triple({w->owner->id.x, w->owner->id.y, w->owner->id.z}) + ", thread " +
+           triple(thread_index(l, w->index * lanes + lane));
+}
+
+// The source line of an instruction, where the PTX has it (-lineinfo).
+std::string source_line(const warp* w, const program_code& code, const instruction* i) {
+    const check::source_place at = source_place_of(*w->host->launch, {code.source, i->source});
+    return at.file.empty() ? std::string() : ", " + at.file + ":" + std::to_string(at.line);
+}
+
+// Where in the source that is, and how the kernel came there: the innermost calls.
+std::string call_path(const warp* w, const instruction* i) {
+    constexpr unsigned most = 8;
+    const call_frame* f = frame_of(w->frame);
+    std::string text = source_line(w, *f->code, i);
+    for (unsigned n = 0; f->caller != nullptr; f = f->caller, ++n) {
+        if (n == most) {
+            return text + ", and so on: " + std::to_string(f->depth) + " calls more";
+        }
+        text +=
+            (n == 0 ? ", in " : ", called by ") + demangled(f->code->name) + source_line(w, *f->caller->code, f->from);
+    }
+    return text;
+}
+
+void record(warp* w, fault_kind kind, std::string message) {
+    launch_state& l = *w->host->launch;
+    const std::lock_guard lock(l.fault_mutex);
+    if (!l.first_fault) {
+        l.first_fault = {kind, std::move(message)};
+    }
+    l.stop.store(true, std::memory_order_release);
+}
+
+const char* finding_kind(fault_kind kind) {
+    switch (kind) {
+    case fault_kind::misaligned_address: return "misaligned access";
+    case fault_kind::trap: return "trap";
+    case fault_kind::stack_overflow: return "stack overflow";
+    case fault_kind::unsupported: return "unsupported instruction";
+    default: return "illegal address";
+    }
+}
+
+std::string beside(const launch_state& l, std::uint64_t at) {
+    const auto near = l.memory->nearest(at);
+    if (!near) {
+        return "; nothing is allocated";
+    }
+    if (const char* const what = memory::far_place(*l.memory, *near, at)) {
+        return std::string("; it is ") + what;
+    }
+    const std::uint64_t end = near->base + near->bytes;
+    const bool array = near->kind == memory::allocation_kind::array;
+    const std::string what = array                ? "the nearest, " + near->name + ","
+                             : near->name.empty() ? "the nearest allocation"
+                                                  : "the nearest, variable " + near->name + ",";
+    const std::string extent_text = " of " + std::to_string(near->bytes) + " bytes at " + hexadecimal(near->base);
+    if (at >= end) {
+        return "; " + what + extent_text + " ends " + std::to_string(at - end) + " bytes before";
+    }
+    if (at < near->base) {
+        return "; " + what + extent_text + " begins " + std::to_string(near->base - at) + " bytes behind";
+    }
+    return "; it begins in " + what + extent_text + " and runs over its end";
+}
+
+} // namespace
+
+bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes) {
+    const launch_state& l = *host->launch;
+    auto found = l.memory->find(at, bytes);
+    if (l.checks != nullptr && l.checks->operations() != nullptr) {
+        if (!found) {
+            // What is freed in an order that is not this launch's is still there, for the checks to say so.
+            found = l.memory->find_released(at);
+            if (!found || !found->contains(at, bytes) ||
+                !l.checks->operations()->may_touch_freed(l.checks->record(), found->serial)) {
+                return false;
+            }
+        }
+        l.checks->touch(found->serial);
+    }
+    if (!found) {
+        return false;
+    }
+    host->known[host->known_next] = {found->base, found->bytes};
+    host->known_next = (host->known_next + 1) % static_cast<unsigned>(host->known.size());
+    return true;
+}
+
+const instruction* raise(warp* w, const instruction* i, fault_kind kind, const char* what, lane_mask by) {
+    const program_code& code = *frame_of(w->frame)->code;
+    std::string text = what;
+    if (kind == fault_kind::unsupported) {
+        text += ": " + ptx::print(*code.source, code.source->instructions[i->source]);
+    }
+    return raise_text(w, i, kind, text, static_cast<unsigned>(std::countr_zero(by)));
+}
+
+const instruction* raise_text(warp* w, const instruction* i, fault_kind kind, const std::string& what, unsigned lane) {
+    const launch_state& l = *w->host->launch;
+    if (l.checks != nullptr && !l.checks->has_found(invalid_free)) {
+        report_end(w, i, finding_kind(kind), what, lane);
+    }
+    record(w, kind, where(w, lane) + ": " + what + call_path(w, i));
+    return nullptr;
+}
+
+const instruction* raise_verbatim(warp* w, fault_kind kind, std::string message) {
+    record(w, kind, std::move(message));
+    return nullptr;
+}
+
+const instruction* raise_access(warp* w, const instruction* i, const char* verb, const char* space, std::uint64_t at,
+                                std::uint32_t bytes, bool misaligned, unsigned lane) {
+    const launch_state& l = *w->host->launch;
+    std::string text = std::string("cannot ") + verb + " " + std::to_string(bytes) +
+                       (bytes == 1 ? " byte of " : " bytes of ") + space + " memory at " + hexadecimal(at);
+    if (misaligned) {
+        text += ": misaligned";
+    } else if (std::string_view(space) == "global") {
+        const auto freed = l.memory->find_released(at);
+        text += freed ? ": freed; it was in the allocation of " + std::to_string(freed->bytes) + " bytes at " +
+                            hexadecimal(freed->base)
+                      : ": out of bounds" + beside(l, at);
+    } else if (std::string_view(space) == "shared") {
+        text += ": out of bounds; the block has " + std::to_string(shared_layout_of(*l.of, *l.request).own) + " bytes";
+    } else {
+        text += ": out of bounds; the thread has " + std::to_string(l.local_bytes) + " bytes";
+    }
+    if (l.checks != nullptr) { // whichever are on: it ends the kernel
+        const bool global = std::string_view(space) == "global";
+        const bool freed = global && !misaligned && l.memory->find_released(at).has_value();
+        seen what;
+        what.check = check::memory;
+        what.kind = misaligned ? "misaligned access" : freed ? "use after free" : "out of bounds";
+        what.message = text;
+        what.address = global ? hexadecimal(at) : std::string(space) + " memory + " + std::to_string(at);
+        if (global) {
+            what.allocation = l.checks->owner.describe(at);
+        }
+        report(*w->host->launch, std::move(what),
+               {std::string(verb) + " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"),
+                place_of(w, i),
+                w->owner->linear,
+                thread_of(w, lane),
+                {}});
+    }
+    record(w, misaligned ? fault_kind::misaligned_address : fault_kind::illegal_address,
+           where(w, lane) + ": " + text + call_path(w, i));
+    return nullptr;
+}
+
+} // namespace softgpu::machine

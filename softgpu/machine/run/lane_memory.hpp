@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Memory as one thread sees it through a generic address: for builtins, which do not care about speed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "softgpu/machine/state/launch_state.hpp"
+
+namespace softgpu::machine {
+
+class lane_memory {
+public:
+    // Faults are raised in the name of instruction `i`.
+    lane_memory(warp* w, const instruction* i, unsigned lane) : w_(w), i_(i), lane_(lane) {}
+
+    // nullptr: a fault was raised.
+    [[nodiscard]] const std::byte* read(std::uint64_t at, std::uint64_t bytes) { return reach(at, bytes, "read"); }
+    [[nodiscard]] std::byte* write(std::uint64_t at, std::uint64_t bytes) { return reach(at, bytes, "write"); }
+    // Up to its zero, which is not part of it. Nothing: a fault was raised.
+    [[nodiscard]] std::optional<std::string> text(std::uint64_t at);
+
+private:
+    std::byte* reach(std::uint64_t at, std::uint64_t bytes, const char* verb);
+
+    warp* w_;
+    const instruction* i_;
+    unsigned lane_;
+};
+
+} // namespace softgpu::machine

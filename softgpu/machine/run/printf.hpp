@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// printf of a kernel. Source: CUDA C++ Programming Guide, "Formatted Output".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "softgpu/machine/run/lane_memory.hpp"
+
+namespace softgpu::machine {
+
+// Adds to `out` what the format at `format` makes of the arguments that stand one behind the other, each on a multiple of
+// its size, from `arguments` on. The number of arguments; -1 where there is no format; nothing: a fault was raised.
+[[nodiscard]] std::optional<int> print_of_lane(lane_memory& memory, std::uint64_t format, std::uint64_t arguments,
+                                               std::string& out);
+
+} // namespace softgpu::machine

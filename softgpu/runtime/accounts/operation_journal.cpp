@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/accounts/operation_journal.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "softgpu/observe/timeline_trace.hpp"
+#include "softgpu/runtime/core/stream.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// What copies of pinned memory reach over PCI Express 5.0, 4.0 and 3.0 with 16 lanes.
+double link_bytes_per_s(const card& c) { return c.major >= 9 ? 55e9 : c.major == 8 ? 25e9 : 12e9; }
+
+observe::timeline_machine machine_of(const card& c) {
+    observe::timeline_machine m;
+    m.copy_engines = c.async_engines > 1 ? 2 : 1;
+    m.pinned_bytes_per_s = link_bytes_per_s(c);
+    m.pageable_bytes_per_s = std::min(m.pageable_bytes_per_s, m.pinned_bytes_per_s / 2);
+    m.multiprocessors = static_cast<unsigned>(c.multiprocessors);
+    m.warp_instructions_per_s = 4.0 * c.clock_khz * 1e3; // four schedulers, one instruction per clock each
+    m.memory_bytes_per_s = 2.0 * c.memory_clock_khz * 1e3 * c.memory_bus_bits / 8;
+    m.name = "model of " + std::string(c.name) + ": a compute engine, " + std::to_string(m.copy_engines) +
+             (m.copy_engines == 1 ? " copy engine, " : " copy engines, ") +
+             std::to_string(static_cast<int>(m.pinned_bytes_per_s / 1e9)) + " GB/s each way, " +
+             std::to_string(static_cast<int>(m.pageable_bytes_per_s / 1e9)) + " GB/s for pageable memory";
+    return m;
+}
+
+// Never destroyed: kernels may still run while the process ends.
+struct all_journals {
+    std::mutex mutex;
+    std::vector<operation_journal*> list;
+    std::atomic<unsigned> count{0};
+};
+
+all_journals& all() {
+    static all_journals& only = *new all_journals;
+    return only;
+}
+
+} // namespace
+
+operation_journal::operation_journal(observe::operation_log& to) : log_(to) {
+    {
+        const std::lock_guard lock(all().mutex);
+        all().list.push_back(this);
+        ++all().count;
+    }
+    executor::instance().add_observer(*this);
+}
+
+operation_journal::~operation_journal() {
+    executor::instance().remove_observer(*this);
+    const std::lock_guard lock(all().mutex);
+    std::erase(all().list, this);
+    --all().count;
+}
+
+bool operation_journal::any() noexcept { return all().count != 0; }
+
+std::uint32_t operation_journal::this_thread() {
+    const auto next = static_cast<std::uint32_t>(threads_.size());
+    return threads_.emplace(std::this_thread::get_id(), next).first->second;
+}
+
+std::string operation_journal::name_of_stream(std::uint64_t id) {
+    if (id == legacy_stream_id) {
+        return "default stream";
+    }
+    if (id == per_thread_stream_id) {
+        return "default stream of thread " + std::to_string(this_thread());
+    }
+    const std::size_t next = streams_.size() + 1;
+    return streams_.emplace(id, "stream " + std::to_string(next)).first->second;
+}
+
+void operation_journal::issued(operation& what, std::span<const operation_pointer> after) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t place = log_.operations.size();
+    observe::operation_record& record = log_.operations.emplace_back();
+    record.priority = what.priority;
+    for (const operation_pointer& o : after) {
+        if (const auto at = o == nullptr ? places_.end() : places_.find(o->id); at != places_.end()) {
+            record.after.push_back(at->second.place);
+        }
+    }
+    places_.emplace(what.id, place_and_stream{place, what.stream});
+    log_.host.push_back({observe::host_step::sort::issues, this_thread(), place});
+}
+
+// Also called when a host function begins: that is no wait of a program's thread.
+void operation_journal::host_waited(const operation& what) {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = places_.find(what.id); what.at == operation::stage::done && at != places_.end()) {
+        log_.host.push_back({observe::host_step::sort::waits, this_thread(), at->second.place});
+    }
+}
+
+void operation_journal::host_waited_for_all() {
+    const std::lock_guard lock(mutex_);
+    log_.host.push_back({observe::host_step::sort::waits_for_all, this_thread(), log_.operations.size()});
+}
+
+void operation_journal::describe(const operation& what, const operation_description& as) {
+    const std::lock_guard every(all().mutex);
+    for (operation_journal* const j : all().list) {
+        const std::lock_guard lock(j->mutex_);
+        const auto at = j->places_.find(what.id);
+        if (at == j->places_.end()) {
+            continue;
+        }
+        observe::operation_record& record = j->log_.operations[at->second.place];
+        record.stream = j->name_of_stream(at->second.stream);
+        record.on = as.on;
+        record.name = as.name;
+        record.bytes = as.bytes;
+        record.pageable = as.pageable;
+        record.staged = as.staged;
+        if (as.launch != 0) {
+            j->of_launches_[as.launch] = at->second.place;
+        }
+    }
+}
+
+void operation_journal::launched(std::uint64_t launch, const observe::launch_record& record) {
+    if (!any()) {
+        return;
+    }
+    const std::lock_guard every(all().mutex);
+    for (operation_journal* const j : all().list) {
+        const std::lock_guard lock(j->mutex_);
+        j->costs_[launch] = {std::uint64_t{record.grid[0]} * record.grid[1] * record.grid[2],
+                             record.total.warp_instructions, record.total.global_bytes_moved()};
+    }
+}
+
+void operation_journal::add_costs(observe::operation_log& to) const {
+    for (const auto& [launch, place] : of_launches_) {
+        if (const auto at = costs_.find(launch); at != costs_.end()) {
+            to.operations[place].blocks = at->second.blocks;
+            to.operations[place].warp_instructions = at->second.warp_instructions;
+            to.operations[place].memory_bytes = at->second.memory_bytes;
+        }
+    }
+}
+
+observe::operation_log operation_journal::so_far() {
+    const std::lock_guard lock(mutex_);
+    observe::operation_log copy = log_;
+    add_costs(copy);
+    return copy;
+}
+
+void operation_journal::complete() {
+    const std::lock_guard lock(mutex_);
+    add_costs(log_);
+}
+
+namespace {
+
+// The journals of the whole program and of softgpu_record_operations.
+struct open_journals {
+    std::mutex mutex;
+    observe::operation_log log;
+    std::unique_ptr<operation_journal> whole;
+    std::unique_ptr<operation_journal> recording;
+};
+
+open_journals& opened() {
+    static open_journals& only = *new open_journals;
+    return only;
+}
+
+} // namespace
+
+void timeline_file::begin(const settings& options) {
+    const std::lock_guard lock(opened().mutex);
+    if (!options.timeline_path.empty() && opened().whole == nullptr) {
+        opened().whole = std::make_unique<operation_journal>(opened().log);
+    }
+}
+
+void timeline_file::write(const settings& options, bool finished) {
+    const std::lock_guard lock(opened().mutex);
+    const observe::operation_log log = opened().whole == nullptr ? observe::operation_log{} : opened().whole->so_far();
+    const observe::timeline modelled = observe::model_of(log, machine_of(*options.device));
+    const observe::traced one{std::string(options.device->name), &modelled};
+    observe::write_trace(options.timeline_path, {&one, 1}, finished);
+}
+
+void record_operations(observe::operation_log* to) {
+    const std::lock_guard lock(opened().mutex);
+    if (opened().recording != nullptr) {
+        opened().recording->complete();
+        opened().recording = nullptr;
+    }
+    if (to != nullptr) {
+        opened().recording = std::make_unique<operation_journal>(*to);
+    }
+}
+
+} // namespace softgpu::runtime

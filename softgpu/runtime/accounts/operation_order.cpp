@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/accounts/operation_order.hpp"
+
+#include <atomic>
+#include <utility>
+
+#include "softgpu/runtime/accounts/current_checks.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/stream.hpp"
+
+namespace softgpu::runtime::checking {
+namespace {
+
+using sort = check::operation_record::sort;
+
+std::atomic<std::uint64_t> observers{0};
+
+constexpr std::size_t most_rows = 1u << 20; // of a copy with gaps; longer ones are not checked
+
+std::string name_of_stream(std::uint64_t id) {
+    return id == legacy_stream_id       ? "default stream"
+           : id == per_thread_stream_id ? "a thread's default stream"
+                                        : "stream " + std::to_string(id);
+}
+
+check::order* current_order() {
+    check::session* const s = current();
+    return s == nullptr ? nullptr : s->operations();
+}
+
+std::uint64_t allocation_of(const memory::device_memory& memory, const void* at) {
+    const auto address = reinterpret_cast<memory::address>(at);
+    if (const auto found = memory.find(address)) {
+        return found->serial;
+    }
+    const auto gone = memory.find_released(address);
+    return gone ? gone->serial : 0;
+}
+
+void carry_out(sort what, std::string name, std::vector<check::touched_range> ranges) noexcept {
+    report_exceptions("the checks", [&] {
+        check::order* const order = current_order();
+        check::operation_note note = current_note();
+        if (order != nullptr && note.when != nullptr && !ranges.empty()) {
+            order->carry_out(what, std::move(note), std::move(name), std::move(ranges));
+        }
+    });
+}
+
+void in_order(sort what, memory::device_memory& memory, memory::address base, const char* call) noexcept {
+    if (current_order() == nullptr) {
+        return;
+    }
+    if (const auto found = memory.find(base)) {
+        carry_out(what, std::string(call) + " of " + std::to_string(found->bytes) + " bytes",
+                  {{found->base, found->base + found->bytes, found->serial, true}});
+    }
+}
+
+} // namespace
+
+order_observer::order_observer(check::order& order) : order_(order), number_(++observers) {
+    executor::instance().add_observer(*this);
+}
+
+order_observer::~order_observer() { executor::instance().remove_observer(*this); }
+
+void order_observer::issued(operation& what, std::span<const operation_pointer> after) {
+    std::vector<const check::moment*> moments;
+    for (const operation_pointer& o : after) {
+        if (o != nullptr && has_seen(*o)) {
+            moments.push_back(o->moment.get());
+        }
+    }
+    what.moment = order_.issue(moments);
+    what.observed_by = number_;
+}
+
+void order_observer::finished(const operation& what) {
+    if (has_seen(what)) {
+        order_.finished(*what.moment);
+    }
+}
+
+void order_observer::host_waited(const operation& what) {
+    if (has_seen(what)) {
+        order_.host_waited(*what.moment);
+    }
+}
+
+void order_observer::host_waited_for_all() { order_.host_waited_for_all(); }
+
+bool checks_order() noexcept { return current_order() != nullptr; }
+
+check::operation_note current_note() {
+    const operation* const now = current_operation();
+    return now == nullptr ? check::operation_note{}
+                          : check::operation_note{now->moment, now->id, name_of_stream(now->stream)};
+}
+
+void transferred(std::string name, std::vector<check::touched_range> ranges) noexcept {
+    carry_out(sort::transfer, std::move(name), std::move(ranges));
+}
+
+void allocated_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept {
+    in_order(sort::allocation, memory, base, call);
+}
+
+void freed_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept {
+    in_order(sort::release, memory, base, call);
+}
+
+void add_rows(std::vector<check::touched_range>& ranges, const memory::device_memory& memory, const void* base,
+              std::size_t pitch, std::size_t slice_rows, std::size_t width, std::size_t height, std::size_t depth,
+              bool writes) {
+    const auto at = reinterpret_cast<std::uint64_t>(base);
+    const std::uint64_t allocation = allocation_of(memory, base);
+    const bool gapless = (pitch == width || height == 1) && (depth == 1 || slice_rows == height);
+    if (gapless) {
+        ranges.push_back({at, at + width * height * depth, allocation, writes});
+        return;
+    }
+    if (height * depth > most_rows) {
+        return;
+    }
+    for (std::size_t z = 0; z < depth; ++z) {
+        for (std::size_t y = 0; y < height; ++y) {
+            const std::uint64_t row = at + (z * slice_rows + y) * pitch;
+            ranges.push_back({row, row + width, allocation, writes});
+        }
+    }
+}
+
+void discard_order() noexcept {
+    if (check::order* const order = current_order()) {
+        order->forget_all();
+    }
+}
+
+} // namespace softgpu::runtime::checking

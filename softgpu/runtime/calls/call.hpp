@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The frame of every CUDA call. The body throws what goes wrong; call() returns it as CUDA's error code and stores it as the
+// thread's last error.
+//
+//     error cudaFoo(int* out) {
+//         return call([&](context& gpu, locked& lock) {
+//             require(out != nullptr);   // first the arguments, as on a GPU
+//             gpu.require_usable();      // then the sticky error of an earlier kernel
+//             *out = ...;
+//         });
+//     }
+#pragma once
+
+#include <type_traits>
+
+#include "softgpu/runtime/calls/current_context.hpp"
+#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+
+namespace softgpu::runtime {
+
+// Stores the error that the exception being handled stands for as the thread's last error, and returns it. Prints one line
+// on stderr if the exception has a message.
+error remember_current_exception() noexcept;
+// The thread's last error, which stays.
+[[nodiscard]] error last_error() noexcept;
+
+// Runs body(), or body(context&, locked&) with the context's lock held.
+template <class Body>
+error call(Body&& body) noexcept {
+    try {
+        if constexpr (std::is_invocable_v<Body&>) {
+            body();
+        } else {
+            context& gpu = current_context();
+            locked lock(gpu.mutex());
+            body(gpu, lock);
+        }
+        return error::success;
+    } catch (...) {
+        return remember_current_exception();
+    }
+}
+
+} // namespace softgpu::runtime

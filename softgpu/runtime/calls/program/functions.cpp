@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Attributes of kernels.
+#include <algorithm>
+#include <cstdint>
+
+#include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/cards/occupancy.hpp"
+#include "softgpu/runtime/program/registry.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+constexpr int most_threads = 1024;
+
+void set_attribute(context& gpu, function& f, function_attribute which, int value) {
+    switch (which) {
+    case function_attribute::max_dynamic_shared_bytes: {
+        const kernel_image& image = registry::instance().load(f, gpu);
+        const auto limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin);
+        require(value >= 0 && image.facts->static_shared_bytes <= limit &&
+                static_cast<std::uint32_t>(value) <= limit - image.facts->static_shared_bytes);
+        f.max_dynamic_shared = value;
+        return;
+    }
+    case function_attribute::preferred_shared_carveout:
+        require(value >= -1 && value <= 100);
+        f.preferred_carveout = value;
+        return;
+    case function_attribute::cluster_dimensions_must_be_set:
+    case function_attribute::required_cluster_width:
+    case function_attribute::required_cluster_height:
+    case function_attribute::required_cluster_depth:
+    case function_attribute::non_portable_cluster_size_allowed:
+    case function_attribute::cluster_scheduling_policy:
+        fail(error::not_supported, "cudaFuncSetAttribute for " + f.name + ": thread block clusters are not supported");
+    }
+    fail(error::invalid_value);
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+error cudaFuncGetAttributes(function_attributes* out, const void* kernel) {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr);
+        gpu.require_usable();
+        function& f = function_of(kernel);
+        const machine::kernel_facts& facts = *registry::instance().load(f, gpu).facts;
+        *out = {};
+        out->shared_bytes = facts.static_shared_bytes;
+        out->constant_bytes = facts.constant_bytes;
+        out->local_bytes = facts.local_bytes;
+        out->max_threads_per_block =
+            facts.maxntid == 0 ? most_threads : std::min(static_cast<int>(facts.maxntid), most_threads);
+        out->registers = static_cast<int>(registers_of(gpu.device(), facts));
+        out->ptx_version = static_cast<int>(facts.ptx_target);
+        out->binary_version = static_cast<int>(gpu.device().compute_capability());
+        out->max_dynamic_shared_bytes = static_cast<int>(max_dynamic_shared(gpu.device(), facts, f.max_dynamic_shared));
+        out->preferred_shared_carveout = f.preferred_carveout;
+    });
+}
+
+error cudaFuncSetAttribute(const void* kernel, function_attribute which, int value) {
+    return call([&](context& gpu, locked&) {
+        gpu.require_usable();
+        set_attribute(gpu, function_of(kernel), which, value);
+    });
+}
+
+error cudaKernelSetAttributeForDevice(const void* kernel, function_attribute which, int value, int device) {
+    return call([&](context& gpu, locked&) {
+        require(device == 0, error::invalid_device);
+        gpu.require_usable();
+        set_attribute(gpu, function_of(kernel), which, value);
+    });
+}
+
+error cudaFuncSetCacheConfig(const void* kernel, cache_preference preference) {
+    return call([&](context& gpu, locked&) {
+        gpu.require_usable();
+        function& f = function_of(kernel);
+        require(preference >= cache_preference::none && preference <= cache_preference::equal);
+        f.cache = preference;
+    });
+}
+
+error cudaFuncSetSharedMemConfig(const void* kernel, bank_width width) {
+    return call([&](context& gpu, locked&) {
+        gpu.require_usable();
+        function_of(kernel);
+        require(width >= bank_width::automatic && width <= bank_width::eight_bytes);
+    });
+}
+
+error cudaFuncGetName(const char** name, const void* kernel) {
+    return call([&](context& gpu, locked&) {
+        require(name != nullptr);
+        gpu.require_usable();
+        *name = function_of(kernel).name.c_str();
+    });
+}
+
+error cudaFuncGetParamInfo(const void* kernel, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+    return call([&](context& gpu, locked&) {
+        require(offset != nullptr);
+        gpu.require_usable();
+        const machine::kernel_facts& facts = *registry::instance().load(function_of(kernel), gpu).facts;
+        require(index < facts.parameter_offsets.size());
+        *offset = facts.parameter_offsets[index];
+        if (bytes != nullptr) {
+            *bytes = facts.parameter_sizes[index];
+        }
+    });
+}
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

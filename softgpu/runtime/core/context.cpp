@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/core/context.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/executor.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+
+namespace softgpu::runtime {
+
+context::context(settings s, context_hooks hooks) : settings_(std::move(s)), hooks_(std::move(hooks)) {
+    create_state();
+    executor::instance().choose_schedule(settings_.seed);
+}
+
+void context::create_state() {
+    state_ = std::make_unique<device_state>(settings_);
+    state_->checks = hooks_.begin_checks(settings_, state_->memory);
+}
+
+void context::set_sticky_error(error e) noexcept {
+    error none = error::success;
+    sticky_error_.compare_exchange_strong(none, e);
+}
+
+void context::require_usable() const {
+    if (reported_) {
+        fail(sticky_error_);
+    }
+}
+
+void context::finish_synchronization(locked& lock) {
+    lock.unlock();
+    hooks_.deliver(settings_);
+    lock.lock();
+    reported_ = has_failed();
+    require_usable();
+}
+
+void context::synchronize(locked& lock) {
+    lock.unlock();
+    executor::instance().wait_for_all();
+    lock.lock();
+    finish_synchronization(lock);
+}
+
+void context::wait(locked& lock, const operation_pointer& what) {
+    if (what != nullptr) {
+        lock.unlock();
+        executor::instance().wait(what);
+        lock.lock();
+    }
+    finish_synchronization(lock);
+}
+
+void context::wait_until_idle(locked& lock) {
+    do {
+        lock.unlock();
+        executor::instance().wait_for_all();
+        hooks_.deliver(settings_);
+        lock.lock();
+    } while (!executor::instance().wait_for_all(std::chrono::milliseconds(0)));
+}
+
+operation_pointer context::issue(stream& on, operation_kind kind, std::function<void()> work,
+                                 const operation_pointer& also, bool caller_waits) {
+    require_not_capturing(streams(), on);
+    std::vector<operation_pointer> first = streams().before(on);
+    first.push_back(also);
+    on.last = issue_after(first, kind, std::move(work), on.priority, on.id, caller_waits);
+    streams().appended(on);
+    return on.last;
+}
+
+operation_pointer context::issue_after(std::span<const operation_pointer> before, operation_kind kind,
+                                       std::function<void()> work, int priority, std::uint64_t stream,
+                                       bool caller_waits) {
+    auto made = std::make_shared<operation>();
+    made->kind = kind;
+    made->priority = priority;
+    made->stream = stream;
+    if (kind == operation_kind::device) {
+        made->run = [this, work = std::move(work)] {
+            if (!has_failed()) {
+                work();
+            }
+        };
+    } else {
+        made->run = std::move(work);
+    }
+    executor::instance().issue(made, before, caller_waits);
+    return made;
+}
+
+operation_pointer context::tail(stream& on) {
+    require_not_capturing(streams(), on);
+    return &on == &streams().legacy() ? mark(on) : on.last;
+}
+
+void context::change_settings(settings s, bool begin_checks) {
+    const bool other_schedule = s.seed != settings_.seed || s.seed_from != settings_.seed_from;
+    settings_ = std::move(s);
+    if (other_schedule) {
+        executor::instance().choose_schedule(settings_.seed);
+    }
+    if (begin_checks) {
+        state_->checks.reset(); // first, because there is one session at a time
+        state_->checks = hooks_.begin_checks(settings_, state_->memory);
+        if (state_->checks != nullptr) {
+            state_->checks->take_over();
+        }
+    }
+}
+
+void context::reset(locked& lock) {
+    lock.unlock();
+    executor::instance().wait_for_all();
+    hooks_.deliver(settings_);
+    lock.lock();
+    hooks_.before_reset(*this);
+    state_.reset();
+    create_state();
+    sticky_error_ = error::success;
+    reported_ = false;
+    hooks_.after_reset(*this);
+}
+
+event& context::checked(event* e) const {
+    require(state_->events.find(e) != state_->events.end(), error::invalid_resource_handle);
+    return *e;
+}
+
+} // namespace softgpu::runtime

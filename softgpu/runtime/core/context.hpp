@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The device as the program uses it: its memory, its streams and events, the order of work, and the sticky error that a
+// failed kernel leaves. There is one context per process (calls/current_context.hpp).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "softgpu/check/session.hpp"
+#include "softgpu/memory/device_memory.hpp"
+#include "softgpu/runtime/abi/error.hpp"
+#include "softgpu/runtime/abi/launch.hpp"
+#include "softgpu/runtime/core/device_part.hpp"
+#include "softgpu/runtime/core/event.hpp"
+#include "softgpu/runtime/core/handle_set.hpp"
+#include "softgpu/runtime/core/settings.hpp"
+#include "softgpu/runtime/core/stream_table.hpp"
+
+namespace softgpu::runtime {
+
+using locked = std::unique_lock<std::mutex>;
+
+class context;
+
+// What the accounts and the program's code do in the life of a context.
+struct context_hooks {
+    // Creates the checks of a device memory; nullptr: none are on.
+    std::function<std::unique_ptr<check::session>(const settings&, memory::device_memory&)> begin_checks;
+    // A call has synchronised: launch records and printed text go to the program. Called without the context's lock.
+    std::function<void(const settings&)> deliver;
+    // cudaDeviceReset, after all work is finished: before the device's memory goes, and when there is a new one.
+    std::function<void(context&)> before_reset;
+    std::function<void(context&)> after_reset;
+};
+
+// Everything that cudaDeviceReset discards.
+struct device_state {
+    explicit device_state(const settings& options) : memory(options.device->memory_bytes) {}
+
+    memory::device_memory memory;
+    std::unique_ptr<check::session> checks; // nullptr: none
+    stream_table streams;
+    handle_set<event> events;
+    std::map<limit, std::uint64_t> limits; // that cudaDeviceSetLimit has set
+    cache_preference cache = cache_preference::none;
+    unsigned flags = 8; // cudaDeviceMapHost, always on
+    device_parts parts{memory};
+};
+
+class context {
+public:
+    context(settings s, context_hooks hooks);
+
+    [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+    [[nodiscard]] const settings& options() const noexcept { return settings_; }
+    [[nodiscard]] const card& device() const noexcept { return *settings_.device; }
+    [[nodiscard]] device_state& state() noexcept { return *state_; }
+    [[nodiscard]] memory::device_memory& memory() noexcept { return state_->memory; }
+    [[nodiscard]] stream_table& streams() noexcept { return state_->streams; }
+    // A subsystem's objects of this device memory.
+    template <class Part>
+    [[nodiscard]] Part& part() {
+        return state_->parts.get<Part>();
+    }
+
+    // The sticky error: a failed kernel sets it, a synchronising call reports it, and from then on every call that uses the
+    // device fails with it, until reset(). Only the first one is kept.
+    void set_sticky_error(error e) noexcept;
+    [[nodiscard]] error sticky_error() const noexcept { return sticky_error_.load(); }
+    [[nodiscard]] bool has_failed() const noexcept { return sticky_error() != error::success; }
+    // Throws the sticky error if it has been reported.
+    void require_usable() const;
+
+    // Ends every synchronising call, after its wait: delivers records and printed text, then reports, that is throws, the
+    // sticky error. Unlocks meanwhile.
+    void finish_synchronization(locked& lock);
+    // Waits for all work issued so far, then finish_synchronization().
+    void synchronize(locked& lock);
+    // Waits for one operation (nullptr: none), then finish_synchronization().
+    void wait(locked& lock, const operation_pointer& what);
+    // Waits until nothing runs and no other thread can issue work; the lock keeps it so.
+    void wait_until_idle(locked& lock);
+
+    // Puts an operation at a stream's end; it also comes after `also`. Device work is skipped once a kernel has failed; host
+    // functions test that themselves. `work` must not throw. Throws if the stream is capturing (core/capture_rules.hpp).
+    operation_pointer issue(stream& on, operation_kind kind, std::function<void()> work,
+                            const operation_pointer& also = nullptr, bool caller_waits = false);
+    // The same after these operations, independent of streams. `stream` is its id for reports.
+    operation_pointer issue_after(std::span<const operation_pointer> before, operation_kind kind,
+                                  std::function<void()> work, int priority, std::uint64_t stream,
+                                  bool caller_waits = false);
+    operation_pointer mark(stream& on, const operation_pointer& also = nullptr) {
+        return issue(on, operation_kind::mark, nullptr, also);
+    }
+    // An operation that is finished when all work of a stream is; for the legacy default stream also the work of the streams
+    // that it waits for. nullptr: there was no work.
+    [[nodiscard]] operation_pointer tail(stream& on);
+
+    // Applies another schedule, while idle. begin_checks: the checks begin anew as well, and allocated memory counts as
+    // written.
+    void change_settings(settings s, bool begin_checks);
+    // cudaDeviceReset: waits for all work and starts with empty memory. Registered kernels and variables stay.
+    void reset(locked& lock);
+
+    // Look handles up; throw invalid_resource_handle for unknown ones.
+    stream& checked(stream* s) { return streams().find(s); }
+    event& checked(event* e) const;
+    [[nodiscard]] std::uint64_t next_id() noexcept { return ++last_id_; }
+
+private:
+    void create_state();
+
+    settings settings_;
+    context_hooks hooks_;
+    std::mutex mutex_;
+    std::unique_ptr<device_state> state_;
+    std::atomic<error> sticky_error_{error::success};
+    std::atomic<bool> reported_{false}; // the sticky error
+    std::uint64_t last_id_ = per_thread_stream_id;
+};
+
+} // namespace softgpu::runtime

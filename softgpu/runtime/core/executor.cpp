@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/core/executor.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <pthread.h>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "softgpu/runtime/core/failure.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+using stage = operation::stage;
+
+constexpr unsigned most_threads = 512;
+constexpr unsigned search_limit = 32; // operations that a waiting thread examines for one that it can run
+
+thread_local bool inside_host_function = false;
+thread_local const operation* running_operation = nullptr;
+
+} // namespace
+
+const operation* current_operation() noexcept { return running_operation; }
+
+executor& executor::instance() {
+    static executor& only = *new executor;
+    return only;
+}
+
+executor::executor() : parallel_(std::max(1u, std::thread::hardware_concurrency())) {
+    // A forked child has none of its parent's threads: the operations under way are finished for it.
+    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+                   [] { instance().abandon_in_child(); });
+}
+
+void executor::abandon_in_child() noexcept {
+    new (&mutex_) std::mutex;
+    new (&wake_) std::condition_variable;
+    new (&done_) std::condition_variable;
+    for (const operation_pointer& o : unfinished_) {
+        o->at = stage::done;
+        o->before.clear();
+        o->after.clear();
+        o->waiting_threads = 0;
+    }
+    unfinished_.clear();
+    ready_.clear();
+    drawn_.clear();
+    threads_ = idle_ = running_ = waiting_ = 0;
+}
+
+void executor::choose_schedule(std::optional<std::uint64_t> seed) {
+    const guard lock(mutex_);
+    adversarial_ = seed.has_value();
+    random_.seed(seed.value_or(0));
+}
+
+void executor::add_observer(operation_observer& observer) {
+    const guard lock(mutex_);
+    observers_.push_back(&observer);
+}
+
+void executor::remove_observer(operation_observer& observer) {
+    const guard lock(mutex_);
+    std::erase(observers_, &observer);
+}
+
+void executor::issue(const operation_pointer& what, std::span<const operation_pointer> before, bool caller_waits) {
+    const guard lock(mutex_);
+    what->id = ++last_id_;
+    what->at = stage::waiting;
+    for (const operation_pointer& b : before) {
+        if (b != nullptr && b->at != stage::done) {
+            b->after.push_back(what);
+            what->before.push_back(b);
+            ++what->pending;
+        }
+    }
+    for (operation_observer* const observer : observers_) {
+        observer->issued(*what, before);
+    }
+    what->place = unfinished_.insert(unfinished_.end(), what);
+    if (what->pending == 0) {
+        make_ready(what);
+        if (!caller_waits || what->kind == operation_kind::host) {
+            wake_for_ready();
+        }
+    }
+}
+
+void executor::make_ready(const operation_pointer& what) {
+    if (what->kind == operation_kind::mark) {
+        complete(what);
+        return;
+    }
+    what->at = stage::ready;
+    what->ready_since = clock::now();
+    // The list is short: at most one operation per stream.
+    const auto at = std::upper_bound(ready_.begin(), ready_.end(), what,
+                                     [](const auto& a, const auto& b) { return a->priority < b->priority; });
+    ready_.insert(at, what);
+}
+
+// Iterates from mark to mark instead of recursing, because a stream may hold many marks.
+void executor::complete(const operation_pointer& what) {
+    const auto now = clock::now();
+    bool awaited = false;
+    std::vector<operation_pointer> over{what};
+    while (!over.empty()) {
+        const operation_pointer o = std::move(over.back());
+        over.pop_back();
+        o->at = stage::done;
+        for (operation_observer* const observer : observers_) {
+            observer->finished(*o);
+        }
+        o->finished = now;
+        o->run = nullptr;
+        o->before.clear();
+        awaited = awaited || o->waiting_threads != 0;
+        unfinished_.erase(o->place);
+        for (const operation_pointer& next : o->after) {
+            if (--next->pending == 0) {
+                if (next->kind == operation_kind::mark) {
+                    over.push_back(next);
+                } else {
+                    make_ready(next);
+                }
+            }
+        }
+        o->after.clear();
+    }
+    moved_ = now;
+    if (awaited || adversarial_) { // in the adversarial schedule any waiting thread may draw the next operation
+        done_.notify_all();
+    }
+}
+
+// To be called by a thread that leaves ready operations to others.
+void executor::wake_for_ready() {
+    if (ready_.empty()) {
+        return;
+    }
+    wake_thread();
+}
+
+void executor::wake_thread() {
+    if (idle_ != 0) {
+        wake_.notify_one();
+    } else if (threads_ < most_threads) {
+        try {
+            // Detached: threads end with the process, independent of the order in which libraries are unloaded.
+            std::thread([this] { serve(); }).detach();
+            ++threads_;
+        } catch (const std::system_error&) {
+            // The host's limit of threads: the existing threads and those that wait run the rest.
+        }
+    }
+}
+
+void executor::begin(const operation_pointer& what) {
+    what->at = stage::running;
+    ++running_;
+    moved_ = clock::now();
+}
+
+// Adversarial schedule. A thread of the runtime runs the operation, which may wait for what the caller does next.
+void executor::start_random_operation() {
+    const auto at = ready_.begin() + static_cast<std::ptrdiff_t>(random_() % ready_.size());
+    begin(*at);
+    drawn_.push_back(*at);
+    ready_.erase(at);
+    wake_thread();
+}
+
+bool executor::may_start_random() const {
+    return !ready_.empty() && (running_ == 0 || clock::now() >= next_random_start());
+}
+
+// Time spent waiting for a thread does not count, so that a busy host does not change the order.
+executor::clock::time_point executor::next_random_start() const {
+    return (drawn_.empty() ? moved_ : clock::now()) + adversarial_patience;
+}
+
+void executor::run(guard& lock, const operation_pointer& what) {
+    moved_ = clock::now();
+    const std::function<void()> work = std::move(what->run);
+    if (what->kind == operation_kind::host) {
+        for (operation_observer* const observer : observers_) {
+            observer->host_waited(*what);
+        }
+    }
+    lock.unlock();
+    const bool outermost = !inside_host_function;
+    inside_host_function = inside_host_function || what->kind == operation_kind::host;
+    const operation* const outer = std::exchange(running_operation, what.get());
+    work();
+    running_operation = outer;
+    inside_host_function = !outermost;
+    lock.lock();
+    --running_;
+    complete(what);
+}
+
+operation_pointer executor::take_first() {
+    const operation_pointer first = ready_.front();
+    ready_.erase(ready_.begin());
+    return first;
+}
+
+// Takes a ready device operation that the target waits for, directly or indirectly; nullptr: none found. Host functions run
+// only on threads of the runtime.
+operation_pointer executor::take_dependency_of(const operation_pointer& target) {
+    std::vector<operation*> seen{target.get()};
+    for (std::size_t k = 0; k < seen.size() && k < search_limit; ++k) {
+        operation* const o = seen[k];
+        if (o->at == stage::ready && o->kind == operation_kind::device) {
+            const auto at = std::ranges::find_if(ready_, [o](const auto& r) { return r.get() == o; });
+            operation_pointer found = *at;
+            ready_.erase(at);
+            return found;
+        }
+        for (const operation_pointer& b : o->before) {
+            if (b->at != stage::done) {
+                seen.push_back(b.get());
+            }
+        }
+    }
+    return nullptr;
+}
+
+void executor::serve() {
+    guard lock(mutex_);
+    for (;;) {
+        if (!drawn_.empty()) {
+            const operation_pointer next = drawn_.front();
+            drawn_.pop_front();
+            run(lock, next);
+            continue;
+        }
+        if (ready_.empty()) {
+            ++idle_;
+            wake_.wait(lock);
+            --idle_;
+            continue;
+        }
+        const auto now = clock::now();
+        const auto since = ready_.front()->ready_since;
+        const auto due = adversarial_            ? std::max(next_random_start(), since + adversarial_patience)
+                         : running_ >= parallel_ ? since + patience
+                                                 : now;
+        if (now < due) {
+            ++idle_;
+            wake_.wait_until(lock, due);
+            --idle_;
+        } else if (adversarial_) {
+            start_random_operation();
+        } else {
+            const operation_pointer next = take_first();
+            begin(next);
+            wake_for_ready();
+            run(lock, next);
+        }
+    }
+}
+
+bool executor::others_may_run() {
+    const guard lock(mutex_);
+    return waiting_ == 0 || running_ > 1 || !ready_.empty() || !drawn_.empty();
+}
+
+void executor::wait(guard& lock, const operation_pointer& what) {
+    ++waiting_;
+    while (what->at != stage::done) {
+        if (adversarial_ && may_start_random()) {
+            start_random_operation();
+        }
+        if (const operation_pointer next = adversarial_ ? nullptr : take_dependency_of(what); next != nullptr) {
+            begin(next);
+            run(lock, next);
+            continue;
+        }
+        wake_for_ready();
+        ++what->waiting_threads;
+        if (adversarial_) {
+            done_.wait_until(lock, next_random_start());
+        } else {
+            done_.wait(lock);
+        }
+        --what->waiting_threads;
+    }
+    --waiting_;
+    wake_for_ready();
+    for (operation_observer* const observer : observers_) {
+        observer->host_waited(*what);
+    }
+}
+
+void executor::wait(const operation_pointer& what) {
+    require(!inside_host_function, error::not_permitted);
+    if (what != nullptr) {
+        guard lock(mutex_);
+        wait(lock, what);
+    }
+}
+
+void executor::wait_for_all() {
+    require(!inside_host_function, error::not_permitted);
+    guard lock(mutex_);
+    const std::uint64_t newest = last_id_;
+    for (;;) {
+        // The newest first: most others finish before it.
+        const auto last =
+            std::find_if(unfinished_.rbegin(), unfinished_.rend(), [newest](const auto& o) { return o->id <= newest; });
+        if (last == unfinished_.rend()) {
+            break;
+        }
+        wait(lock, operation_pointer(*last));
+    }
+    for (operation_observer* const observer : observers_) {
+        observer->host_waited_for_all();
+    }
+}
+
+bool executor::wait_for_all(std::chrono::milliseconds at_most) noexcept {
+    const auto end = clock::now() + at_most;
+    guard lock(mutex_);
+    while (!unfinished_.empty() && clock::now() < end) {
+        if (adversarial_ && may_start_random()) {
+            start_random_operation();
+        }
+        wake_for_ready();
+        const operation_pointer last = unfinished_.back();
+        ++last->waiting_threads;
+        done_.wait_until(lock, adversarial_ ? std::min(end, next_random_start()) : end);
+        --last->waiting_threads;
+    }
+    return unfinished_.empty();
+}
+
+bool executor::is_done(const operation_pointer& what) {
+    if (what == nullptr) {
+        return true;
+    }
+    guard lock(mutex_);
+    if (adversarial_ && what->at != stage::done && running_ == 0 && !ready_.empty() && !inside_host_function) {
+        start_random_operation();
+        done_.wait_until(lock, next_random_start(), [this] { return running_ == 0; });
+    }
+    const bool done = what->at == stage::done;
+    for (operation_observer* const observer : observers_) {
+        if (done) {
+            observer->host_waited(*what);
+        }
+    }
+    return done;
+}
+
+std::optional<executor::clock::time_point> executor::finished(const operation_pointer& what) {
+    const guard lock(mutex_);
+    return what->at == stage::done ? std::optional(what->finished) : std::nullopt;
+}
+
+} // namespace softgpu::runtime

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/graph/capture.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <unordered_set>
+#include <utility>
+
+#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/memory/array_copies.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// Whether each of these is one of those, or comes before one.
+bool are_before(const std::vector<graph_node*>& these, const std::vector<graph_node*>& those) {
+    std::unordered_set<const graph_node*> reached(those.begin(), those.end());
+    std::vector<const graph_node*> left(those.begin(), those.end());
+    while (!left.empty()) {
+        const graph_node* const n = left.back();
+        left.pop_back();
+        for (const edge& e : n->before) {
+            if (reached.insert(e.node).second) {
+                left.push_back(e.node);
+            }
+        }
+    }
+    return std::ranges::all_of(these, [&](const graph_node* n) { return reached.contains(n); });
+}
+
+} // namespace
+
+void begin_capture(context& gpu, stream* handle, graph* into, graph_node* const* before, std::size_t count,
+                   capture_mode mode) {
+    require(mode >= capture_mode::global && mode <= capture_mode::relaxed);
+    gpu.require_usable();
+    stream& s = gpu.checked(handle);
+    require(!is_legacy(handle), error::stream_capture_unsupported);
+    require(s.capturing == nullptr, error::illegal_state);
+    auto made = std::make_shared<capture>();
+    made->id = gpu.next_id();
+    made->mode = mode;
+    made->thread = std::this_thread::get_id();
+    made->origin = &s;
+    if (into == nullptr) {
+        made->into = &create_graph(gpu);
+    } else {
+        graph& g = checked(gpu, into);
+        require(!g.in_capture && (before != nullptr || count == 0));
+        for (std::size_t i = 0; i < count; ++i) {
+            require(checked(gpu, before[i]).owner == &g);
+        }
+        made->into = &g;
+        made->owns_graph = false;
+        s.capture_before.assign(before, before + count);
+    }
+    made->into->in_capture = true;
+    s.capturing = made;
+    gpu.streams().captures.push_back(std::move(made));
+}
+
+graph* end_capture(context& gpu, stream& s) {
+    require(s.capturing != nullptr, error::illegal_state);
+    const std::shared_ptr<capture> c = s.capturing;
+    if (c->origin != &s) {
+        invalidate(*c, error::stream_capture_unmatched);
+    }
+    if (c->mode != capture_mode::relaxed) {
+        require(c->thread == std::this_thread::get_id(), error::stream_capture_wrong_thread);
+    }
+    bool joined = true;
+    gpu.streams().for_each_capturable([&](stream& other) {
+        if (other.capturing == c && &other != &s) {
+            joined =
+                joined && (c->status != capture_status::active || are_before(other.capture_before, s.capture_before));
+            other.capturing = nullptr;
+            other.capture_before.clear();
+        }
+    });
+    s.capturing = nullptr;
+    s.capture_before.clear();
+    std::erase(gpu.streams().captures, c);
+    c->into->in_capture = false;
+    const error result = c->status != capture_status::active ? error::stream_capture_invalidated
+                         : joined                            ? error::success
+                                                             : error::stream_capture_unjoined;
+    c->status = capture_status::none;
+    if (result == error::success) {
+        return c->into;
+    }
+    if (c->owns_graph) {
+        auto& all = gpu.part<graph_state>().graphs;
+        destroy(gpu, std::move(all.extract(all.find(c->into)).value()));
+    }
+    fail(result);
+}
+
+graph_node& capture_node(context& gpu, stream& on, node_type type) {
+    graph_node& made = add_node(gpu, *on.capturing->into, type, on.capture_before.data(), on.capture_before.size());
+    on.capture_before.assign(1, &made);
+    return made;
+}
+
+void capture_copy(context& gpu, stream& on, const copy_3d& what) {
+    const copy_3d rows = require_copy(gpu, what);
+    capture_node(gpu, on, node_type::copy).work = copy_work{.what = what, .rows = rows};
+}
+
+void record_event(context& gpu, event& e, stream& on, unsigned flags) {
+    if (!is_capturing(on)) {
+        e.recorded = gpu.mark(on);
+        e.captured = nullptr;
+        e.captured_nodes.clear();
+    } else if ((flags & event_record_external) != 0) {
+        capture_node(gpu, on, node_type::event_record).work = event_work{&e};
+    } else {
+        e.captured = on.capturing;
+        e.captured_nodes = on.capture_before;
+    }
+}
+
+void wait_for_event(context& gpu, stream& on, event& e, unsigned flags) {
+    const bool capturing = is_capturing(on);
+    if (capturing && (flags & event_wait_external) != 0) {
+        capture_node(gpu, on, node_type::event_wait).work = event_work{&e};
+        return;
+    }
+    if (e.captured == nullptr) {
+        if (capturing) {
+            invalidate(*on.capturing, error::stream_capture_isolation);
+        }
+        if (e.recorded != nullptr) {
+            gpu.mark(on, e.recorded);
+        }
+        return;
+    }
+    const std::shared_ptr<capture> c = e.captured;
+    require(c->status != capture_status::invalidated, error::stream_capture_invalidated);
+    require(c->status == capture_status::active, error::captured_event);
+    if (&on == &gpu.streams().legacy()) {
+        invalidate(*c, error::stream_capture_implicit);
+    }
+    if (capturing && on.capturing != c) {
+        on.capturing->status = capture_status::invalidated;
+        invalidate(*c, error::stream_capture_merge);
+    }
+    on.capturing = c;
+    for (graph_node* const n : e.captured_nodes) {
+        if (std::ranges::find(on.capture_before, n) == on.capture_before.end()) {
+            on.capture_before.push_back(n);
+        }
+    }
+}
+
+void leave_capture(stream& s) {
+    if (s.capturing == nullptr) {
+        return;
+    }
+    // The stream of a joined branch may be destroyed, as a function does that forks and joins by itself.
+    const stream& origin = *s.capturing->origin;
+    if (&origin == &s || !are_before(s.capture_before, origin.capture_before)) {
+        s.capturing->status = capture_status::invalidated;
+    }
+    s.capturing = nullptr;
+}
+
+capture_information capture_information_of(context& gpu, stream* handle) {
+    static const std::vector<edge_data>& plain = *new std::vector<edge_data>(4096);
+    gpu.require_usable();
+    const stream& s = gpu.checked(handle);
+    if (&s == &gpu.streams().legacy() && capture_of_blocking_streams(gpu.streams()) != nullptr) {
+        fail(error::stream_capture_implicit);
+    }
+    if (s.capturing == nullptr) {
+        return {};
+    }
+    return {.status = s.capturing->status,
+            .id = s.capturing->id,
+            .graph = s.capturing->into,
+            .dependencies = s.capture_before.data(),
+            .data = s.capture_before.size() <= plain.size() ? plain.data() : nullptr,
+            .count = s.capture_before.size()};
+}
+
+void update_capture_dependencies(context& gpu, stream* handle, graph_node* const* nodes, std::size_t count,
+                                 unsigned flags) {
+    require(flags <= capture_dependencies_set && (nodes != nullptr || count == 0));
+    stream& s = gpu.checked(handle);
+    require(s.capturing != nullptr, error::illegal_state);
+    (void)is_capturing(s);
+    for (std::size_t i = 0; i < count; ++i) {
+        require(checked(gpu, nodes[i]).owner == s.capturing->into);
+    }
+    if (flags == capture_dependencies_set) {
+        s.capture_before.clear();
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (std::ranges::find(s.capture_before, nodes[i]) == s.capture_before.end()) {
+            s.capture_before.push_back(nodes[i]);
+        }
+    }
+}
+
+} // namespace softgpu::runtime

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/graph/graph.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+
+#include "softgpu/runtime/core/failure.hpp"
+
+namespace softgpu::runtime {
+
+graph::graph(std::shared_ptr<graph_handles> all) : handles(std::move(all)), id(++handles->last_id) {
+    handles->graphs.insert(this);
+}
+
+graph::~graph() {
+    handles->graphs.erase(this);
+    for (const auto& n : nodes) {
+        handles->nodes.erase(n.get());
+    }
+}
+
+graph_node& graph::add(node_type type) {
+    auto made = std::make_unique<graph_node>();
+    made->owner = this;
+    made->type = type;
+    made->id = ++handles->last_id;
+    handles->nodes.insert(made.get());
+    return *nodes.emplace_back(std::move(made));
+}
+
+void graph::remove(graph_node& node) {
+    while (!node.before.empty()) {
+        disconnect(*node.before.back().node, node);
+    }
+    while (!node.after.empty()) {
+        disconnect(node, *node.after.back().node);
+    }
+    handles->nodes.erase(&node);
+    std::erase_if(nodes, [&](const auto& n) { return n.get() == &node; });
+}
+
+graph& checked(context& gpu, graph* g) {
+    require(gpu.part<graph_state>().handles->graphs.contains(g));
+    return *g;
+}
+
+graph_node& checked(context& gpu, graph_node* n) {
+    require(gpu.part<graph_state>().handles->nodes.contains(n));
+    return *n;
+}
+
+graph& create_graph(context& gpu) {
+    auto& state = gpu.part<graph_state>();
+    return **state.graphs.insert(std::make_unique<graph>(state.handles)).first;
+}
+
+void connect(graph_node& from, graph_node& to, edge_data data) {
+    require(from.owner == to.owner && &from != &to);
+    require(std::ranges::none_of(to.before, [&](const edge& e) { return e.node == &from; }));
+    to.before.push_back({&from, data});
+    from.after.push_back({&to, data});
+}
+
+void disconnect(graph_node& from, graph_node& to) {
+    const auto removed = std::erase_if(to.before, [&](const edge& e) { return e.node == &from; });
+    require(removed == 1);
+    std::erase_if(from.after, [&](const edge& e) { return e.node == &to; });
+}
+
+graph_node& add_node(context& gpu, graph& in, node_type type, graph_node* const* before, std::size_t count,
+                     const edge_data* data) {
+    require(before != nullptr || count == 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        require(checked(gpu, before[i]).owner == &in);
+        require(std::find(before, before + i, before[i]) == before + i);
+    }
+    graph_node& made = in.add(type);
+    for (std::size_t i = 0; i < count; ++i) {
+        connect(*before[i], made, data == nullptr ? edge_data{} : data[i]);
+    }
+    return made;
+}
+
+graph_kernel with_arguments(std::shared_ptr<const kernel_work> work) {
+    graph_kernel k{.work = std::move(work)};
+    auto* const at = const_cast<std::byte*>(k.work->parameters.data());
+    for (const std::uint32_t offset : k.work->what->image.facts->parameter_offsets) {
+        k.arguments.push_back(at + offset);
+    }
+    return k;
+}
+
+void set_work(graph_node& node, const graph_node& next) {
+    if (const auto* const kernel = std::get_if<graph_kernel>(&next.work)) {
+        graph_kernel own{kernel->work, kernel->arguments, kernel->attributes};
+        if (const auto* const old = std::get_if<graph_kernel>(&node.work); old != nullptr && own.attributes.empty()) {
+            own.attributes = old->attributes; // new parameters keep the old attributes
+            if (old->work->cooperative && !own.work->cooperative) {
+                auto work = std::make_shared<kernel_work>(*own.work);
+                work->cooperative = true;
+                auto attributes = std::move(own.attributes);
+                own = with_arguments(std::move(work));
+                own.attributes = std::move(attributes);
+            }
+        }
+        node.work = std::move(own);
+    } else if (const auto* const copy = std::get_if<copy_work>(&next.work)) {
+        node.work = *copy;
+    } else if (const auto* const fill = std::get_if<fill_work>(&next.work)) {
+        node.work = *fill;
+    } else if (const auto* const host = std::get_if<host_work>(&next.work)) {
+        node.work = *host;
+    } else if (const auto* const mark = std::get_if<event_work>(&next.work)) {
+        node.work = *mark;
+    }
+}
+
+bool has_memory_nodes(const graph& g) {
+    return std::ranges::any_of(g.nodes, [](const auto& n) {
+        const auto* const child = std::get_if<child_work>(&n->work);
+        return n->type == node_type::allocate || n->type == node_type::free ||
+               (child != nullptr && has_memory_nodes(*child->own));
+    });
+}
+
+std::vector<graph_node*> in_order(const graph& g) {
+    std::unordered_map<const graph_node*, std::size_t> left;
+    std::deque<graph_node*> ready;
+    for (const auto& n : g.nodes) {
+        left[n.get()] = n->before.size();
+        if (n->before.empty()) {
+            ready.push_back(n.get());
+        }
+    }
+    std::vector<graph_node*> found;
+    while (!ready.empty()) {
+        graph_node* const n = ready.front();
+        ready.pop_front();
+        found.push_back(n);
+        for (const edge& e : n->after) {
+            if (--left[e.node] == 0) {
+                ready.push_back(e.node);
+            }
+        }
+    }
+    return found.size() == g.nodes.size() ? found : std::vector<graph_node*>{};
+}
+
+namespace {
+
+// Copies what a node does. A child graph is copied too, memory is shared.
+void copy_work_of(context& gpu, const graph_node& from, graph_node& to,
+                  std::unordered_map<const graph_node*, graph_node*>* copies) {
+    if (const auto* const child = std::get_if<child_work>(&from.work)) {
+        child_work own{copy_of(gpu, *child->own, copies)};
+        own.own->parent = &to;
+        to.work = std::move(own);
+    } else if (const auto* const memory = std::get_if<memory_work>(&from.work)) {
+        to.work = *memory;
+    } else {
+        set_work(to, from);
+    }
+}
+
+} // namespace
+
+std::unique_ptr<graph> copy_of(context& gpu, const graph& g,
+                               std::unordered_map<const graph_node*, graph_node*>* copies) {
+    auto made = std::make_unique<graph>(g.handles);
+    std::unordered_map<const graph_node*, graph_node*> own;
+    for (const auto& n : g.nodes) {
+        graph_node& to = made->add(n->type);
+        to.original = n.get();
+        to.enabled = n->enabled;
+        own[n.get()] = &to;
+        copy_work_of(gpu, *n, to, copies);
+    }
+    for (const auto& n : g.nodes) {
+        for (const edge& e : n->before) {
+            own[n.get()]->before.push_back({own[e.node], e.data});
+        }
+        for (const edge& e : n->after) {
+            own[n.get()]->after.push_back({own[e.node], e.data});
+        }
+    }
+    for (const auto& [object, count] : g.retained) {
+        retain(*object, count);
+        made->retained[object] += count;
+    }
+    if (copies != nullptr) {
+        copies->merge(own);
+    }
+    return made;
+}
+
+void destroy(context& gpu, std::unique_ptr<graph> g, const operation_pointer& last) {
+    const bool memory = has_memory_nodes(*g);
+    std::vector<graph*> all{g.get()};
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        for (const auto& [object, count] : all[k]->retained) {
+            release(gpu, *object, count, last);
+        }
+        for (const auto& n : all[k]->nodes) {
+            if (const auto* const child = std::get_if<child_work>(&n->work)) {
+                all.push_back(child->own.get());
+            }
+        }
+    }
+    g.reset();
+    if (memory) {
+        release_unreferenced(gpu, last);
+    }
+}
+
+void retain(user_object& object, std::uint64_t count) { object.references += count; }
+
+void release(context& gpu, user_object& object, std::uint64_t count, const operation_pointer& last) {
+    require(count <= object.references);
+    object.references -= count;
+    if (object.references != 0) {
+        return;
+    }
+    gpu.issue_after(
+        {&last, 1}, operation_kind::host, [run = object.destroy, what = object.what] { run(what); }, least_priority, 0);
+    auto& all = gpu.part<graph_state>().user_objects;
+    all.erase(all.find(&object));
+}
+
+} // namespace softgpu::runtime

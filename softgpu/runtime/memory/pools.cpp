@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/memory/pools.hpp"
+
+#include <algorithm>
+
+namespace softgpu::runtime {
+
+bool memory_pools::contains(const memory_pool* pool) const {
+    if (pool == &standard_) {
+        return true;
+    }
+    const auto at = created_.find(pool);
+    return at != created_.end() && !(*at)->destroyed;
+}
+
+memory_pool& memory_pools::create(std::uint64_t most_bytes) {
+    auto made = std::make_unique<memory_pool>();
+    made->most_bytes = most_bytes;
+    return **created_.insert(std::move(made)).first;
+}
+
+void memory_pools::destroy(memory_pool& pool) {
+    if (current_ == &pool) {
+        current_ = &standard_;
+    }
+    pool.destroyed = true;
+    if (pool.used == 0) {
+        created_.erase(created_.find(&pool));
+    }
+}
+
+memory::address memory_pools::allocate(memory_pool& pool, std::uint64_t bytes) {
+    if (pool.most_bytes != 0 && bytes > pool.most_bytes - std::min(pool.used, pool.most_bytes)) {
+        throw memory::out_of_memory("the pool is full");
+    }
+    const memory::address base = memory_.allocate(bytes, memory::allocation_kind::device);
+    shares_[base] = {&pool, bytes};
+    pool.used += bytes;
+    pool.used_high = std::max(pool.used_high, pool.used);
+    return base;
+}
+
+void memory_pools::forget(memory::address base) {
+    const auto at = shares_.find(base);
+    if (at == shares_.end()) {
+        return;
+    }
+    memory_pool& pool = *at->second.pool;
+    pool.used -= at->second.bytes;
+    shares_.erase(at);
+    if (pool.destroyed && pool.used == 0) {
+        created_.erase(created_.find(&pool));
+    }
+}
+
+} // namespace softgpu::runtime

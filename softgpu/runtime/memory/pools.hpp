@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Memory pools of the stream-ordered allocator. A pool counts its allocations and reserves nothing: memory comes from the
+// device and returns to it at once.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "softgpu/memory/device_memory.hpp"
+#include "softgpu/runtime/core/device_part.hpp"
+#include "softgpu/runtime/core/handle_set.hpp"
+
+namespace softgpu::runtime {
+
+struct memory_pool {
+    std::uint64_t most_bytes = 0; // 0: all that the device has
+    std::uint64_t used = 0;
+    std::uint64_t used_high = 0;
+    std::uint64_t release_threshold = 0;
+    int reuse_follow_event_dependencies = 1;
+    int reuse_allow_opportunistic = 1;
+    int reuse_allow_internal_dependencies = 1;
+    bool destroyed = false; // and kept until its last allocation is freed
+};
+
+class memory_pools final : public device_part {
+public:
+    explicit memory_pools(memory::device_memory& memory) : memory_(memory) {}
+
+    [[nodiscard]] memory_pool& standard() noexcept { return standard_; }
+    [[nodiscard]] memory_pool& current() noexcept { return *current_; }
+    void choose(memory_pool& pool) noexcept { current_ = &pool; }
+    [[nodiscard]] bool contains(const memory_pool* pool) const;
+    memory_pool& create(std::uint64_t most_bytes);
+    void destroy(memory_pool& pool); // not the standard one
+
+    // Throws memory::out_of_memory. bytes > 0.
+    memory::address allocate(memory_pool& pool, std::uint64_t bytes);
+    // An allocation is freed: its pool, if it has one, no longer counts it.
+    void forget(memory::address base);
+
+private:
+    struct share {
+        memory_pool* pool = nullptr;
+        std::uint64_t bytes = 0;
+    };
+
+    memory::device_memory& memory_;
+    memory_pool standard_;
+    memory_pool* current_ = &standard_;
+    handle_set<memory_pool> created_;
+    std::unordered_map<memory::address, share> shares_;
+};
+
+} // namespace softgpu::runtime

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/program/launch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "softgpu/machine/launch.hpp"
+#include "softgpu/runtime/accounts/check_report.hpp"
+#include "softgpu/runtime/accounts/current_checks.hpp"
+#include "softgpu/runtime/accounts/journal.hpp"
+#include "softgpu/runtime/accounts/operation_journal.hpp"
+#include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/accounts/printed.hpp"
+#include "softgpu/runtime/accounts/profile.hpp"
+#include "softgpu/runtime/cards/occupancy.hpp"
+#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/executor.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+constexpr std::uint64_t most_threads = 1024;
+
+// Present GPUs return invalid_value for every configuration that they do not accept.
+void require_configuration(const card& device, const machine::kernel_facts& facts, const kernel_work& o) {
+    require(o.grid.x != 0 && o.grid.y != 0 && o.grid.z != 0 && o.block.x != 0 && o.block.y != 0 && o.block.z != 0);
+    require(o.grid.x <= 0x7FFFFFFF && o.grid.y <= 65535 && o.grid.z <= 65535);
+    require(o.block.x <= 1024 && o.block.y <= 1024 && o.block.z <= 64 && count_of(o.block) <= most_threads);
+    require(facts.maxntid == 0 || count_of(o.block) <= facts.maxntid);
+    if (facts.reqntid[0] != 0) {
+        require(o.block.x == facts.reqntid[0] && o.block.y == std::max(facts.reqntid[1], 1u) &&
+                o.block.z == std::max(facts.reqntid[2], 1u));
+    }
+    require(o.dynamic_shared_bytes <= max_dynamic_shared(device, facts, o.what->max_dynamic_shared));
+    require(facts.static_shared_bytes <= static_cast<std::uint32_t>(device.shared_per_block),
+            error::invalid_kernel_image);
+}
+
+std::uint64_t resident_blocks(const card& device, const machine::kernel_facts& facts, const kernel_work& o) {
+    return std::uint64_t{blocks_per_multiprocessor(device, facts, count_of(o.block), o.dynamic_shared_bytes)} *
+           static_cast<std::uint64_t>(device.multiprocessors);
+}
+
+error error_of(machine::fault_kind kind) noexcept {
+    switch (kind) {
+    case machine::fault_kind::none: return error::success;
+    case machine::fault_kind::illegal_address: return error::illegal_address;
+    case machine::fault_kind::misaligned_address: return error::misaligned_address;
+    case machine::fault_kind::trap: return error::launch_failure;
+    case machine::fault_kind::assertion: return error::assert;
+    case machine::fault_kind::unsupported: return error::not_supported;
+    case machine::fault_kind::invalid_ptx: return error::invalid_ptx;
+    case machine::fault_kind::deadlock: return error::launch_timeout;
+    case machine::fault_kind::stack_overflow: return error::hardware_stack_error;
+    }
+    return error::unknown;
+}
+
+std::uint64_t limit_or(context& gpu, limit which, std::uint64_t standard) {
+    const auto set = gpu.state().limits.find(which);
+    return set == gpu.state().limits.end() ? standard : set->second;
+}
+
+// Each launch has a schedule of its own, given by its number.
+std::optional<std::uint64_t> seed_of(const settings& s, std::uint64_t launch) {
+    return s.seed ? std::optional(*s.seed * 0x9E3779B97F4A7C15ull + (launch - s.seed_from)) : std::nullopt;
+}
+
+machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
+
+} // namespace
+
+void require_launchable(context& gpu, const kernel_work& work) {
+    const machine::kernel_facts& facts = *registry::instance().load(*work.what, gpu).facts;
+    require_configuration(gpu.device(), facts, work);
+    if (work.cooperative) {
+        require(gpu.device().major >= 6, error::not_supported);
+        require(count_of(work.grid) <= resident_blocks(gpu.device(), facts, work), error::cooperative_launch_too_large);
+    }
+}
+
+void apply_limits(context& gpu, kernel_work& work) {
+    work.stack_bytes = limit_or(gpu, limit::stack_bytes, work.stack_bytes);
+    work.heap_bytes = limit_or(gpu, limit::heap_bytes, work.heap_bytes);
+}
+
+std::vector<std::byte> pack_arguments(const machine::kernel_facts& facts, void* const* arguments) {
+    std::vector<std::byte> block(std::max(facts.parameter_bytes, 1u)); // never a null pointer
+    for (std::size_t i = 0; i < facts.parameter_offsets.size(); ++i) {
+        require(arguments != nullptr && arguments[i] != nullptr);
+        std::memcpy(block.data() + facts.parameter_offsets[i], arguments[i], facts.parameter_sizes[i]);
+    }
+    return block;
+}
+
+void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
+    const kernel_image& image = work.what->image;
+    const machine::kernel_facts& facts = *image.facts;
+    const check::operation_note note = checking::current_note();
+    const machine::launch_request request{
+        .grid = extent_of(work.grid),
+        .block = extent_of(work.block),
+        .dynamic_shared_bytes = static_cast<std::uint32_t>(work.dynamic_shared_bytes),
+        .parameters = work.parameters.data(),
+        .count = gpu.options().count,
+        .cooperative = work.cooperative,
+        .workers = gpu.options().workers,
+        .resident_blocks = static_cast<unsigned>(resident_blocks(gpu.device(), facts, work)),
+        .multiprocessors = static_cast<unsigned>(gpu.device().multiprocessors),
+        .checks = checking::current(),
+        .note = &note,
+        .shared_limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin),
+        .stack_bytes = work.stack_bytes,
+        .heap_bytes = work.heap_bytes,
+        .deadlock_seconds = gpu.options().deadlock_seconds,
+        .outside = [] { return executor::instance().others_may_run(); },
+        .seed = seed_of(gpu.options(), launch)};
+    observe::launch_record record{.kernel = work.what->demangled,
+                                  .symbol = work.what->name,
+                                  .grid = {work.grid.x, work.grid.y, work.grid.z},
+                                  .block = {work.block.x, work.block.y, work.block.z},
+                                  .dynamic_shared_bytes = work.dynamic_shared_bytes,
+                                  .static_shared_bytes = facts.static_shared_bytes,
+                                  .total = {},
+                                  .by_interval = {},
+                                  .fault = {}};
+    const auto start = std::chrono::steady_clock::now();
+    machine::launch_result result;
+    {
+        const checking::many_findings of_this_launch;
+        result = machine::launch(*image.owner, *image.kernel, request);
+    }
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    keep_printed(launch, std::move(result.printed));
+    if (request.count) {
+        record.total = result.total;
+        record.by_interval = std::move(result.by_interval);
+    }
+    if (!result.profile.empty()) {
+        profile::instance().add(*image.owner, *image.kernel, record.kernel, record.symbol, result.profile);
+    }
+    if (result.error) {
+        record.fault = result.error.message;
+        gpu.set_sticky_error(error_of(result.error.kind));
+        if (result.error.kind == machine::fault_kind::assertion) {
+            std::fprintf(stderr, "%s\n", record.fault.c_str()); // as CUDA writes it
+        } else {
+            report(record.fault);
+        }
+    }
+    checking::launched(gpu.options(), static_cast<bool>(result.error));
+    journal::instance().add(gpu.options(), launch, std::move(record));
+}
+
+void describe_kernel(const operation& issued, const function& what, std::uint64_t launch) {
+    if (operation_journal::any()) {
+        operation_journal::describe(issued, {.on = observe::engine::compute, .name = what.demangled, .launch = launch});
+    }
+}
+
+} // namespace softgpu::runtime

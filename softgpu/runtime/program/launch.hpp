@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Launches of kernels: checked against the card, then run on the machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "softgpu/runtime/program/registry.hpp"
+
+namespace softgpu::runtime {
+
+struct operation;
+
+struct kernel_work {
+    function* what = nullptr;
+    dimensions grid{1, 1, 1};
+    dimensions block{1, 1, 1};
+    std::size_t dynamic_shared_bytes = 0;
+    bool cooperative = false;
+    std::uint64_t stack_bytes = 1024;    // cudaLimitStackSize
+    std::uint64_t heap_bytes = 8 << 20;  // cudaLimitMallocHeapSize
+    std::vector<std::byte> parameters{}; // laid out as in the kernel's parameter space
+};
+
+[[nodiscard]] constexpr std::uint64_t count_of(const dimensions& d) noexcept { return std::uint64_t{d.x} * d.y * d.z; }
+
+// Loads the kernel and checks the configuration. Throws failure, with the errors of a GPU, if the card does not accept it.
+void require_launchable(context& gpu, const kernel_work& work);
+// Takes over the limits that cudaDeviceSetLimit has set.
+void apply_limits(context& gpu, kernel_work& work);
+// Lays the arguments out as the kernel expects them. Throws invalid_value for a missing one. Never empty.
+[[nodiscard]] std::vector<std::byte> pack_arguments(const machine::kernel_facts& facts, void* const* arguments);
+
+// Runs the kernel now, on this thread and the machine's workers. A fault sets the context's sticky error. launch: its number
+// in the order of launches.
+void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch);
+// Describes the operation, just issued, for timelines.
+void describe_kernel(const operation& issued, const function& what, std::uint64_t launch);
+
+} // namespace softgpu::runtime

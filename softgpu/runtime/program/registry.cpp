@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/program/registry.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "softgpu/machine/demangle.hpp"
+#include "softgpu/ptx/error.hpp"
+#include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/executor.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/process.hpp"
+#include "softgpu/runtime/fatbin/fatbin.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+[[noreturn]] void fail_without_ptx(const std::vector<fatbin_entry>& entries, const card& device,
+                                   const std::string& wanted) {
+    const bool some = std::ranges::any_of(entries, [](const fatbin_entry& e) { return e.kind == fatbin_kind::ptx; });
+    if (some) {
+        fail(error::no_kernel_image_for_device,
+             "the program embeds no PTX for " + wanted + " that a device of compute capability " +
+                 std::to_string(device.major) + "." + std::to_string(device.minor) +
+                 " can run: build with -gencode arch=compute_75,code=compute_75, or choose another SOFTGPU_DEVICE");
+    }
+    const bool later = std::ranges::any_of(entries, [](const fatbin_entry& e) { return e.kind == fatbin_kind::other; });
+    if (later) {
+        fail(error::no_kernel_image_for_device,
+             "the program embeds no PTX for " + wanted +
+                 ", only intermediate code for the linker (code=lto_75, -dlto): build with "
+                 "-gencode arch=compute_75,code=compute_75");
+    }
+    fail(error::no_kernel_image_for_device, "the program embeds no PTX for " + wanted +
+                                                ": build with -gencode arch=compute_75,code=compute_75, as machine "
+                                                "code (code=sm_75) cannot run here");
+}
+
+} // namespace
+
+registry::registry() { owner_process::set_by_registration(); }
+
+registry& registry::instance() {
+    static registry& only = *new registry; // never destroyed: static constructors and destructors use it
+    return only;
+}
+
+fat_binary& registry::add_binary(const void* data) {
+    const std::lock_guard lock(mutex_);
+    binaries_.push_back(std::make_unique<fat_binary>());
+    binaries_.back()->data = data;
+    return *binaries_.back();
+}
+
+fat_binary& registry::add_text(std::string ptx) {
+    const std::lock_guard lock(mutex_);
+    binaries_.push_back(std::make_unique<fat_binary>());
+    binaries_.back()->text = std::move(ptx);
+    return *binaries_.back();
+}
+
+void registry::remove_binary(fat_binary& binary) {
+    const bool finished = executor::instance().wait_for_all(std::chrono::milliseconds(1000));
+    checking::discard_order();
+    const std::lock_guard lock(mutex_);
+    std::erase_if(variables_, [&](const auto& v) { return v.second.binary == &binary; });
+    std::erase_if(handles_, [&](const auto& h) { return h.second->binary == &binary; });
+    for (auto at = functions_.begin(); at != functions_.end();) {
+        if (at->second->binary != &binary) {
+            ++at;
+            continue;
+        }
+        if (!finished) {
+            (void)at->second.release(); // kept, because a kernel of it still runs while the program ends
+        }
+        at = functions_.erase(at);
+    }
+    for (auto at = binaries_.begin(); at != binaries_.end();) {
+        if (at->get() != &binary) {
+            ++at;
+            continue;
+        }
+        if (!finished) {
+            (void)at->release();
+        }
+        at = binaries_.erase(at);
+    }
+}
+
+void registry::add_function(fat_binary& binary, const void* host, const char* name) {
+    auto made = std::make_unique<function>();
+    made->binary = &binary;
+    made->host = host;
+    made->name = name;
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<function>& place = functions_[host];
+    if (place != nullptr) {
+        handles_.erase(place.get());
+    }
+    place = std::move(made);
+    handles_[place.get()] = place.get();
+}
+
+void registry::add_variable(fat_binary& binary, const void* host, const char* name, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    variables_[host] = {.binary = &binary, .name = name, .bytes = bytes};
+}
+
+void registry::add_managed(fat_binary& binary, void** host, const char* name, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    variables_[host] = {.binary = &binary, .name = name, .bytes = bytes, .managed_host = host};
+    binary.managed.push_back({.name = name, .host = host});
+}
+
+bool registry::empty() {
+    const std::lock_guard lock(mutex_);
+    return binaries_.empty();
+}
+
+function* registry::find_function(const void* host_or_handle) {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = functions_.find(host_or_handle); at != functions_.end()) {
+        return at->second.get();
+    }
+    const auto at = handles_.find(host_or_handle);
+    return at == handles_.end() ? nullptr : at->second;
+}
+
+const kernel_image& registry::load(function& f, context& gpu) {
+    const std::lock_guard lock(mutex_);
+    if (f.image.facts == nullptr) {
+        if (f.demangled.empty()) {
+            f.demangled = machine::demangled(f.name);
+        }
+        load_locked(*f.binary, gpu, f.demangled);
+        kernel_image found;
+        for (const auto& m : f.binary->modules) {
+            found.kernel = m->find_kernel(f.name);
+            if (found.kernel != nullptr) {
+                found.owner = m.get();
+                break;
+            }
+        }
+        if (found.kernel == nullptr) {
+            fail(error::invalid_device_function, "the program's PTX has no kernel " + f.demangled);
+        }
+        try {
+            found.facts = &found.owner->facts(*found.kernel);
+        } catch (const ptx::error& e) {
+            fail(error::invalid_ptx, f.demangled + ": PTX " + e.what());
+        }
+        f.image = found;
+    }
+    return f.image;
+}
+
+std::vector<std::string> registry::kernels_of(fat_binary& binary, context& gpu) {
+    const std::lock_guard lock(mutex_);
+    load_locked(binary, gpu, "a kernel");
+    std::vector<std::string> names;
+    for (const auto& m : binary.modules) {
+        for (std::string& name : m->kernel_names()) {
+            if (std::ranges::find(names, name) == names.end()) {
+                names.push_back(std::move(name));
+            }
+        }
+    }
+    return names;
+}
+
+const device_variable* registry::find_variable(const void* host) {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = variables_.find(host); at != variables_.end()) {
+        return &at->second;
+    }
+    // A program names a managed variable by the variable's address in device memory, not by the registered pointer.
+    for (const auto& [key, v] : variables_) {
+        if (v.managed_host != nullptr && host != nullptr && *v.managed_host == host) {
+            return &v;
+        }
+    }
+    return nullptr;
+}
+
+machine::variable_place registry::locate(const device_variable& v, context& gpu) {
+    const std::lock_guard lock(mutex_);
+    load_locked(*v.binary, gpu, v.name);
+    for (const auto& m : v.binary->modules) {
+        const machine::variable_place place = m->find_variable(v.name);
+        if (place.address != 0) {
+            return place;
+        }
+    }
+    fail(error::invalid_symbol, "the program's PTX has no variable " + v.name);
+}
+
+void registry::load(fat_binary& binary, context& gpu) {
+    const std::lock_guard lock(mutex_);
+    load_locked(binary, gpu, "a managed variable");
+}
+
+void registry::load_locked(fat_binary& binary, context& gpu, const std::string& wanted) {
+    if (binary.loaded) {
+        return;
+    }
+    if (!binary.text.empty()) {
+        try {
+            binary.modules.push_back(std::make_unique<machine::module>(binary.text, gpu.memory()));
+        } catch (const ptx::error& wrong) {
+            fail(error::invalid_ptx, std::string("the PTX of a library: ") + wrong.what());
+        }
+        binary.loaded = true;
+        return;
+    }
+    const std::vector<fatbin_entry> entries = read_fatbin(binary.data);
+    const std::optional<fatbin_entry> best = best_ptx(entries, gpu.device().newest_ptx());
+    if (!best) {
+        fail_without_ptx(entries, gpu.device(), wanted);
+    }
+    if (best->relocatable) {
+        load_units(binary, gpu, entries);
+    } else {
+        binary.modules.push_back(std::make_unique<machine::module>(decompress(*best), gpu.memory()));
+    }
+    if (!gpu.options().profile_path.empty()) {
+        for (const auto& m : binary.modules) {
+            m->profile();
+        }
+    }
+    binary.loaded = true;
+    for (const fat_binary::managed_variable& v : binary.managed) {
+        for (const auto& m : binary.modules) {
+            const machine::variable_place place = m->find_variable(v.name);
+            if (place.address != 0) {
+                *v.host = reinterpret_cast<void*>(place.address);
+                break;
+            }
+        }
+    }
+}
+
+// Links the units of a program as PTX, because nvcc's linker produces machine code only.
+void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries) {
+    std::vector<std::unique_ptr<machine::module>> units;
+    std::vector<std::string> names;
+    std::vector<std::string> without;
+    const std::uint32_t containers = entries.back().container + 1;
+    for (std::uint32_t c = 0; c < containers; ++c) {
+        std::vector<fatbin_entry> own;
+        std::ranges::copy_if(entries, std::back_inserter(own),
+                             [&](const fatbin_entry& e) { return e.container == c && e.relocatable; });
+        if (own.empty()) {
+            continue;
+        }
+        std::string name(own.front().source);
+        name = name.empty() ? "unit " + std::to_string(names.size() + without.size() + 1) : name;
+        if (const auto best = best_ptx(own, gpu.device().newest_ptx())) {
+            units.push_back(std::make_unique<machine::module>(decompress(*best), gpu.memory()));
+            names.push_back(name);
+        } else if (std::ranges::none_of(own, [](const fatbin_entry& e) { return e.kind == fatbin_kind::ptx; })) {
+            without.push_back(name);
+        }
+    }
+    try {
+        machine::link(units, names);
+    } catch (const ptx::error& wrong) {
+        fail(error::invalid_ptx, std::string("the PTX of the program's units: ") + wrong.what());
+    } catch (const machine::link_error& wrong) {
+        fail(error::invalid_ptx,
+             std::string("the program's units cannot be linked: ") + wrong.what() +
+                 (without.empty() ? std::string()
+                                  : "; " + std::to_string(without.size()) + " of its units hold machine code only"));
+    }
+    binary.modules = std::move(units);
+}
+
+void registry::unload() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [host, f] : functions_) {
+        f->image = {};
+        f->max_dynamic_shared = -1;
+        f->preferred_carveout = -1;
+    }
+    for (const auto& binary : binaries_) {
+        binary->modules.clear();
+        binary->loaded = false;
+    }
+}
+
+void registry::reload_managed(context& gpu) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& binary : binaries_) {
+        if (!binary->managed.empty()) {
+            load_locked(*binary, gpu, "a managed variable");
+        }
+    }
+}
+
+function& function_of(const void* kernel) {
+    require(kernel != nullptr, error::invalid_device_function);
+    function* found = registry::instance().find_function(kernel);
+    require(found != nullptr, error::invalid_resource_handle);
+    return *found;
+}
+
+} // namespace softgpu::runtime

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The program's fat binaries, kernels and variables, most of them registered before main. A binary is decompressed and
+// parsed when one of its kernels or variables is first used.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "softgpu/machine/launch.hpp"
+#include "softgpu/runtime/abi/launch.hpp"
+#include "softgpu/runtime/fatbin/fatbin.hpp"
+
+namespace softgpu::runtime {
+
+class context;
+
+// A fat binary and, once it is loaded, its modules: one, or one per unit of a program built with -rdc=true, linked.
+struct fat_binary {
+    struct managed_variable {
+        std::string name;
+        void** host = nullptr; // receives the variable's address
+    };
+
+    const void* data = nullptr;
+    std::string text; // PTX instead of data
+    std::vector<managed_variable> managed;
+    std::vector<std::unique_ptr<machine::module>> modules;
+    bool loaded = false;
+};
+
+struct kernel_image {
+    machine::module* owner = nullptr;
+    const machine::kernel* kernel = nullptr;
+    const machine::kernel_facts* facts = nullptr;
+};
+
+// The object behind cudaKernel_t and cudaFunction_t.
+struct function {
+    fat_binary* binary = nullptr;
+    const void* host = nullptr;  // the stub that the program names it by
+    std::string name;            // as in the PTX
+    std::string demangled;       // empty before the first use
+    kernel_image image;          // empty before the first use
+    int max_dynamic_shared = -1; // bytes, cudaFuncSetAttribute; -1: not set
+    int preferred_carveout = -1;
+    cache_preference cache = cache_preference::none;
+};
+
+struct device_variable {
+    fat_binary* binary = nullptr;
+    std::string name;
+    std::uint64_t bytes = 0;
+    void** managed_host = nullptr; // not nullptr: the variable is managed
+};
+
+class registry {
+public:
+    static registry& instance();
+
+    fat_binary& add_binary(const void* data);
+    fat_binary& add_text(std::string ptx);
+    // Waits for all work first, at most a second.
+    void remove_binary(fat_binary& binary);
+    void add_function(fat_binary& binary, const void* host, const char* name);
+    void add_variable(fat_binary& binary, const void* host, const char* name, std::uint64_t bytes);
+    void add_managed(fat_binary& binary, void** host, const char* name, std::uint64_t bytes);
+    [[nodiscard]] bool empty();
+
+    // By the kernel's stub or by handle; nullptr for any other address.
+    [[nodiscard]] function* find_function(const void* host_or_handle);
+    // The kernel's code, loaded if it is not yet. Throws failure.
+    const kernel_image& load(function& f, context& gpu);
+
+    // The names of all kernels of a binary, without duplicates. Throws failure.
+    [[nodiscard]] std::vector<std::string> kernels_of(fat_binary& binary, context& gpu);
+
+    // nullptr for an address that is not registered.
+    [[nodiscard]] const device_variable* find_variable(const void* host);
+    // The variable in device memory. Throws failure.
+    [[nodiscard]] machine::variable_place locate(const device_variable& v, context& gpu);
+
+    // Loads a binary, and so its managed variables. Throws failure.
+    void load(fat_binary& binary, context& gpu);
+    // Unloads all modules; the next use loads them again.
+    void unload();
+    void reload_managed(context& gpu);
+
+private:
+    registry();
+    void load_locked(fat_binary& binary, context& gpu, const std::string& wanted);
+    void load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries);
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<fat_binary>> binaries_;
+    std::unordered_map<const void*, std::unique_ptr<function>> functions_; // by stub
+    std::unordered_map<const void*, function*> handles_;
+    std::unordered_map<const void*, device_variable> variables_; // by the host's variable
+};
+
+// By the kernel's stub or by handle. Throws invalid_device_function for a null pointer and, as a GPU does,
+// invalid_resource_handle for any other address that is not a kernel.
+function& function_of(const void* kernel);
+
+} // namespace softgpu::runtime
