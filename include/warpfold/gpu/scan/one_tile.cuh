@@ -84,7 +84,7 @@ public:
         each_row([&](unsigned r) {
             T items[run];
             take<false>(r, items);
-            A sum;
+            A sum{};
             scan_run(r, items, sum, true, [](unsigned, const A&) {});
             before_[r] = total_of<total_type>(sum, heads_.any(r));
         });
