@@ -40,8 +40,7 @@ inline std::uint32_t checked_bins(std::uint64_t bins) {
 // rule is monotone: a larger sample is never in a lower bin. Host and GPU agree on every sample. Of more bins than the
 // type has whole numbers, 2^24 in float, only those get samples whose number it has.
 template <class T>
-    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
-class even_bins {
+requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8) class even_bins {
 public:
     // Throws invalid_argument unless lower < upper, both finite, and there are 1 to 2^30 bins.
     even_bins(T lower, T upper, std::uint64_t bins) : lower_(lower), last_(upper), bins_(detail::checked_bins(bins)) {
@@ -56,9 +55,7 @@ public:
     }
 
     // Bins over all values of an integer type, the largest included.
-    [[nodiscard]] static even_bins whole_range(std::uint64_t bins)
-        requires std::is_integral_v<T>
-    {
+    [[nodiscard]] static even_bins whole_range(std::uint64_t bins) requires std::is_integral_v<T> {
         even_bins all(0, 1, bins);
         all.lower_ = std::numeric_limits<T>::min();
         all.last_ = std::numeric_limits<T>::max();
@@ -80,13 +77,13 @@ private:
 // on a GPU it is unspecified then which bin a sample is counted in. Integers are compared as numbers, whatever their
 // types; else sample and edge are converted to their common type.
 template <class T>
-    requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 class edge_bins {
 public:
     // `edges` edges, one more than bins. Throws invalid_argument where they are fewer than 2.
     edge_bins(const T* first, std::uint64_t edges) : edges_(first), bins_(detail::checked_bins(edges - (edges != 0))) {}
     template <class Range>
-        requires requires(const Range& r) { std::data(r) + std::size(r); }
+    requires requires(const Range& r) { std::data(r) + std::size(r); }
     explicit edge_bins(const Range& edges) : edge_bins(std::data(edges), std::size(edges)) {}
 
     [[nodiscard]] std::uint32_t count() const noexcept { return bins_; }
@@ -126,11 +123,11 @@ namespace detail {
 template <class S, class T>
 auto prepare(const even_bins<T>& bins, const S&) {
     if constexpr (std::is_integral_v<S> && std::is_integral_v<T>) {
-        return even_integers<S, sizeof(S) == 8 || sizeof(T) == 8>(bins.lower(), bins.last(), bins.count());
+        return even_integers < S, sizeof(S) == 8 || sizeof(T) == 8 > (bins.lower(), bins.last(), bins.count());
     } else {
         using C = typename even_type<S, T>::type;
-        const auto upper = std::is_integral_v<T> ? static_cast<C>(static_cast<wide_integer>(bins.last()) + 1)
-                                                 : static_cast<C>(bins.last());
+        const auto upper =
+            std::is_integral_v<T> ? static_cast<C>(static_cast<int128>(bins.last()) + 1) : static_cast<C>(bins.last());
         const C lower = static_cast<C>(bins.lower());
         const C scale = static_cast<C>(bins.count()) / (upper - lower);
         if (!(scale > 0) || !(upper - lower <= std::numeric_limits<C>::max()) ||
@@ -195,7 +192,7 @@ struct by_function {
 };
 
 template <class F>
-struct given<by_function<F>> : given<F> {};
+struct user_callable<by_function<F>> : user_callable<F> {};
 
 template <class S, class F>
 auto prepare(const function_bins<F>& bins, const S&) {

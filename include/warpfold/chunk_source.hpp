@@ -319,7 +319,7 @@ decltype(auto) as_sink(S& s) {
 }
 
 template <class S>
-concept stored_otherwise = requires(const S& s, const void* chunk) {
+concept has_stored_form = requires(const S& s, const void* chunk) {
     { s.stored_bytes() } -> std::convertible_to<std::uint64_t>;
     s.view(chunk);
 };
@@ -327,7 +327,7 @@ template <class S>
 struct stored_as {
     using type = typename S::element;
 };
-template <stored_otherwise S>
+template <has_stored_form S>
 struct stored_as<S> {
     using type = void;
 };
@@ -335,37 +335,37 @@ template <class S>
 using stored_t = typename stored_as<S>::type; // what a chunk is an array of; void where only the source knows
 
 template <class S>
-concept reads_anywhere = requires(S& s, std::uint64_t k, stored_t<S>* to) {
+concept random_access_source = requires(S& s, std::uint64_t k, stored_t<S>* to) {
     { s.size() } -> std::convertible_to<std::uint64_t>;
     s.read(k, to, k);
 };
 template <class S>
-concept fills_in_order = requires(S& s, std::uint64_t most, stored_t<S>* to) {
+concept sequential_source = requires(S& s, std::uint64_t most, stored_t<S>* to) {
     { s.fill(to, most) } -> std::convertible_to<std::uint64_t>;
 };
 template <class S>
 concept source_object = requires {
     typename S::element;
 }
-&&(reads_anywhere<S> || fills_in_order<S>);
+&&(random_access_source<S> || sequential_source<S>);
 
 template <class S>
-concept writes_anywhere = requires(S& s, std::uint64_t k, const typename S::element* from) {
+concept random_access_sink = requires(S& s, std::uint64_t k, const typename S::element* from) {
     s.write(k, from, k);
 };
 template <class S>
-concept puts_in_order = requires(S& s, std::uint64_t k, const typename S::element* from) {
+concept sequential_sink = requires(S& s, std::uint64_t k, const typename S::element* from) {
     s.put(from, k);
 };
 template <class S>
 concept sink_object = requires {
     typename S::element;
 }
-&&(writes_anywhere<S> || puts_in_order<S>);
+&&(random_access_sink<S> || sequential_sink<S>);
 
 template <class S>
 std::uint64_t stored_bytes(const S& source) {
-    if constexpr (stored_otherwise<S>) {
+    if constexpr (has_stored_form<S>) {
         return source.stored_bytes();
     } else {
         return sizeof(typename S::element);
@@ -374,7 +374,7 @@ std::uint64_t stored_bytes(const S& source) {
 // The elements of a chunk.
 template <class S>
 auto view_of(const S& source, const void* chunk) {
-    if constexpr (stored_otherwise<S>) {
+    if constexpr (has_stored_form<S>) {
         return source.view(chunk);
     } else {
         return static_cast<const typename S::element*>(chunk);

@@ -55,17 +55,17 @@ using sink_element_t =
 template <class A, class On, class Source, class Map, class Op>
 A chunked_fold(const On& on, Source& source, const Map& map, const Op& op, const A* initial,
                const chunked_options& options, const char* call) {
-    (void)need_result<A>{};
-    (void)need_operation<Op, A>{};
+    (void)require_result<A>{};
+    (void)require_operation<Op, A>{};
     static_assert(!is_device_lambda_v<Op>, "the host joins chunks too: the operation has to be __host__ __device__");
     auto&& from = as_source(source);
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
     if constexpr (has_identity<By, A>) {
-        const plain_fold<A, kept_t<Map>, By> fold{map, by, by, initial};
+        const chunked_plain_fold<A, stored_callable_t<Map>, By> fold{map, by, by, initial};
         return chunked_engine<On>::fold(on, from, fold, options, call);
     } else {
-        const lifted_fold<A, kept_t<Map>, By> fold{map, {by}, by, initial};
+        const chunked_optional_fold<A, stored_callable_t<Map>, By> fold{map, {by}, by, initial};
         return chunked_engine<On>::fold(on, from, fold, options, call);
     }
 }
@@ -80,7 +80,7 @@ requires(detail::maps<Map, detail::source_view_t<Source>> && !std::is_same_v<Op,
     [[nodiscard]] auto chunked_transform_reduce(const On& on, Source&& source, const Map& map, const Op& op = {},
                                                 const chunked_options& options = {}) {
     using A = accumulator_t<Op, detail::mapped_t<detail::source_view_t<Source>, Map>>;
-    (void)detail::need_identity<Op, A>{};
+    (void)detail::require_identity<Op, A>{};
     return detail::chunked_fold<A>(on, source, map, op, nullptr, options, "chunked_transform_reduce");
 }
 template <class On, chunked_source Source, class Map, class Op>
@@ -105,26 +105,27 @@ template <class On, chunked_source Source, class Op = sum>
 requires operation<Op, detail::source_element_t<Source>>
 [[nodiscard]] auto chunked_reduce(const On& on, Source&& source, const Op& op = {},
                                   const chunked_options& options = {}) {
-    return chunked_transform_reduce(on, source, detail::as_it_is{}, op, options);
+    return chunked_transform_reduce(on, source, detail::identity_map{}, op, options);
 }
 template <class On, chunked_source Source, class Op>
 requires operation<Op, detail::source_element_t<Source>>
 [[nodiscard]] auto chunked_reduce(const On& on, Source&& source, const Op& op,
                                   const accumulator_t<Op, detail::source_element_t<Source>>& initial,
                                   const chunked_options& options = {}) {
-    return chunked_transform_reduce(on, source, detail::as_it_is{}, op, initial, options);
+    return chunked_transform_reduce(on, source, detail::identity_map{}, op, initial, options);
 }
 
 template <class On, chunked_source Source>
 [[nodiscard]] auto chunked_reduce(const On& on, Source&& source, const chunked_options& options) {
-    return chunked_transform_reduce(on, source, detail::as_it_is{}, sum{}, options);
+    return chunked_transform_reduce(on, source, detail::identity_map{}, sum{}, options);
 }
 
 // Of how many elements predicate(x), or predicate(x, index), is true.
 template <class On, chunked_source Source, class Predicate>
 [[nodiscard]] std::uint64_t chunked_count_if(const On& on, Source&& source, const Predicate& predicate,
                                              const chunked_options& options = {}) {
-    return chunked_transform_reduce(on, source, detail::as_count<detail::kept_t<Predicate>>{predicate}, sum{}, options);
+    return chunked_transform_reduce(on, source, detail::count_map<detail::stored_callable_t<Predicate>>{predicate},
+                                    sum{}, options);
 }
 
 // The smallest or largest element and where it stands.
@@ -210,23 +211,23 @@ void chunked_scan(const char* call, const On& on, Source& source, Sink& sink, co
     using From = std::remove_cvref_t<decltype(from)>;
     using To = std::remove_cvref_t<decltype(to)>;
     using A = scan_value_t<Op, view_t<From>, Map, typename To::element*>;
-    (void)need_operation<Op, A>{};
+    (void)require_operation<Op, A>{};
     static_assert(std::is_same_v<A, typename To::element>,
                   "elements of the sink are not of the type that the operation folds in");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
-    static_assert(!reverse || (reads_anywhere<From> && writes_anywhere<To>),
+    static_assert(!reverse || (random_access_source<From> && random_access_sink<To>),
                   "a stream that comes or goes in order cannot be scanned from its end");
     const chunked_options none;
     const chunked_options& options = options_of(none, how...);
-    if constexpr (reads_anywhere<From>) {
-        need_room_for(to, from.size(), call);
+    if constexpr (random_access_source<From>) {
+        check_room(to, from.size(), call);
         if constexpr (in_memory_v<From> && in_memory_v<To>) {
             check_overlap(from.data, to.data, from.size(), call);
         }
     }
     const auto given = chunked_initial_of<A>(how...);
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
     if constexpr (!Inclusive && std::is_same_v<decltype(given), const no_initial>) {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
@@ -242,17 +243,19 @@ void chunked_scan(const char* call, const On& on, Source& source, Sink& sink, co
 template <class On, chunked_source Source, chunked_sink Sink, class Op = sum, class... How>
 void chunked_inclusive_scan(const On& on, Source&& source, Sink&& sink, const Op& op = {}, const How&... how) {
     if constexpr (std::is_same_v<Op, chunked_options>) {
-        detail::chunked_scan<true>("chunked_inclusive_scan", on, source, sink, detail::as_it_is{}, sum{}, op, how...);
+        detail::chunked_scan<true>("chunked_inclusive_scan", on, source, sink, detail::identity_map{}, sum{}, op,
+                                   how...);
     } else {
-        detail::chunked_scan<true>("chunked_inclusive_scan", on, source, sink, detail::as_it_is{}, op, how...);
+        detail::chunked_scan<true>("chunked_inclusive_scan", on, source, sink, detail::identity_map{}, op, how...);
     }
 }
 template <class On, chunked_source Source, chunked_sink Sink, class Op = sum, class... How>
 void chunked_exclusive_scan(const On& on, Source&& source, Sink&& sink, const Op& op = {}, const How&... how) {
     if constexpr (std::is_same_v<Op, chunked_options>) {
-        detail::chunked_scan<false>("chunked_exclusive_scan", on, source, sink, detail::as_it_is{}, sum{}, op, how...);
+        detail::chunked_scan<false>("chunked_exclusive_scan", on, source, sink, detail::identity_map{}, sum{}, op,
+                                    how...);
     } else {
-        detail::chunked_scan<false>("chunked_exclusive_scan", on, source, sink, detail::as_it_is{}, op, how...);
+        detail::chunked_scan<false>("chunked_exclusive_scan", on, source, sink, detail::identity_map{}, op, how...);
     }
 }
 

@@ -3,4 +3,4 @@
 #pragma once
 
 #include "warpfold/exact_accumulator.hpp"
-#include "warpfold/gpu/exact_sum/exact_accumulator.cuh"
+#include "warpfold/gpu/exact_sum/accumulator.cuh"

@@ -49,7 +49,7 @@ concept counter = std::is_integral_v<C> &&(sizeof(C) == 4 || sizeof(C) == 8);
 template <class C>
 concept weight_sum = std::is_arithmetic_v<C> &&(sizeof(C) == 4 || sizeof(C) == 8);
 
-inline void need_room(std::uint64_t have, std::uint64_t bins, const char* call) {
+inline void check_room_for_counts(std::uint64_t have, std::uint64_t bins, const char* call) {
     if (have != bins) {
         throw invalid_argument(std::string("warpfold: ") + call + ": there is room for " + std::to_string(have) +
                                " counts, and there are " + std::to_string(bins) + " bins");
@@ -69,7 +69,7 @@ std::uint64_t all_bins(const std::array<Bins, Active>& bins) {
 template <class Counts>
 auto count_place(Counts& counts, std::uint64_t bins, const char* call) {
     if constexpr (count_range<Counts>) {
-        need_room(std::size(counts), bins, call);
+        check_room_for_counts(std::size(counts), bins, call);
         return std::data(counts);
     } else {
         return counts;

@@ -34,8 +34,7 @@ struct widened {
     using type = T;
 };
 template <class T>
-    requires(std::integral<T> && sizeof(T) <= 8)
-struct widened<T> {
+requires(std::integral<T> && sizeof(T) <= 8) struct widened<T> {
     using type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
 };
 
@@ -144,20 +143,21 @@ struct accumulator_of {
     using type = T;
 };
 template <class Op, class T>
-    requires requires { typename Op::template accumulator<T>; }
+requires requires { typename Op::template accumulator<T>; }
 struct accumulator_of<Op, T> {
     using type = typename Op::template accumulator<T>;
 };
 template <class Op, class T>
-    requires(!std::is_void_v<typename standard_operation<Op>::named>)
-struct accumulator_of<Op, T> {
+requires(!std::is_void_v<typename standard_operation<Op>::named>) struct accumulator_of<Op, T> {
     using type = typename standard_operation<Op>::named;
 };
 
 template <class Op>
 inline constexpr bool is_commutative_v = false;
 template <class Op>
-    requires requires { { Op::commutative } -> std::convertible_to<bool>; }
+requires requires {
+    { Op::commutative } -> std::convertible_to<bool>;
+}
 inline constexpr bool is_commutative_v<Op> = Op::commutative;
 template <class Op>
 inline constexpr bool is_commutative_v<commutes<Op>> = true;
@@ -167,10 +167,12 @@ template <class Op>
 struct standard_operation<commutes<Op>> : standard_operation<Op> {};
 
 template <class Op>
-struct given<commutes<Op>> : given<Op> {};
+struct user_callable<commutes<Op>> : user_callable<Op> {};
 
 template <class Op, class A>
-concept has_identity = requires { { Op::template identity<A>() } -> std::convertible_to<A>; };
+concept has_identity = requires {
+    { Op::template identity<A>() } -> std::convertible_to<A>;
+};
 
 } // namespace detail
 
@@ -181,9 +183,9 @@ using accumulator_t = typename detail::accumulator_of<Op, std::remove_cvref_t<T>
 // Something that folds elements of type `T`. What it folds them in is trivially copyable and can be made of nothing.
 template <class Op, class T>
 concept operation = std::is_trivially_copyable_v<accumulator_t<Op, T>> &&
-                    std::default_initializable<accumulator_t<Op, T>> &&
-                    (detail::is_device_lambda_v<Op> || requires(const Op& op, const accumulator_t<Op, T>& a) {
-                        { op(a, a) } -> std::convertible_to<accumulator_t<Op, T>>;
-                    });
+    std::default_initializable<accumulator_t<Op, T>> &&
+    (detail::is_device_lambda_v<Op> || requires(const Op& op, const accumulator_t<Op, T>& a) {
+        { op(a, a) } -> std::convertible_to<accumulator_t<Op, T>>;
+    });
 
 } // namespace warpfold

@@ -41,49 +41,49 @@ namespace detail {
 // op over map(x) of all elements, as a value or into a place; with an initial value in front where one is given.
 template <class On, class In, class Map, class Op>
 auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op) {
-    (void)need_result<mapped_t<In, Map>>{};
+    (void)require_result<mapped_t<In, Map>>{};
     using A = accumulator_t<Op, mapped_t<In, Map>>;
-    (void)need_operation<Op, A>{};
-    (void)need_identity<Op, A>{};
-    return reduce_engine<On>::template value<A>(on, in, n, map, detail::known<A>(op), unchanged{}, call);
+    (void)require_operation<Op, A>{};
+    (void)require_identity<Op, A>{};
+    return reduce_engine<On>::template value<A>(on, in, n, map, detail::resolve<A>(op), identity_result{}, call);
 }
 template <class On, class In, class Out, class Map, class Op>
 void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map,
                const Op& op) {
-    (void)need_result<mapped_t<In, Map>>{};
+    (void)require_result<mapped_t<In, Map>>{};
     using A = accumulator_t<Op, mapped_t<In, Map>>;
-    (void)need_operation<Op, A>{};
-    (void)need_identity<Op, A>{};
-    reduce_engine<On>::template into<A>(on, in, n, map, detail::known<A>(op), unchanged{}, out, call);
+    (void)require_operation<Op, A>{};
+    (void)require_identity<Op, A>{};
+    reduce_engine<On>::template into<A>(on, in, n, map, detail::resolve<A>(op), identity_result{}, out, call);
 }
 template <class On, class In, class Map, class Op, class A>
 auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
                 const A& initial) {
-    (void)need_result<mapped_t<In, Map>>{};
-    (void)need_operation<Op, A>{};
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    const behind_initial<By, A> result{by, initial};
+    (void)require_result<mapped_t<In, Map>>{};
+    (void)require_operation<Op, A>{};
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
+    const with_initial<By, A> result{by, initial};
     if constexpr (has_identity<By, A>) {
         return reduce_engine<On>::template value<A>(on, in, n, map, by, result, call);
     } else {
-        return reduce_engine<On>::template value<possible<A>>(on, in, n, lifted_map<kept_t<Map>, A>{map},
-                                                              lifted<By>{by}, result, call);
+        return reduce_engine<On>::template value<optional_value<A>>(
+            on, in, n, optional_map<stored_callable_t<Map>, A>{map}, optional_operation<By>{by}, result, call);
     }
 }
 template <class On, class In, class Out, class Map, class Op, class A>
 void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map,
                const Op& op, const A& initial) {
-    (void)need_result<mapped_t<In, Map>>{};
-    (void)need_operation<Op, A>{};
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    const behind_initial<By, A> result{by, initial};
+    (void)require_result<mapped_t<In, Map>>{};
+    (void)require_operation<Op, A>{};
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
+    const with_initial<By, A> result{by, initial};
     if constexpr (has_identity<By, A>) {
         reduce_engine<On>::template into<A>(on, in, n, map, by, result, out, call);
     } else {
-        reduce_engine<On>::template into<possible<A>>(on, in, n, lifted_map<kept_t<Map>, A>{map}, lifted<By>{by},
-                                                      result, out, call);
+        reduce_engine<On>::template into<optional_value<A>>(on, in, n, optional_map<stored_callable_t<Map>, A>{map},
+                                                            optional_operation<By>{by}, result, out, call);
     }
 }
 
@@ -128,7 +128,7 @@ requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>)
 template <class On, class In, class Op = sum>
 requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
     [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
-    return detail::fold_value("reduce", on, in, n, detail::as_it_is{}, op);
+    return detail::fold_value("reduce", on, in, n, detail::identity_map{}, op);
 }
 
 // op(initial, the rest), of any operation; `initial` where there are no elements.
@@ -136,7 +136,7 @@ template <class On, class In, class Op>
 requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
     [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
                                                 const detail::fold_t<In, Op>& initial) {
-    return detail::fold_value("reduce", on, in, n, detail::as_it_is{}, op, initial);
+    return detail::fold_value("reduce", on, in, n, detail::identity_map{}, op, initial);
 }
 
 // The same with a place for the value.
@@ -144,12 +144,12 @@ template <class On, class In, class Out, class Op = sum>
 requires(!detail::array_like<In> &&
          detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(const On& on, const In& in, std::uint64_t n,
                                                                      const Out& out, const Op& op = {}) {
-    detail::fold_into("reduce", on, in, n, out, detail::as_it_is{}, op);
+    detail::fold_into("reduce", on, in, n, out, detail::identity_map{}, op);
 }
 template <class On, class In, class Out, class Op>
 requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(
     const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op, const detail::fold_t<In, Op>& initial) {
-    detail::fold_into("reduce", on, in, n, out, detail::as_it_is{}, op, initial);
+    detail::fold_into("reduce", on, in, n, out, detail::identity_map{}, op, initial);
 }
 
 // --- count_if: of how many elements predicate(x), or predicate(x, index), is true ------------------------------------
@@ -157,14 +157,14 @@ requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op
 template <class On, class In, class Predicate>
 requires(!detail::array_like<In> && detail::maps<Predicate, In>) [[nodiscard]] std::uint64_t
     count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
-    const detail::as_count<detail::kept_t<Predicate>> one_or_none{predicate};
+    const detail::count_map<detail::stored_callable_t<Predicate>> one_or_none{predicate};
     return detail::fold_value("count_if", on, in, n, one_or_none, sum{});
 }
 template <class On, class In, class Out, class Predicate>
 requires(!detail::array_like<In> &&
          detail::place_for<Out, std::uint64_t>) void count_if(const On& on, const In& in, std::uint64_t n,
                                                               const Out& out, const Predicate& predicate) {
-    const detail::as_count<detail::kept_t<Predicate>> one_or_none{predicate};
+    const detail::count_map<detail::stored_callable_t<Predicate>> one_or_none{predicate};
     detail::fold_into("count_if", on, in, n, out, one_or_none, sum{});
 }
 
@@ -177,16 +177,16 @@ namespace detail {
 template <bool Smallest, class On, class In>
 auto arg_value(const On& on, const In& in, std::uint64_t n, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
-    need_elements(n, call);
+    require_elements(n, call);
     return reduce_engine<On>::template value<typename fold::folded>(
-        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, read_again<In>{in}, call);
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, located_result<In>{in}, call);
 }
 template <bool Smallest, class On, class In, class Out>
 void arg_into(const On& on, const In& in, std::uint64_t n, const Out& out, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
-    need_elements(n, call);
-    reduce_engine<On>::template into<typename fold::folded>(on, in, n, typename fold::folded_map{},
-                                                            typename fold::folded_op{}, read_again<In>{in}, out, call);
+    require_elements(n, call);
+    reduce_engine<On>::template into<typename fold::folded>(
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, located_result<In>{in}, out, call);
 }
 
 } // namespace detail
@@ -218,16 +218,16 @@ template <class On, class In>
 requires(!detail::array_like<In>)
     [[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, std::uint64_t n) {
     using T = detail::element_t<In>;
-    detail::need_elements(n, "min_max");
+    detail::require_elements(n, "min_max");
     return detail::reduce_engine<On>::template value<extremes<T>>(
-        on, in, n, detail::as_extremes<T>{}, detail::further_extremes{}, detail::unchanged{}, "min_max");
+        on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, "min_max");
 }
 template <class On, class In, detail::place_for<extremes<detail::element_t<In>>> Out>
 requires(!detail::array_like<In>) void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
     using T = detail::element_t<In>;
-    detail::need_elements(n, "min_max");
+    detail::require_elements(n, "min_max");
     detail::reduce_engine<On>::template into<extremes<T>>(
-        on, in, n, detail::as_extremes<T>{}, detail::further_extremes{}, detail::unchanged{}, out, "min_max");
+        on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, out, "min_max");
 }
 
 // --- the same of one range -------------------------------------------------------------------------------------------

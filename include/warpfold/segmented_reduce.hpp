@@ -38,10 +38,11 @@ requires(!detail::array_like<In> && !detail::array_like<Out> &&
                                                                                 std::uint64_t segments, const Out& out,
                                                                                 const Op& op = {}) {
     using A = detail::fold_t<In, Op>;
-    (void)detail::need_operation<Op, A>{};
-    (void)detail::need_identity<Op, A>{};
-    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{}, detail::known<A>(op),
-                                                   detail::unchanged{}, out, "segmented_reduce");
+    (void)detail::require_operation<Op, A>{};
+    (void)detail::require_identity<Op, A>{};
+    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::identity_map{},
+                                                   detail::resolve<A>(op), detail::identity_result{}, out,
+                                                   "segmented_reduce");
 }
 
 // out[s] = op(initial, the rest), of any operation; `initial` where the segment has no elements.
@@ -53,17 +54,17 @@ requires(!detail::array_like<In> && !detail::array_like<Out> &&
                                                                                 const Op& op,
                                                                                 const detail::fold_t<In, Op>& initial) {
     using A = detail::fold_t<In, Op>;
-    (void)detail::need_operation<Op, A>{};
-    using By = detail::known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    const detail::behind_initial<By, A> result{by, initial};
+    (void)detail::require_operation<Op, A>{};
+    using By = detail::resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
+    const detail::with_initial<By, A> result{by, initial};
     if constexpr (detail::has_identity<By, A>) {
-        detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{}, by, result, out,
-                                                       "segmented_reduce");
+        detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::identity_map{}, by, result,
+                                                       out, "segmented_reduce");
     } else {
-        detail::segmented_engine<On>::template into<detail::possible<A>>(
-            on, in, offsets, segments, detail::lifted_map<detail::as_it_is, A>{}, detail::lifted<By>{by}, result, out,
-            "segmented_reduce");
+        detail::segmented_engine<On>::template into<detail::optional_value<A>>(
+            on, in, offsets, segments, detail::optional_map<detail::identity_map, A>{},
+            detail::optional_operation<By>{by}, result, out, "segmented_reduce");
     }
 }
 

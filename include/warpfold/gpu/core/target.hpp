@@ -108,10 +108,12 @@ using policy_t = decltype(detail::policy_of<Default>(std::declval<const On&>()))
 // which are zero and have to be left so, and behind them data, zero as well and aligned to `alignment`.
 class call_memory {
 public:
-    call_memory(const gpu& on, std::size_t box_bytes, std::size_t data_bytes, const char* call,
+    call_memory(const gpu& on, std::size_t slot_bytes, std::size_t data_bytes, const char* call,
                 std::size_t alignment = 16)
-        : stream_(on.stream), box_bytes_((box_bytes + alignment - 1) / alignment * alignment), data_bytes_(data_bytes) {
-        const std::size_t bytes = box_bytes_ + data_bytes_;
+        : stream_(on.stream),
+          slot_bytes_((slot_bytes + alignment - 1) / alignment * alignment),
+          data_bytes_(data_bytes) {
+        const std::size_t bytes = slot_bytes_ + data_bytes_;
         if (bytes == 0) {
             return;
         }
@@ -137,8 +139,8 @@ public:
         }
     }
 
-    [[nodiscard]] void* boxes() const noexcept { return memory_; }
-    [[nodiscard]] void* data() const noexcept { return memory_ == nullptr ? nullptr : memory_ + box_bytes_; }
+    [[nodiscard]] void* slots() const noexcept { return memory_; }
+    [[nodiscard]] void* data() const noexcept { return memory_ == nullptr ? nullptr : memory_ + slot_bytes_; }
 
 private:
     static void check_device(const workspace& memory, const char* call) {
@@ -152,7 +154,7 @@ private:
     }
 
     cudaStream_t stream_;
-    std::size_t box_bytes_, data_bytes_;
+    std::size_t slot_bytes_, data_bytes_;
     unsigned char* memory_ = nullptr;
     std::optional<stream_ordered_memory> owned_;
 };

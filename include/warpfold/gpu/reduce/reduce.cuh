@@ -15,11 +15,11 @@
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/core/mailbox.cuh"
+#include "warpfold/gpu/core/flagged_slot.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/core/vector_load.cuh"
-#include "warpfold/gpu/reduce/arg_candidate.cuh"
+#include "warpfold/gpu/reduce/packed_candidate.cuh"
 #include "warpfold/tuning/reduce.hpp"
 #include "warpfold/warp/reduce.cuh"
 
@@ -52,11 +52,11 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
             }
         };
         // From vector k on, `loads` at a time, so far apart; and what is left of a last time.
-        const auto take_all = [&](auto count, std::uint64_t k, std::uint64_t apart) {
+        const auto take_all = [&](auto count, std::uint64_t k, std::uint64_t stride) {
             constexpr unsigned loads = decltype(count)::value;
             constexpr cache_hint hint = Many ? cache_hint::stream : cache_hint::keep;
-            k = view.template for_rounds<loads, hint>(k, view.vectors, apart, threads, take_vector);
-            view.template for_rounds<1, cache_hint::keep>(k, view.vectors, apart, apart, take_vector);
+            k = view.template for_rounds<loads, hint>(k, view.vectors, stride, threads, take_vector);
+            view.template for_rounds<1, cache_hint::keep>(k, view.vectors, stride, stride, take_vector);
         };
         using usual = std::integral_constant<unsigned, Kernels::value.vector_loads_in_flight>;
         using most = std::integral_constant<unsigned, Kernels::value.longest_vector_loads_in_flight>;
@@ -111,13 +111,14 @@ __device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const O
 
 template <class Kernels, class A, bool Many, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::value.resident_blocks)
-    reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, mailbox<A>* boxes, unsigned ahead) {
+    reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, flagged_slot<A>* slots,
+                  unsigned ahead) {
     __shared__ block::reduce_storage<A> storage;
 
-    look_at_map<Map, element_t<In>>();
-    look_at_operation<Op, A>();
-    allow_later();
-    await_earlier();
+    check_map<Map, element_t<In>>();
+    check_operation<Op, A>();
+    pdl_trigger();
+    pdl_wait();
     A mine;
     if constexpr (is_commutative_v<Op>) {
         mine = fold_strided<Kernels, A, Many>(in, n, map, op, ahead);
@@ -128,20 +129,20 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
     const unsigned last = gridDim.x - 1;
     if (blockIdx.x != last) {
         if (threadIdx.x == 0) {
-            detail::post(&boxes[blockIdx.x], mine);
+            detail::publish(&slots[blockIdx.x], mine);
         }
         return;
     }
     if (last != 0) {
         // Blocks start in the order of their index: the others run by now, and none waits for anybody.
         if (threadIdx.x == 0) {
-            detail::post(&boxes[last], mine);
+            detail::publish(&slots[last], mine);
         }
         const unsigned each = (gridDim.x + blockDim.x - 1) / blockDim.x;
         const unsigned end = min((threadIdx.x + 1) * each, gridDim.x);
         mine = Op::template identity<A>();
         for (unsigned k = threadIdx.x * each; k < end; ++k) {
-            mine = op(mine, detail::collect(&boxes[k]));
+            mine = op(mine, detail::take_slot(&slots[k]));
         }
         __syncthreads();
         mine = block::reduce(mine, op, storage);
@@ -179,7 +180,7 @@ reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned wei
     shape.threads = few ? policy.short_block_threads : policy.block_threads;
     const std::uint64_t each_block = std::uint64_t{shape.threads} * (few ? share : 1);
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
-    shape.bytes = shape.blocks * sizeof(mailbox<A>);
+    shape.bytes = shape.blocks * sizeof(flagged_slot<A>);
     if (n * sizeof(T) > std::uint64_t{device_attribute(cudaDevAttrL2CacheSize)} / 16 * policy.long_min_l2_sixteenths) {
         const bool longest = sizeof(T) >= 4 && n * sizeof(T) >= policy.longest_min_bytes;
         shape.ahead = longest ? Policy::kernels.longest_vector_loads_in_flight : Policy::kernels.vector_loads_in_flight;
@@ -214,10 +215,10 @@ private:
         if constexpr (std::is_null_pointer_v<Got>) {
             detail::check_array(out, 1, call);
         }
-        if constexpr (fits_word_v<Op, A>) {
-            if (n <= most_in_words) {
-                launch<std::uint64_t>(on, in, n, as_word<Op::smallest>{}, minimum{},
-                                      of_word<Op::smallest, Result, A>{result}, out, got, call);
+        if constexpr (packs_into_word_v<Op, A>) {
+            if (n <= most_packed_elements) {
+                launch<std::uint64_t>(on, in, n, pack_candidate<Op::smallest>{}, minimum{},
+                                      unpack_candidate<Op::smallest, Result, A>{result}, out, got, call);
                 return;
             }
         }
@@ -227,7 +228,8 @@ private:
     template <class A, class In, class Map, class Op, class Result, class Out, class Got>
     static void launch(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                        const Out& out, const Got& got, const char* call) {
-        constexpr bool has_place = std::is_same_v<Map, as_word<true>> || std::is_same_v<Map, as_word<false>>;
+        constexpr bool has_place =
+            std::is_same_v<Map, pack_candidate<true>> || std::is_same_v<Map, pack_candidate<false>>;
         const reduce_shape shape =
             shape_of_reduce<A, element_t<In>>(policy_of<tuning::reduce_policy<>>(on), n, has_place ? 2 : 1);
         constexpr bool waits = !std::is_null_pointer_v<Got>;
@@ -237,20 +239,20 @@ private:
         if constexpr (waits) {
             place = static_cast<Out>(memory.data());
         }
-        const auto go = [&](const kernel_facts& facts, auto kernel) {
-            launch_after(facts, kernel, shape.blocks, shape.threads, 0, on.stream, in, n, map, op, result, place,
-                         static_cast<mailbox<A>*>(memory.boxes()), shape.ahead);
+        const auto go = [&](const kernel_properties& facts, auto kernel) {
+            pdl_launch(facts, kernel, shape.blocks, shape.threads, 0, on.stream, in, n, map, op, result, place,
+                       static_cast<flagged_slot<A>*>(memory.slots()), shape.ahead);
         };
         constexpr auto few = &reduce_kernel<kernels_of<policy>, A, false, In, Map, Op, Result, Out>;
         if constexpr (by_vectors_v<In, Op>) {
             if (shape.ahead != 0) {
                 constexpr auto many = &reduce_kernel<kernels_of<policy>, A, true, In, Map, Op, Result, Out>;
-                go(facts_of<many>(), many);
+                go(properties_of<many>(), many);
             } else {
-                go(facts_of<few>(), few);
+                go(properties_of<few>(), few);
             }
         } else {
-            go(facts_of<few>(), few);
+            go(properties_of<few>(), few);
         }
         if constexpr (waits) {
             WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(got, place, sizeof(*got), cudaMemcpyDeviceToHost, on.stream));

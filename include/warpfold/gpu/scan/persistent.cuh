@@ -92,7 +92,7 @@ public:
                 }
             });
         }
-        close_runs();
+        commit_copies();
     }
 
     // The first pass over a tile: op over the elements of the thread and of the lanes before.
@@ -124,7 +124,7 @@ public:
             elements_.scan_run(
                 front, c == 0 && !has_front, c == 0 ? missing : 0,
                 [&](unsigned j) { return value(begin, c, j, items); }, no_head, results);
-            store_run(results_of.blocked(c), results);
+            store_items(results_of.blocked(c), results);
         };
         constexpr bool same_place = Plan::read_runs::bytes == Plan::written_runs::bytes;
         T items[same_place ? 1 : chunks][run];
@@ -148,7 +148,7 @@ public:
 #pragma unroll(decltype(vectors)::value ? chunks : 1)
             for (unsigned r = 0; r < chunks; ++r) {
                 U results[run];
-                load_run(static_cast<const U*>(results_of.in_row(r)), results);
+                load_items(static_cast<const U*>(results_of.in_row(r)), results);
                 elements_.store(begin + in_row(r), decltype(vectors)::value, inside, results);
             }
         });
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(Plan::threads, Plan::tuned.blocks_per_multipro
     };
 
     part.prefetch(blockIdx.x); // as one of the first tiles some block takes it
-    await_earlier();
+    pdl_wait();
     if (threadIdx.x == 0) {
         tile_of[0] = ring.take();
     }
@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(Plan::threads, Plan::tuned.blocks_per_multipro
         part.fetch(k, tile_of[k]);
     }
     A before[ahead + 1]; // in the thread's warp, in its tiles k ... k + ahead
-    await_runs_but<stages - ahead>();
+    wait_copies<stages - ahead>();
     __syncwarp();
 #pragma unroll
     for (unsigned k = 0; k < ahead; ++k) {
@@ -250,9 +250,9 @@ __global__ void __launch_bounds__(Plan::threads, Plan::tuned.blocks_per_multipro
         }
         prefix.request(tile);
         if (one_stage) {
-            await_runs();
+            wait_all_copies();
         } else {
-            await_runs_but<stages - 1 - ahead>();
+            wait_copies<stages - 1 - ahead>();
         }
         __syncwarp();
         if (far_tile < tiles) {
@@ -299,8 +299,8 @@ __global__ void __launch_bounds__(Plan::threads, Plan::tuned.blocks_per_multipro
             before[k] = before[k + 1];
         }
     }
-    allow_later();
-    await_runs();
+    pdl_trigger();
+    wait_all_copies();
     if (__syncthreads_or(is_last ? 1 : 0) != 0) {
         ring.clear(tiles);
     }
@@ -315,17 +315,17 @@ void launch_persistent(const gpu& on, const Elements& elements, const char* call
     }
     const auto tiles = static_cast<unsigned>(all_tiles);
     constexpr auto kernel = &persistent_kernel<Plan>;
-    const kernel_facts facts =
-        facts_of<kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::tuned.blocks_per_multiprocessor});
-    const unsigned blocks = std::max(1u, std::min(facts.blocks, tiles));
+    const kernel_properties facts =
+        properties_of<kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::tuned.blocks_per_multiprocessor});
+    const unsigned blocks = std::max(1u, std::min(facts.resident_blocks, tiles));
     const unsigned slots = Plan::slots_of(tiles, blocks);
     const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);
-    const Plan plan{elements, memory.boxes(), tiles, slots, facts.frugal};
-    const std::size_t shared = facts.frugal ? Plan::stage_bytes : Plan::shared;
+    const Plan plan{elements, memory.slots(), tiles, slots, facts.has_fallback_shared};
+    const std::size_t shared = facts.has_fallback_shared ? Plan::stage_bytes : Plan::shared;
     // Again for each launch: cudaDeviceReset() takes it back.
     WARPFOLD_CHECK_CUDA(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-    launch_after(facts, kernel, blocks, Plan::threads, shared, on.stream, plan);
+    pdl_launch(facts, kernel, blocks, Plan::threads, shared, on.stream, plan);
 }
 
 } // namespace warpfold::detail

@@ -42,7 +42,7 @@ struct scan_engine<gpu> {
 // Bytes of workspace that are enough for any scan of up to n elements of T into U, folded in A.
 template <class T, class U, class A>
 std::size_t scan_workspace_bytes(std::uint64_t n) {
-    using Elements = scan_elements<const T*, U*, as_it_is, sum, scan_options<A, A, no_segments, false, false>>;
+    using Elements = scan_elements<const T*, U*, identity_map, sum, scan_options<A, A, no_segments, false, false>>;
     std::size_t bytes = grouped_prefix<A, false>::bytes(general_layout<Elements::bytes>::most_tiles(n));
     if constexpr (!is_general_v<Elements>) {
         using Plan = persistent_plan<Elements>;

@@ -11,15 +11,15 @@
 #include <type_traits>
 
 #include "warpfold/gpu/segmented_reduce/merge_path.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_tile.cuh"
+#include "warpfold/gpu/segmented_reduce/warp_tile.cuh"
 #include "warpfold/warp/reduce.cuh"
 
 namespace warpfold::detail {
 
 // In shared memory, a warp's.
 template <class T, class A>
-struct segmented_warp_storage {
-    using tile = segmented_tile<T, A>;
+struct warp_share_storage {
+    using tile = warp_tile<T, A>;
     using elements = typename tile::elements;
     using values = typename tile::values;
     static constexpr unsigned alignment =
@@ -34,15 +34,15 @@ struct segmented_warp_storage {
 
 // Consecutive segments that may have one element each, on their way into a warp's registers: about Bytes of a lane.
 template <class A, class In, class Offsets, unsigned Bytes>
-struct single_segments {
+struct unit_segment_run {
     using T = element_t<In>;
-    using mark = typename segment_path<Offsets>::mark;
-    static constexpr unsigned all = segmented_tile<T, A>::items, bytes = sizeof(T) + sizeof(mark);
+    using offset_type = typename segment_path<Offsets>::offset_type;
+    static constexpr unsigned all = warp_tile<T, A>::items, bytes = sizeof(T) + sizeof(offset_type);
     static constexpr unsigned items = all == 1 || all * bytes <= Bytes ? all : all / 2; // a lane
     static constexpr unsigned size = items * warp::lanes;
 
-    mark ends[items];
-    staged<T> x[items];
+    offset_type ends[items];
+    raw_value<T> x[items];
 
     __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
 
@@ -71,7 +71,7 @@ struct single_segments {
 #pragma unroll
         for (unsigned j = 0; j < items; ++j) {
             if (j * warp::lanes + lane() < count) {
-                single = single && ends[j] == static_cast<mark>(element + 1 + j * warp::lanes);
+                single = single && ends[j] == static_cast<offset_type>(element + 1 + j * warp::lanes);
             }
         }
         if (!__all_sync(warp::all_lanes, single)) {
@@ -89,10 +89,10 @@ struct single_segments {
 };
 
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-struct segmented_warp {
+struct warp_share {
     using T = element_t<In>;
-    using tile = segmented_tile<T, A>;
-    using storage = segmented_warp_storage<T, A>;
+    using tile = warp_tile<T, A>;
+    using storage = warp_share_storage<T, A>;
     using elements = tile_elements<In, A>;
     using values = typename tile::values;
     using flags = typename access_word<tile::items>::type;
@@ -114,7 +114,7 @@ struct segmented_warp {
     A open;                // of that segment, of lane 0 or spread over the lanes
     A head;                // of the one that is held back, in lane 0
     bool spread = false;
-    typename segment_path<Offsets>::mark ahead[fours]; // of the next segments' ends, 32 or four times as many
+    typename segment_path<Offsets>::offset_type ahead[fours]; // of the next segments' ends, 32 or four times as many
     bool far = false;
 
     __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
@@ -200,7 +200,7 @@ private:
 #pragma unroll
         for (unsigned q = 0; q < fours; ++q) {
             if (q == 0 || far) {
-                ahead[q] = path.mark_of_end(segment + q * warp::lanes + lane());
+                ahead[q] = path.end_offset(segment + q * warp::lanes + lane());
             }
         }
     }
@@ -209,7 +209,7 @@ private:
     // the next ones. While some are looked at, others are on their way.
     __device__ void fold_single() {
         if constexpr (has_offsets) {
-            using singles = single_segments<A, In, Offsets, 96>; // twice
+            using singles = unit_segment_run<A, In, Offsets, 96>; // twice
             // No more than there are, should the offsets decrease.
             const std::uint64_t there = min(begin < path.elements ? path.elements - begin : 0, path.segments - segment);
             const std::uint64_t most = min(left / 2, there);
@@ -272,7 +272,7 @@ private:
     template <bool Full>
     __device__ void fold(std::uint64_t first, unsigned ends, unsigned until, unsigned last_stop) {
         constexpr unsigned items = tile::items;
-        staged<T> x[items];
+        raw_value<T> x[items];
         elements::take_run(shared.item, x);
         const flags begins = reinterpret_cast<const flags*>(shared.begins)[lane()];
         __syncwarp();
@@ -281,7 +281,7 @@ private:
         std::memcpy(begins_at, &begins, items);
         A value = Op::template identity<A>();
         bool any = false;
-        staged<A> after[items];
+        raw_value<A> after[items];
 #pragma unroll
         for (unsigned j = 0; j < items; ++j) {
             const unsigned k = lane() * items + j;
@@ -337,7 +337,7 @@ private:
                 const auto owner = static_cast<unsigned>(stop - 1) / items;
                 const A before_run = reinterpret_cast<const A*>(shared.before)[owner];
                 of_segment = start < static_cast<int>(owner * items) ? before_run : Op::template identity<A>();
-                staged<A> of_run;
+                raw_value<A> of_run;
                 of_run.take_from(shared.item + values::place(static_cast<unsigned>(stop - 1)));
                 of_segment = op(of_segment, of_run.element());
             }
@@ -349,8 +349,8 @@ private:
         }
         holds_back = holds_back && ends == 0;
     }
-    __device__ void put_values(const staged<A> (&after)[tile::items]) {
-        unsigned char* const mine = shared.item + lane() * values::apart;
+    __device__ void put_values(const raw_value<A> (&after)[tile::items]) {
+        unsigned char* const mine = shared.item + lane() * values::stride;
         if constexpr (values::by_vectors) {
             constexpr unsigned width = 16 / sizeof(A);
 #pragma unroll

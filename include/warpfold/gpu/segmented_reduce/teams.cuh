@@ -129,11 +129,11 @@ struct segment_teams {
 
 template <class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_per_multiprocessor)
-    segment_teams_kernel(In in, unsigned length, std::uint64_t segments, unsigned log_team, Map map, Op op,
-                         Result result, Out out) {
-    look_at_operation<Op, A>();
-    allow_later();
-    await_earlier();
+    team_per_segment_kernel(In in, unsigned length, std::uint64_t segments, unsigned log_team, Map map, Op op,
+                            Result result, Out out) {
+    check_operation<Op, A>();
+    pdl_trigger();
+    pdl_wait();
     const unsigned team = 1u << log_team, thread = threadIdx.x & (team - 1);
     const unsigned log_teams = segment_teams::log_threads - log_team;
     const std::uint64_t stride = std::uint64_t{gridDim.x} << log_teams;
@@ -155,12 +155,12 @@ __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_
 
 template <class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(segment_teams::most_threads)
-    segment_blocks_kernel(In in, unsigned length, std::uint64_t segments, Map map, Op op, Result result, Out out) {
+    block_per_segment_kernel(In in, unsigned length, std::uint64_t segments, Map map, Op op, Result result, Out out) {
     __shared__ block::reduce_storage<A> storage;
 
-    look_at_operation<Op, A>();
-    allow_later();
-    await_earlier();
+    check_operation<Op, A>();
+    pdl_trigger();
+    pdl_wait();
     for (std::uint64_t s = blockIdx.x; s < segments; s += gridDim.x) {
         A mine = fold_by_team<A>(in, s * length, length, map, op, threadIdx.x, blockDim.x);
         mine = block::reduce(mine, op, storage);

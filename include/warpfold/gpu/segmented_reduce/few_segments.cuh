@@ -10,9 +10,9 @@
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/segmented_reduce/element_shares.cuh"
 #include "warpfold/gpu/segmented_reduce/merge_path.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_pieces.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
+#include "warpfold/gpu/segmented_reduce/teams.cuh"
 
 namespace warpfold::detail {
 
@@ -28,10 +28,10 @@ struct few_segments {
 template <class A>
 struct few_segments_storage {
     std::uint64_t begin[few_segments::of_range + 1]; // of the segments of the block's range
-    segment_signposts<few_segments::ranges> signposts;
-    segment_pieces_storage<A> pieces;
+    offset_samples<few_segments::ranges> samples;
+    element_shares_storage<A> pieces;
     block::reduce_storage<A> folding;
-    alignas(segment_ends<A>) unsigned char whole[sizeof(segment_ends<A>)];
+    alignas(segment_carry<A>) unsigned char whole[sizeof(segment_carry<A>)];
 };
 
 // How the threads of a block share out a range of `count` segments that are not long.
@@ -144,25 +144,25 @@ __device__ void fold_longer(const In& in, const std::uint64_t* begin, std::uint6
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_per_multiprocessor)
     few_segments_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
-                        segment_cut cut, std::uint64_t fair_part, mailbox<A>* boxes) {
+                        segment_cut cut, std::uint64_t fair_part, flagged_slot<A>* slots) {
     __shared__ few_segments_storage<A> shared;
-    look_at_operation<Op, A>();
+    check_operation<Op, A>();
 
-    allow_later();
-    await_earlier();
+    pdl_trigger();
+    pdl_wait();
     if constexpr (!std::is_same_v<Offsets, equal_segments>) {
         // All that is read here is on its way at the same time.
-        using mark = element_t<Offsets>;
-        using index = std::conditional_t<sizeof(mark) <= 4, unsigned, std::uint64_t>;
+        using offset_type = element_t<Offsets>;
+        using index = std::conditional_t<sizeof(offset_type) <= 4, unsigned, std::uint64_t>;
         const unsigned k = min(threadIdx.x, cut.ranges - 1);
         const std::uint64_t first = cut.begin(min(blockIdx.x, cut.ranges));
         const unsigned count = blockIdx.x < cut.ranges ? static_cast<unsigned>(cut.count(blockIdx.x)) : 0;
         const few_segments_teams<element_t<In>> teams(count);
         const unsigned own = count == 1 ? 0 : min(teams.own(), count), next = min(own + 1, count);
-        const mark of_all = offsets[0], behind_all = offsets[segments];
-        const mark of_range = offsets[cut.begin(k)], behind_range = offsets[cut.begin(k + 1)];
-        const mark of_own = offsets[first + own], behind_own = offsets[first + next];
-        const auto place = [](mark of) { return static_cast<index>(of); };
+        const offset_type of_all = offsets[0], behind_all = offsets[segments];
+        const offset_type of_range = offsets[cut.begin(k)], behind_range = offsets[cut.begin(k + 1)];
+        const offset_type of_own = offsets[first + own], behind_own = offsets[first + next];
+        const auto place = [](offset_type of) { return static_cast<index>(of); };
         // No more than there are, should the offsets decrease.
         const index least = place(of_all), most = place(behind_all), total = most - least;
         const index from = min(max(place(of_own), least), most), to = min(max(place(behind_own), from), most);
@@ -196,8 +196,8 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
             return;
         }
     }
-    fold_pieces_apart<A>(in, offsets, segments, cut, map, op, result, out, boxes, shared.signposts, shared.pieces,
-                         *reinterpret_cast<segment_ends<A>*>(shared.whole), shared.folding);
+    fold_element_shares_noinline<A>(in, offsets, segments, cut, map, op, result, out, slots, shared.samples,
+                                    shared.pieces, *reinterpret_cast<segment_carry<A>*>(shared.whole), shared.folding);
 }
 
 } // namespace warpfold::detail

@@ -6,12 +6,12 @@
 #include <cstdint>
 
 #include "warpfold/block/reduce.cuh"
-#include "warpfold/gpu/core/mailbox.cuh"
+#include "warpfold/gpu/core/flagged_slot.cuh"
 
 namespace warpfold::detail {
 
 template <class A>
-struct segment_ends {
+struct segment_carry {
     A head;                // of the first one that ends here, if it began before
     A open;                // of the one that does not end here
     std::uint64_t segment; // the one with the head
@@ -22,20 +22,20 @@ struct segment_ends {
 
 // The mark of a box whose block saw a segment end; of others it is 1. So the boxes say by themselves which block takes
 // them, and where offsets that decrease make a block look too far it stops, and waits for nothing that never comes.
-inline constexpr unsigned mark_of_ended = 2;
+inline constexpr unsigned flag_of_ended = 2;
 
 // By a whole block, of which `whole` and, in thread 0, `open` are known. `first_block` is the one in which the segment
 // before the one with the head ended. A block with elements behind its own posts; a block in which a segment ends takes
 // the boxes from first_block up to its own: so each box is emptied once.
 template <class A, class Op, class Result, class Out>
-__device__ void join_blocks(mailbox<A>* boxes, bool posts, const A& open, unsigned first_block, const Op& op,
-                            const Result& result, const Out& out, const segment_ends<A>& whole,
+__device__ void join_blocks(flagged_slot<A>* slots, bool posts, const A& open, unsigned first_block, const Op& op,
+                            const Result& result, const Out& out, const segment_carry<A>& whole,
                             block::reduce_storage<A>& folding) {
     __shared__ volatile unsigned stop; // boxes before it are another block's
     // A block posts before it waits for those before it, which started earlier and wait for none behind them.
     if (threadIdx.x == 0) {
         if (posts) {
-            detail::post(&boxes[blockIdx.x], open, whole.ended ? mark_of_ended : 1);
+            detail::publish(&slots[blockIdx.x], open, whole.ended ? flag_of_ended : 1);
         }
         stop = first_block;
     }
@@ -50,18 +50,18 @@ __device__ void join_blocks(mailbox<A>* boxes, bool posts, const A& open, unsign
     A before = Op::template identity<A>();
     for (unsigned k = end; k > begin;) {
         --k;
-        box_words<A> one{};
-        while (!one.there() && k >= stop) {
-            one.load(&boxes[k]);
+        slot_reader<A> one{};
+        while (!one.ready() && k >= stop) {
+            one.load(&slots[k]);
         }
         before = op(one.value(), before);
-        if (k > stop && one.there(mark_of_ended)) {
+        if (k > stop && one.ready(flag_of_ended)) {
             atomicMax(const_cast<unsigned*>(&stop), k);
         }
     }
     __syncthreads();
     for (unsigned k = max(begin, stop); k < end; ++k) {
-        detail::empty_box(&boxes[k]);
+        detail::reset_slot(&slots[k]);
     }
     before = warpfold::block::reduce(before, op, folding);
     if (threadIdx.x == 0 && whole.begun_before) {

@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/gpu/core/vector_load.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
+#include "warpfold/gpu/segmented_reduce/teams.cuh"
 #include "warpfold/tuning/segmented_reduce.hpp"
 #include "warpfold/warp/shuffle.cuh"
 
@@ -18,7 +18,7 @@ namespace warpfold::detail {
 
 // An element in registers, of any type.
 template <class T>
-struct staged {
+struct raw_value {
     static constexpr unsigned words = (sizeof(T) + 3) / 4;
 
     unsigned word[words];
@@ -40,22 +40,22 @@ struct staged {
 // Runs of `Count` values of T in shared memory, one a lane, as far apart that lanes which read theirs in 16-byte words,
 // or in words of the type's alignment, find different banks.
 template <class T, unsigned Count>
-struct lane_runs {
+struct lane_rows {
     static constexpr bool by_vectors = fits_vectors_v<T> && sizeof(T) * Count % 16 == 0;
     static constexpr unsigned unit = by_vectors ? 16 : (alignof(T) < 4 ? 4 : alignof(T));
     static constexpr unsigned units = (sizeof(T) * Count + unit - 1) / unit;
-    static constexpr unsigned apart = (units % 2 == 1 ? units : units + 1) * unit; // bytes
-    static constexpr unsigned bytes = warp::lanes * apart;
+    static constexpr unsigned stride = (units % 2 == 1 ? units : units + 1) * unit; // bytes
+    static constexpr unsigned bytes = warp::lanes * stride;
     static constexpr unsigned alignment = alignof(T) < 16 ? 16 : alignof(T);
 
     // Where element k of them all lies.
     __device__ static unsigned place(unsigned k) {
-        return k / Count * apart + k % Count * static_cast<unsigned>(sizeof(T));
+        return k / Count * stride + k % Count * static_cast<unsigned>(sizeof(T));
     }
 };
 
 template <class T, class A>
-struct segmented_tile {
+struct warp_tile {
     static constexpr unsigned larger = sizeof(T) > sizeof(A) ? sizeof(T) : sizeof(A);
     static_assert(sizeof(T) + sizeof(A) <= 640,
                   "segmented_reduce: elements and values are too large for a GPU's shared memory");
@@ -64,8 +64,8 @@ struct segmented_tile {
     static constexpr unsigned fit = segmented_tuning.bytes_per_lane / (sizeof(T) > half ? sizeof(T) : half);
     static constexpr unsigned items = fit >= 16 ? 16 : (fit >= 8 ? 8 : (fit >= 4 ? 4 : (fit >= 2 ? 2 : 1)));
     static constexpr unsigned size = warp::lanes * items;
-    using elements = lane_runs<T, items>;
-    using values = lane_runs<A, items>;
+    using elements = lane_rows<T, items>;
+    using values = lane_rows<A, items>;
 
     // About what a warp has in shared memory decides how many there are in a block.
     static constexpr unsigned warp_bytes =
@@ -82,13 +82,13 @@ struct segmented_tile {
 template <class In, class A>
 struct tile_elements {
     using T = element_t<In>;
-    using tile = segmented_tile<T, A>;
+    using tile = warp_tile<T, A>;
     using runs = typename tile::elements;
 
     static constexpr bool by_vectors = std::is_pointer_v<In> && runs::by_vectors;
     static constexpr unsigned width = by_vectors ? 16 / sizeof(T) : 1;
     static constexpr unsigned groups = tile::items / width;
-    using group = std::conditional_t<by_vectors, uint4, staged<T>>;
+    using group = std::conditional_t<by_vectors, uint4, raw_value<T>>;
 
     group held[groups];
 
@@ -129,7 +129,7 @@ struct tile_elements {
     }
     // Its elements from `from` up to, but not including, `to`, straight into shared memory, and zeros around them.
     __device__ static void copy(const In& in, std::uint64_t first, unsigned from, unsigned to, unsigned char* shared) {
-        staged<T> some[tile::items] = {};
+        raw_value<T> some[tile::items] = {};
 #pragma unroll
         for (unsigned j = 0; j < tile::items; ++j) {
             const unsigned k = j * warp::lanes + lane();
@@ -172,8 +172,8 @@ struct tile_elements {
         }
     }
     // This lane's run of a tile in shared memory.
-    __device__ static void take_run(const unsigned char* shared, staged<T> (&to)[tile::items]) {
-        const unsigned char* const mine = shared + lane() * runs::apart;
+    __device__ static void take_run(const unsigned char* shared, raw_value<T> (&to)[tile::items]) {
+        const unsigned char* const mine = shared + lane() * runs::stride;
         if constexpr (runs::by_vectors) {
             constexpr unsigned width_here = 16 / sizeof(T);
 #pragma unroll
