@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Reductions. This header serves the host's cores; reduce.cuh adds the GPU, with the same calls.
+// Reductions. This header serves the host; reduce.cuh adds the GPU, with the same calls.
 //
-// Every call takes the target first (host{} or gpu{stream}), then its input: a pointer or any other random access
-// object `in` with in[k], and a number of elements; or one range that has data() and size(), a std::span for instance,
-// or an array of known length.
-// On a GPU that memory is the device's.
+//  reduce(on, in, n, op, initial)                  op over all elements; `op` is sum{} by default
+//  transform_reduce(on, in, n, map, op, initial)   op over map(x), or map(x, index)
+//  count_if(on, in, n, predicate)                  how often predicate(x), or predicate(x, index), is true
+//  arg_min, arg_max, min_max(on, in, n)            extreme elements and their indices
 //
-// Each call has two forms. One returns the value, and waits for it. The other has a place for the value behind the
-// input, a pointer or iterator of the target's memory; on a GPU it returns at once, and *out is set in the order of the
-// stream.
+// Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
+// memory; n counts elements. A range with data() and size(), or an array of known length, replaces `in, n`.
 //
-// A map that is a lambda with __device__ alone has to say what it returns, [] __device__ (float x) -> double {...};
-// predicates and operations need not.
+// Output. Without an output the call waits and returns the value. With a pointer or iterator `out` after the input, in
+// the target's memory, *out is set; on a GPU the call returns at once, and *out is set in stream order.
 //
-// Throws invalid_argument where a pointer to elements or to the place is null or not aligned to its type, and what the
-// target throws. A pointer of the host's is no error of a call on a GPU: the kernel that comes upon it ends with
-// cudaErrorIllegalAddress, which a later call may be the first to see.
+// Order. An operation that commutes (operation.hpp) may combine elements in any order; others are folded strictly in
+// order. The order depends on n and the device only: the result has the same bits in every run and, on the host, for
+// any number of threads. Floating-point sums may differ between targets; exact_sum does not.
 //
-// Results are the same in every run on the same device, and on the host for any number of threads. Sums of
-// floating-point numbers may differ between targets, since their orders do; exact_sum does not.
+// Cost. O(n) operations. On a GPU one launch, and a workspace of reduce_workspace() bytes (reduce.cuh).
+//
+// Errors. Throws invalid_argument if a pointer to elements or to the output is null or not aligned to its type, and
+// what the target throws. Device pointers are not validated: a kernel that reads a host pointer ends with
+// cudaErrorIllegalAddress, which a later call may report.
+//
+// A map that is a lambda with __device__ alone declares its return type: [] __device__ (float x) -> double {...}.
+// Predicates and operations need not.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +43,7 @@ namespace warpfold {
 
 namespace detail {
 
-// op over map(x) of all elements, as a value or into a place; with an initial value in front where one is given.
+// Each function: op over map(x) of all elements, preceded by the initial value where one is given.
 template <class On, class In, class Map, class Op>
 auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op) {
     (void)require_result<mapped_t<In, Map>>{};
@@ -91,7 +96,7 @@ void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, co
 
 // --- transform_reduce: op over map(x) for all elements x, or over map(x, index) -------------------------------------
 
-// The value, of an operation with an identity; the identity where there are no elements.
+// Returns the value. `op` has an identity, which is the value of no elements.
 template <class On, class In, class Map, class Op = sum>
 requires(!detail::array_like<In> && detail::maps<Map, In>)
     [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map,
@@ -99,7 +104,7 @@ requires(!detail::array_like<In> && detail::maps<Map, In>)
     return detail::fold_value("transform_reduce", on, in, n, map, op);
 }
 
-// op(initial, the rest), of any operation; `initial` where there are no elements.
+// Returns op(initial, the value); any operation. `initial` where there are no elements.
 template <class On, class In, class Map, class Op>
 requires(!detail::array_like<In> && detail::maps<Map, In>)
     [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
@@ -107,7 +112,7 @@ requires(!detail::array_like<In> && detail::maps<Map, In>)
     return detail::fold_value("transform_reduce", on, in, n, map, op, initial);
 }
 
-// The same with a place for the value.
+// The same with an output.
 template <class On, class In, class Out, class Map, class Op = sum>
 requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
     detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>> void transform_reduce(
@@ -124,14 +129,14 @@ requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>)
 
 // --- reduce: op over all elements ------------------------------------------------------------------------------------
 
-// The value, of an operation with an identity; the identity where there are no elements.
+// Returns the value. `op` has an identity, which is the value of no elements.
 template <class On, class In, class Op = sum>
 requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
     [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
     return detail::fold_value("reduce", on, in, n, detail::identity_map{}, op);
 }
 
-// op(initial, the rest), of any operation; `initial` where there are no elements.
+// Returns op(initial, the value); any operation. `initial` where there are no elements.
 template <class On, class In, class Op>
 requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
     [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
@@ -139,7 +144,7 @@ requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
     return detail::fold_value("reduce", on, in, n, detail::identity_map{}, op, initial);
 }
 
-// The same with a place for the value.
+// The same with an output.
 template <class On, class In, class Out, class Op = sum>
 requires(!detail::array_like<In> &&
          detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(const On& on, const In& in, std::uint64_t n,
@@ -152,7 +157,8 @@ requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op
     detail::fold_into("reduce", on, in, n, out, detail::identity_map{}, op, initial);
 }
 
-// --- count_if: of how many elements predicate(x), or predicate(x, index), is true ------------------------------------
+// = --- count_if: the number of elements for which predicate(x), or predicate(x, index), is true
+// ------------------------
 
 template <class On, class In, class Predicate>
 requires(!detail::array_like<In> && detail::maps<Predicate, In>) [[nodiscard]] std::uint64_t
@@ -168,9 +174,10 @@ requires(!detail::array_like<In> &&
     detail::fold_into("count_if", on, in, n, out, one_or_none, sum{});
 }
 
-// --- arg_min, arg_max: the smallest or largest element and where it stands -------------------------------------------
-// Of equal elements the first. Of floating-point numbers: -0 is smaller than +0, and the first NaN is found where there
-// is one. Other types are compared by <. Throws invalid_argument where there are no elements.
+// = --- arg_min, arg_max: the smallest or largest element and its index
+// -------------------------------------------------
+// The first of equal elements. For floating-point numbers -0 is smaller than +0, and the first NaN wins over every
+// number. Other types are compared by <. Throws invalid_argument if there are no elements.
 
 namespace detail {
 
@@ -210,9 +217,10 @@ requires(!detail::array_like<In>) void arg_max(const On& on, const In& in, std::
     detail::arg_into<false>(on, in, n, out, "arg_max");
 }
 
-// --- min_max: the smallest and the largest element, in one pass ------------------------------------------------------
-// As minimum and maximum have them: a NaN among the elements is both. Throws invalid_argument where there are no
-// elements.
+// = --- min_max: the smallest and the largest element, in one pass
+// ------------------------------------------------------
+// By the rules of minimum and maximum: if any element is NaN, both results are NaN. Throws invalid_argument if there
+// are no elements.
 
 template <class On, class In>
 requires(!detail::array_like<In>)
@@ -230,7 +238,8 @@ requires(!detail::array_like<In>) void min_max(const On& on, const In& in, std::
         on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, out, "min_max");
 }
 
-// --- the same of one range -------------------------------------------------------------------------------------------
+// = --- the same calls for one range
+// -------------------------------------------------------------------------------------
 
 template <class On, detail::array_like Range, class... Rest>
 auto transform_reduce(const On& on, const Range& range, const Rest&... rest) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A candidate for the smallest or largest element in one word of 64 bits: a key of 32 bits or fewer above an index of
-// 32. The better of two candidates is the smaller word.
+// A candidate of arg_min or arg_max in one word of 64 bits: a key of up to 32 bits above an index of 32 bits. The
+// better of two candidates is the smaller word.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct pack_candidate {
     }
 };
 
-// `result` of the candidate in a word.
+// Applies `result` to the candidate in a word.
 template <bool Smallest, class Result, class C>
 struct unpack_candidate {
     WARPFOLD_HD constexpr auto operator()(std::uint64_t word) const {

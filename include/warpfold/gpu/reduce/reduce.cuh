@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reduction on a GPU in one launch: every block folds its share and posts the value; the last block collects and folds
-// them. What a block, a warp and a thread fold depends on the number of elements and on the device only, and
-// so does the order: the same bits in every run.
+// Reduction on a GPU in one launch. Every block folds its share and publishes the value; the last block collects and
+// folds the values. The order depends on the number of elements and the device only, so results have the same bits in
+// every run.
 #pragma once
 
 #include <algorithm>
@@ -25,14 +25,14 @@
 
 namespace warpfold::detail {
 
-// Whether an array is read by vectors of 16 bytes; then there is a kernel of its own for long ones, for any code more
-// makes short ones slower.
+// True if the array is read in vectors of 16 bytes. Long arrays then have a kernel of their own: more code would slow
+// down short ones.
 template <class In, class Op>
 inline constexpr bool by_vectors_v = std::is_pointer_v<In>&& fits_vectors_v<element_t<In>>&& is_commutative_v<Op>;
 
-// The thread's share of n elements, in an order that suits memory: vectors, and the few elements that do not fill one.
-// Of few every thread has the same number, at the stride of the grid. Many, which the caches need not keep, are taken
-// `ahead` vectors a thread at a time, those of a block side by side.
+// The thread's partial value of n elements, in an order that suits memory. Short arrays (Many false): a grid-stride
+// loop over vectors. Long arrays: `ahead` vectors in flight per thread, with the vectors of a block contiguous, read
+// past the caches.
 template <class Kernels, class A, bool Many, class In, class Map, class Op>
 __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, unsigned ahead) {
     using T = element_t<In>;
@@ -51,7 +51,7 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
                 take(element_of<T>(vector, j), view.head + k * width + j);
             }
         };
-        // From vector k on, `loads` at a time, so far apart; and what is left of a last time.
+        // Vectors k, k + stride, ...: rounds of `loads` in flight, then the rest one by one.
         const auto take_all = [&](auto count, std::uint64_t k, std::uint64_t stride) {
             constexpr unsigned loads = decltype(count)::value;
             constexpr cache_hint hint = Many ? cache_hint::stream : cache_hint::keep;
@@ -78,8 +78,8 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
     return mine;
 }
 
-// The warp's share of n elements, strictly in their order, in lane 0; the identity in the other lanes. A warp has
-// consecutive rows of 32 lanes, a lane `run` consecutive elements of a row.
+// The warp's partial value of n elements, strictly in order: in lane 0; other lanes get the identity. A warp has
+// consecutive rows of 32 lanes, a lane has `run` consecutive elements of a row.
 template <class A, class In, class Map, class Op>
 __device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const Op& op) {
     constexpr unsigned run = sizeof(element_t<In>) >= 32 ? 1 : 32 / sizeof(element_t<In>);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
         return;
     }
     if (last != 0) {
-        // Blocks start in the order of their index: the others run by now, and none waits for anybody.
+        // Blocks start in the order of their index: all other blocks have started, and none waits for another.
         if (threadIdx.x == 0) {
             detail::publish(&slots[last], mine);
         }
@@ -155,12 +155,12 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
 struct reduce_shape {
     unsigned blocks = 1;
     unsigned threads = 32;
-    std::size_t bytes = 0; // of boxes
-    unsigned ahead = 0;    // vectors on their way in each thread of a long array, which is more than the L2 cache holds
+    std::size_t bytes = 0; // of slots
+    unsigned ahead = 0; // vectors in flight per thread of a long array, one larger than the L2 cache; 0 for others
 };
 
-// Threads enough that each has a share, and no more than the device holds at once. `weight`: how much more work an
-// element is than in a sum.
+// Enough threads for all elements, but no more blocks than are resident at once. `weight`: the work per element
+// relative to a sum.
 template <class A, class T, class Policy>
 reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned weight) {
     constexpr std::uint64_t each = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
@@ -207,7 +207,7 @@ struct reduce_engine<On> {
     }
 
 private:
-    // The result goes to *out, or, where `got` is not null, to *got.
+    // Writes the result to *out or, if `got` is not null, to *got.
     template <class A, class In, class Map, class Op, class Result, class Out, class Got>
     static void run(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                     const Out& out, const Got& got, const char* call) {

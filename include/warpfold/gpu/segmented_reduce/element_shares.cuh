@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Long segments: blocks have equal shares of the elements, and fold the piece of each segment that lies in theirs, all
-// threads together, one piece behind the other.
+// Segments cut across blocks: every block gets an equal share of the elements. It folds the piece of each segment in
+// its share, one piece after another, with all its threads; a short piece is folded by one warp.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace warpfold::detail {
 
-// Whether blocks may share out elements: any order will do, and there is shared memory for the values.
+// True where elements may be shared out among blocks: any order is allowed, and shared memory holds the values.
 template <class Op, class A>
 inline constexpr bool shares_elements_v = is_commutative_v<Op> && sizeof(A) <= 32;
 
-// Of a block.
+// Shared memory of a block.
 template <class A>
 struct element_shares_storage {
-    static constexpr unsigned batch = warp::lanes; // pieces
+    static constexpr unsigned batch = warp::lanes; // pieces at a time
 
-    std::uint64_t before[batch + 1]; // elements before each of their segments
+    std::uint64_t before[batch + 1]; // elements before each piece's segment
     alignas(A) unsigned char of_warp[batch * warp::lanes * sizeof(A)];
     alignas(A) unsigned char open[sizeof(A)];
 };
 
-// An end of a segment counts as much as so many elements: about what a block reads while it begins with another piece.
+// The weight of a segment's end in elements: about what a block reads while it starts on another piece.
 inline constexpr unsigned piece_weight = 512;
 
-// A piece of no more elements is a warp's, beside others.
+// Pieces of up to so many elements are folded by one warp, several pieces side by side.
 inline constexpr unsigned warp_piece = 1024;
 
 template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
@@ -37,7 +37,7 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
                                     flagged_slot<A>* slots, element_shares_storage<A>& shared, segment_carry<A>& whole,
                                     block::reduce_storage<A>& folding) {
     constexpr unsigned batch = element_shares_storage<A>::batch;
-    // Behind the elements of each segment but the last there is room for what its end counts.
+    // Positions count elements, and after each segment but the last piece_weight for its end.
     const std::uint64_t total = path.elements + (path.segments - 1) * piece_weight + 1;
     const std::uint64_t share = ((total + gridDim.x - 1) / gridDim.x + 1023) / 1024 * 1024;
     const std::uint64_t block_begin = blockIdx.x * share;
@@ -68,14 +68,15 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
             shared.before[0] = 0;
         }
         __syncthreads();
-        // Where in the block's share a piece of the batch lies, each lane's; nowhere behind the last one.
+        // Lane j gets the range [from, to) of piece j of the batch within the block's share; empty after the last
+        // piece.
         const std::uint64_t s = begin + lane;
-        // No more than there are, should the offsets decrease.
+        // Clamped to the number of elements, in case offsets decrease.
         const std::uint64_t behind = min(shared.before[lane + 1], path.elements);
         const std::uint64_t before = min(shared.before[lane], behind);
         const std::uint64_t at = before + s * piece_weight;
         const bool there = s < path.segments && at < block_end;
-        // Those before the first that is not there.
+        // The pieces before the first one outside the share.
         const auto pieces =
             static_cast<unsigned>(__clz(static_cast<int>(__brev(~__ballot_sync(warp::all_lanes, there)))));
         more = pieces == batch;
@@ -122,13 +123,13 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
         }
     }
     __syncthreads();
-    // The segment before the first one ended in this block, which posted what it had of the next.
+    // The segment before the first one ended in this block, which published its part of the next.
     const auto first_block =
         first == 0 ? 0u : static_cast<unsigned>((path.begin_of(first, piece_weight) - piece_weight) / share);
     join_blocks(slots, block_end < total, open, first_block, op, result, out, whole, folding);
 }
 
-// In a function of its own, which gets and keeps nothing of the kernel's registers.
+// Not inlined, so that it takes no registers from the caller.
 template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
 __device__ __noinline__ void fold_element_shares_noinline(In in, Offsets offsets, std::uint64_t segments,
                                                           segment_cut cut, Map map, Op op, Result result, Out out,

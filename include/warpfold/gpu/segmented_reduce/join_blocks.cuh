@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a warp or a block has of the segments at both ends of its part of a segmented reduction, and how the blocks join
-// what they have.
+// Segments that cross warps or blocks: the partial values at both ends of a share, and how blocks join theirs.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +11,28 @@ namespace warpfold::detail {
 
 template <class A>
 struct segment_carry {
-    A head;                // of the first one that ends here, if it began before
-    A open;                // of the one that does not end here
-    std::uint64_t segment; // the one with the head
-    bool some;             // whether there is anything
-    bool ended;            // whether a segment ended
+    A head; // of the first segment that ends in the share, if it began before
+    A open; // of the segment that does not end in the share
+    std::uint64_t segment; // the segment of `head`
+    bool some; // false: the share is empty
+    bool ended; // true: a segment ends in the share
     bool begun_before;
 };
 
-// The mark of a box whose block saw a segment end; of others it is 1. So the boxes say by themselves which block takes
-// them, and where offsets that decrease make a block look too far it stops, and waits for nothing that never comes.
+// The flag of a slot whose block saw a segment end; other slots have flag 1. So the slots say which block takes them. A
+// block that starts too early, because offsets decrease, stops at such a slot and never waits for a value that is not
+// published.
 inline constexpr unsigned flag_of_ended = 2;
 
-// By a whole block, of which `whole` and, in thread 0, `open` are known. `first_block` is the one in which the segment
-// before the one with the head ended. A block with elements behind its own posts; a block in which a segment ends takes
-// the boxes from first_block up to its own: so each box is emptied once.
+// Called by a whole block. `whole` and, in thread 0, `open` are known. `first_block` is the block in which the segment
+// before that of `head` ended. A block followed by more elements publishes `open`. A block in which a segment ends
+// takes the slots from first_block up to its own, so each slot is reset once.
 template <class A, class Op, class Result, class Out>
 __device__ void join_blocks(flagged_slot<A>* slots, bool posts, const A& open, unsigned first_block, const Op& op,
                             const Result& result, const Out& out, const segment_carry<A>& whole,
                             block::reduce_storage<A>& folding) {
-    __shared__ volatile unsigned stop; // boxes before it are another block's
-    // A block posts before it waits for those before it, which started earlier and wait for none behind them.
+    __shared__ volatile unsigned stop; // slots before it belong to another block
+    // A block publishes before it waits for earlier blocks, which started before it and never wait for later ones.
     if (threadIdx.x == 0) {
         if (posts) {
             detail::publish(&slots[blockIdx.x], open, whole.ended ? flag_of_ended : 1);
@@ -43,7 +43,7 @@ __device__ void join_blocks(flagged_slot<A>* slots, bool posts, const A& open, u
         return;
     }
     __syncthreads();
-    const unsigned count = first_block < blockIdx.x ? blockIdx.x - first_block : 0; // 0 if the offsets decrease
+    const unsigned count = first_block < blockIdx.x ? blockIdx.x - first_block : 0; // 0 if offsets decrease
     const unsigned each = (count + blockDim.x - 1) / blockDim.x;
     const unsigned begin = first_block + min(threadIdx.x * each, count);
     const unsigned end = first_block + min((threadIdx.x + 1) * each, count);

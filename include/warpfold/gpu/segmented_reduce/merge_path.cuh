@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Elements and ends of segments, counted together as one passes them: segment s ends at position offsets[s + 1] -
-// offsets[0] + s, behind its elements. Cut at equal distances, all parts are equally much work.
+// The merge path of a segmented reduction. Elements and ends of segments are merged into one sequence: segment s ends
+// at position offsets[s + 1] - offsets[0] + s, after its elements. Equal parts of the sequence are equal work, whatever
+// the lengths of the segments.
 //
-// After O. Green, R. McColl, D. Bader: GPU merge path, ICS 2012, and D. Merrill, M. Garland: Merge-based parallel
-// sparse matrix-vector multiplication, SC 2016.
+// O. Green, R. McColl, D. Bader: GPU merge path, ICS 2012. D. Merrill, M. Garland: Merge-based parallel sparse
+// matrix-vector multiplication, SC 2016.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +15,33 @@
 
 namespace warpfold::detail {
 
-// The number of elements before the end of a segment that is not there: behind everything.
+// The number of elements before the end of a segment that does not exist.
 inline constexpr std::uint64_t past_the_end = std::uint64_t{1} << 62;
 
-// How segments are cut into ranges, consecutive ones, whose numbers of segments differ by one at most: by the host,
-// so that no thread has to divide.
+// Cuts segments into consecutive ranges whose sizes differ by at most one. The host divides, so that no thread has to.
 struct segment_cut {
     segment_cut(std::uint64_t segments, unsigned most)
         : ranges(segments < most ? static_cast<unsigned>(segments) : most),
           more(static_cast<unsigned>(segments % ranges)),
           each(segments / ranges) {}
 
-    // The first segment of range k, and, for k == ranges, the number of segments.
+    // The first segment of range k; for k == ranges, the number of segments.
     __host__ __device__ std::uint64_t begin(unsigned k) const { return k * each + (k < more ? k : more); }
     __host__ __device__ std::uint64_t count(unsigned k) const { return each + (k < more ? 1 : 0); }
 
     unsigned ranges;
-    unsigned more; // so many have each + 1
+    unsigned more; // so many ranges have each + 1 segments
     std::uint64_t each;
 };
 
-// What a block has read of the offsets when its kernel begins, in shared memory: how many elements stand before each of
-// the ranges, and before the end of everything.
+// Offsets that a block reads when its kernel begins, in shared memory: the elements before each range, and before the
+// end of all segments.
 template <unsigned Ranges>
 struct offset_samples {
     std::uint64_t before[Ranges + 1];
 };
 
-// All threads of a block construct it together.
+// Constructed by all threads of a block together.
 template <class Offsets>
 struct segment_path {
     Offsets offsets;
@@ -49,14 +49,14 @@ struct segment_path {
     std::uint64_t segments;
     segment_cut cut;
     std::uint64_t elements;
-    std::uint64_t total; // elements and ends
+    std::uint64_t total; // elements and ends of segments
 
-    // A barrier has to come before anybody looks at the samples.
+    // A barrier is needed before the samples are read.
     template <class Signposts>
     __device__ segment_path(const Offsets& offsets_, std::uint64_t segments_, const segment_cut& cut_,
                             Signposts& samples)
         : offsets(offsets_), segments(segments_), cut(cut_) {
-        // Nothing here waits for anything else.
+        // These loads do not depend on each other.
         base = static_cast<std::uint64_t>(offsets[0]);
         const auto behind = static_cast<std::uint64_t>(offsets[segments]);
         for (unsigned k = threadIdx.x; k <= cut.ranges; k += blockDim.x) {
@@ -66,24 +66,23 @@ struct segment_path {
         total = elements + segments;
     }
 
-    // The number of elements before the end of segment s, `never` where there is no segment s.
+    // The number of elements before the end of segment s; past_the_end if there is no segment s.
     __device__ std::uint64_t elements_before_end(std::uint64_t s) const {
         return s < segments ? static_cast<std::uint64_t>(offsets[s + 1]) - base : past_the_end;
     }
-    // The same in two steps, of which the first only reads. Where there is no segment s, the position s + the elements
-    // before its end is not before that of the end of everything.
+    // The same in two steps, of which only the first loads. If there is no segment s, the position of its end is not
+    // before that of the last segment's end.
     using offset_type = element_t<Offsets>;
     __device__ offset_type end_offset(std::uint64_t s) const { return offsets[s < segments ? s + 1 : segments]; }
     __device__ std::uint64_t elements_before(offset_type of_end) const {
         return static_cast<std::uint64_t>(of_end) - base;
     }
-    // The position where segment s begins, s < segments.
+    // The position of the first element of segment s, s < segments.
     __device__ std::uint64_t begin_of(std::uint64_t s, unsigned weight = 1) const {
         return static_cast<std::uint64_t>(offsets[s]) - base + s * weight;
     }
 
-    // How many segments end before position d, where an end counts as much as `weight` elements. A whole warp asks
-    // together.
+    // The number of segments that end before position d, where an end has weight `weight`. A whole warp calls it.
     template <class Signposts>
     __device__ std::uint64_t ends_before(std::uint64_t d, const Signposts& samples, unsigned weight = 1) const {
         const unsigned lane = threadIdx.x % warp::lanes;
@@ -91,7 +90,7 @@ struct segment_path {
         const auto ends = [&](unsigned k) {
             return k < cut.ranges && samples.before[k + 1] + (cut.begin(k + 1) - 1) * weight < d;
         };
-        const unsigned each = (cut.ranges + warp::lanes - 1) / warp::lanes; // no more than lanes
+        const unsigned each = (cut.ranges + warp::lanes - 1) / warp::lanes; // at most 32
         unsigned passed = each * count_of(ends(lane * each + each - 1));
         passed += count_of(lane < each && ends(passed + lane));
         std::uint64_t least = cut.begin(passed);
@@ -126,7 +125,7 @@ private:
     }
 };
 
-// Of one length: nothing is read, nothing is searched.
+// Segments of one length need no loads and no search.
 template <>
 struct segment_path<equal_segments> {
     equal_segments offsets;

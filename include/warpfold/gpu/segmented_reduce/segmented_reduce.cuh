@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Segmented reduction on a GPU in one launch. Elements and ends of segments together, in the order in which one passes
-// them, are shared out evenly among the warps of the grid; so no length of a segment matters. What a warp leaves open
-// its block joins, what a block leaves open it posts, and the block in which that segment ends collects it. Which
-// elements are folded by whom depends on the offsets and the device alone.
+// Segmented reduction on a GPU, in one launch. The kernels, and when they are chosen:
+//
+//  kernel                     segments                                                          file
+//  unit_segments_kernel       of length 1 (equal_segments{1})                                   short_segments.cuh
+//  short_segments_kernel      one length up to 16 elements of 4 or 8 bytes, many of them        short_segments.cuh
+//  team_per_segment_kernel    one length; a team of lanes folds each                            teams.cuh
+//  block_per_segment_kernel   one length, long: a block folds each                              teams.cuh
+//  few_segments_kernel        up to 16,384, operation commutes, values up to 32 bytes           few_segments.cuh
+//  merge_path_kernel          everything else                                                   this file
+//
+// merge_path_kernel divides elements and ends of segments evenly among the warps of the grid, so lengths do not matter.
+// A block joins the open segments of its warps and publishes what it leaves open; the block in which that segment ends
+// collects it. The order depends on the offsets and the device only.
 #pragma once
 
 #include <algorithm>
@@ -36,13 +45,13 @@ struct merge_path_storage {
     };
     alignas(segment_carry<A>) unsigned char ends[warps * sizeof(segment_carry<A>)];
     block::reduce_storage<A> folding;
-    alignas(segment_carry<A>) unsigned char whole[sizeof(segment_carry<A>)]; // the block's
+    alignas(segment_carry<A>) unsigned char whole[sizeof(segment_carry<A>)]; // of the whole block
 };
 
 inline constexpr unsigned samples_of_many = 512;
 
-// Blocks a multiprocessor. Fewer have more registers each, which is faster where values are larger than elements, and
-// where nothing waits for offsets.
+// Blocks per multiprocessor. Fewer blocks have more registers each, which is faster if values are larger than elements
+// or no offsets are loaded.
 template <class In, class A, class Offsets>
 inline constexpr unsigned merge_path_blocks =
     (sizeof(A) > sizeof(element_t<In>) ||
@@ -51,8 +60,8 @@ inline constexpr unsigned merge_path_blocks =
         ? warp_tile<element_t<In>, A>::blocks_per_multiprocessor * 2 / 3
         : warp_tile<element_t<In>, A>::blocks_per_multiprocessor;
 
-// There are as many elements as segments: if it is one each from position `begin` to `end`, both even, their results.
-// Neighbouring tiles are neighbouring warps', for the memory's sake.
+// If there are as many elements as segments: writes the results of positions [begin, end), both even, provided that
+// every segment there has one element. Neighbouring warps have neighbouring tiles, for coalescing.
 template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
 __device__ bool fold_unit_segments_of_block(const In& in, const segment_path<Offsets>& path, const Map& map,
                                             const Op& op, const Result& result, const Out& out, std::uint64_t begin,
@@ -102,7 +111,7 @@ __global__ void __launch_bounds__(warp_tile<element_t<In>, A>::threads, merge_pa
     const unsigned warp = threadIdx.x / warp::lanes;
     const std::uint64_t begin = block_begin + warp * share;
     auto* const ends = reinterpret_cast<segment_carry<A>*>(shared.ends);
-    bool single = false; // whether the block's segments have one element each
+    bool single = false; // every segment of the block has one element
     if constexpr (!std::is_same_v<Offsets, equal_segments>) {
         if (path.elements == segments) {
             single = fold_unit_segments_of_block<A>(in, path, map, op, result, out, block_begin,
@@ -131,8 +140,8 @@ __global__ void __launch_bounds__(warp_tile<element_t<In>, A>::threads, merge_pa
     }
     __syncthreads();
 
-    // The warps' ends together: what the block has of the first segment that ends in it, if that began before the
-    // block, and of the one that it leaves open.
+    // Joins the warps: the block's part of the first segment that ends in it, if that began before the block, and of
+    // the segment that it leaves open.
     if (threadIdx.x == 0) {
         A open = Op::template identity<A>();
         whole.ended = false;
@@ -175,7 +184,7 @@ struct segmented_engine<gpu> {
             const bool too_many = segments != 0 && offsets.length > most_elements / segments;
             detail::check_array(in, too_many ? ~std::uint64_t{0} : offsets.length * segments, call);
         } else {
-            detail::check_array(in, 0, call); // of how many elements, the device knows
+            detail::check_array(in, 0, call); // only the device knows how many
         }
         detail::check_array(offsets, segments == 0 ? 0 : segments + 1, call);
         detail::check_array(out, segments, call);
@@ -203,7 +212,7 @@ struct segmented_engine<gpu> {
             const unsigned ranges = std::min(blocks, few_segments::ranges);
             if (segments <= std::min<std::uint64_t>(few_segments::most, ranges * few_segments::of_range)) {
                 const segment_cut cut(segments, ranges);
-                const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // of 2^64
+                const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // as a fraction of 2^64
                 const call_memory memory(on, blocks * sizeof(flagged_slot<A>), 0, call);
                 pdl_launch(properties_of<&few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
                            &few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, few_segments::threads, 0,
@@ -240,13 +249,13 @@ private:
                              const Out& out) {
         using shape = short_segments<In>;
         const std::uint64_t most = multiprocessors * std::uint64_t{shape::blocks_per_multiprocessor};
-        const std::uint64_t of_block = shape::items / length * shape::threads; // segments
+        const std::uint64_t of_block = shape::items / length * shape::threads; // segments of a block
         const auto blocks = static_cast<unsigned>(std::min(most, (segments + of_block - 1) / of_block));
         pdl_launch(properties_of<&short_segments_kernel<A, In, Map, Op, Result, Out>>(),
                    &short_segments_kernel<A, In, Map, Op, Result, Out>, blocks, shape::threads, 0, on.stream, in,
                    static_cast<unsigned>(length), segments, map, op, result, out);
     }
-    // Whether segments of one length are each a team's: where there are enough for all, or none is long.
+    // True if each segment of one length suits a team: there are enough for all threads, or none is long.
     template <class T>
     static bool teams_suit(std::uint64_t length, std::uint64_t segments, unsigned multiprocessors) {
         if (length > ~0u / 2) {
@@ -271,7 +280,7 @@ private:
             ++log_team;
         }
         if (vectors > 256 && (segments * warp::lanes < many || vectors > 4096)) {
-            // More threads where there is room for all at the same time, and each has something to read.
+            // More threads per block while all blocks stay resident and each thread has something to load.
             unsigned threads = segment_teams::threads;
             while (threads < segment_teams::most_threads && vectors > std::uint64_t{threads} * segmented_tuning.loads &&
                    segments * threads <= many) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Segments of one short length on a GPU: a warp reads whole segments, 512 elements of them together, into shared
-// memory, and each lane folds its own segments there, in their order. Segments of one element need no shared memory.
+// Segments of one short length. A warp reads whole segments, up to 512 elements, into shared memory, and each lane
+// folds its own segments there, in order. Segments of one element need no shared memory.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct short_segments {
     static constexpr unsigned width = 16 / sizeof(T);
     static constexpr unsigned items = 16; // of a lane
     static constexpr unsigned groups = items / width;
-    static constexpr unsigned line = 128 / sizeof(T); // elements, behind which one place is left out
+    static constexpr unsigned line = 128 / sizeof(T); // elements, followed by one unused place
     static constexpr unsigned places = warp::lanes * items + warp::lanes * items / line;
 
     __device__ static unsigned place(unsigned k) { return k + k / line; }
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
     raw_value<T>* const shared = all[threadIdx.x / warp::lanes];
     const unsigned lane = threadIdx.x % warp::lanes;
     const unsigned rounds = shape::items / length;
-    const unsigned together = rounds * warp::lanes; // segments
+    const unsigned together = rounds * warp::lanes; // segments of a warp
     const unsigned elements = together * length;
     const std::uint64_t stride = std::uint64_t{gridDim.x} * warps * together;
     const bool aligned = reinterpret_cast<std::uintptr_t>(in) % 16 == 0;
@@ -102,8 +102,9 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
     }
 }
 
-// Segments of one element: a copy. On an H100 nothing copies as fast as blocks of 1,024 threads that each read and write
-// 16 bytes once; where there are no more than run at the same time, smaller ones are spread better.
+// Segments of one element: a transform. On an H100 the fastest copy has blocks of 1,024 threads that each read and
+// write 16 bytes once (docs/decisions). If fewer blocks are needed than are resident at once, smaller ones balance
+// better.
 template <class T>
 struct unit_segments {
     static constexpr unsigned most_threads = 1024, least_threads = 256;
