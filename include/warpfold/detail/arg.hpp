@@ -62,7 +62,7 @@ struct candidate {
 };
 
 template <class T, bool Smallest>
-struct as_candidate {
+struct candidate_map {
     WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const {
         return candidate<decltype(key_of<T, Smallest>(x))>{key_of<T, Smallest>(x), index};
     }
@@ -95,7 +95,7 @@ inline constexpr bool chooses_number_v<better_candidate<Smallest>, candidate<Key
 
 // What a candidate of (key, index) stands for. Only a NaN is read again.
 template <class In>
-struct read_again {
+struct located_result {
     using T = element_t<In>;
 
     template <class Key>
@@ -108,7 +108,7 @@ struct read_again {
         }
     }
     template <class C>
-    WARPFOLD_HD constexpr located<T> operator()(const possible<C>& best) const {
+    WARPFOLD_HD constexpr located<T> operator()(const optional_value<C>& best) const {
         return (*this)(best.value);
     }
 
@@ -117,13 +117,13 @@ struct read_again {
 
 template <bool Smallest, class T>
 struct arg_fold {
-    using map = as_candidate<T, Smallest>;
+    using map = candidate_map<T, Smallest>;
     using A = decltype(map{}(std::declval<const T&>(), std::uint64_t{}));
     using op = better_candidate<Smallest>;
     static constexpr bool plain = has_identity<op, A>;
-    using folded = std::conditional_t<plain, A, possible<A>>;
-    using folded_map = std::conditional_t<plain, map, lifted_map<map, A>>;
-    using folded_op = std::conditional_t<plain, op, lifted<op>>;
+    using folded = std::conditional_t<plain, A, optional_value<A>>;
+    using folded_map = std::conditional_t<plain, map, optional_map<map, A>>;
+    using folded_op = std::conditional_t<plain, op, optional_operation<op>>;
 };
 
 } // namespace detail

@@ -44,7 +44,7 @@ void check_array(const Array& array, std::uint64_t n, const char* call) {
     }
 }
 
-inline void need_elements(std::uint64_t n, const char* call) {
+inline void require_elements(std::uint64_t n, const char* call) {
     if (n == 0) {
         throw invalid_argument(std::string("warpfold: ") + call + ": there is no element to choose from");
     }

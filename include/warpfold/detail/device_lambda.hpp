@@ -13,19 +13,19 @@ namespace warpfold::detail {
 
 // How a call keeps what it calls: a function as a pointer to it.
 template <class F>
-using kept_t = std::conditional_t<std::is_function_v<F>, std::add_pointer_t<F>, F>;
+using stored_callable_t = std::conditional_t<std::is_function_v<F>, std::add_pointer_t<F>, F>;
 
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
 template <class F>
 inline constexpr bool is_device_lambda_v = __nv_is_extended_device_lambda_closure_type(F);
 template <class F>
-inline constexpr bool says_its_result_v =
+inline constexpr bool declares_result_v =
     !__nv_is_extended_device_lambda_closure_type(F) || __nv_is_extended_device_lambda_with_preserved_return_type(F);
 #else
 template <class F>
 inline constexpr bool is_device_lambda_v = false;
 template <class F>
-inline constexpr bool says_its_result_v = true;
+inline constexpr bool declares_result_v = true;
 #endif
 
 // In front of a function for host and device that calls one of these: it is for the device only then.
@@ -37,11 +37,11 @@ inline constexpr bool says_its_result_v = true;
 
 // The caller's function behind one of ours that calls it.
 template <class F>
-struct given {
+struct user_callable {
     using type = F;
 };
 template <class F>
-using given_t = typename given<F>::type;
+using user_callable_t = typename user_callable<F>::type;
 
 // The result of a device lambda that does not say it.
 struct unknown_result {};
@@ -61,18 +61,18 @@ struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<const Map&, const T&>>;
 };
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && !says_its_result_v<Map>)
+    requires(is_device_lambda_v<Map> && !declares_result_v<Map>)
 struct map_result<Map, T> {
     using type = unknown_result;
 };
 // To the host's compiler it takes any arguments, and is not const.
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && says_its_result_v<Map> && std::is_invocable_v<Map&, const T&, std::uint64_t>)
+    requires(is_device_lambda_v<Map> && declares_result_v<Map> && std::is_invocable_v<Map&, const T&, std::uint64_t>)
 struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<Map&, const T&, std::uint64_t>>;
 };
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && says_its_result_v<Map> && !std::is_invocable_v<Map&, const T&, std::uint64_t> &&
+    requires(is_device_lambda_v<Map> && declares_result_v<Map> && !std::is_invocable_v<Map&, const T&, std::uint64_t> &&
              std::is_invocable_v<Map&, const T&>)
 struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<Map&, const T&>>;

@@ -16,21 +16,15 @@ namespace warpfold::detail {
 // "No bin". More than the number of any bin.
 inline constexpr std::uint32_t outside = 0xffffffffu;
 
-__extension__ typedef __int128 wide_integer;
-__extension__ typedef unsigned __int128 wide_natural;
-
-// The upper half of a 128-bit product.
-WARPFOLD_HD constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+// The upper half of a product. nvcc makes more instructions of the host's expression than of the intrinsic.
+WARPFOLD_HD constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
 #if defined(__CUDA_ARCH__)
     return __umul64hi(a, b);
 #else
-    const std::uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
-    const std::uint64_t middle = ah * bl + (al * bl >> 32);
-    return ah * bh + (middle >> 32) + ((al * bh + (middle & 0xffffffffu)) >> 32);
+    return static_cast<std::uint64_t>(static_cast<uint128>(a) * b >> 64);
 #endif
 }
-
-WARPFOLD_HD constexpr std::uint32_t high_product(std::uint32_t a, std::uint32_t b) {
+WARPFOLD_HD constexpr std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDA_ARCH__)
     return __umulhi(a, b);
 #else
@@ -44,36 +38,36 @@ WARPFOLD_HD constexpr std::uint32_t high_product(std::uint32_t a, std::uint32_t 
 template <class S, bool MayBeWide>
 class even_integers {
     using plain = std::conditional_t<std::is_same_v<S, bool>, unsigned char, S>;
-    using natural = std::make_unsigned_t<plain>;
+    using unsigned_sample = std::make_unsigned_t<plain>;
 
 public:
     // Bins over [lower, last], in the integers.
-    even_integers(wide_integer lower, wide_integer last, std::uint32_t bins) {
-        const wide_integer first_here = std::max<wide_integer>(lower, std::numeric_limits<S>::min());
-        const wide_integer last_here = std::min<wide_integer>(last, std::numeric_limits<S>::max());
+    even_integers(int128 lower, int128 last, std::uint32_t bins) {
+        const int128 first_here = std::max<int128>(lower, std::numeric_limits<S>::min());
+        const int128 last_here = std::min<int128>(last, std::numeric_limits<S>::max());
         if (first_here > last_here) { // no sample of the type has a bin
             offset_ = 1;
             whole_ = outside;
             return;
         }
-        first_ = static_cast<natural>(first_here);
-        span_ = static_cast<natural>(last_here - first_here);
+        first_ = static_cast<unsigned_sample>(first_here);
+        span_ = static_cast<unsigned_sample>(last_here - first_here);
         offset_ = static_cast<std::uint64_t>(first_here - lower);
-        const wide_natural width = static_cast<wide_natural>(last - lower) + 1;
+        const uint128 width = static_cast<uint128>(last - lower) + 1;
         whole_ = static_cast<std::uint32_t>(bins / width);
-        const wide_natural rest = bins % width;
-        wide_ = width > (wide_natural{1} << 32);
+        const uint128 rest = bins % width;
+        wide_ = width > (uint128{1} << 32);
         if (!wide_) {
             fraction_ = static_cast<std::uint64_t>(((rest << 64) + width - 1) / width);
         } else {
             fraction_ = static_cast<std::uint64_t>((rest << 64) / width);
-            const wide_natural left = (rest << 64) % width;
+            const uint128 left = (rest << 64) % width;
             fraction_low_ = static_cast<std::uint64_t>(((left << 64) + width - 1) / width);
         }
     }
 
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
-        const natural from_first = static_cast<natural>(static_cast<natural>(static_cast<plain>(x)) - first_);
+        const unsigned_sample from_first = static_cast<unsigned_sample>(static_cast<unsigned_sample>(static_cast<plain>(x)) - first_);
         std::uint32_t bin = 0;
         if (MayBeWide && wide_) {
             bin = wide_bin(from_first + offset_);
@@ -87,7 +81,7 @@ public:
     class quotients {
     public:
         std::uint32_t operator()(const S& x) const {
-            const natural from_first = static_cast<natural>(static_cast<natural>(static_cast<plain>(x)) - first_);
+            const unsigned_sample from_first = static_cast<unsigned_sample>(static_cast<unsigned_sample>(static_cast<plain>(x)) - first_);
             const std::uint32_t beyond = from_first > span_ ? outside : 0; // all bits, so that no branch is needed
             const auto d = static_cast<std::int32_t>(static_cast<std::uint32_t>(from_first) & ~beyond) + offset_;
             return static_cast<std::uint32_t>(static_cast<std::int32_t>(d * factor_)) | beyond;
@@ -95,10 +89,10 @@ public:
 
     private:
         friend even_integers;
-        quotients(natural first, natural span, std::int32_t offset, double factor)
+        quotients(unsigned_sample first, unsigned_sample span, std::int32_t offset, double factor)
             : first_(first), span_(span), offset_(offset), factor_(factor) {}
 
-        natural first_, span_;
+        unsigned_sample first_, span_;
         std::int32_t offset_;
         double factor_;
     };
@@ -123,18 +117,17 @@ private:
         return rounded;
     }
     WARPFOLD_HD constexpr std::uint32_t wide_bin(std::uint64_t d) const {
-        const std::uint64_t carried = high_product(d, fraction_low_);
-        const std::uint64_t low = d * fraction_ + carried;
-        return static_cast<std::uint32_t>(d * whole_ + high_product(d, fraction_) + (low < carried ? 1 : 0));
+        const uint128 product = static_cast<uint128>(d) * fraction_ + multiply_high(d, fraction_low_);
+        return static_cast<std::uint32_t>(d * whole_ + static_cast<std::uint64_t>(product >> 64));
     }
     WARPFOLD_HD constexpr std::uint32_t narrow_bin(std::uint32_t d) const {
         const auto high = static_cast<std::uint32_t>(fraction_ >> 32), low = static_cast<std::uint32_t>(fraction_);
-        const std::uint64_t carried = high_product(d, low);
+        const std::uint64_t carried = multiply_high(d, low);
         return d * whole_ + static_cast<std::uint32_t>((std::uint64_t{d} * high + carried) >> 32);
     }
 
-    natural first_ = 0;             // the first sample that has a bin
-    natural span_ = 0;              // from there to the last that has
+    unsigned_sample first_ = 0;             // the first sample that has a bin
+    unsigned_sample span_ = 0;              // from there to the last that has
     bool wide_ = false;
     std::uint32_t whole_ = 0;
     std::uint64_t offset_ = 0;      // from the lower bound to the first sample

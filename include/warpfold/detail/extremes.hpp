@@ -16,11 +16,11 @@ struct extremes {
 namespace detail {
 
 template <class T>
-struct as_extremes {
+struct extremes_map {
     WARPFOLD_HD constexpr extremes<T> operator()(const T& x) const { return {x, x}; }
 };
 
-struct further_extremes {
+struct extremes_operation {
     static constexpr bool commutative = true;
 
     template <class E>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The long accumulator on the host, see detail/exact.hpp.
+// The long accumulator on the host, see detail/exact_integer.hpp.
 #pragma once
 
 #include <cstdint>
 
-#include "warpfold/detail/exact.hpp"
+#include "warpfold/detail/exact_integer.hpp"
 
 namespace warpfold::detail {
 

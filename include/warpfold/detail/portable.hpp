@@ -7,3 +7,10 @@
 #else
 #define WARPFOLD_HD
 #endif
+
+namespace warpfold::detail {
+
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+
+} // namespace warpfold::detail

@@ -114,22 +114,22 @@ struct standard_operation<std::logical_or<V>> : stands_for<V, either, either> {}
 
 // `Op` itself, or what stands for it where it folds in the arithmetic type A.
 template <class Op, class A>
-struct known_operation {
-    using type = kept_t<Op>;
+struct resolved_operation {
+    using type = stored_callable_t<Op>;
 };
 template <class Op, class A>
     requires(std::is_arithmetic_v<A> && std::is_invocable_v<const Op&, const A&, const A&> &&
              requires { typename standard_operation<Op>::of_numbers; })
-struct known_operation<Op, A> {
+struct resolved_operation<Op, A> {
     using type = std::conditional_t<std::is_same_v<A, bool>, typename standard_operation<Op>::of_truth,
                                     typename standard_operation<Op>::of_numbers>;
 };
 template <class Op, class A>
-using known_operation_t = typename known_operation<Op, A>::type;
+using resolved_operation_t = typename resolved_operation<Op, A>::type;
 
 template <class A, class Op>
-constexpr known_operation_t<Op, A> known(const Op& op) {
-    if constexpr (std::is_same_v<known_operation_t<Op, A>, kept_t<Op>>) {
+constexpr resolved_operation_t<Op, A> resolve(const Op& op) {
+    if constexpr (std::is_same_v<resolved_operation_t<Op, A>, stored_callable_t<Op>>) {
         return op;
     } else {
         return {};

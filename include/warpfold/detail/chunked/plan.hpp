@@ -53,7 +53,7 @@ chunked_plan plan_chunks(Source& source, const chunked_options& options) {
     if (plan.each > chunk_multiple) {
         plan.each -= plan.each % chunk_multiple;
     }
-    if constexpr (reads_anywhere<Source>) {
+    if constexpr (random_access_source<Source>) {
         plan.each = std::min<std::uint64_t>(plan.each, source.size());
     }
     plan.each = std::max<std::uint64_t>(plan.each, 1);
@@ -65,7 +65,7 @@ chunked_plan plan_chunks(Source& source, const chunked_options& options) {
 
 // The same for a call that writes too: threads that read and threads that write share the cores.
 template <class Source>
-chunked_plan plan_passage(Source& source, const chunked_options& options, bool reads, bool writes) {
+chunked_plan plan_read_and_write(Source& source, const chunked_options& options, bool reads, bool writes) {
     chunked_plan plan = plan_chunks(source, options);
     if (reads && writes) {
         plan.threads = (plan.threads + 1) / 2;
@@ -75,7 +75,7 @@ chunked_plan plan_passage(Source& source, const chunked_options& options, bool r
 
 // Throws where a sink in memory ends before the chunk does.
 template <class Sink>
-void need_room_for(const Sink& sink, std::uint64_t elements, const char* call) {
+void check_room(const Sink& sink, std::uint64_t elements, const char* call) {
     if constexpr (in_memory_v<Sink>) {
         if (elements > sink.count) {
             throw invalid_argument(std::string("warpfold: ") + call + ": the sink has room for " +

@@ -28,7 +28,7 @@ public:
           backwards_(backwards),
           size_(known_size(source)),
           ring_(slots, piece),
-          chunks_(reads_anywhere<Source> ? chunks_of(size_, each) : ~std::uint64_t{0}),
+          chunks_(random_access_source<Source> ? chunks_of(size_, each) : ~std::uint64_t{0}),
           threads_(ring_, readers(threads), [this] { read(); }) {}
 
     // The next chunk, when it is there; none at the end. Throws what the source has thrown.
@@ -52,7 +52,7 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t readers(unsigned threads) const {
-        if constexpr (reads_anywhere<Source>) {
+        if constexpr (random_access_source<Source>) {
             const std::uint64_t pieces = std::min(size_, each_ * ring_.size()) / ring_.piece + 1;
             return std::min<std::uint64_t>(std::max(1u, threads), pieces);
         } else {
@@ -68,7 +68,7 @@ private:
         ring_.of(chunk).pieces = pieces;
     }
     void read() {
-        if constexpr (reads_anywhere<Source>) {
+        if constexpr (random_access_source<Source>) {
             read_pieces();
         } else {
             fill_chunks();

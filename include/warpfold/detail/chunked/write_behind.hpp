@@ -21,7 +21,7 @@ public:
     write_behind(Sink& sink, const std::vector<void*>& slots, std::uint64_t piece, unsigned threads)
         : sink_(sink),
           ring_(slots, piece),
-          threads_(ring_, writes_anywhere<Sink> ? std::max(1u, threads) : 1, [this] { write(); }) {}
+          threads_(ring_, random_access_sink<Sink> ? std::max(1u, threads) : 1, [this] { write(); }) {}
 
     // A buffer for the next chunk, when what it held is written. Throws what the sink has thrown.
     [[nodiscard]] element* acquire() {
@@ -48,7 +48,7 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t pieces_of(const chunk_ring::buffer& b) const {
-        return writes_anywhere<Sink> ? chunks_of(b.at.count, ring_.piece) : 1;
+        return random_access_sink<Sink> ? chunks_of(b.at.count, ring_.piece) : 1;
     }
     [[nodiscard]] bool is_written(std::uint64_t chunk) const {
         const chunk_ring::buffer& b = ring_.of(chunk);
@@ -70,7 +70,7 @@ private:
             const chunk_range at = mine.at;
             lock.unlock();
             const auto* const from = static_cast<const element*>(mine.data);
-            if constexpr (writes_anywhere<Sink>) {
+            if constexpr (random_access_sink<Sink>) {
                 sink_.write(at.first + begin, from + begin, std::min(ring_.piece, at.count - begin));
             } else {
                 sink_.put(from, at.count);

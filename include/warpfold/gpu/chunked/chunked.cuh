@@ -16,7 +16,7 @@
 #include "warpfold/detail/scan_call.hpp"
 #include "warpfold/gpu/chunked/copies.hpp"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/gpu/exact_sum/exact_accumulator.cuh"
+#include "warpfold/gpu/exact_sum/accumulator.cuh"
 #include "warpfold/gpu/histogram/histogram.cuh"
 #include "warpfold/gpu/reduce/reduce.cuh"
 #include "warpfold/gpu/scan/scan.cuh"
@@ -56,7 +56,7 @@ struct chunked_engine<On> {
             WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(total, fold.initial, sizeof(V), cudaMemcpyHostToDevice, on.stream));
         }
         const auto fold_chunk = [&](const auto& in, std::uint64_t n, std::uint64_t first) {
-            const joining_place<V, decltype(fold.more)> place{total, fold.more, fresh};
+            const accumulating_output<V, decltype(fold.more)> place{total, fold.more, fresh};
             reduce_engine<On>::template into<typename Fold::folded>(on, in, n, fold.template map_at<T>(first), fold.op,
                                                                     fold.result_at(in, first), place, call);
             fresh = false;
@@ -64,7 +64,7 @@ struct chunked_engine<On> {
         const std::uint64_t n = for_chunks(on, source, plan, options, fold_chunk);
         if (n == 0) {
             if constexpr (Fold::chooses) {
-                need_elements(n, call);
+                require_elements(n, call);
             } else if (fresh) {
                 fold_chunk(view_of(std::as_const(source), nullptr), 0, 0);
             }
@@ -108,7 +108,7 @@ struct chunked_engine<On> {
     static void scan(const On& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
                      const chunked_options& options, const char* call) {
         const bool source_direct = goes_direct(source), sink_direct = goes_direct(sink);
-        const chunked_plan plan = plan_passage(source, options, !source_direct, !sink_direct);
+        const chunked_plan plan = plan_read_and_write(source, options, !source_direct, !sink_direct);
         const std::size_t in_bytes = source_direct ? 0 : aligned_bytes(plan.each * stored_bytes(source));
         const std::size_t out_bytes = sink_direct ? 0 : aligned_bytes(plan.each * sizeof(A));
         transfer_buffers own;
@@ -125,7 +125,7 @@ struct chunked_engine<On> {
         const A* before = nullptr; // the last result of the chunk before
         for (auto chunk = chunks.next(); chunk.at.count != 0; chunk = chunks.next()) {
             const std::uint64_t n = chunk.at.count;
-            need_room_for(sink, chunk.at.first + n, call);
+            check_room(sink, chunk.at.first + n, call);
             A* const out = results.room();
             A* const carry = Reverse ? out + n : out - 1;
             bool carries = true;

@@ -22,12 +22,12 @@
 namespace warpfold::detail {
 
 // A stream that no other one waits for of itself.
-class side_stream {
+class cuda_stream {
 public:
-    side_stream() { WARPFOLD_CHECK_CUDA(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
-    side_stream(const side_stream&) = delete;
-    side_stream& operator=(const side_stream&) = delete;
-    ~side_stream() {
+    cuda_stream() { WARPFOLD_CHECK_CUDA(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
+    cuda_stream(const cuda_stream&) = delete;
+    cuda_stream& operator=(const cuda_stream&) = delete;
+    ~cuda_stream() {
         (void)cudaStreamSynchronize(handle_);
         (void)cudaStreamDestroy(handle_);
     }
@@ -38,12 +38,12 @@ private:
 };
 
 // A point in a stream.
-class chunked_mark {
+class cuda_event {
 public:
-    chunked_mark() { WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
-    chunked_mark(chunked_mark&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-    chunked_mark& operator=(chunked_mark&&) = delete;
-    ~chunked_mark() {
+    cuda_event() { WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+    cuda_event(cuda_event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+    cuda_event& operator=(cuda_event&&) = delete;
+    ~cuda_event() {
         if (event_ != nullptr) {
             (void)cudaEventDestroy(event_);
         }
@@ -58,12 +58,12 @@ private:
 };
 
 // Waits, whatever happens, until a stream has done what it was told.
-class chunked_settled {
+class synchronize_on_exit {
 public:
-    explicit chunked_settled(cudaStream_t stream) : stream_(stream) {}
-    chunked_settled(const chunked_settled&) = delete;
-    chunked_settled& operator=(const chunked_settled&) = delete;
-    ~chunked_settled() { (void)cudaStreamSynchronize(stream_); }
+    explicit synchronize_on_exit(cudaStream_t stream) : stream_(stream) {}
+    synchronize_on_exit(const synchronize_on_exit&) = delete;
+    synchronize_on_exit& operator=(const synchronize_on_exit&) = delete;
+    ~synchronize_on_exit() { (void)cudaStreamSynchronize(stream_); }
 
 private:
     cudaStream_t stream_;
@@ -108,7 +108,7 @@ public:
     // read it are under way.
     [[nodiscard]] arrived next() {
         if (under_way_.size() == 2) {
-            settle();
+            retire();
         }
         const void* from = nullptr;
         chunk_range at;
@@ -132,7 +132,7 @@ public:
         }
         WARPFOLD_CHECK_CUDA(
             cudaMemcpyAsync(to, from, at.count * stored_bytes(source_), cudaMemcpyDefault, copies_.handle()));
-        chunked_mark& copied = copied_[count_ % copied_.size()];
+        cuda_event& copied = copied_[count_ % copied_.size()];
         copied.set(copies_.handle());
         copied.hold_back(on_.stream);
         under_way_.push_back(at.count);
@@ -146,7 +146,7 @@ public:
     // Waits until all chunks are copied. Returns the number of elements.
     std::uint64_t finish() {
         while (!under_way_.empty()) {
-            settle();
+            retire();
         }
         return elements_;
     }
@@ -154,7 +154,7 @@ public:
 private:
     [[nodiscard]] unsigned device_slot() const { return static_cast<unsigned>(count_ % used_.size()); }
     // Waits for the oldest copy that is under way: its buffer is free again.
-    void settle() {
+    void retire() {
         copied_[(count_ - under_way_.size()) % copied_.size()].wait();
         if (reader_) {
             reader_->release();
@@ -170,9 +170,9 @@ private:
     chunked_progress progress_;
     const std::uint64_t chunk_bytes_, chunks_;
     stream_ordered_memory memory_;
-    std::vector<chunked_mark> copied_, used_;
-    chunked_settled settled_;
-    side_stream copies_;
+    std::vector<cuda_event> copied_, used_;
+    synchronize_on_exit settled_;
+    cuda_stream copies_;
     std::optional<read_ahead<Source>> reader_;
     std::deque<std::uint64_t> under_way_; // elements of the chunks that are being copied
     std::uint64_t count_ = 0, elements_ = 0;
@@ -216,12 +216,12 @@ public:
         void* to = nullptr;
         if (writer_) {
             if (under_way_.size() == 2) {
-                settle();
+                retire();
             }
             to = writer_->acquire();
         } else if constexpr (in_memory_v<Sink>) {
             if (under_way_.size() == 2) {
-                settle();
+                retire();
             }
             to = sink_.data + at.first;
         }
@@ -233,7 +233,7 @@ public:
     // Waits until the sink has all n elements.
     void finish(std::uint64_t n) {
         while (!under_way_.empty()) {
-            settle();
+            retire();
         }
         if (writer_) {
             writer_->finish();
@@ -244,7 +244,7 @@ public:
     }
 
 private:
-    void settle() {
+    void retire() {
         gone_[(count_ - under_way_.size()) % gone_.size()].wait();
         if (writer_) {
             writer_->submit(under_way_.front());
@@ -256,10 +256,10 @@ private:
     Sink& sink_;
     const std::size_t buffer_bytes_;
     stream_ordered_memory memory_;
-    std::vector<chunked_mark> ready_, gone_;
-    chunked_settled settled_;
+    std::vector<cuda_event> ready_, gone_;
+    synchronize_on_exit settled_;
     std::optional<write_behind<Sink>> writer_;
-    side_stream copies_;
+    cuda_stream copies_;
     std::deque<chunk_range> under_way_;
     std::uint64_t count_ = 0;
 };

@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/gpu/convolve/convolve_few.cuh"
-#include "warpfold/gpu/convolve/convolve_slide.cuh"
-#include "warpfold/gpu/convolve/convolve_tile.cuh"
+#include "warpfold/gpu/convolve/sliding_window.cuh"
+#include "warpfold/gpu/convolve/small_image.cuh"
+#include "warpfold/gpu/convolve/tile.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
 
@@ -45,19 +45,19 @@ int slide_shift(const convolve_task<T, O>& task, int k) {
 }
 
 template <int Cols, class T, class O>
-results_lie lie_of(const convolve_task<T, O>& task, int shift) {
+result_alignment alignment_of_results(const convolve_task<T, O>& task, int shift) {
     const auto fit = [&](std::size_t bytes) {
         const auto fits = [&](std::int64_t n) { return static_cast<std::size_t>(n) * sizeof(O) % bytes == 0; };
         return (reinterpret_cast<std::uintptr_t>(task.out) - static_cast<unsigned>(shift) * sizeof(O)) % bytes == 0 &&
                (task.out_height == 1 || fits(task.out_pitch)) && (task.count == 1 || fits(task.out_distance));
     };
-    return fit(alignof(group_of<O, Cols>)) ? results_lie::in_groups
-           : fit(alignof(four<O>))         ? results_lie::in_fours
-                                           : results_lie::anyhow;
+    return fit(alignof(group_of<O, Cols>)) ? result_alignment::in_groups
+           : fit(alignof(four<O>))         ? result_alignment::in_fours
+                                           : result_alignment::anyhow;
 }
 template <class T, class O>
 bool aligned_results(const convolve_task<T, O>& task, int shift) {
-    return lie_of<4>(task, shift) != results_lie::anyhow;
+    return alignment_of_results<4>(task, shift) != result_alignment::anyhow;
 }
 
 // How many results side by side a thread has: of small samples more, which share what is done for each of them.
@@ -98,7 +98,7 @@ void launch_run(const gpu& on, const Policy&, const convolve_task<T, O>& task, c
         const std::int64_t all = per * kernels::value.line_block_threads;
         convolve_run_small<kernels, T, O, A, K, per>
             <<<checked_blocks((task.out_width + begin + all - 1) / all, call), kernels::value.line_block_threads, 0,
-               on.stream>>>(task, values, begin, lie_of<per>(task, begin));
+               on.stream>>>(task, values, begin, alignment_of_results<per>(task, begin));
     } else {
         const int shift = slide_shift(task, K);
         const std::int64_t each = 4 * kernels::value.line_block_threads * kernels::value.line_groups_per_thread;
@@ -135,15 +135,15 @@ void launch_slide(const gpu& on, const Policy& policy, const convolve_task<T, O>
     shape.mask_rows = mask_rows;
     shape.adds = adds;
     shape.shift = slide_shift<cols>(task, KX);
-    shape.how = lie_of<cols>(task, shape.shift);
+    shape.how = alignment_of_results<cols>(task, shape.shift);
     shape.halves = (task.height != 1 && task.pitch % cols != 0) || (task.count != 1 && task.distance % cols != 0);
     const std::int64_t groups = (task.out_width + shape.shift + cols - 1) / cols;
     const auto threads =
         static_cast<unsigned>(std::min<std::int64_t>((groups + 31) / 32 * 32, kernels::value.slide_block_threads));
     const std::int64_t across = (groups + threads - 1) / threads;
-    const kernel_facts facts = facts_of<kernel>({static_cast<unsigned>(kernels::value.slide_block_threads)});
+    const kernel_properties facts = properties_of<kernel>({static_cast<unsigned>(kernels::value.slide_block_threads)});
     const std::int64_t wanted =
-        std::int64_t{facts.blocks} * policy.slide_waves * (kernels::value.slide_block_threads / threads);
+        std::int64_t{facts.resident_blocks} * policy.slide_waves * (kernels::value.slide_block_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
     std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, policy.slide_strip_min_rows);
     rows = std::min<std::int64_t>(rows, most_rows(policy, KX, How, sizeof(T)));
@@ -242,7 +242,8 @@ void launch_line(const gpu& on, const Policy&, const convolve_task<T, O>& task, 
     plan.part = static_cast<int>(((plan.length + parts - 1) / parts + 3) / 4 * 4);
     static_assert(shape::bytes(shape::most) <= 48 * 1024,
                   "convolve_kernels: long_line_block_threads take more than 48 KiB of shared memory");
-    const std::int64_t fitting = facts_of<kernel>({static_cast<unsigned>(shape::threads), shape::bytes(64)}).blocks;
+    const std::int64_t fitting =
+        properties_of<kernel>({static_cast<unsigned>(shape::threads), shape::bytes(64)}).resident_blocks;
     kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
              on.stream>>>(task, plan, values, parameter);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The GPU as a target, and what a call asks of it.
+// The GPU as a target.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,20 +24,20 @@ namespace warpfold {
 template <tuning::policy Policy, class Target>
 struct tuned_gpu;
 
-// A call on the current device, in the order of `stream`. Without a workspace the call allocates what it needs in the
-// order of the stream; with one, of the same device, it does not. Forms that return a value wait for it; the others
-// only enqueue, and with a workspace may be captured. Calls on streams of data (chunked.hpp) always allocate and wait.
+// A call on the current device, in the order of `stream`. Without a workspace the call allocates memory in stream
+// order; with one, of the same device, it allocates nothing. Calls that return a value wait for it; the others only
+// enqueue and, with a workspace, can be captured in a graph. Chunked calls (chunked.hpp) always allocate and wait.
 struct gpu {
     cudaStream_t stream = nullptr;
     workspace* memory = nullptr;
 
-    // The same target with another policy for the calls of one primitive, instead of the device's default: see
-    // tuning/policy.hpp. Throws invalid_argument where the policy cannot work.
+    // The same target with another policy for the calls of one primitive, in place of the device's default
+    // (tuning/policy.hpp). Throws invalid_argument if the policy is not valid.
     template <tuning::policy Policy>
     [[nodiscard]] constexpr tuned_gpu<Policy, gpu> with(const Policy& policy) const;
 };
 
-// A target with a policy; of two policies for one primitive the last one counts.
+// A target with a policy. The last policy for a primitive wins.
 template <tuning::policy Policy, class Target>
 struct tuned_gpu : Target {
     using untuned = Target;
@@ -109,14 +109,17 @@ template <tuning::policy Default, gpu_target On>
 template <class Default, class On>
 using policy_t = decltype(detail::policy_of<Default>(std::declval<const On&>()));
 
-// Memory for one call: of the target's workspace, or taken and given back in the order of the stream. First boxes,
-// which are zero and have to be left so, and behind them data, zero as well and aligned to `alignment`.
+// Memory of one call: from the target's workspace, or allocated in stream order. First slots, zero before and after the
+// call; then data, zero before the call and aligned to `alignment`. Throws invalid_argument if the workspace is too
+// small or on another device, and out_of_memory.
 class call_memory {
 public:
-    call_memory(const gpu& on, std::size_t box_bytes, std::size_t data_bytes, const char* call,
+    call_memory(const gpu& on, std::size_t slot_bytes, std::size_t data_bytes, const char* call,
                 std::size_t alignment = 16)
-        : stream_(on.stream), box_bytes_((box_bytes + alignment - 1) / alignment * alignment), data_bytes_(data_bytes) {
-        const std::size_t bytes = box_bytes_ + data_bytes_;
+        : stream_(on.stream),
+          slot_bytes_((slot_bytes + alignment - 1) / alignment * alignment),
+          data_bytes_(data_bytes) {
+        const std::size_t bytes = slot_bytes_ + data_bytes_;
         if (bytes == 0) {
             return;
         }
@@ -142,8 +145,8 @@ public:
         }
     }
 
-    [[nodiscard]] void* boxes() const noexcept { return memory_; }
-    [[nodiscard]] void* data() const noexcept { return memory_ == nullptr ? nullptr : memory_ + box_bytes_; }
+    [[nodiscard]] void* slots() const noexcept { return memory_; }
+    [[nodiscard]] void* data() const noexcept { return memory_ == nullptr ? nullptr : memory_ + slot_bytes_; }
 
 private:
     static void check_device(const workspace& memory, const char* call) {
@@ -157,7 +160,7 @@ private:
     }
 
     cudaStream_t stream_;
-    std::size_t box_bytes_, data_bytes_;
+    std::size_t slot_bytes_, data_bytes_;
     unsigned char* memory_ = nullptr;
     std::optional<stream_ordered_memory> owned_;
 };

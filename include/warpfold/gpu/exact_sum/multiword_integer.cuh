@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "warpfold/detail/exact.hpp"
+#include "warpfold/detail/exact_integer.hpp"
 
 namespace warpfold::detail {
 

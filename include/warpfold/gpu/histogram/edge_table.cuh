@@ -13,7 +13,7 @@
 namespace warpfold::detail {
 
 // Edges that a table can be made for.
-inline constexpr unsigned most_near_edges = 1u << 20;
+inline constexpr unsigned most_table_edges = 1u << 20;
 
 // Of edges of type T, for samples of type S.
 template <class S, class T>

@@ -11,16 +11,16 @@
 #include "warpfold/detail/channels.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/gpu/histogram/histogram_kernels.cuh"
-#include "warpfold/gpu/histogram/histogram_values.cuh"
+#include "warpfold/gpu/histogram/byte_samples.cuh"
+#include "warpfold/gpu/histogram/kernels.cuh"
 
 namespace warpfold::detail {
 
-enum class histogram_way { whole, packed, direct, few };
+enum class histogram_method { whole, packed, direct, few };
 
 // How a histogram is counted.
 struct histogram_plan {
-    histogram_way way = histogram_way::direct;
+    histogram_method method = histogram_method::direct;
     unsigned blocks = 1;
     unsigned shared = 0; // bytes, of a block
     histogram_layout layout;
@@ -51,10 +51,10 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
     const unsigned whole = divided_up(codes, (room / 4 - 1) / 32 * 32), packed = divided_up(codes, room / 32 * 32);
     const bool few = n / policy.private_min_samples_per_counter < codes && codes > policy.block_min_samples;
     if (!few && whole <= policy.full_counters_max_blocks) {
-        plan.way = histogram_way::whole;
+        plan.method = histogram_method::whole;
         plan.layout.parts = whole;
     } else if (!few && packed <= policy.packed_counters_max_blocks) {
-        plan.way = histogram_way::packed;
+        plan.method = histogram_method::packed;
         plan.layout.parts = packed;
     } else {
         const std::uint64_t blocks = (n * bytes + 16 * threads - 1) / (16 * threads);
@@ -68,7 +68,7 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
     }
     auto& layout = plan.layout;
     layout.part_codes = layout.parts == 1 ? codes : (divided_up(codes, layout.parts) + 31) / 32 * 32;
-    if (plan.way == histogram_way::whole) {
+    if (plan.method == histogram_method::whole) {
         while (layout.copies < 32 && block::histogram::words(layout.part_codes, layout.copies * 2) * 4 <=
                                          std::min(room, policy.copies_max_bytes)) {
             layout.copies *= 2;
@@ -85,7 +85,7 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
         const auto cells = static_cast<unsigned>(
             std::min<std::uint64_t>({rest / 4, policy.edge_table_max_cells, policy.edge_table_cells_per_bin * codes,
                                      n / facts.multiprocessors}));
-        if (plan.way == histogram_way::whole && codes < most_near_edges && cells >= std::max(codes / 8, 256u)) {
+        if (plan.method == histogram_method::whole && codes < most_table_edges && cells >= std::max(codes / 8, 256u)) {
             layout.cells_at = (plan.shared + 15) / 16 * 16;
             layout.cells = cells;
             plan.shared = layout.cells_at + 4 * cells;
@@ -95,8 +95,8 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
         layout.once = false;
     }
     const unsigned fit = std::max(1u, facts.shared_of_multiprocessor / (plan.shared + 1024));
-    const unsigned most =
-        plan.way == histogram_way::packed ? policy.packed_blocks_per_multiprocessor : policy.blocks_per_multiprocessor;
+    const unsigned most = plan.method == histogram_method::packed ? policy.packed_blocks_per_multiprocessor
+                                                                  : policy.blocks_per_multiprocessor;
     const unsigned resident = facts.multiprocessors * std::min(fit, most);
     const std::uint64_t worth = n / std::max(policy.block_min_samples, layout.part_codes);
     std::uint64_t groups = std::clamp<std::uint64_t>(worth, 1, std::max(1u, resident / layout.parts));
@@ -110,7 +110,7 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
 template <class Policy>
 void plan_few_values(histogram_plan& plan, const histogram_facts& facts, std::uint64_t n, const Policy& policy) {
     if (n <= std::uint64_t{policy.few_bytes_max_per_multiprocessor} * facts.multiprocessors) {
-        plan.way = histogram_way::few;
+        plan.method = histogram_method::few;
         const unsigned each = divided_up(n, policy.few_bytes_per_block);
         const unsigned twice = divided_up(n, 2 * policy.few_bytes_per_block);
         plan.blocks =
@@ -128,7 +128,7 @@ void need_shared(const Kernel& kernel, unsigned bytes) {
 
 template <class Of>
 std::size_t bytes_of_edges(const Of& of) {
-    if constexpr (may_stage_v<Of>) {
+    if constexpr (stages_edges_v<Of>) {
         return (std::size_t{of.bins} + 1) * sizeof(*of.bin.edges);
     } else {
         return 0;
@@ -183,10 +183,10 @@ struct histogram_engine<On> {
             return;
         }
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
-        auto* const control = static_cast<histogram_control*>(memory.boxes());
+        auto* const control = static_cast<histogram_control*>(memory.slots());
         constexpr unsigned threads = kernels::value.block_threads;
         if constexpr (Code::values && Code::channels == 1 && std::is_pointer_v<In>) {
-            if (plan.way == histogram_way::few) {
+            if (plan.method == histogram_method::few) {
                 histogram_few_values_kernel<kernels>
                     <<<plan.blocks, kernels::value.few_bytes_block_threads + 32, 0, on.stream>>>(in, n, code, counts,
                                                                                                  plan.layout, control);
@@ -199,12 +199,12 @@ struct histogram_engine<On> {
             constexpr unsigned shared = 256 * value_copies * 4;
             need_shared(kernel, shared);
             kernel<<<plan.blocks, threads, shared, on.stream>>>(in, n, code, counts, plan.layout, control);
-        } else if (plan.way == histogram_way::whole) {
+        } else if (plan.method == histogram_method::whole) {
             const auto kernel = histogram_kernel<kernels, In, Code, Counter>;
             need_shared(kernel, plan.shared);
             kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout, control);
         } else if constexpr (!Code::values) {
-            if (plan.way == histogram_way::packed) {
+            if (plan.method == histogram_method::packed) {
                 const auto kernel = histogram_packed_kernel<kernels, In, Code, Counter>;
                 need_shared(kernel, plan.shared);
                 kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
@@ -229,7 +229,7 @@ struct histogram_engine<On> {
         histogram_plan plan;
         const std::uint64_t bytes = std::uint64_t{of.bins} * sizeof(Sum);
         if (bytes <= facts.shared_of_block && n / 2 >= of.bins) {
-            plan.way = histogram_way::whole;
+            plan.method = histogram_method::whole;
             plan.layout.part_codes = of.bins;
             const unsigned room = std::min(facts.shared_of_block, policy.copies_max_bytes);
             while (plan.layout.copies < 32 && bytes * plan.layout.copies * 2 <= room) {
@@ -249,7 +249,7 @@ struct histogram_engine<On> {
         const auto kernel = weighted_histogram_kernel<kernels, In, Weights, Of, Sum>;
         need_shared(kernel, plan.shared);
         kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, weights, n, of, sums, plan.layout,
-                                                                 static_cast<histogram_control*>(memory.boxes()));
+                                                                 static_cast<histogram_control*>(memory.slots()));
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
 
@@ -274,7 +274,7 @@ private:
         if (mode == update::add) {
             return false;
         }
-        const bool inside = (plan.way == histogram_way::whole || plan.way == histogram_way::few) &&
+        const bool inside = (plan.method == histogram_method::whole || plan.method == histogram_method::few) &&
                             bins <= policy_of<tuning::histogram_policy<>>(on).kernel_clears_max_counts &&
                             (plan.blocks == 1 || on.memory != nullptr);
         if (inside) {

@@ -9,11 +9,11 @@
 namespace warpfold::detail {
 
 template <class Counter>
-using natural_of = std::conditional_t<sizeof(Counter) == 4, unsigned, unsigned long long>;
+using atomic_word_t = std::conditional_t<sizeof(Counter) == 4, unsigned, unsigned long long>;
 
 template <class Counter>
-__device__ void add_to_count(Counter* count, natural_of<Counter> more) {
-    atomicAdd(reinterpret_cast<natural_of<Counter>*>(count), more);
+__device__ void add_to_count(Counter* count, atomic_word_t<Counter> more) {
+    atomicAdd(reinterpret_cast<atomic_word_t<Counter>*>(count), more);
 }
 
 // `counts` are the counters in global memory of these, `bins` in number.
@@ -66,7 +66,7 @@ public:
                     its_old = j == which ? old[j] : its_old;
                 }
                 if ((~its_old & one_of(its_bin) * 0xff) == 0) {
-                    settle(its_bin, its_old);
+                    carry_overflow(its_bin, its_old);
                 }
             }
         }
@@ -98,7 +98,7 @@ private:
     // carry is accounted for: 256 times it goes to the counter in global memory of the field that it left, and another
     // addition takes it back from the field that it came into, which may carry in turn. Other threads may add
     // meanwhile: every addition tells by the old word which carries were its own.
-    __device__ void settle(unsigned bin, unsigned old) {
+    __device__ void carry_overflow(unsigned bin, unsigned old) {
         int change[4] = {};
 #pragma unroll
         for (unsigned field = 0; field < 4; ++field) {
@@ -115,7 +115,7 @@ private:
                 carry = sum >> 8;
                 if (carry != 0 && bin / 4 * 4 + field < bins_) {
                     add_to_count(counts_ + bin / 4 * 4 + field,
-                                 static_cast<natural_of<Counter>>(static_cast<long long>(carry) * 256));
+                                 static_cast<atomic_word_t<Counter>>(static_cast<long long>(carry) * 256));
                 }
             }
             if (undo == 0) {

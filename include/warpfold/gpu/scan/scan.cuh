@@ -45,7 +45,7 @@ struct scan_engine<On> {
 // Bytes of workspace that are enough for any scan of up to n elements of T into U, folded in A.
 template <class T, class U, class A, class Policy>
 std::size_t scan_workspace_bytes(const Policy& policy, std::uint64_t n) {
-    using Elements = scan_elements<const T*, U*, as_it_is, sum, scan_options<A, A, no_segments, false, false>>;
+    using Elements = scan_elements<const T*, U*, identity_map, sum, scan_options<A, A, no_segments, false, false>>;
     std::size_t bytes = grouped_prefix<A, false>::bytes(general_layout<Policy, Elements::bytes>::most_tiles(policy, n));
     if constexpr (!is_general_v<Elements>) {
         using Plan = persistent_plan<kernels_of<Policy>, Elements>;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/convolve.hpp"
+#include "warpfold/gpu/core/async_copy.cuh"
 
 namespace warpfold::detail {
 
@@ -128,35 +129,6 @@ __device__ T load_one(const T* from) {
     }
 }
 
-// Copies `Bytes` bytes, 4, 8 or 16, to shared memory while the thread goes on; until copies_done they may not be there.
-// Cards before compute capability 8.0 wait.
-template <int Bytes>
-__device__ void copy_ahead(void* to, const void* from) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(__cvta_generic_to_global(from)), "n"(Bytes)
-                 : "memory");
-#else
-    using word = std::conditional_t<Bytes == 4, unsigned, std::conditional_t<Bytes == 8, uint2, uint4>>;
-    *static_cast<word*>(to) = __ldg(static_cast<const word*>(from));
-#endif
-}
-
-// Ends a group of this thread's copies.
-__device__ inline void end_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-// Waits for this thread's copies but for its last `Groups` groups.
-template <int Groups>
-__device__ void copies_done() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
-#endif
-}
-
 template <class T>
 __device__ T no_sample() {
     T zero;
@@ -165,13 +137,13 @@ __device__ T no_sample() {
 }
 
 // How results may be written: one by one, four at a time, or all of a thread's groups at a time.
-enum class results_lie { anyhow, in_fours, in_groups };
+enum class result_alignment { anyhow, in_fours, in_groups };
 
 // Writes results to `out`, of which those from index `begin` up to `end` are wanted.
 template <class O, int N, class A>
-__device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std::int64_t end, results_lie how) {
+__device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std::int64_t end, result_alignment how) {
     const group_of<O, N> results = results_of<O>(sum);
-    if (how != results_lie::anyhow && begin <= 0 && end >= N) {
+    if (how != result_alignment::anyhow && begin <= 0 && end >= N) {
         const auto store = [&](auto bytes_each) {
             constexpr std::size_t bytes = decltype(bytes_each)::value;
             word_of<bytes> word[sizeof(results) / bytes];
@@ -182,7 +154,7 @@ __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std
             }
         };
         constexpr std::size_t of_group = alignof(group_of<O, N>), of_four = alignof(four<O>);
-        if (of_group == of_four || how == results_lie::in_groups) {
+        if (of_group == of_four || how == result_alignment::in_groups) {
             store(std::integral_constant<std::size_t, of_group>{});
         } else {
             store(std::integral_constant<std::size_t, of_four>{});
@@ -198,7 +170,7 @@ __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std
 }
 template <class O, class A>
 __device__ void store_four(O* out, const A (&sum)[4], std::int64_t begin, std::int64_t end, bool aligned) {
-    store_results(out, sum, begin, end, aligned ? results_lie::in_fours : results_lie::anyhow);
+    store_results(out, sum, begin, end, aligned ? result_alignment::in_fours : result_alignment::anyhow);
 }
 
 // Reads what store_four has written, by the same thread or in an earlier launch.

@@ -5,7 +5,7 @@
 // it, so that nothing is moved. Samples that neighbours share come from the first-level cache.
 #pragma once
 
-#include "warpfold/gpu/convolve/convolve_load.cuh"
+#include "warpfold/gpu/convolve/samples.cuh"
 #include "warpfold/tuning/convolve.hpp"
 
 namespace warpfold::detail {
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
 template <class Kernels, class T, class O, class A, int K, int Per>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run_small(const __grid_constant__ convolve_task<T, O> task,
-                       const __grid_constant__ mask_parameter<A, K> mask, int shift, results_lie how) {
+                       const __grid_constant__ mask_parameter<A, K> mask, int shift, result_alignment how) {
     constexpr int before = (K / 2 + 3) / 4, behind = (K - 1 - K / 2 + 3) / 4, fours = before + Per / 4 + behind;
     const std::int64_t x = std::int64_t{blockIdx.x} * (Per * Kernels::value.line_block_threads) +
                            Per * static_cast<int>(threadIdx.x) - shift;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
 struct slide_shape {
     int rows; // of results, of a strip
     int shift;
-    results_lie how;
+    result_alignment how;
     bool halves;   // rows of samples are so far apart that not all begin where the first does, in groups
     int mask_rows; // of a part of a mask
     bool adds;     // this part's sums are added to what others have left
@@ -165,7 +165,7 @@ private:
                 constexpr int each = decltype(bytes_each)::value;
 #pragma unroll
                 for (int k = 0; k < static_cast<int>(sizeof(group)); k += each) {
-                    copy_ahead<each>(reinterpret_cast<unsigned char*>(into) + k,
+                    copy_async<each>(reinterpret_cast<unsigned char*>(into) + k,
                                      reinterpret_cast<const unsigned char*>(row + first) + k);
                 }
             };
@@ -181,7 +181,7 @@ private:
                 if (at < 0) {
                     into->value[c] = no_sample<T>();
                 } else if constexpr (sizeof(T) >= 4) {
-                    copy_ahead<sizeof(T)>(&into->value[c], row + at);
+                    copy_async<sizeof(T)>(&into->value[c], row + at);
                 } else {
                     into->value[c] = load_one(row + at);
                 }
@@ -285,16 +285,16 @@ __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
             if (s < rows) {
                 ring.begin(top + s, s);
             }
-            end_copies();
+            commit_copies();
         }
 #pragma unroll 1
         for (int r = 0; r < rows; ++r) {
-            copies_done<stages - 2>();
+            wait_copies<stages - 2>();
             __syncwarp();
             if (r + stages - 1 < rows) {
                 ring.begin(top + r + stages - 1, (r + stages - 1) % stages);
             }
-            end_copies();
+            commit_copies();
             group_of<T, Cols * w::groups> group;
             ring.read(group, r % stages);
             A sample[w::length];
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
             if constexpr (How == sliding::part) {
                 if (shape.adds && stores) {
                     load_results(others, out, -x, static_cast<int>(task.out_width) - x,
-                                 shape.how != results_lie::anyhow);
+                                 shape.how != result_alignment::anyhow);
                 }
             }
             if constexpr (How == sliding::separable) {
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
             }
             out += task.out_pitch;
         }
-        copies_done<0>();
+        wait_copies<0>();
     }
 }
 

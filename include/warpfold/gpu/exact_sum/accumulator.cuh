@@ -34,13 +34,13 @@ struct global_limbs {
 template <class Kernels, class T, class In>
 __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::value.resident_blocks)
     exact_add_kernel(std::uint64_t n, exact_limbs<T>* to, In in) {
-    using kind = exact_kind<T, 1>;
+    using kind = window_parameters<T, 1>;
     constexpr unsigned levels = kind::levels;
-    __shared__ exact_block<T, 1> outliers;
+    __shared__ block_accumulator<T, 1> outliers;
     __shared__ sum_storage<levels> storage;
 
     const bool left = detail::add_share<Kernels>(&outliers, &storage, n, in);
-    const long_integers<levels> mine = sum_of_shown(storage);
+    const level_sums<levels> mine = sum_of_block(storage);
     const global_limbs add{to->limb};
     if (threadIdx.x == 0) {
         constexpr int lowest_place = kind::highest - exact_window<levels>::depth - exact_layout<T, 1>::lowest;

@@ -111,13 +111,11 @@ WARPFOLD_HD constexpr void add_term(T a, T b, const Add& add, unsigned& met) {
         const auto mantissa = static_cast<std::int64_t>(p.mantissa * q.mantissa);
         add_integer(negative ? -mantissa : mantissa, place, add);
     } else {
-        constexpr std::uint64_t low = (std::uint64_t{1} << 27) - 1;
-        const std::uint64_t p0 = p.mantissa & low, p1 = p.mantissa >> 27, q0 = q.mantissa & low, q1 = q.mantissa >> 27;
-        const auto m0 = static_cast<std::int64_t>(p0 * q0), m1 = static_cast<std::int64_t>(p0 * q1 + p1 * q0),
-                   m2 = static_cast<std::int64_t>(p1 * q1);
-        add_integer(negative ? -m0 : m0, place, add);
-        add_integer(negative ? -m1 : m1, place + 27, add);
-        add_integer(negative ? -m2 : m2, place + 54, add);
+        const uint128 mantissa = static_cast<uint128>(p.mantissa) * q.mantissa; // below 2^106
+        const auto low = static_cast<std::int64_t>(mantissa & ((std::uint64_t{1} << 53) - 1));
+        const auto high = static_cast<std::int64_t>(mantissa >> 53);
+        add_integer(negative ? -low : low, place, add);
+        add_integer(negative ? -high : high, place + 53, add);
     }
 }
 

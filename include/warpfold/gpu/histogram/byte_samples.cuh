@@ -6,14 +6,15 @@
 
 #include "warpfold/block/histogram.cuh"
 #include "warpfold/gpu/histogram/grid_stride.cuh"
-#include "warpfold/gpu/histogram/histogram_layout.cuh"
+#include "warpfold/gpu/histogram/layout.cuh"
+#include "warpfold/gpu/histogram/packed_counters.cuh"
 
 namespace warpfold::detail {
 
 // Samples of 8 bits: a counter of each value, in 64 copies, so that each lane of a warp has a bank of its own. Where a
 // thread's counters of all values lie apart by 256 bytes, one instruction makes the offset of a sample's counter.
 template <class In>
-struct take_values {
+struct count_bytes {
     __device__ void one(const element_t<In>& x, unsigned /*channel*/) {
         count(static_cast<unsigned char>(x) * 256u + offset);
     }
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(Kernels::value.few_bytes_block_threads + 32)
             [&](const uint4& vector, std::uint64_t) { count_vector(vector); });
         view.for_edges(n, thread, threads, [&](std::uint64_t k) { count(static_cast<unsigned char>(in[k])); });
     }
-    await_counts(layout, control, counting);
+    wait_for_zeroed_counts(layout, control, counting);
     if (!counts_too) {
         return;
     }
@@ -120,8 +121,8 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
     const histogram_share share(layout, 256);
     grid_stride_loop<1, Kernels::value.byte_vector_loads_in_flight>(
         in, n, share.thread, share.threads, layout.once,
-        take_values<In>{histogram_shared, threadIdx.x % value_copies * 4});
-    await_counts(layout, control);
+        count_bytes<In>{histogram_shared, threadIdx.x % value_copies * 4});
+    wait_for_zeroed_counts(layout, control);
     // A warp adds up the copies of a value; neighbouring threads add neighbouring values to the counts, which takes a
     // twentieth of the time of additions one by one.
     for (unsigned value = threadIdx.x / 32; value < 256; value += blockDim.x / 32) {

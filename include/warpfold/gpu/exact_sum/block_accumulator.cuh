@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "warpfold/gpu/exact_sum/exact_window.cuh"
+#include "warpfold/gpu/exact_sum/window.cuh"
 #include "warpfold/warp/reduce.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
@@ -14,7 +14,7 @@ namespace warpfold::detail {
 
 // The sum over the lanes of a warp, in lane 0.
 template <unsigned Count>
-__device__ void sum_lanes(long_integers<Count>& all) {
+__device__ void sum_lanes(level_sums<Count>& all) {
     if constexpr (has_at_once) {
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
@@ -33,7 +33,7 @@ __device__ void sum_lanes(long_integers<Count>& all) {
 
 // The same of what windows hold, |it| <= 2^51: by two instructions each where the card has them.
 template <unsigned Count>
-__device__ void sum_windows(long_integers<Count>& all) {
+__device__ void sum_windows(level_sums<Count>& all) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(WARPFOLD_NO_REDUX)
 #pragma unroll
     for (unsigned j = 0; j < Count; ++j) {
@@ -54,10 +54,10 @@ __device__ void sum_windows(long_integers<Count>& all) {
 // is seen by all of them behind it. Whether any of them has `said` something comes back.
 template <unsigned Count>
 struct sum_storage {
-    long_integers<Count> of_warp[32];
+    level_sums<Count> of_warp[32];
 };
 template <unsigned Count>
-__device__ bool show_sums(const long_integers<Count>& of_warp, sum_storage<Count>& storage, bool said) {
+__device__ bool share_warp_sums(const level_sums<Count>& of_warp, sum_storage<Count>& storage, bool said) {
     if (threadIdx.x % warp::lanes == 0) {
         storage.of_warp[threadIdx.x / warp::lanes] = of_warp;
     }
@@ -66,9 +66,9 @@ __device__ bool show_sums(const long_integers<Count>& of_warp, sum_storage<Count
 }
 // The second: their sum, in thread 0.
 template <unsigned Count>
-__device__ long_integers<Count> sum_of_shown(const sum_storage<Count>& storage) {
+__device__ level_sums<Count> sum_of_block(const sum_storage<Count>& storage) {
     const unsigned warps = blockDim.x / warp::lanes;
-    long_integers<Count> all{};
+    level_sums<Count> all{};
     if (warps == 1) {
         all = storage.of_warp[0];
     } else if (threadIdx.x < warp::lanes) {
@@ -80,17 +80,17 @@ __device__ long_integers<Count> sum_of_shown(const sum_storage<Count>& storage) 
     return all;
 }
 
-// In shared memory: limbs as in detail/exact.hpp, and before them digits of 16 bits in words of 32, of which each lane
+// In shared memory: limbs as in detail/exact_integer.hpp, and before them digits of 16 bits in words of 32, of which each lane
 // has its own, so that lanes do not wait for each other. Every thread's additions of 2^11 terms fit in a block of 512.
 template <class T, unsigned Factors>
-struct exact_block {
+struct block_accumulator {
     static constexpr unsigned limbs = exact_layout<T, Factors>::limbs;
     static constexpr unsigned digits = 2 * limbs - 2;
     static constexpr unsigned most_terms = 1u << 11;
 
     alignas(16) unsigned digit[digits * 32];
     unsigned long long limb[limbs];
-    unsigned met;     // see detail/exact.hpp
+    unsigned met;     // see detail/exact_integer.hpp
     unsigned touched; // whether anything was put into the limbs,
     unsigned counted; // or the digits
 
@@ -135,8 +135,8 @@ struct exact_block {
 
 // The sums of a warp's windows, which all stand at the same place, are added to the block's limbs.
 template <class T, unsigned Factors, unsigned Levels>
-__device__ __noinline__ void pour_out(exact_window<Levels> window, exact_block<T, Factors>* into) {
-    long_integers<Levels> all;
+__device__ __noinline__ void flush_window(exact_window<Levels> window, block_accumulator<T, Factors>* into) {
+    level_sums<Levels> all;
 #pragma unroll
     for (unsigned j = 0; j < Levels; ++j) {
         all.of[j] = window.integer(j);
@@ -162,10 +162,10 @@ __device__ __noinline__ void pour_out(exact_window<Levels> window, exact_block<T
 
 // The digits of a warp's lanes are added to the block's limbs and are zero then; others may count meanwhile.
 template <class T, unsigned Factors>
-__device__ __noinline__ void pour_out_digits(exact_block<T, Factors>* from) {
+__device__ __noinline__ void flush_digits(block_accumulator<T, Factors>* from) {
 #pragma unroll 1
-    for (unsigned k = 0; k < exact_block<T, Factors>::digits; ++k) {
-        long_integers<1> sum{static_cast<int>(atomicExch(&from->digit[k * 32 + threadIdx.x % 32], 0u))};
+    for (unsigned k = 0; k < block_accumulator<T, Factors>::digits; ++k) {
+        level_sums<1> sum{static_cast<int>(atomicExch(&from->digit[k * 32 + threadIdx.x % 32], 0u))};
         sum_lanes(sum);
         if (threadIdx.x % 32 == 0 && sum.of[0] != 0) {
             add_integer(sum.of[0], 16 * k, from->adder());
@@ -179,11 +179,11 @@ __device__ __noinline__ void pour_out_digits(exact_block<T, Factors>* from) {
 
 // One thread's window. The threads of a warp have theirs at the same place and call everything here together.
 template <class T, unsigned Factors>
-class exact_thread {
+class moving_window {
 public:
-    using kind = exact_kind<T, Factors>;
+    using kind = window_parameters<T, Factors>;
 
-    __device__ explicit exact_thread(exact_block<T, Factors>* block) : block_(block) { place(kind::highest); }
+    __device__ explicit moving_window(block_accumulator<T, Factors>* block) : block_(block) { place(kind::highest); }
 
     // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or has no
     // place for all of them.
@@ -216,8 +216,8 @@ public:
     __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
 
     // Empties the warp's windows into the block's limbs.
-    __device__ void settle() {
-        pour_out<T, Factors>(window_, block_);
+    __device__ void flush() {
+        flush_window<T, Factors>(window_, block_);
         place(window_.highest);
     }
 
@@ -253,7 +253,7 @@ public:
         if (highest == window_.highest) {
             return false;
         }
-        settle();
+        flush();
         place(highest);
         return true;
     }
@@ -291,7 +291,7 @@ private:
         }
     }
 
-    exact_block<T, Factors>* block_;
+    block_accumulator<T, Factors>* block_;
     exact_window<kind::levels> window_;
     decltype(magnitude_limit(term{}, 0)) limit_;
     unsigned terms_ = 0;
@@ -299,21 +299,21 @@ private:
 
 // A thread that counts digits, for any numbers.
 template <class T, unsigned Factors>
-class exact_digits {
+class digit_counter {
 public:
-    __device__ explicit exact_digits(exact_block<T, Factors>* block)
+    __device__ explicit digit_counter(block_accumulator<T, Factors>* block)
         : block_(block), column_(static_cast<unsigned>(__cvta_generic_to_shared(block->digit)) + threadIdx.x % 32 * 4) {
         if (threadIdx.x % 32 == 0) {
             atomicOr(&block_->counted, 1u);
         }
     }
 
-    // As exact_thread's; there is always a place.
+    // As moving_window's; there is always a place.
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         terms_ += Count;
-        if (terms_ > exact_block<T, Factors>::most_terms) {
-            pour_out_digits(block_);
+        if (terms_ > block_accumulator<T, Factors>::most_terms) {
+            flush_digits(block_);
             terms_ = Count;
         }
 #pragma unroll
@@ -369,7 +369,7 @@ private:
         atomicOr(&block_->met, nan ? met_nan : (negative ? met_minus_infinity : met_infinity));
     }
 
-    exact_block<T, Factors>* block_;
+    block_accumulator<T, Factors>* block_;
     unsigned column_; // address of the lane's digits
     unsigned terms_ = 0;
 };

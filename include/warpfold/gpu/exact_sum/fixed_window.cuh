@@ -7,18 +7,18 @@
 
 #include <cstdint>
 
-#include "warpfold/gpu/exact_sum/exact_window.cuh"
+#include "warpfold/gpu/exact_sum/window.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
 template <class T, unsigned Factors>
-class exact_usual {
+class fixed_window {
 public:
-    using kind = exact_kind<T, Factors>;
-    using integers = long_integers<kind::levels>;
+    using kind = window_parameters<T, Factors>;
+    using integers = level_sums<kind::levels>;
 
-    __device__ exact_usual() {
+    __device__ fixed_window() {
         window_.highest = kind::highest;
         window_.empty();
     }

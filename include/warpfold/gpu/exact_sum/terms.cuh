@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The warps' ways through the terms of an exact sum. go(to) hands the numbers of a few terms after the others to
-// to.add(x), as exact_thread has it; where that returns false the way ends, and begins with the same ones when it is
+// to.add(x), as moving_window has it; where that returns false the way ends, and begins with the same ones when it is
 // taken up again, by whomever. number(f, j) is the j-th number of factor f that comes next.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace warpfold::detail {
 // In vectors of 16 bytes, which all inputs have at the same places, some of them on their way from memory ahead of
 // their turn; at last come the elements before and behind the vectors.
 template <class Kernels, class T, unsigned Factors>
-struct vectors_walk {
+struct vector_terms {
     // A product takes more registers than a sum, and one of floats more terms.
     static constexpr unsigned loads = Kernels::value.vector_loads_in_flight;
     static constexpr unsigned ahead = Factors == 1 ? loads : (sizeof(T) == 4 ? 1 : (loads + 1) / 2);
@@ -28,7 +28,7 @@ struct vectors_walk {
     std::uint64_t first; // the warp's next vector
     bool extra;          // the first warp has the elements before and behind the vectors too
 
-    __device__ vectors_walk(const T* const (&in_)[Factors], std::uint64_t n_)
+    __device__ vector_terms(const T* const (&in_)[Factors], std::uint64_t n_)
         : n(n_),
           view(in_[0], n_),
           first(std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - threadIdx.x % warp::lanes)),
@@ -52,8 +52,8 @@ struct vectors_walk {
     }
 
     template <class To>
-    __device__ void go(To& to) {
-        if (!go_vectors(to) || !extra) {
+    __device__ void feed(To& to) {
+        if (!feed_vectors(to) || !extra) {
             return;
         }
         T x[Factors][1];
@@ -67,7 +67,7 @@ struct vectors_walk {
 private:
     // Whether all vectors have been taken.
     template <class To>
-    __device__ bool go_vectors(To& to) {
+    __device__ bool feed_vectors(To& to) {
         const unsigned lane = threadIdx.x % warp::lanes;
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
         const auto load = [&](uint4(&vector)[Factors], std::uint64_t at) {
@@ -108,7 +108,7 @@ private:
 
 // Element by element, through inputs that are no arrays, or lie at different distances from a 16-byte boundary.
 template <class T, unsigned Factors, class Read>
-struct elements_walk {
+struct element_terms {
     static constexpr unsigned width = 8 / Factors;
     static constexpr unsigned count = width;
 
@@ -116,7 +116,7 @@ struct elements_walk {
     std::uint64_t n;
     std::uint64_t first;
 
-    __device__ elements_walk(const Read& read_, std::uint64_t n_)
+    __device__ element_terms(const Read& read_, std::uint64_t n_)
         : read(read_),
           n(n_),
           first(std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - threadIdx.x % warp::lanes)) {}
@@ -129,7 +129,7 @@ struct elements_walk {
     }
 
     template <class To>
-    __device__ void go(To& to) {
+    __device__ void feed(To& to) {
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
         while (!done()) {
             T x[Factors][count];

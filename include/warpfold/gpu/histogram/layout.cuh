@@ -39,7 +39,7 @@ struct histogram_code {
 
     [[nodiscard]] __host__ __device__ unsigned count() const { return Values ? 256 * Of::active : of.bins; }
     [[nodiscard]] __device__ unsigned operator()(const S& x, unsigned channel) const {
-        look_at_map<typename Of::binner, S>();
+        check_map<typename Of::binner, S>();
         if constexpr (Values) {
             return channel * 256 + static_cast<unsigned char>(x);
         } else {
@@ -58,15 +58,15 @@ struct histogram_code {
 };
 
 template <class Of>
-inline constexpr bool may_stage_v = false;
+inline constexpr bool stages_edges_v = false;
 template <class Binner>
 requires with_edges<Binner>
-inline constexpr bool may_stage_v<one_channel<Binner>> = true;
+inline constexpr bool stages_edges_v<one_channel<Binner>> = true;
 
 // Copies the bins' edges to shared memory, where there is room. A barrier has to follow.
 template <class Of>
 __device__ void stage_edges(Of& of, const histogram_layout& layout, unsigned char* shared) {
-    if constexpr (may_stage_v<Of>) {
+    if constexpr (stages_edges_v<Of>) {
         if (layout.edges_at != 0) {
             using T = std::remove_cvref_t<decltype(*of.bin.edges)>;
             T* const near = reinterpret_cast<T*>(shared + layout.edges_at);
@@ -80,7 +80,7 @@ __device__ void stage_edges(Of& of, const histogram_layout& layout, unsigned cha
 
 // By one thread, behind a meeting of those that have set the counts to zero; to a block that is alone a barrier says
 // it.
-__device__ inline void say_zeroed(histogram_control* control) {
+__device__ inline void publish_zeroed(histogram_control* control) {
     if (gridDim.x != 1) {
         __threadfence();
         asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(&control->zeroed)), "r"(1u)
@@ -98,7 +98,7 @@ __device__ void zero_counts_by_warp(Counter* counts, const histogram_layout& lay
     }
     __syncwarp();
     if (threadIdx.x % 32 == 0) {
-        say_zeroed(control);
+        publish_zeroed(control);
     }
 }
 // The same by the whole first block, before it reads samples: a fence waits long where loads are under way. All of its
@@ -119,13 +119,14 @@ __device__ void zero_counts(Counter* counts, const histogram_layout& layout, his
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        say_zeroed(control);
+        publish_zeroed(control);
     }
 }
 // Waits until the counts are zero, for all threads of the block, which have counted their samples by then.
 // The last block to know leaves the words zero. Blocks start in the order of their index: the first runs by now, and
 // waits for nobody. Thread `who` does it.
-__device__ inline void await_counts(const histogram_layout& layout, histogram_control* control, unsigned who = 0) {
+__device__ inline void wait_for_zeroed_counts(const histogram_layout& layout, histogram_control* control,
+                                              unsigned who = 0) {
     const bool waits = layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == who;
     if (waits) {
         unsigned zeroed;

@@ -3,7 +3,7 @@
 // values of the mask as a run has results are in its registers at a time.
 #pragma once
 
-#include "warpfold/gpu/convolve/convolve_load.cuh"
+#include "warpfold/gpu/convolve/samples.cuh"
 
 namespace warpfold::detail {
 
@@ -97,7 +97,7 @@ __device__ void fill_line(A* tile, const convolve_task<T, O>& task, const line_p
             if constexpr (std::is_same_v<T, A>) {
 #pragma unroll
                 for (int k = 0; k < 4; k += Shape::per) {
-                    copy_ahead<16>(to + k, from + k);
+                    copy_async<16>(to + k, from + k);
                 }
             } else {
                 const four<T> got = load_four(from);
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(Shape::threads)
     const int thread = static_cast<int>(threadIdx.x);
     int now = 0;
     fill_line<Shape>(tiles, task, plan, blockIdx.x * std::int64_t{Shape::results}, 0);
-    end_copies();
+    commit_copies();
     fill_mask<Shape>(masks, plan, 0, values, parameter);
     for (std::int64_t tile = blockIdx.x; tile < plan.tiles; tile += gridDim.x) {
         A sum[Shape::run] = {};
@@ -154,8 +154,8 @@ __global__ void __launch_bounds__(Shape::threads)
                     fill_mask<Shape>(masks + (1 - now) * mask_size, plan, next_begin, values, parameter);
                 }
             }
-            end_copies();
-            copies_done<1>();
+            commit_copies();
+            wait_copies<1>();
             __syncthreads();
             const int to = static_cast<int>(min(std::int64_t{plan.part}, plan.length - begin));
             const int from = begin == 0 ? plan.skipped : 0, runs = Shape::runs_of(to);
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(Shape::threads)
         }
         __syncthreads();
     }
-    copies_done<0>();
+    wait_copies<0>();
 }
 
 } // namespace warpfold::detail

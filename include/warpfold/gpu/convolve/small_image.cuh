@@ -3,7 +3,7 @@
 // counts is that all a block needs is on its way at once, and that no thread has much to do.
 #pragma once
 
-#include "warpfold/gpu/convolve/convolve_load.cuh"
+#include "warpfold/gpu/convolve/samples.cuh"
 
 namespace warpfold::detail {
 
@@ -50,14 +50,14 @@ __global__ void __launch_bounds__(few_shape::threads)
             if (x < 0) {
                 *to = A(0);
             } else if constexpr (std::is_same_v<T, A>) {
-                copy_ahead<sizeof(A)>(to, row + x);
+                copy_async<sizeof(A)>(to, row + x);
             } else {
                 *to = number_of<A>(load_one(row + x));
             }
         }
     }
-    end_copies();
-    copies_done<0>();
+    commit_copies();
+    wait_copies<0>();
     __syncthreads();
 
     A sum = A(0);

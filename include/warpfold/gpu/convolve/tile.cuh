@@ -4,7 +4,7 @@
 // at a time: every row of samples is read once for all rows of the mask that it meets, whose values wait in registers.
 #pragma once
 
-#include "warpfold/gpu/convolve/convolve_line.cuh"
+#include "warpfold/gpu/convolve/line.cuh"
 
 namespace warpfold::detail {
 

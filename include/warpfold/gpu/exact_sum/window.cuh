@@ -10,13 +10,13 @@
 
 #include <cstdint>
 
-#include "warpfold/detail/exact.hpp"
+#include "warpfold/detail/exact_integer.hpp"
 
 namespace warpfold::detail {
 
 // One integer for each of a window's levels.
 template <unsigned Count>
-struct long_integers {
+struct level_sums {
     long long of[Count];
 };
 
@@ -65,30 +65,30 @@ private:
 
 // What a kind of sum is made of: its levels, where they begin at first, and in which range they may be moved.
 template <class T, unsigned Factors>
-struct exact_kind;
+struct window_parameters;
 template <>
-struct exact_kind<float, 1> {
+struct window_parameters<float, 1> {
     static constexpr unsigned levels = 3;
     static constexpr int highest = 3;
     static constexpr int least_bit = ieee<float>::lowest;
     static constexpr unsigned terms = 1; // each element's
 };
 template <>
-struct exact_kind<double, 1> {
+struct window_parameters<double, 1> {
     static constexpr unsigned levels = 4;
     static constexpr int highest = 5;
     static constexpr int least_bit = ieee<double>::lowest;
     static constexpr unsigned terms = 1;
 };
 template <>
-struct exact_kind<float, 2> {
+struct window_parameters<float, 2> {
     static constexpr unsigned levels = 4;
     static constexpr int highest = 11;
     static constexpr int least_bit = 2 * ieee<float>::lowest;
     static constexpr unsigned terms = 1;
 };
 template <>
-struct exact_kind<double, 2> {
+struct window_parameters<double, 2> {
     static constexpr unsigned levels = 6;
     static constexpr int highest = 21;
     static constexpr int least_bit = -960; // products are exact as a pair of doubles
