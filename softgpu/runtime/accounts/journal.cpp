@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/accounts/journal.hpp"
 
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <set>
-#include <unistd.h>
-#include <vector>
+#include <string>
+#include <utility>
 
 #include "softgpu/observe/json.hpp"
 #include "softgpu/observe/whole_file.hpp"
-#include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/accounts/checking.hpp"
-#include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/accounts/operation_journal.hpp"
-#include "softgpu/runtime/accounts/printed.hpp"
 #include "softgpu/runtime/accounts/profile.hpp"
-#include "softgpu/runtime/accounts/refused_launches.hpp"
-#include "softgpu/runtime/program/registry.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/process.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-// What a program leaves behind unfinished gets this long before the process ends without it.
-constexpr std::chrono::milliseconds time_to_end{5000};
-
-// How long may be spent on files while the process runs: so much, and one part in so many of its time.
+// Before the end the files may take this long, and one part in `share_of_writing` of the process's time.
 constexpr std::chrono::milliseconds most_spent_at_first{50};
 constexpr int share_of_writing = 20;
 
@@ -56,16 +45,15 @@ observe::device_facts facts_of(const card& c) {
 } // namespace
 
 journal& journal::instance() {
-    static journal& only = *new journal; // launches come from static destructors too
+    static journal& only = *new journal; // never destroyed: static destructors launch kernels too
     return only;
 }
 
 void journal::set_observer(observe::launch_observer observer, void* user) {
-    deliver();
     const std::lock_guard lock(mutex_);
     observer_ = observer;
     user_ = user;
-    unseen_.clear();
+    undelivered_.clear();
 }
 
 void journal::begin_list(launch_list& list) {
@@ -81,7 +69,7 @@ void journal::end_list(launch_list& list) {
 void journal::add(const settings& options, std::uint64_t launch, observe::launch_record record) {
     bool write_now = false;
     bool after_end = false;
-    operation_journal::account(launch, record);
+    operation_journal::launched(launch, record);
     {
         const std::lock_guard lock(mutex_);
         after_end = ended_;
@@ -95,7 +83,7 @@ void journal::add(const settings& options, std::uint64_t launch, observe::launch
             (*list)[launch] = record;
         }
         if (observer_ != nullptr) {
-            unseen_[launch] = std::move(record);
+            undelivered_[launch] = std::move(record);
         }
     }
     if (write_now) {
@@ -116,8 +104,8 @@ void journal::add_refused(observe::launch_record record) {
 void journal::deliver() {
     const std::lock_guard in_turn(delivering_); // recursive: an observer may synchronise
     std::unique_lock lock(mutex_);
-    while (!unseen_.empty()) {
-        const auto next = unseen_.extract(unseen_.begin());
+    while (!undelivered_.empty()) {
+        const auto next = undelivered_.extract(undelivered_.begin());
         const observe::launch_observer observer = observer_;
         void* const user = user_;
         lock.unlock();
@@ -126,31 +114,22 @@ void journal::deliver() {
         }
         lock.lock();
     }
-    lock.unlock();
-    if (const context* const gpu = context::existing()) {
-        write_now_and_then(gpu->options());
-    }
-}
-
-bool journal::is_of_this_process() const {
-    const int began = process_;
-    return ::getpid() == (began != 0 ? began : registry::instance().process());
 }
 
 void journal::write(const settings& options, moment now) noexcept {
     const bool finished = now != moment::under_way;
-    const auto attempt = [&](const char* wanted_by, const std::string& path, auto&& body) {
+    const auto attempt = [&](const char* variable, const std::string& path, auto&& body) {
         try {
-            // What stands there already and is no file takes one text, at the end.
+            // A pipe or a device gets one text, at the end.
             if (!path.empty() && (now == moment::end || !observe::whole_file::is_direct(path))) {
                 body();
             }
         } catch (const std::exception& e) {
-            report_once(wanted_by + std::string(": ") + e.what());
+            report_once(variable + std::string(": ") + e.what());
         }
     };
-    if (!is_of_this_process()) {
-        return; // a child that the program has forked leaves its parent's files alone
+    if (!owner_process::is_this_one()) {
+        return;
     }
     const std::lock_guard in_turn(writing_);
     const auto start = std::chrono::steady_clock::now();
@@ -163,10 +142,9 @@ void journal::write(const settings& options, moment now) noexcept {
         }
         observe::write_launches(options.counters_path, facts_of(*options.device), in_order, finished);
     });
-    attempt("SOFTGPU_PROFILE", options.profile_path, [&] {
-        profile::instance().write(options.profile_path, facts_of(*options.device), finished);
-    });
-    attempt("SOFTGPU_TIMELINE", options.timeline_path, [&] { operation_journals::write(options, finished); });
+    attempt("SOFTGPU_PROFILE", options.profile_path,
+            [&] { profile::instance().write(options.profile_path, facts_of(*options.device), finished); });
+    attempt("SOFTGPU_TIMELINE", options.timeline_path, [&] { timeline_file::write(options, finished); });
     spent_ += std::chrono::steady_clock::now() - start;
 }
 
@@ -184,61 +162,19 @@ void journal::write_now_and_then(const settings& options) noexcept {
 }
 
 void journal::end(const settings& options) noexcept {
-    if (!is_of_this_process()) {
-        return;
-    }
-    executor::instance().wait_for_all(time_to_end);
     {
         const std::lock_guard lock(mutex_);
         ended_ = true;
     }
     write(options, moment::end);
-    refused::nobody_asks();
-    checking::memory_ends(context::existing() != nullptr && context::existing()->poisoned());
-    checking::report_all(options);
 }
-
-namespace {
-
-// Runs when the process ends by exit() or by the end of main, after the program's own destructors; or by quick_exit().
-[[gnu::destructor]] void write_at_exit() {
-    if (!journal::instance().is_of_this_process()) {
-        return;
-    }
-    if (context* gpu = context::existing()) {
-        journal::instance().end(gpu->options());
-    } else if (!registry::instance().empty()) {
-        try {
-            journal::instance().end(read_settings());
-        } catch (const failure&) {
-            // The environment is wrong, and the program has made no call that could have told it so.
-        }
-    }
-    show_printed();
-    std::fflush(stdout);
-}
-
-} // namespace
 
 void journal::begin(const settings& options) noexcept {
-    process_ = ::getpid();
     {
         const std::lock_guard in_turn(writing_);
         began_ = std::chrono::steady_clock::now();
     }
     write(options, moment::under_way);
-    checking::begin_report(options);
-    std::at_quick_exit(write_at_exit);
 }
 
 } // namespace softgpu::runtime
-
-#pragma GCC visibility push(default)
-extern "C" void softgpu_set_launch_observer(softgpu::observe::launch_observer observer, void* user) {
-    using namespace softgpu::runtime;
-    (void)call([&] {
-        executor::instance().wait_for_all(); // launches belong to the observer that was there when they were issued
-        journal::instance().set_observer(observer, user);
-    });
-}
-#pragma GCC visibility pop

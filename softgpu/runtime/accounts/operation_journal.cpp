@@ -6,13 +6,12 @@
 #include <optional>
 
 #include "softgpu/observe/timeline_trace.hpp"
-#include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/core/stream.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-// PCI Express 5.0, 4.0 and 3.0 with 16 lanes, as far as copies of pinned memory get.
+// What copies of pinned memory reach over PCI Express 5.0, 4.0 and 3.0 with 16 lanes.
 double link_bytes_per_s(const card& c) { return c.major >= 9 ? 55e9 : c.major == 8 ? 25e9 : 12e9; }
 
 observe::timeline_machine machine_of(const card& c) {
@@ -21,7 +20,7 @@ observe::timeline_machine machine_of(const card& c) {
     m.pinned_bytes_per_s = link_bytes_per_s(c);
     m.pageable_bytes_per_s = std::min(m.pageable_bytes_per_s, m.pinned_bytes_per_s / 2);
     m.multiprocessors = static_cast<unsigned>(c.multiprocessors);
-    m.warp_instructions_per_s = 4.0 * c.clock_khz * 1e3; // four schedulers, an instruction each in every clock
+    m.warp_instructions_per_s = 4.0 * c.clock_khz * 1e3; // four schedulers, one instruction per clock each
     m.memory_bytes_per_s = 2.0 * c.memory_clock_khz * 1e3 * c.memory_bus_bits / 8;
     m.name = "model of " + std::string(c.name) + ": a compute engine, " + std::to_string(m.copy_engines) +
              (m.copy_engines == 1 ? " copy engine, " : " copy engines, ") +
@@ -50,17 +49,17 @@ operation_journal::operation_journal(observe::operation_log& to) : log_(to) {
         all().list.push_back(this);
         ++all().count;
     }
-    executor::instance().add_watcher(*this);
+    executor::instance().add_observer(*this);
 }
 
 operation_journal::~operation_journal() {
-    executor::instance().remove_watcher(*this);
+    executor::instance().remove_observer(*this);
     const std::lock_guard lock(all().mutex);
     std::erase(all().list, this);
     --all().count;
 }
 
-bool operation_journal::kept() noexcept { return all().count != 0; }
+bool operation_journal::any() noexcept { return all().count != 0; }
 
 std::uint32_t operation_journal::this_thread() {
     const auto next = static_cast<std::uint32_t>(threads_.size());
@@ -92,7 +91,7 @@ void operation_journal::issued(operation& what, std::span<const operation_pointe
     log_.host.push_back({observe::host_step::sort::issues, this_thread(), place});
 }
 
-// A host function that begins is no thread of the program that has waited.
+// Also called when a host function begins: that is no wait of a program's thread.
 void operation_journal::host_waited(const operation& what) {
     const std::lock_guard lock(mutex_);
     if (const auto at = places_.find(what.id); what.at == operation::stage::done && at != places_.end()) {
@@ -126,8 +125,8 @@ void operation_journal::describe(const operation& what, const operation_descript
     }
 }
 
-void operation_journal::account(std::uint64_t launch, const observe::launch_record& record) {
-    if (!kept()) {
+void operation_journal::launched(std::uint64_t launch, const observe::launch_record& record) {
+    if (!any()) {
         return;
     }
     const std::lock_guard every(all().mutex);
@@ -160,56 +159,47 @@ void operation_journal::complete() {
     add_costs(log_);
 }
 
-namespace operation_journals {
 namespace {
 
-// Of the whole program, and of who has asked for one by softgpu_record_operations.
-struct kept_here {
+// The journals of the whole program and of softgpu_record_operations.
+struct open_journals {
     std::mutex mutex;
     observe::operation_log log;
     std::unique_ptr<operation_journal> whole;
-    std::unique_ptr<operation_journal> asked_for;
+    std::unique_ptr<operation_journal> recording;
 };
 
-kept_here& here() {
-    static kept_here& only = *new kept_here;
+open_journals& opened() {
+    static open_journals& only = *new open_journals;
     return only;
 }
 
 } // namespace
 
-void begin(const settings& options) {
-    const std::lock_guard lock(here().mutex);
-    if (!options.timeline_path.empty() && here().whole == nullptr) {
-        here().whole = std::make_unique<operation_journal>(here().log);
+void timeline_file::begin(const settings& options) {
+    const std::lock_guard lock(opened().mutex);
+    if (!options.timeline_path.empty() && opened().whole == nullptr) {
+        opened().whole = std::make_unique<operation_journal>(opened().log);
     }
 }
 
-void write(const settings& options, bool finished) {
-    const std::lock_guard lock(here().mutex);
-    const observe::operation_log log = here().whole == nullptr ? observe::operation_log{} : here().whole->so_far();
+void timeline_file::write(const settings& options, bool finished) {
+    const std::lock_guard lock(opened().mutex);
+    const observe::operation_log log = opened().whole == nullptr ? observe::operation_log{} : opened().whole->so_far();
     const observe::timeline modelled = observe::model_of(log, machine_of(*options.device));
     const observe::traced one{std::string(options.device->name), &modelled};
     observe::write_trace(options.timeline_path, {&one, 1}, finished);
 }
 
-} // namespace operation_journals
-} // namespace softgpu::runtime
-
-#pragma GCC visibility push(default)
-extern "C" void softgpu_record_operations(softgpu::observe::operation_log* to) {
-    using namespace softgpu::runtime;
-    (void)call([&] {
-        executor::instance().wait_for_all();
-        auto& here = operation_journals::here();
-        const std::lock_guard lock(here.mutex);
-        if (here.asked_for != nullptr) {
-            here.asked_for->complete();
-            here.asked_for = nullptr;
-        }
-        if (to != nullptr) {
-            here.asked_for = std::make_unique<operation_journal>(*to);
-        }
-    });
+void record_operations(observe::operation_log* to) {
+    const std::lock_guard lock(opened().mutex);
+    if (opened().recording != nullptr) {
+        opened().recording->complete();
+        opened().recording = nullptr;
+    }
+    if (to != nullptr) {
+        opened().recording = std::make_unique<operation_journal>(*to);
+    }
 }
-#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

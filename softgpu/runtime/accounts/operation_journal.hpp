@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The account of all operations that the program asks for, in order, with what its threads wait for: what timelines are made
-// of (softgpu/observe/timeline.hpp).
+// The record of all operations in the order of issue and of what the program's threads wait for. Timelines are modelled
+// from it (softgpu/observe/timeline.hpp).
 #pragma once
 
 #include <atomic>
@@ -15,23 +15,22 @@
 #include "softgpu/observe/launch_record.hpp"
 #include "softgpu/observe/timeline.hpp"
 #include "softgpu/runtime/core/executor.hpp"
+#include "softgpu/runtime/core/settings.hpp"
 
 namespace softgpu::runtime {
 
-struct settings;
-
-// What an operation is, for whoever keeps an account. Operations that nobody describes are marks.
+// What an operation is, for a journal. Operations without a description are marks.
 struct operation_description {
     observe::engine on = observe::engine::none;
     std::string name;
     std::uint64_t bytes = 0;
     bool pageable = false;
     bool staged = false;
-    std::uint64_t launch = 0; // of a kernel: its place in the order of launches
+    std::uint64_t launch = 0; // a kernel's number in the order of launches
 };
 
 // Adds to the log for as long as it lives.
-class operation_journal final : public order_watcher {
+class operation_journal final : public operation_observer {
 public:
     explicit operation_journal(observe::operation_log& to);
     ~operation_journal() override;
@@ -43,16 +42,16 @@ public:
     void host_waited(const operation& what) override;
     void host_waited_for_all() override;
 
-    // Whether there is any; cheap.
-    [[nodiscard]] static bool kept() noexcept;
-    // To all journals, where any is kept. The operation was issued by this thread just now.
+    // Whether any journal is kept; takes no lock.
+    [[nodiscard]] static bool any() noexcept;
+    // Adds the description to all journals. This thread has just issued the operation.
     static void describe(const operation& what, const operation_description& as);
-    // A launch is over.
-    static void account(std::uint64_t launch, const observe::launch_record& record);
+    // A launch is finished: adds its cost to all journals.
+    static void launched(std::uint64_t launch, const observe::launch_record& record);
 
-    // The log as it is now, with what kernels have cost that are over.
+    // The log as it is now, with the costs of finished kernels.
     [[nodiscard]] observe::operation_log so_far();
-    // Puts that into the log itself.
+    // Adds these costs to the log itself.
     void complete();
 
 private:
@@ -78,13 +77,17 @@ private:
     std::map<std::uint64_t, std::string> streams_;
 };
 
-namespace operation_journals {
+// The file that SOFTGPU_TIMELINE names.
+namespace timeline_file {
 
-// Where the environment asks for a timeline of the whole program.
+// Keeps a journal of the whole program if the environment names a file.
 void begin(const settings& options);
-// Writes it. Throws std::runtime_error.
+// Throws std::runtime_error.
 void write(const settings& options, bool finished);
 
-} // namespace operation_journals
+} // namespace timeline_file
+
+// Ends the recording under way, whose log is complete then. Unless `to` is nullptr, records operations into it from now on.
+void record_operations(observe::operation_log* to);
 
 } // namespace softgpu::runtime

@@ -14,7 +14,7 @@ struct printed {
 };
 
 printed& kept() {
-    static printed& only = *new printed; // launches come from static destructors too
+    static printed& only = *new printed; // never destroyed: static destructors launch kernels too
     return only;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kernels have printed, until a synchronising call or the program's end lets the program see it.
+// What kernels print is kept until a synchronising call or the program's end shows it.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace softgpu::runtime {
 
-// `launch`: its place in the order of issue.
+// launch: the kernel's number in the order of issue.
 void keep_printed(std::uint64_t launch, std::string text);
-// Writes what kernels that have ended printed to the program's standard output, in the order in which they were launched.
+// Writes what finished kernels have printed to standard output, in the order of launches.
 void show_printed() noexcept;
 
 } // namespace softgpu::runtime

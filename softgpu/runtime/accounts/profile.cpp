@@ -6,11 +6,11 @@
 namespace softgpu::runtime {
 
 profile& profile::instance() {
-    static profile& only = *new profile; // launches come from static destructors too
+    static profile& only = *new profile; // never destroyed: static destructors launch kernels too
     return only;
 }
 
-// The entry of the same kernel: the same code, as far as both know it.
+// The entry of the same kernel, that is of the same code as far as both list it.
 std::size_t profile::find(const observe::kernel_profile& fresh) {
     for (std::size_t n = 0; n < kernels_.size(); ++n) {
         const observe::kernel_profile& k = kernels_[n];
@@ -35,7 +35,7 @@ void profile::add(machine::module& owner, const machine::kernel& kernel, const s
             .kernel = demangled, .symbol = symbol, .launches = 0, .points = owner.profile_points(kernel), .counts = {}};
         const std::size_t at = find(fresh);
         if (kernels_[at].points.size() < fresh.points.size()) {
-            kernels_[at].points = std::move(fresh.points); // it has called functions that it had not called before
+            kernels_[at].points = std::move(fresh.points); // this launch has called further functions
         }
         known = known_.insert_or_assign(key, at).first;
     }

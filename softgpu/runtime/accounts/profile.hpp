@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counters by instruction of all kernels, summed over launches, for the file that SOFTGPU_PROFILE names.
+// Counters per instruction of all kernels, summed over launches, for the file that SOFTGPU_PROFILE names.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class profile {
 public:
     static profile& instance();
 
-    // After a launch, while its module is there.
+    // Call after a launch, while its module is loaded.
     void add(machine::module& owner, const machine::kernel& kernel, const std::string& demangled,
              const std::string& symbol, const std::vector<observe::point_counts>& counts);
-    // Throws std::runtime_error where it cannot be written.
+    // Throws std::runtime_error if the file cannot be written.
     void write(const std::string& path, const observe::device_facts& device, bool finished);
 
 private:
@@ -28,7 +28,7 @@ private:
 
     std::mutex mutex_;
     std::vector<observe::kernel_profile> kernels_;
-    std::map<std::pair<const machine::kernel*, std::string>, std::size_t> known_; // place in kernels_
+    std::map<std::pair<const machine::kernel*, std::string>, std::size_t> known_; // index in kernels_
 };
 
 } // namespace softgpu::runtime

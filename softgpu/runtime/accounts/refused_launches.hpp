@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: MIT
-// Launches by <<<>>> that were refused: the syntax throws the error away, so that the program knows of it only where it
-// asks for its last error. Where it never does, the checks of memory have a finding.
+// Launches that were refused. The syntax kernel<<<...>>>() discards the error of its launch: the program sees it only if it
+// reads its last error. If it never does, the checks of memory report a finding.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "softgpu/runtime/abi/error.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 
-namespace softgpu::runtime {
-
-struct function;
-
-namespace refused {
+namespace softgpu::runtime::refused_launches {
 
 // The thread's next launch is one by <<<>>>.
 void begin_launch_syntax() noexcept;
-// Whether it is; the one after it is none.
+// Whether the present launch is one; resets the mark.
 [[nodiscard]] bool take_launch_syntax() noexcept;
 
-// A launch did not come to be. `what`: nullptr where the kernel is not known. It is in the recordings that are open, with
-// its fault; and, by <<<>>>, waits for somebody to ask for the error.
-void launch(const function* what, const dimensions& grid, const dimensions& block, std::uint64_t dynamic_shared_bytes,
-            error why, bool by_syntax) noexcept;
+struct refused_launch {
+    std::string kernel; // demangled; empty: the kernel is not known
+    std::string symbol;
+    dimensions grid{};
+    dimensions block{};
+    std::uint64_t dynamic_shared_bytes = 0;
+    error reason = error::success;
+};
 
-// What becomes of the thread's last error.
-void last_error_asked_for() noexcept;
-void last_error_overwritten() noexcept;
-// Nobody can ask any more, in any thread.
-void nobody_asks() noexcept;
+// Adds the launch to the open recordings. One by <<<>>> becomes a finding unless the thread reads its last error first.
+void add(const refused_launch& launch, bool by_syntax) noexcept;
 
-} // namespace refused
-} // namespace softgpu::runtime
+// The thread has read its last error.
+void last_error_read() noexcept;
+// Another error replaces the thread's last error, which was not read: reports the finding.
+void last_error_replaced() noexcept;
+// Reports the findings of all threads: the program can read no error any more.
+void report_unread_errors() noexcept;
+
+} // namespace softgpu::runtime::refused_launches

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device and the context as programs see them: one card, number 0.
+// The device, number 0, and its settings.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "softgpu/runtime/abi/device_properties.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/graph/capture.hpp"
+#include "softgpu/runtime/core/capture_rules.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -123,7 +123,7 @@ error cudaDeviceGetAttribute(int* value, int attribute, int device) {
 
 error cudaDeviceSynchronize() {
     return call([](context& gpu, locked& lock) {
-        require_no_capture(gpu);
+        require_no_capture(gpu.streams());
         gpu.synchronize(lock);
     });
 }
@@ -135,7 +135,7 @@ error cudaDeviceReset() {
 error cudaDeviceGetLimit(std::size_t* value, limit which) {
     return call([&](context& gpu, locked&) {
         require(value != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         require_limit(which);
         const std::uint64_t standard = standard_limit(gpu.device(), which);
         const auto set = gpu.state().limits.find(which);
@@ -145,7 +145,7 @@ error cudaDeviceGetLimit(std::size_t* value, limit which) {
 
 error cudaDeviceSetLimit(limit which, std::size_t value) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         require_limit(which);
         (void)standard_limit(gpu.device(), which);
         require(which != limit::stack_bytes || value <= most_stack_bytes);
@@ -159,14 +159,14 @@ error cudaDeviceSetLimit(limit which, std::size_t value) {
 error cudaDeviceGetCacheConfig(cache_preference* preference) {
     return call([&](context& gpu, locked&) {
         require(preference != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         *preference = gpu.state().cache;
     });
 }
 
 error cudaDeviceSetCacheConfig(cache_preference preference) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         require(preference >= cache_preference::none && preference <= cache_preference::equal);
         gpu.state().cache = preference;
     });
@@ -175,21 +175,21 @@ error cudaDeviceSetCacheConfig(cache_preference preference) {
 error cudaDeviceGetSharedMemConfig(bank_width* width) {
     return call([&](context& gpu, locked&) {
         require(width != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         *width = bank_width::four_bytes;
     });
 }
 
-// Banks are four bytes wide on every card that CUDA still knows: the call is accepted and has no effect.
+// Banks are four bytes wide on every card that CUDA supports. The call has no effect.
 error cudaDeviceSetSharedMemConfig(bank_width width) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         require(width >= bank_width::automatic && width <= bank_width::eight_bytes);
     });
 }
 
 error cudaCtxResetPersistingL2Cache() {
-    return call([](context& gpu, locked&) { gpu.must_be_alive(); });
+    return call([](context& gpu, locked&) { gpu.require_usable(); });
 }
 
 error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
@@ -205,7 +205,7 @@ error cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     return call([&](context& gpu, locked&) {
         require(flags == 0);
         require_device(peer);
-        gpu.must_be_alive();
+        gpu.require_usable();
         fail(error::peer_access_unsupported);
     });
 }
@@ -213,12 +213,12 @@ error cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
 error cudaDeviceDisablePeerAccess(int peer) {
     return call([&](context& gpu, locked&) {
         require_device(peer);
-        gpu.must_be_alive();
+        gpu.require_usable();
         fail(error::peer_access_not_enabled);
     });
 }
 
-// Of two devices, which there are not.
+// An attribute of two devices; there is only one.
 error cudaDeviceGetP2PAttribute(int* value, int attribute, int source, int destination) {
     return call([&](context&, locked&) {
         require(value != nullptr && attribute >= 1 && attribute <= 5);
@@ -251,7 +251,7 @@ error cudaProfilerStart() { return error::success; }
 
 error cudaProfilerStop() { return error::success; }
 
-// There is no driver behind this runtime: every symbol is "not found", which is no error.
+// No driver exists here: every symbol is "not found", which is not an error.
 error cudaGetDriverEntryPointByVersion(const char* symbol, void** entry, unsigned, unsigned long long flags,
                                        int* found) {
     return call([&] {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Errors: their names and texts, the thread's last one, and what exceptions turn into.
-#include <cstdio>
-#include <exception>
+// The thread's last error, the error that each exception becomes, and CUDA's calls about errors.
 #include <new>
+#include <utility>
 
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/ptx/error.hpp"
+#include "softgpu/runtime/accounts/refused_launches.hpp"
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
-#include "softgpu/runtime/accounts/refused_launches.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -16,7 +15,7 @@ namespace {
 thread_local error this_threads_last_error = error::success;
 
 error remember(error e) noexcept {
-    refused::last_error_overwritten();
+    refused_launches::last_error_replaced();
     this_threads_last_error = e;
     return e;
 }
@@ -27,32 +26,6 @@ error remember(error e, const char* message) noexcept {
 }
 
 } // namespace
-
-const char* name_of(error e) noexcept {
-    switch (e) {
-#define SOFTGPU_ERROR(code, id, name, text)                                                                            \
-    case error::id:                                                                                                    \
-        return #name;
-#include "softgpu/runtime/abi/errors.def"
-#undef SOFTGPU_ERROR
-    }
-    return "unrecognized error code";
-}
-
-const char* text_of(error e) noexcept {
-    switch (e) {
-#define SOFTGPU_ERROR(code, id, name, text)                                                                            \
-    case error::id:                                                                                                    \
-        return text;
-#include "softgpu/runtime/abi/errors.def"
-#undef SOFTGPU_ERROR
-    }
-    return "unrecognized error code";
-}
-
-void fail(error code, std::string message) { throw failure{code, std::move(message)}; }
-
-void report(const std::string& message) noexcept { std::fprintf(stderr, "softgpu: %s\n", message.c_str()); }
 
 error remember_current_exception() noexcept {
     try {
@@ -79,18 +52,16 @@ error remember_current_exception() noexcept {
 
 error last_error() noexcept { return this_threads_last_error; }
 
-error take_last_error() noexcept { return std::exchange(this_threads_last_error, error::success); }
-
 #pragma GCC visibility push(default)
 extern "C" {
 
 error cudaGetLastError() {
-    refused::last_error_asked_for();
-    return take_last_error();
+    refused_launches::last_error_read();
+    return std::exchange(this_threads_last_error, error::success);
 }
 
 error cudaPeekAtLastError() {
-    refused::last_error_asked_for();
+    refused_launches::last_error_read();
     return last_error();
 }
 

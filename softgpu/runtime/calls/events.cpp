@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Events: marks in time on the host's steady clock.
-#include "softgpu/runtime/core/event.hpp"
-
+// Events. Their times are those of the host's steady clock.
 #include <chrono>
 
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/graph/capture.hpp"
+#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/executor.hpp"
+#include "softgpu/runtime/graph/capture.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-void create(event** out, unsigned flags) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
-    require(out != nullptr && (flags & ~(event_blocking_sync | event_disable_timing | event_interprocess)) == 0);
-    require((flags & event_interprocess) == 0 || (flags & event_disable_timing) != 0);
-    gpu.must_be_alive();
-    auto made = std::make_unique<event>();
-    made->flags = flags;
-    *out = made.get();
-    gpu.state().events.insert(std::move(made));
+error create(event** out, unsigned flags) {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr && (flags & ~(event_blocking_sync | event_disable_timing | event_interprocess)) == 0);
+        require((flags & event_interprocess) == 0 || (flags & event_disable_timing) != 0);
+        gpu.require_usable();
+        auto made = std::make_unique<event>();
+        made->flags = flags;
+        *out = made.get();
+        gpu.state().events.insert(std::move(made));
+    });
 }
 
-void record(event* e, stream* handle, unsigned flags) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
-    require(flags <= 1);
-    gpu.must_be_alive();
-    stream& on = gpu.checked(handle);
-    record_event(gpu, gpu.checked(e), on, flags);
+error record(event* e, stream* handle, unsigned flags) {
+    return call([&](context& gpu, locked&) {
+        require(flags <= 1);
+        gpu.require_usable();
+        stream& on = gpu.checked(handle);
+        record_event(gpu, gpu.checked(e), on, flags);
+    });
 }
 
 } // namespace
@@ -37,41 +36,33 @@ void record(event* e, stream* handle, unsigned flags) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-error cudaEventCreate(event** out) {
-    return call([&] { create(out, 0); });
-}
+error cudaEventCreate(event** out) { return create(out, 0); }
 
-error cudaEventCreateWithFlags(event** out, unsigned flags) {
-    return call([&] { create(out, flags); });
-}
+error cudaEventCreateWithFlags(event** out, unsigned flags) { return create(out, flags); }
 
 error cudaEventDestroy(event* e) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         const auto at = gpu.state().events.find(e);
         require(at != gpu.state().events.end(), error::invalid_resource_handle);
         gpu.state().events.erase(at);
     });
 }
 
-error cudaEventRecord(event* e, stream* on) {
-    return call([&] { record(e, on, 0); });
-}
+error cudaEventRecord(event* e, stream* on) { return record(e, on, 0); }
 
-error cudaEventRecordWithFlags(event* e, stream* on, unsigned flags) {
-    return call([&] { record(e, on, flags); });
-}
+error cudaEventRecordWithFlags(event* e, stream* on, unsigned flags) { return record(e, on, flags); }
 
 error cudaEventQuery(event* e) {
     return call([&](context& gpu, locked& lock) {
-        require_safe(gpu);
+        require_safe(gpu.streams());
         require_uncaptured(gpu.checked(e));
         const operation_pointer what = gpu.checked(e).recorded;
         lock.unlock();
         const bool done = executor::instance().is_done(what);
         lock.lock();
-        if (done || gpu.poisoned()) {
-            gpu.bring_to_light(lock);
+        if (done || gpu.has_failed()) {
+            gpu.finish_synchronization(lock);
         }
         require(done, error::not_ready);
     });
@@ -79,7 +70,7 @@ error cudaEventQuery(event* e) {
 
 error cudaEventSynchronize(event* e) {
     return call([&](context& gpu, locked& lock) {
-        require_safe(gpu);
+        require_safe(gpu.streams());
         require_uncaptured(gpu.checked(e));
         gpu.wait(lock, operation_pointer(gpu.checked(e).recorded));
     });
@@ -88,7 +79,7 @@ error cudaEventSynchronize(event* e) {
 error cudaEventElapsedTime(float* milliseconds, event* start, event* end) {
     return call([&](context& gpu, locked& lock) {
         require(milliseconds != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         const event& from = gpu.checked(start);
         const event& to = gpu.checked(end);
         require(((from.flags | to.flags) & event_disable_timing) == 0, error::invalid_resource_handle);
@@ -99,23 +90,21 @@ error cudaEventElapsedTime(float* milliseconds, event* start, event* end) {
         require(first != nullptr && second != nullptr, error::invalid_resource_handle);
         const auto first_at = executor::instance().finished(first);
         const auto second_at = executor::instance().finished(second);
-        if ((first_at && second_at) || gpu.poisoned()) {
-            gpu.bring_to_light(lock);
+        if ((first_at && second_at) || gpu.has_failed()) {
+            gpu.finish_synchronization(lock);
         }
         require(first_at && second_at, error::not_ready);
-        // They are over, and now the host knows.
+        // Tells the observers that the host has waited for them.
         (void)executor::instance().is_done(first);
         (void)executor::instance().is_done(second);
         *milliseconds = std::chrono::duration<float, std::milli>(*second_at - *first_at).count();
     });
 }
 
-error cudaEventRecord_ptsz(event* e, stream* on) {
-    return call([&] { record(e, of_this_thread(on), 0); });
-}
+error cudaEventRecord_ptsz(event* e, stream* on) { return record(e, of_this_thread(on), 0); }
 
 error cudaEventRecordWithFlags_ptsz(event* e, stream* on, unsigned flags) {
-    return call([&] { record(e, of_this_thread(on), flags); });
+    return record(e, of_this_thread(on), flags);
 }
 
 decltype(cudaEventElapsedTime) cudaEventElapsedTime_v2 [[gnu::alias("cudaEventElapsedTime")]]; // of CUDA 12.8

@@ -1,69 +1,51 @@
 // SPDX-License-Identifier: MIT
-// Streams: their life, their attributes, waiting for them and making them wait, and the host's functions in them.
-#include "softgpu/runtime/core/stream.hpp"
-
+// Streams, their attributes, and host functions in them.
 #include <algorithm>
 #include <cstdint>
 
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/graph/capture.hpp"
+#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/executor.hpp"
-#include "softgpu/runtime/accounts/operation_journal.hpp"
-#include "softgpu/runtime/program/launch.hpp"
+#include "softgpu/runtime/graph/capture.hpp"
+#include "softgpu/runtime/graph/enqueue.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
 using stream_callback = void (*)(stream* on, error status, void* user);
 
-void create(stream** out, unsigned flags, int priority) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
-    require(out != nullptr && (flags & ~stream_non_blocking) == 0);
-    gpu.must_be_alive();
-    auto made = std::make_unique<stream>();
-    made->flags = flags;
-    made->priority = std::clamp(priority, greatest_priority, least_priority);
-    made->id = gpu.next_id();
-    *out = made.get();
-    gpu.state().streams.insert(std::move(made));
+error create(stream** out, unsigned flags, int priority) {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr && (flags & ~stream_non_blocking) == 0);
+        gpu.require_usable();
+        auto made = std::make_unique<stream>();
+        made->flags = flags;
+        made->priority = std::clamp(priority, greatest_priority, least_priority);
+        made->id = gpu.next_id();
+        *out = &gpu.streams().add(std::move(made));
+    });
 }
 
-// Attributes that streams have here: 1 the access policy window, 3 the synchronisation policy, 8 the priority.
 enum class stream_attribute : int { window = 1, synchronization_policy = 3, priority = 8 };
 
 } // namespace
 
-void describe_host_function(const operation& issued) {
-    if (operation_journal::kept()) {
-        operation_journal::describe(issued, {.on = observe::engine::host, .name = "host function"});
-    }
-}
-
 #pragma GCC visibility push(default)
 extern "C" {
 
-error cudaStreamCreate(stream** out) {
-    return call([&] { create(out, 0, least_priority); });
-}
+error cudaStreamCreate(stream** out) { return create(out, 0, least_priority); }
 
-error cudaStreamCreateWithFlags(stream** out, unsigned flags) {
-    return call([&] { create(out, flags, least_priority); });
-}
+error cudaStreamCreateWithFlags(stream** out, unsigned flags) { return create(out, flags, least_priority); }
 
-error cudaStreamCreateWithPriority(stream** out, unsigned flags, int priority) {
-    return call([&] { create(out, flags, priority); });
-}
+error cudaStreamCreateWithPriority(stream** out, unsigned flags, int priority) { return create(out, flags, priority); }
 
-// The work that is in it goes on.
+// Its work continues.
 error cudaStreamDestroy(stream* s) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
-        const auto at = gpu.state().streams.find(s);
-        require(at != gpu.state().streams.end(), error::invalid_resource_handle);
-        leave_capture(*s);
-        gpu.retire(*s);
-        gpu.state().streams.erase(at);
+        gpu.require_usable();
+        require(!is_default(s), error::invalid_resource_handle);
+        leave_capture(gpu.checked(s));
+        gpu.streams().remove(s);
     });
 }
 
@@ -77,8 +59,8 @@ error cudaStreamQuery(stream* s) {
         lock.unlock();
         const bool done = executor::instance().is_done(what);
         lock.lock();
-        if (done || gpu.poisoned()) {
-            gpu.bring_to_light(lock);
+        if (done || gpu.has_failed()) {
+            gpu.finish_synchronization(lock);
         }
         require(done, error::not_ready);
     });
@@ -87,7 +69,7 @@ error cudaStreamQuery(stream* s) {
 error cudaStreamWaitEvent(stream* s, event* e, unsigned flags) {
     return call([&](context& gpu, locked&) {
         require(flags <= 1);
-        gpu.must_be_alive();
+        gpu.require_usable();
         stream& on = gpu.checked(s);
         wait_for_event(gpu, on, gpu.checked(e), flags);
     });
@@ -96,7 +78,7 @@ error cudaStreamWaitEvent(stream* s, event* e, unsigned flags) {
 error cudaStreamGetFlags(stream* s, unsigned* flags) {
     return call([&](context& gpu, locked&) {
         require(flags != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         *flags = gpu.checked(s).flags;
     });
 }
@@ -104,7 +86,7 @@ error cudaStreamGetFlags(stream* s, unsigned* flags) {
 error cudaStreamGetPriority(stream* s, int* priority) {
     return call([&](context& gpu, locked&) {
         require(priority != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         *priority = gpu.checked(s).priority;
     });
 }
@@ -112,7 +94,7 @@ error cudaStreamGetPriority(stream* s, int* priority) {
 error cudaStreamGetId(stream* s, unsigned long long* id) {
     return call([&](context& gpu, locked&) {
         require(id != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         *id = gpu.checked(s).id;
     });
 }
@@ -120,7 +102,7 @@ error cudaStreamGetId(stream* s, unsigned long long* id) {
 error cudaStreamGetDevice(stream* s, int* device) {
     return call([&](context& gpu, locked&) {
         require(device != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         gpu.checked(s);
         *device = 0;
     });
@@ -129,42 +111,25 @@ error cudaStreamGetDevice(stream* s, int* device) {
 error cudaLaunchHostFunc(stream* s, host_function run, void* user) {
     return call([&](context& gpu, locked&) {
         require(run != nullptr);
-        gpu.must_be_alive();
-        stream& on = gpu.checked(s);
-        if (is_capturing(on)) {
-            capture_node(gpu, on, node_type::host).work = host_work{run, user};
-            return;
-        }
-        describe_host_function(*gpu.issue(on, operation_kind::host, [&gpu, run, user] {
-            if (!gpu.poisoned()) {
-                run(user);
-            }
-        }));
+        gpu.require_usable();
+        enqueue_host_function(gpu, {run, user}, gpu.checked(s));
     });
 }
 
-namespace {
-
-void add_callback(stream* s, stream_callback run, void* user, unsigned flags) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
-    require(run != nullptr && flags == 0);
-    gpu.must_be_alive();
-    describe_host_function(*gpu.issue(gpu.checked(s), operation_kind::host,
-                                      [&gpu, s, run, user] { run(s, gpu.fault(), user); }));
-}
-
-} // namespace
-
 error cudaStreamAddCallback(stream* s, stream_callback run, void* user, unsigned flags) {
-    return call([&] { add_callback(s, run, user, flags); });
+    return call([&](context& gpu, locked&) {
+        require(run != nullptr && flags == 0);
+        gpu.require_usable();
+        describe_host_function(*gpu.issue(gpu.checked(s), operation_kind::host,
+                                          [&gpu, s, run, user] { run(s, gpu.sticky_error(), user); }));
+    });
 }
 
 error cudaStreamAttachMemAsync(stream* s, void* pointer, std::size_t, unsigned flags) {
     return call([&](context& gpu, locked&) {
         require(flags == 1 || flags == 2 || flags == 4);
-        gpu.must_be_alive();
-        require_not_capturing(gpu, gpu.checked(s));
+        gpu.require_usable();
+        require_not_capturing(gpu.streams(), gpu.checked(s));
         const auto found = gpu.memory().find(reinterpret_cast<memory::address>(pointer));
         require(found.has_value() && found->kind == memory::allocation_kind::managed);
     });
@@ -173,7 +138,7 @@ error cudaStreamAttachMemAsync(stream* s, void* pointer, std::size_t, unsigned f
 error cudaStreamSetAttribute(stream* s, stream_attribute which, const launch_attribute_value* value) {
     return call([&](context& gpu, locked&) {
         require(value != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         gpu.checked(s);
         require(!is_default(s), error::invalid_resource_handle);
         switch (which) {
@@ -190,7 +155,7 @@ error cudaStreamSetAttribute(stream* s, stream_attribute which, const launch_att
 error cudaStreamGetAttribute(stream* s, stream_attribute which, launch_attribute_value* value) {
     return call([&](context& gpu, locked&) {
         require(value != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         gpu.checked(s);
         require(!is_default(s), error::invalid_resource_handle);
         switch (which) {
@@ -207,7 +172,7 @@ error cudaStreamGetAttribute(stream* s, stream_attribute which, launch_attribute
 
 error cudaStreamCopyAttributes(stream* destination, stream* source) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         gpu.checked(destination);
         gpu.checked(source);
         require(!is_default(destination) && !is_default(source), error::invalid_resource_handle);

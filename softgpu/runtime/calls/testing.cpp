@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recordings: what tests ask of the software GPU from within the program (abi/testing.h).
+// Recordings: what a program's own tests record of the software GPU (abi/testing.h).
 #include "softgpu/runtime/abi/testing.h"
 
 #include <algorithm>
@@ -14,19 +14,20 @@
 #include <vector>
 
 #include "softgpu/check/finding.hpp"
-#include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/accounts/check_report.hpp"
 #include "softgpu/runtime/accounts/checking.hpp"
 #include "softgpu/runtime/accounts/journal.hpp"
 #include "softgpu/runtime/accounts/refused_launches.hpp"
+#include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 using softgpu::runtime::journal;
 
 struct softgpu_recording {
-    std::optional<softgpu::check::check_set> checks;  // nothing: as they are
-    std::optional<std::optional<std::uint64_t>> seed; // likewise; a schedule without one is the fair one
-    std::uint64_t first_launch = 0;                   // the one before it
-    std::uint64_t first_serial = 0;                   // of allocations, likewise
+    std::optional<softgpu::check::check_set> checks;  // nullopt: unchanged
+    std::optional<std::optional<std::uint64_t>> seed; // nullopt: unchanged; a schedule without a seed is the fair one
+    std::uint64_t launches_before = 0;                // number of the last launch before it
+    std::uint64_t serial_before = 0;                  // of the last allocation before it
     bool open = false;
     journal::launch_list by_order;
     softgpu::check::findings sink;
@@ -51,7 +52,7 @@ constexpr const char* meanings[] = {
 #undef SOFTGPU_COUNTER
 };
 
-// Those that are open, in the order in which they began, and what holds without them. Under the context's lock.
+// The open recordings in the order of their begin, and the settings without them. Guarded by the context's lock.
 struct open_recordings {
     std::vector<softgpu_recording*> list;
     settings without;
@@ -73,11 +74,11 @@ void choose_settings(context& gpu, bool begin_checks) {
         }
         if (r->seed) {
             s.seed = *r->seed;
-            s.seed_from = r->first_launch;
+            s.seed_from = r->launches_before;
         }
     }
     checking::send_findings_to(sink);
-    gpu.change(std::move(s), begin_checks);
+    gpu.change_settings(std::move(s), begin_checks);
 }
 
 void read_options(const softgpu_recording_options* options, softgpu_recording& into) {
@@ -99,15 +100,15 @@ void read_options(const softgpu_recording_options* options, softgpu_recording& i
 }
 
 void begin(softgpu_recording& recording) {
-    context& gpu = context::current();
+    context& gpu = current_context();
     locked lock(gpu.mutex());
-    gpu.come_to_rest(lock);
+    gpu.wait_until_idle(lock);
     open_recordings& open = all_open();
     if (open.list.empty()) {
         open.without = gpu.options();
     }
-    recording.first_launch = journal::instance().launches();
-    recording.first_serial = gpu.memory().last_serial();
+    recording.launches_before = journal::instance().launches();
+    recording.serial_before = gpu.memory().last_serial();
     open.list.push_back(&recording);
     recording.open = true;
     choose_settings(gpu, recording.checks.has_value());
@@ -118,14 +119,14 @@ void end(softgpu_recording& recording) {
     if (!recording.open) {
         return;
     }
-    context& gpu = context::current();
+    context& gpu = current_context();
     locked lock(gpu.mutex());
-    gpu.come_to_rest(lock);
+    gpu.wait_until_idle(lock);
     if (recording.checks) {
-        refused::nobody_asks(); // within it
+        refused_launches::report_unread_errors();
     }
-    if (recording.checks && gpu.state().checks != nullptr && !gpu.poisoned()) {
-        checking::find_leaks(*gpu.state().checks, recording.first_serial);
+    if (recording.checks && gpu.state().checks != nullptr && !gpu.has_failed()) {
+        checking::find_leaks(*gpu.state().checks, recording.serial_before, gpu.state().parts.unused_memory());
     }
     journal::instance().end_list(recording.by_order);
     std::erase(all_open().list, &recording);
@@ -141,7 +142,7 @@ void end(softgpu_recording& recording) {
     }
 }
 
-// What went wrong, or nullptr.
+// Runs body(); returns nullptr or what went wrong.
 template <class Body>
 const char* attempt(Body&& body) noexcept {
     thread_local std::string wrong;
@@ -156,7 +157,7 @@ const char* attempt(Body&& body) noexcept {
     return wrong.c_str();
 }
 
-// As much of it as the caller knows.
+// Copies as much as the caller's version of the structure holds.
 template <class Structure>
 void give(const Structure& from, Structure* to) {
     const std::size_t bytes = std::min(to->bytes, sizeof from);

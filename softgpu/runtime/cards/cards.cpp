@@ -191,7 +191,7 @@ bool device_attribute(const card& c, int number, int& value) noexcept {
 #undef SOFTGPU_ATTRIBUTE
     default: break;
     }
-    // Numbers that CUDA keeps for itself are answered without an error.
+    // CUDA's reserved numbers give 0 and no error.
     value = 0;
     return number >= 1 && number <= 147;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The real cards that the software GPU can pass itself off as: published facts, no timing.
+// The real cards that the software GPU can present itself as: published facts, no timing.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace softgpu::runtime {
 
-// Largest textures and surfaces, in elements.
+// The largest textures and surfaces, in elements.
 struct texture_limits {
     int texture_1d;
     int texture_2d[2];
@@ -27,8 +27,8 @@ struct texture_limits {
 };
 
 struct card {
-    std::string_view key;  // what SOFTGPU_DEVICE says
-    std::string_view name; // what cudaGetDeviceProperties says
+    std::string_view key;  // value of SOFTGPU_DEVICE
+    std::string_view name; // of cudaGetDeviceProperties
     int major;
     int minor;
     int multiprocessors;
@@ -54,15 +54,15 @@ struct card {
     texture_limits limits;
 
     [[nodiscard]] unsigned compute_capability() const noexcept { return static_cast<unsigned>(10 * major + minor); }
-    // The newest PTX that kernels may be compiled for. A K40m runs compute_75 too, which no real one would: compilers
-    // today emit nothing older.
+    // The newest PTX that the card runs: 75 for compute_75. A K40m runs compute_75 too, unlike a real one, because today's
+    // compilers emit nothing older.
     [[nodiscard]] unsigned newest_ptx() const noexcept { return compute_capability() < 75 ? 75 : compute_capability(); }
 };
 
 [[nodiscard]] std::span<const card> all_cards() noexcept;
-// nullptr where there is none of this key; letters' case does not matter.
+// nullptr for an unknown key. The case of letters does not matter.
 [[nodiscard]] const card* find_card(std::string_view key) noexcept;
-// What cudaDeviceGetAttribute answers; false where there is no such attribute.
+// The value of cudaDeviceGetAttribute. Returns false for an unknown attribute.
 [[nodiscard]] bool device_attribute(const card& c, int number, int& value) noexcept;
 
 } // namespace softgpu::runtime

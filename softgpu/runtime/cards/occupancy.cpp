@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "softgpu/runtime/program/registry.hpp"
-
 namespace softgpu::runtime {
 namespace {
 
@@ -22,14 +20,9 @@ std::uint64_t unsigned_of(int value) { return static_cast<std::uint64_t>(value);
 
 } // namespace
 
-std::uint32_t standard_dynamic_shared(const card& device, const machine::kernel_facts& facts) noexcept {
+std::uint32_t max_dynamic_shared(const card& device, const machine::kernel_facts& facts, int attribute) noexcept {
     const auto limit = static_cast<std::uint32_t>(device.shared_per_block);
-    return limit - std::min(limit, facts.static_shared_bytes);
-}
-
-std::uint32_t max_dynamic_shared(const card& device, const machine::kernel_facts& facts, const function& f) noexcept {
-    return f.max_dynamic_shared < 0 ? standard_dynamic_shared(device, facts)
-                                    : static_cast<std::uint32_t>(f.max_dynamic_shared);
+    return attribute < 0 ? limit - std::min(limit, facts.static_shared_bytes) : static_cast<std::uint32_t>(attribute);
 }
 
 std::uint32_t registers_of(const card& device, const machine::kernel_facts& facts) noexcept {
@@ -53,8 +46,7 @@ std::uint32_t blocks_per_multiprocessor(const card& device, const machine::kerne
     const std::uint64_t registers_per_warp = round_up(warp * registers_of(device, facts), register_granularity);
     const std::uint64_t warps_by_registers =
         unsigned_of(device.registers_per_multiprocessor) / partitions / registers_per_warp * partitions;
-    // The registers are an estimate: it may lower the occupancy, but not refuse a launch that a compiler would have
-    // made possible.
+    // The registers are an estimate. It may lower the occupancy, but it must not refuse a launch.
     blocks = std::min(blocks, std::max<std::uint64_t>(warps_by_registers / warps, 1));
     const std::uint64_t shared =
         round_up(facts.static_shared_bytes + dynamic_shared + unsigned_of(device.reserved_shared_per_block),

@@ -9,19 +9,16 @@
 
 namespace softgpu::runtime {
 
-struct function;
-
-// The most dynamic shared memory that a block may ask for, before cudaFuncSetAttribute.
-[[nodiscard]] std::uint32_t standard_dynamic_shared(const card& device, const machine::kernel_facts& facts) noexcept;
-// The same as it is now.
+// Bytes of dynamic shared memory that a block may have. `attribute`: what cudaFuncSetAttribute has set, -1 for nothing.
 [[nodiscard]] std::uint32_t max_dynamic_shared(const card& device, const machine::kernel_facts& facts,
-                                               const function& f) noexcept;
+                                               int attribute) noexcept;
 
-// Registers per thread: the estimate of the machine, within what __launch_bounds__ and the hardware leave.
+// Registers per thread: the machine's estimate, limited by __launch_bounds__ and the hardware.
 [[nodiscard]] std::uint32_t registers_of(const card& device, const machine::kernel_facts& facts) noexcept;
 
-// Blocks resident on one multiprocessor, by the rules of the CUDA occupancy calculator: warps, blocks, registers
-// (allocated 256 to a warp, warps in fours) and shared memory (with what the system reserves). 0: none fits.
+// Blocks resident on one multiprocessor, by the rules of the CUDA occupancy calculator. The limits are warps, blocks,
+// registers (allocated in units of 256 per warp, for four warps at a time) and shared memory (with the bytes that the system
+// reserves). 0: no block fits.
 [[nodiscard]] std::uint32_t blocks_per_multiprocessor(const card& device, const machine::kernel_facts& facts,
                                                       std::uint64_t threads, std::uint64_t dynamic_shared) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Almost every property is an attribute too, and is taken from there.
+// Almost every property is an attribute too; the values come from there.
 #include "softgpu/runtime/cards/properties.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ device_properties properties_of(const card& c) {
     };
     device_properties p{};
     std::ranges::copy(c.name, std::begin(p.name));
-    std::ranges::copy(std::string_view("softgpu"), std::begin(p.uuid.bytes)); // no card has a UUID that begins so
+    std::ranges::copy(std::string_view("softgpu"), std::begin(p.uuid.bytes)); // no real card's UUID begins so
     std::ranges::copy(c.key.substr(0, 8), std::begin(p.uuid.bytes) + 8);
     p.total_global_memory = c.memory_bytes;
     p.unified_function_pointers = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What cudaGetDeviceProperties says of a card.
+// The values of cudaGetDeviceProperties for a card.
 #pragma once
 
 #include "softgpu/runtime/abi/device_properties.hpp"

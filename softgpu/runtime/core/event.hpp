@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an event handle points to.
+// The object behind an event handle.
 #pragma once
 
 #include <memory>
@@ -18,9 +18,9 @@ struct graph_node;
 
 struct event {
     unsigned flags = 0;
-    operation_pointer recorded{}; // over when all work issued before it has run; nullptr: never recorded
-    std::shared_ptr<capture> captured{};       // it was last recorded in a stream that was capturing
-    std::vector<graph_node*> captured_nodes{}; // after these
+    operation_pointer recorded{};        // a mark after all work issued before the record; nullptr: never recorded
+    std::shared_ptr<capture> captured{}; // the capture of the stream that it was last recorded in, if any
+    std::vector<graph_node*> captured_nodes{}; // the nodes that come before the record in that capture
 };
 
 } // namespace softgpu::runtime

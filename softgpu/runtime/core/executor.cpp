@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -17,16 +17,14 @@ namespace {
 using stage = operation::stage;
 
 constexpr unsigned most_threads = 512;
-constexpr unsigned farthest_help = 32; // operations looked at before a waiting thread just sleeps
+constexpr unsigned search_limit = 32; // operations that a waiting thread examines for one that it can run
 
 thread_local bool inside_host_function = false;
-thread_local const operation* carried_out = nullptr;
+thread_local const operation* running_operation = nullptr;
 
 } // namespace
 
-bool in_host_function() noexcept { return inside_host_function; }
-
-const operation* current_operation() noexcept { return carried_out; }
+const operation* current_operation() noexcept { return running_operation; }
 
 executor& executor::instance() {
     static executor& only = *new executor;
@@ -34,7 +32,7 @@ executor& executor::instance() {
 }
 
 executor::executor() : parallel_(std::max(1u, std::thread::hardware_concurrency())) {
-    // A child has none of its parent's threads: what was under way there is over for it.
+    // A forked child has none of its parent's threads: the operations under way are finished for it.
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
                    [] { instance().abandon_in_child(); });
 }
@@ -47,11 +45,11 @@ void executor::abandon_in_child() noexcept {
         o->at = stage::done;
         o->before.clear();
         o->after.clear();
-        o->watchers = 0;
+        o->waiting_threads = 0;
     }
     unfinished_.clear();
     ready_.clear();
-    granted_.clear();
+    drawn_.clear();
     threads_ = idle_ = running_ = waiting_ = 0;
 }
 
@@ -61,19 +59,14 @@ void executor::choose_schedule(std::optional<std::uint64_t> seed) {
     random_.seed(seed.value_or(0));
 }
 
-void executor::add_watcher(order_watcher& watcher) {
+void executor::add_observer(operation_observer& observer) {
     const guard lock(mutex_);
-    watchers_.push_back(&watcher);
+    observers_.push_back(&observer);
 }
 
-void executor::remove_watcher(order_watcher& watcher) {
+void executor::remove_observer(operation_observer& observer) {
     const guard lock(mutex_);
-    std::erase(watchers_, &watcher);
-}
-
-bool executor::is_adversarial() {
-    const guard lock(mutex_);
-    return adversarial_;
+    std::erase(observers_, &observer);
 }
 
 void executor::issue(const operation_pointer& what, std::span<const operation_pointer> before, bool caller_waits) {
@@ -84,17 +77,17 @@ void executor::issue(const operation_pointer& what, std::span<const operation_po
         if (b != nullptr && b->at != stage::done) {
             b->after.push_back(what);
             what->before.push_back(b);
-            ++what->left;
+            ++what->pending;
         }
     }
-    for (order_watcher* const watcher : watchers_) {
-        watcher->issued(*what, before);
+    for (operation_observer* const observer : observers_) {
+        observer->issued(*what, before);
     }
     what->place = unfinished_.insert(unfinished_.end(), what);
-    if (what->left == 0) {
+    if (what->pending == 0) {
         make_ready(what);
         if (!caller_waits || what->kind == operation_kind::host) {
-            pass_on();
+            wake_for_ready();
         }
     }
 }
@@ -106,32 +99,31 @@ void executor::make_ready(const operation_pointer& what) {
     }
     what->at = stage::ready;
     what->ready_since = clock::now();
-    // The list is short: one operation a stream at most.
-    const auto at = std::upper_bound(ready_.begin(), ready_.end(), what, [](const auto& a, const auto& b) {
-        return a->priority < b->priority;
-    });
+    // The list is short: at most one operation per stream.
+    const auto at = std::upper_bound(ready_.begin(), ready_.end(), what,
+                                     [](const auto& a, const auto& b) { return a->priority < b->priority; });
     ready_.insert(at, what);
 }
 
-// Without recursion from mark to mark: a stream may be full of them.
+// Iterates from mark to mark instead of recursing, because a stream may hold many marks.
 void executor::complete(const operation_pointer& what) {
     const auto now = clock::now();
-    bool watched = false;
+    bool awaited = false;
     std::vector<operation_pointer> over{what};
     while (!over.empty()) {
         const operation_pointer o = std::move(over.back());
         over.pop_back();
         o->at = stage::done;
-        for (order_watcher* const watcher : watchers_) {
-            watcher->finished(*o);
+        for (operation_observer* const observer : observers_) {
+            observer->finished(*o);
         }
         o->finished = now;
         o->run = nullptr;
         o->before.clear();
-        watched = watched || o->watchers != 0;
+        awaited = awaited || o->waiting_threads != 0;
         unfinished_.erase(o->place);
         for (const operation_pointer& next : o->after) {
-            if (--next->left == 0) {
+            if (--next->pending == 0) {
                 if (next->kind == operation_kind::mark) {
                     over.push_back(next);
                 } else {
@@ -142,29 +134,29 @@ void executor::complete(const operation_pointer& what) {
         o->after.clear();
     }
     moved_ = now;
-    if (watched || adversarial_) { // there, any thread that waits may have to choose what goes on
+    if (awaited || adversarial_) { // in the adversarial schedule any waiting thread may draw the next operation
         done_.notify_all();
     }
 }
 
-// Whoever leaves something ready behind sees to it that a thread is there to take it.
-void executor::pass_on() {
+// To be called by a thread that leaves ready operations to others.
+void executor::wake_for_ready() {
     if (ready_.empty()) {
         return;
     }
-    call_a_thread();
+    wake_thread();
 }
 
-void executor::call_a_thread() {
+void executor::wake_thread() {
     if (idle_ != 0) {
         wake_.notify_one();
     } else if (threads_ < most_threads) {
         try {
-            // Detached: they end with the process, whatever order it takes its libraries down in.
+            // Detached: threads end with the process, independent of the order in which libraries are unloaded.
             std::thread([this] { serve(); }).detach();
             ++threads_;
         } catch (const std::system_error&) {
-            // The host gives no more: those that there are go on, and who waits runs it.
+            // The host's limit of threads: the existing threads and those that wait run the rest.
         }
     }
 }
@@ -175,53 +167,55 @@ void executor::begin(const operation_pointer& what) {
     moved_ = clock::now();
 }
 
-// The adversarial schedule: a thread of the runtime runs it, as it may wait for what the caller does next.
-void executor::grant_one() {
+// Adversarial schedule. A thread of the runtime runs the operation, which may wait for what the caller does next.
+void executor::start_random_operation() {
     const auto at = ready_.begin() + static_cast<std::ptrdiff_t>(random_() % ready_.size());
     begin(*at);
-    granted_.push_back(*at);
+    drawn_.push_back(*at);
     ready_.erase(at);
-    call_a_thread();
+    wake_thread();
 }
 
-bool executor::may_grant() const { return !ready_.empty() && (running_ == 0 || clock::now() >= due_to_grant()); }
+bool executor::may_start_random() const {
+    return !ready_.empty() && (running_ == 0 || clock::now() >= next_random_start());
+}
 
-// Time that an operation waits for its thread does not count: a busy host must not change the order.
-executor::clock::time_point executor::due_to_grant() const {
-    return (granted_.empty() ? moved_ : clock::now()) + adversarial_patience;
+// Time spent waiting for a thread does not count, so that a busy host does not change the order.
+executor::clock::time_point executor::next_random_start() const {
+    return (drawn_.empty() ? moved_ : clock::now()) + adversarial_patience;
 }
 
 void executor::run(guard& lock, const operation_pointer& what) {
     moved_ = clock::now();
     const std::function<void()> work = std::move(what->run);
     if (what->kind == operation_kind::host) {
-        for (order_watcher* const watcher : watchers_) {
-            watcher->host_waited(*what);
+        for (operation_observer* const observer : observers_) {
+            observer->host_waited(*what);
         }
     }
     lock.unlock();
-    const bool outside = !inside_host_function;
+    const bool outermost = !inside_host_function;
     inside_host_function = inside_host_function || what->kind == operation_kind::host;
-    const operation* const outer = std::exchange(carried_out, what.get());
+    const operation* const outer = std::exchange(running_operation, what.get());
     work();
-    carried_out = outer;
-    inside_host_function = !outside;
+    running_operation = outer;
+    inside_host_function = !outermost;
     lock.lock();
     --running_;
     complete(what);
 }
 
-operation_pointer executor::take() {
+operation_pointer executor::take_first() {
     const operation_pointer first = ready_.front();
     ready_.erase(ready_.begin());
     return first;
 }
 
-// Something that is ready and that the target waits for, directly or not; no host function, which belongs to a thread of
-// the runtime.
-operation_pointer executor::take_before(const operation_pointer& target) {
+// Takes a ready device operation that the target waits for, directly or indirectly; nullptr: none found. Host functions run
+// only on threads of the runtime.
+operation_pointer executor::take_dependency_of(const operation_pointer& target) {
     std::vector<operation*> seen{target.get()};
-    for (std::size_t k = 0; k < seen.size() && k < farthest_help; ++k) {
+    for (std::size_t k = 0; k < seen.size() && k < search_limit; ++k) {
         operation* const o = seen[k];
         if (o->at == stage::ready && o->kind == operation_kind::device) {
             const auto at = std::ranges::find_if(ready_, [o](const auto& r) { return r.get() == o; });
@@ -241,9 +235,9 @@ operation_pointer executor::take_before(const operation_pointer& target) {
 void executor::serve() {
     guard lock(mutex_);
     for (;;) {
-        if (!granted_.empty()) {
-            const operation_pointer next = granted_.front();
-            granted_.pop_front();
+        if (!drawn_.empty()) {
+            const operation_pointer next = drawn_.front();
+            drawn_.pop_front();
             run(lock, next);
             continue;
         }
@@ -255,7 +249,7 @@ void executor::serve() {
         }
         const auto now = clock::now();
         const auto since = ready_.front()->ready_since;
-        const auto due = adversarial_             ? std::max(due_to_grant(), since + adversarial_patience)
+        const auto due = adversarial_            ? std::max(next_random_start(), since + adversarial_patience)
                          : running_ >= parallel_ ? since + patience
                                                  : now;
         if (now < due) {
@@ -263,45 +257,45 @@ void executor::serve() {
             wake_.wait_until(lock, due);
             --idle_;
         } else if (adversarial_) {
-            grant_one();
+            start_random_operation();
         } else {
-            const operation_pointer next = take();
+            const operation_pointer next = take_first();
             begin(next);
-            pass_on();
+            wake_for_ready();
             run(lock, next);
         }
     }
 }
 
-bool executor::may_more_come() {
+bool executor::others_may_run() {
     const guard lock(mutex_);
-    return waiting_ == 0 || running_ > 1 || !ready_.empty() || !granted_.empty();
+    return waiting_ == 0 || running_ > 1 || !ready_.empty() || !drawn_.empty();
 }
 
 void executor::wait(guard& lock, const operation_pointer& what) {
     ++waiting_;
     while (what->at != stage::done) {
-        if (adversarial_ && may_grant()) {
-            grant_one();
+        if (adversarial_ && may_start_random()) {
+            start_random_operation();
         }
-        if (const operation_pointer next = adversarial_ ? nullptr : take_before(what); next != nullptr) {
+        if (const operation_pointer next = adversarial_ ? nullptr : take_dependency_of(what); next != nullptr) {
             begin(next);
             run(lock, next);
             continue;
         }
-        pass_on();
-        ++what->watchers;
+        wake_for_ready();
+        ++what->waiting_threads;
         if (adversarial_) {
-            done_.wait_until(lock, due_to_grant());
+            done_.wait_until(lock, next_random_start());
         } else {
             done_.wait(lock);
         }
-        --what->watchers;
+        --what->waiting_threads;
     }
     --waiting_;
-    pass_on();
-    for (order_watcher* const watcher : watchers_) {
-        watcher->host_waited(*what);
+    wake_for_ready();
+    for (operation_observer* const observer : observers_) {
+        observer->host_waited(*what);
     }
 }
 
@@ -318,16 +312,16 @@ void executor::wait_for_all() {
     guard lock(mutex_);
     const std::uint64_t newest = last_id_;
     for (;;) {
-        // The newest first: most others are over with it.
-        const auto last = std::find_if(unfinished_.rbegin(), unfinished_.rend(),
-                                       [newest](const auto& o) { return o->id <= newest; });
+        // The newest first: most others finish before it.
+        const auto last =
+            std::find_if(unfinished_.rbegin(), unfinished_.rend(), [newest](const auto& o) { return o->id <= newest; });
         if (last == unfinished_.rend()) {
             break;
         }
         wait(lock, operation_pointer(*last));
     }
-    for (order_watcher* const watcher : watchers_) {
-        watcher->host_waited_for_all();
+    for (operation_observer* const observer : observers_) {
+        observer->host_waited_for_all();
     }
 }
 
@@ -335,14 +329,14 @@ bool executor::wait_for_all(std::chrono::milliseconds at_most) noexcept {
     const auto end = clock::now() + at_most;
     guard lock(mutex_);
     while (!unfinished_.empty() && clock::now() < end) {
-        if (adversarial_ && may_grant()) {
-            grant_one();
+        if (adversarial_ && may_start_random()) {
+            start_random_operation();
         }
-        pass_on();
+        wake_for_ready();
         const operation_pointer last = unfinished_.back();
-        ++last->watchers;
-        done_.wait_until(lock, adversarial_ ? std::min(end, due_to_grant()) : end);
-        --last->watchers;
+        ++last->waiting_threads;
+        done_.wait_until(lock, adversarial_ ? std::min(end, next_random_start()) : end);
+        --last->waiting_threads;
     }
     return unfinished_.empty();
 }
@@ -353,13 +347,13 @@ bool executor::is_done(const operation_pointer& what) {
     }
     guard lock(mutex_);
     if (adversarial_ && what->at != stage::done && running_ == 0 && !ready_.empty() && !inside_host_function) {
-        grant_one();
-        done_.wait_until(lock, due_to_grant(), [this] { return running_ == 0; });
+        start_random_operation();
+        done_.wait_until(lock, next_random_start(), [this] { return running_ == 0; });
     }
     const bool done = what->at == stage::done;
-    for (order_watcher* const watcher : watchers_) {
+    for (operation_observer* const observer : observers_) {
         if (done) {
-            watcher->host_waited(*what);
+            observer->host_waited(*what);
         }
     }
     return done;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Runs operations on the host's threads as soon as all before them are over, or, in the adversarial schedule, one at a
-// time in an order drawn from a seed, as late as CUDA allows.
+// Runs operations on threads of the host. There are two schedules. The fair one runs an operation as soon as all operations
+// before it are finished. The adversarial one runs one operation at a time, in an order drawn from a seed, as late as CUDA
+// allows.
 //
-// Every operation that is ready gets a thread of its own sooner or later, whatever the others do: a kernel may spin on what
-// another stream's kernel, or the host, writes. As many as the host has cores start at once, a further one when it has
-// waited for `patience`. A thread that waits for an operation runs what is ready before it by itself (not in the adversarial schedule:
-// what it would run may wait for what it does next).
+// In the fair schedule every ready operation gets a thread of its own in the end, because a kernel may spin on memory that
+// another stream's kernel or the host writes. As many operations as the host has cores start at once; each further one
+// starts after it has been ready for `patience`. A thread that waits for an operation runs ready operations that come
+// before it. It does not in the adversarial schedule, where such an operation may wait for what this thread does next.
 #pragma once
 
 #include <chrono>
@@ -23,16 +24,16 @@
 
 namespace softgpu::runtime {
 
-// Who wants to know which operation comes after which. Called under the executor's lock; must not call back.
-class order_watcher {
+// Observes the order of operations. Called under the executor's lock; must not call the executor.
+class operation_observer {
 public:
-    virtual ~order_watcher() = default;
-    // after: all operations that it directly waits for, also those that are over already; null pointers mean nothing.
+    virtual ~operation_observer() = default;
+    // after: all operations that `what` directly waits for, finished ones too; null pointers mean nothing.
     virtual void issued(operation& what, std::span<const operation_pointer> after) = 0;
     virtual void finished(const operation& what) = 0;
-    // The host goes on only after this operation: the calling thread has waited for it, or is the host function.
+    // The host continues only after this operation: the calling thread has waited for it, or runs it as a host function.
     virtual void host_waited(const operation& what) = 0;
-    // ... after all operations.
+    // The calling thread has waited for all operations.
     virtual void host_waited_for_all() = 0;
 };
 
@@ -41,34 +42,34 @@ public:
     using clock = std::chrono::steady_clock;
 
     static constexpr std::chrono::milliseconds patience{2};
-    // In the adversarial schedule: how long nothing may have moved before another operation starts. A program that polls
-    // memory without a call of the runtime gets on thereby.
+    // Adversarial schedule: after this long without progress another operation starts beside those that run. This lets a
+    // program continue that polls memory without calling the runtime.
     static constexpr std::chrono::milliseconds adversarial_patience{1000};
 
-    // Made by the first caller and never destroyed: its threads are detached.
+    // Created by the first caller and never destroyed, because its threads are detached.
     static executor& instance();
 
-    // seed: of the adversarial schedule. Where nothing runs and nobody issues anything meanwhile.
+    // seed: the adversarial schedule's; none: the fair schedule. Call only while nothing runs and nothing is issued.
     void choose_schedule(std::optional<std::uint64_t> seed);
-    void add_watcher(order_watcher& watcher);
-    void remove_watcher(order_watcher& watcher);
+    void add_observer(operation_observer& observer);
+    void remove_observer(operation_observer& observer);
 
-    // Has it run once all of `before` is over (null pointers are skipped). The caller will wait for it at once: no other
-    // thread is woken for its sake.
+    // Runs `what` after all of `before` (null pointers are skipped). caller_waits: the caller waits for it right away and
+    // runs it itself, so no other thread is woken.
     void issue(const operation_pointer& what, std::span<const operation_pointer> before, bool caller_waits = false);
-    // Throws not_permitted in a host function: what it waits for may wait for itself.
+    // Throws not_permitted in a host function, which could wait for itself.
     void wait(const operation_pointer& what);
-    // Waits for everything issued so far.
+    // Waits for everything issued so far. Throws not_permitted in a host function.
     void wait_for_all();
-    // The same, no longer than this; false: there is work left.
+    // Waits at most this long; returns false if operations are left.
     bool wait_for_all(std::chrono::milliseconds at_most) noexcept;
-    // Whether it is over. In the adversarial schedule asking lets one operation run first, so that polling ends.
+    // Whether it is finished. In the adversarial schedule the query first lets one operation run, so that polling ends.
     bool is_done(const operation_pointer& what);
+    // When it finished, if it has.
     [[nodiscard]] std::optional<clock::time_point> finished(const operation_pointer& what);
-    [[nodiscard]] bool is_adversarial();
-    // For the only operation that runs: false where no other can start before it ends, and a thread of the host waits. What
-    // runs then is alone with the memory of the device, unless other threads of the host do more.
-    [[nodiscard]] bool may_more_come();
+    // Called by the operation that runs. Returns false if it runs alone: no other operation is running or ready, and a
+    // thread of the host waits for one. The device's memory then changes only if another thread of the program acts.
+    [[nodiscard]] bool others_may_run();
 
 private:
     executor();
@@ -76,40 +77,38 @@ private:
 
     void make_ready(const operation_pointer& what);
     void complete(const operation_pointer& what);
-    void pass_on();
-    void call_a_thread();
+    void wake_for_ready();
+    void wake_thread();
     void begin(const operation_pointer& what);
     void run(guard& lock, const operation_pointer& what);
-    void grant_one();
-    [[nodiscard]] bool may_grant() const;
-    [[nodiscard]] clock::time_point due_to_grant() const;
+    void start_random_operation();
+    [[nodiscard]] bool may_start_random() const;
+    [[nodiscard]] clock::time_point next_random_start() const;
     void serve();
-    operation_pointer take();
-    operation_pointer take_before(const operation_pointer& target);
+    operation_pointer take_first();
+    operation_pointer take_dependency_of(const operation_pointer& target);
     void wait(guard& lock, const operation_pointer& what);
     void abandon_in_child() noexcept;
 
     std::mutex mutex_;
-    std::condition_variable wake_; // something is ready
-    std::condition_variable done_; // an operation that somebody watches is over
+    std::condition_variable wake_;            // an operation is ready
+    std::condition_variable done_;            // an operation that a thread waits for is finished
     std::list<operation_pointer> unfinished_; // in the order of issue
     std::vector<operation_pointer> ready_;
-    std::deque<operation_pointer> granted_; // the adversarial schedule has chosen them, no thread has them yet
+    std::deque<operation_pointer> drawn_; // by the adversarial schedule; no thread has taken them yet
     std::uint64_t last_id_ = 0;
     unsigned parallel_ = 1;
     unsigned threads_ = 0;
     unsigned idle_ = 0;
     unsigned running_ = 0;
-    unsigned waiting_ = 0; // threads of the host, for an operation
+    unsigned waiting_ = 0; // threads of the host that wait for an operation
     bool adversarial_ = false;
     std::mt19937_64 random_;
-    clock::time_point moved_; // when an operation last began or ended
-    std::vector<order_watcher*> watchers_;
+    clock::time_point moved_; // when an operation last began or finished
+    std::vector<operation_observer*> observers_;
 };
 
-// The operation that this thread carries out, or nullptr.
+// The operation that this thread runs, or nullptr.
 [[nodiscard]] const operation* current_operation() noexcept;
-// Whether this thread runs a host function or callback now.
-[[nodiscard]] bool in_host_function() noexcept;
 
 } // namespace softgpu::runtime

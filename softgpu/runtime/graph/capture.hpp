@@ -1,32 +1,41 @@
 // SPDX-License-Identifier: MIT
-// Stream capture as the other calls see it: they put a node into the graph instead of issuing an operation, or are not
-// allowed at all.
+// Stream capture: work that is put into a capturing stream becomes nodes of a graph. What must not be called meanwhile is in
+// core/capture_rules.hpp.
 #pragma once
 
-#include "softgpu/runtime/core/context.hpp"
+#include <cstddef>
+
+#include "softgpu/runtime/graph/graph.hpp"
 
 namespace softgpu::runtime {
 
-// Whether the stream is capturing. Throws stream_capture_invalidated where that has failed already.
-[[nodiscard]] bool is_capturing(const stream& on);
-// A node at the stream's end.
+// Begins a capture; into: nullptr for a new graph, else new nodes come after `before`. Throws failure.
+void begin_capture(context& gpu, stream* handle, graph* into, graph_node* const* before, std::size_t count,
+                   capture_mode mode);
+// Ends it and returns the graph. Throws if the capture has failed; a graph that the capture has made is destroyed then.
+graph* end_capture(context& gpu, stream& s);
+
+// Adds a node at the end of a capturing stream.
 graph_node& capture_node(context& gpu, stream& on, node_type type);
 void capture_copy(context& gpu, stream& on, const copy_3d& what);
 
-// For what cannot be captured: throws stream_capture_unsupported where the stream is capturing, and
-// stream_capture_implicit where it is the legacy one and a stream is that it would wait for. Such a capture has failed.
-void require_not_capturing(context& gpu, const stream& on);
-// For calls that CUDA calls potentially unsafe: throws stream_capture_unsupported as the modes of the captures and of this
-// thread have it. Such captures have failed.
-void require_safe(context& gpu);
-// For calls that wait for everything.
-void require_no_capture(context& gpu);
-// Throws captured_event.
-void require_uncaptured(const event& e);
-
+// cudaEventRecord and cudaStreamWaitEvent, for streams that are capturing or not.
 void record_event(context& gpu, event& e, stream& on, unsigned flags);
 void wait_for_event(context& gpu, stream& on, event& e, unsigned flags);
-// A stream is about to be destroyed. Invalidates its capture unless it is a branch that the origin has joined.
+// The stream is about to be destroyed. This invalidates its capture, unless the stream is a branch that the origin has joined.
 void leave_capture(stream& s);
+
+struct capture_information {
+    capture_status status{};
+    unsigned long long id = 0;
+    runtime::graph* graph = nullptr;
+    graph_node* const* dependencies = nullptr;
+    const edge_data* data = nullptr;
+    std::size_t count = 0;
+};
+
+// These throw failure.
+capture_information capture_information_of(context& gpu, stream* s);
+void update_capture_dependencies(context& gpu, stream* s, graph_node* const* nodes, std::size_t count, unsigned flags);
 
 } // namespace softgpu::runtime

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Graphs as structures: nodes, edges, copies, and what graphs own.
 #include "softgpu/runtime/graph/graph.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 
-#include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
 
-graph::graph(graph_handles& all) : handles(all), id(++all.last_id) { handles.graphs.insert(this); }
+graph::graph(std::shared_ptr<graph_handles> all) : handles(std::move(all)), id(++handles->last_id) {
+    handles->graphs.insert(this);
+}
 
 graph::~graph() {
-    handles.graphs.erase(this);
+    handles->graphs.erase(this);
     for (const auto& n : nodes) {
-        handles.nodes.erase(n.get());
+        handles->nodes.erase(n.get());
     }
 }
 
@@ -24,8 +24,8 @@ graph_node& graph::add(node_type type) {
     auto made = std::make_unique<graph_node>();
     made->owner = this;
     made->type = type;
-    made->id = ++handles.last_id;
-    handles.nodes.insert(made.get());
+    made->id = ++handles->last_id;
+    handles->nodes.insert(made.get());
     return *nodes.emplace_back(std::move(made));
 }
 
@@ -36,24 +36,23 @@ void graph::remove(graph_node& node) {
     while (!node.after.empty()) {
         disconnect(node, *node.after.back().node);
     }
-    handles.nodes.erase(&node);
+    handles->nodes.erase(&node);
     std::erase_if(nodes, [&](const auto& n) { return n.get() == &node; });
 }
 
 graph& checked(context& gpu, graph* g) {
-    require(gpu.state().graphs.handles.graphs.contains(g));
+    require(gpu.part<graph_state>().handles->graphs.contains(g));
     return *g;
 }
 
 graph_node& checked(context& gpu, graph_node* n) {
-    require(gpu.state().graphs.handles.nodes.contains(n));
+    require(gpu.part<graph_state>().handles->nodes.contains(n));
     return *n;
 }
 
-executable_graph& checked(context& gpu, executable_graph* e) {
-    const auto& all = gpu.state().graphs.executables;
-    require(all.find(e) != all.end());
-    return *e;
+graph& create_graph(context& gpu) {
+    auto& state = gpu.part<graph_state>();
+    return **state.graphs.insert(std::make_unique<graph>(state.handles)).first;
 }
 
 void connect(graph_node& from, graph_node& to, edge_data data) {
@@ -81,6 +80,40 @@ graph_node& add_node(context& gpu, graph& in, node_type type, graph_node* const*
         connect(*before[i], made, data == nullptr ? edge_data{} : data[i]);
     }
     return made;
+}
+
+graph_kernel with_arguments(std::shared_ptr<const kernel_work> work) {
+    graph_kernel k{.work = std::move(work)};
+    auto* const at = const_cast<std::byte*>(k.work->parameters.data());
+    for (const std::uint32_t offset : k.work->what->image.facts->parameter_offsets) {
+        k.arguments.push_back(at + offset);
+    }
+    return k;
+}
+
+void set_work(graph_node& node, const graph_node& next) {
+    if (const auto* const kernel = std::get_if<graph_kernel>(&next.work)) {
+        graph_kernel own{kernel->work, kernel->arguments, kernel->attributes};
+        if (const auto* const old = std::get_if<graph_kernel>(&node.work); old != nullptr && own.attributes.empty()) {
+            own.attributes = old->attributes; // new parameters keep the old attributes
+            if (old->work->cooperative && !own.work->cooperative) {
+                auto work = std::make_shared<kernel_work>(*own.work);
+                work->cooperative = true;
+                auto attributes = std::move(own.attributes);
+                own = with_arguments(std::move(work));
+                own.attributes = std::move(attributes);
+            }
+        }
+        node.work = std::move(own);
+    } else if (const auto* const copy = std::get_if<copy_work>(&next.work)) {
+        node.work = *copy;
+    } else if (const auto* const fill = std::get_if<fill_work>(&next.work)) {
+        node.work = *fill;
+    } else if (const auto* const host = std::get_if<host_work>(&next.work)) {
+        node.work = *host;
+    } else if (const auto* const mark = std::get_if<event_work>(&next.work)) {
+        node.work = *mark;
+    }
 }
 
 bool has_memory_nodes(const graph& g) {
@@ -116,7 +149,7 @@ std::vector<graph_node*> in_order(const graph& g) {
 
 namespace {
 
-// What a node holds that must not be shared with its copy.
+// Copies what a node does. A child graph is copied too, memory is shared.
 void copy_work_of(context& gpu, const graph_node& from, graph_node& to,
                   std::unordered_map<const graph_node*, graph_node*>* copies) {
     if (const auto* const child = std::get_if<child_work>(&from.work)) {
@@ -126,29 +159,7 @@ void copy_work_of(context& gpu, const graph_node& from, graph_node& to,
     } else if (const auto* const memory = std::get_if<memory_work>(&from.work)) {
         to.work = *memory;
     } else {
-        become(to, from);
-    }
-}
-
-// Takes memory back that no node has any more.
-void sweep_allocations(context& gpu, const operation_pointer& last) {
-    auto& all = gpu.state().graphs.allocations;
-    for (auto at = all.begin(); at != all.end();) {
-        graph_allocation& a = *at->second;
-        if (at->second.use_count() > 1) {
-            ++at;
-        } else if (a.live) {
-            a.orphan = true;
-            ++at;
-        } else {
-            gpu.issue_after({&last, 1}, operation_kind::host,
-                            [&gpu, base = a.base] {
-                                const locked lock(gpu.mutex());
-                                gpu.memory().release(base);
-                            },
-                            least_priority, 0);
-            at = all.erase(at);
-        }
+        set_work(to, from);
     }
 }
 
@@ -198,40 +209,8 @@ void destroy(context& gpu, std::unique_ptr<graph> g, const operation_pointer& la
     }
     g.reset();
     if (memory) {
-        sweep_allocations(gpu, last);
+        release_unreferenced(gpu, last);
     }
-}
-
-std::shared_ptr<graph_allocation> allocate_for(context& gpu, graph& owner, std::uint64_t bytes) {
-    graph_state& state = gpu.state().graphs;
-    auto made = std::make_shared<graph_allocation>();
-    made->base = gpu.memory().allocate(bytes, memory::allocation_kind::device);
-    made->bytes = bytes;
-    made->owner = &owner;
-    state.allocations[made->base] = made;
-    std::uint64_t reserved = 0;
-    for (const auto& [base, a] : state.allocations) {
-        reserved += a->bytes;
-    }
-    state.reserved_high = std::max(state.reserved_high, reserved);
-    return made;
-}
-
-bool free_graph_memory(context& gpu, memory::address base) {
-    auto& all = gpu.state().graphs.allocations;
-    const auto at = all.find(base);
-    if (at == all.end()) {
-        return false;
-    }
-    require(at->second->live && at->second->freed_by != at->second->owner);
-    at->second->live = false;
-    if (at->second->orphan) {
-        // All that was issued may still use it.
-        at->second->orphan = false;
-        const operation_pointer end = gpu.mark(gpu.state().legacy);
-        sweep_allocations(gpu, end);
-    }
-    return true;
 }
 
 void retain(user_object& object, std::uint64_t count) { object.references += count; }
@@ -242,9 +221,9 @@ void release(context& gpu, user_object& object, std::uint64_t count, const opera
     if (object.references != 0) {
         return;
     }
-    gpu.issue_after({&last, 1}, operation_kind::host,
-                    [run = object.destroy, what = object.what] { run(what); }, least_priority, 0);
-    auto& all = gpu.state().graphs.user_objects;
+    gpu.issue_after(
+        {&last, 1}, operation_kind::host, [run = object.destroy, what = object.what] { run(what); }, least_priority, 0);
+    auto& all = gpu.part<graph_state>().user_objects;
     all.erase(all.find(&object));
 }
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Parameters of graphs' nodes: from the interface's structures to work, and back.
+#include "softgpu/runtime/graph/node_parameters.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
-#include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/program/functions.hpp"
-#include "softgpu/runtime/graph/graph.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/memory/array_copies.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-// The other way to give arguments: pairs of a key and a value, up to a null key.
+// Arguments in one buffer: `extra` holds pairs of a key and a value, up to a null key.
 std::vector<std::byte> packed_by_caller(const machine::kernel_facts& facts, void** extra) {
     constexpr std::uintptr_t buffer_pointer = 1;
     constexpr std::uintptr_t buffer_size = 2;
@@ -37,7 +36,7 @@ bool is_linear(const copy_work& w) { return w.rows.extent.height == 1 && w.rows.
 
 bool is_linear(const fill_work& w) { return w.height == 1; }
 
-// Whether both name the same kind of memory.
+// Whether both are device memory or both host memory.
 bool same_side(context& gpu, const void* a, const void* b) {
     const auto first = gpu.memory().find(reinterpret_cast<memory::address>(a));
     const auto second = gpu.memory().find(reinterpret_cast<memory::address>(b));
@@ -49,7 +48,7 @@ bool same_side(context& gpu, const void* a, const void* b) {
 
 } // namespace
 
-graph_kernel kernel_of(context& gpu, const kernel_parameters& p) {
+graph_kernel kernel_work_of(context& gpu, const kernel_parameters& p) {
     auto work = std::make_shared<kernel_work>();
     work->what = &function_of(p.function);
     work->grid = p.grid;
@@ -59,18 +58,8 @@ graph_kernel kernel_of(context& gpu, const kernel_parameters& p) {
     apply_limits(gpu, *work);
     const machine::kernel_facts& facts = *work->what->image.facts;
     require(p.arguments == nullptr || p.extra == nullptr);
-    work->parameters = p.extra != nullptr ? packed_by_caller(facts, p.extra)
-                                          : pack_arguments(gpu, *work->what, p.arguments);
+    work->parameters = p.extra != nullptr ? packed_by_caller(facts, p.extra) : pack_arguments(facts, p.arguments);
     return with_arguments(std::move(work));
-}
-
-graph_kernel with_arguments(std::shared_ptr<const kernel_work> work) {
-    graph_kernel k{.work = std::move(work)};
-    auto* const at = const_cast<std::byte*>(k.work->parameters.data());
-    for (const std::uint32_t offset : k.work->what->image.facts->parameter_offsets) {
-        k.arguments.push_back(at + offset);
-    }
-    return k;
 }
 
 kernel_parameters parameters_of(const graph_kernel& k) {
@@ -82,7 +71,7 @@ kernel_parameters parameters_of(const graph_kernel& k) {
             .extra = nullptr};
 }
 
-fill_work fill_of(context& gpu, const fill_parameters& p) {
+fill_work fill_work_of(context& gpu, const fill_parameters& p) {
     require(p.element_bytes == 1 || p.element_bytes == 2 || p.element_bytes == 4);
     require(p.width != 0 && p.height != 0);
     require(p.width <= std::numeric_limits<std::size_t>::max() / p.element_bytes);
@@ -110,12 +99,12 @@ fill_parameters parameters_of(const fill_work& w) {
             .height = w.height};
 }
 
-copy_work copy_of(context& gpu, const copy_3d& p) {
+copy_work copy_work_of(context& gpu, const copy_3d& p) {
     require(!is_empty(p.extent));
     return {.what = p, .rows = require_copy(gpu, p)};
 }
 
-update_result may_become(context& gpu, const graph_node& now, const graph_node& next) {
+update_result can_replace(context& gpu, const graph_node& now, const graph_node& next) {
     if (now.type != next.type) {
         return update_result::node_type_changed;
     }
@@ -131,8 +120,7 @@ update_result may_become(context& gpu, const graph_node& now, const graph_node& 
         const bool same_extent = a.rows.extent.width == b.rows.extent.width &&
                                  a.rows.extent.height == b.rows.extent.height &&
                                  a.rows.extent.depth == b.rows.extent.depth;
-        return (same_shape || same_extent) &&
-                       same_side(gpu, a.rows.source.pointer, b.rows.source.pointer) &&
+        return (same_shape || same_extent) && same_side(gpu, a.rows.source.pointer, b.rows.source.pointer) &&
                        same_side(gpu, a.rows.destination.pointer, b.rows.destination.pointer)
                    ? update_result::success
                    : update_result::parameters_changed;
@@ -140,8 +128,8 @@ update_result may_become(context& gpu, const graph_node& now, const graph_node& 
     case node_type::fill: {
         const auto& a = std::get<fill_work>(now.work);
         const auto& b = std::get<fill_work>(next.work);
-        const bool same = a.width == b.width && a.height == b.height && a.element_bytes == b.element_bytes &&
-                          a.pitch == b.pitch;
+        const bool same =
+            a.width == b.width && a.height == b.height && a.element_bytes == b.element_bytes && a.pitch == b.pitch;
         return same || (is_linear(a) && is_linear(b)) ? update_result::success : update_result::parameters_changed;
     }
     case node_type::allocate:
@@ -153,28 +141,27 @@ update_result may_become(context& gpu, const graph_node& now, const graph_node& 
     }
 }
 
-void become(graph_node& node, const graph_node& next) {
-    if (const auto* const kernel = std::get_if<graph_kernel>(&next.work)) {
-        graph_kernel own{kernel->work, kernel->arguments, kernel->attributes};
-        if (const auto* const old = std::get_if<graph_kernel>(&node.work); old != nullptr && own.attributes.empty()) {
-            own.attributes = old->attributes; // parameters do not take attributes away
-            if (old->work->cooperative && !own.work->cooperative) {
-                auto work = std::make_shared<kernel_work>(*own.work);
-                work->cooperative = true;
-                auto attributes = std::move(own.attributes);
-                own = with_arguments(std::move(work));
-                own.attributes = std::move(attributes);
-            }
-        }
-        node.work = std::move(own);
-    } else if (const auto* const copy = std::get_if<copy_work>(&next.work)) {
-        node.work = *copy;
-    } else if (const auto* const fill = std::get_if<fill_work>(&next.work)) {
-        node.work = *fill;
-    } else if (const auto* const host = std::get_if<host_work>(&next.work)) {
-        node.work = *host;
-    } else if (const auto* const mark = std::get_if<event_work>(&next.work)) {
-        node.work = *mark;
+host_work host_work_of(const host_parameters& p) {
+    require(p.function != nullptr);
+    return {p.function, p.user};
+}
+
+event_work event_work_of(context& gpu, event* e) {
+    gpu.checked(e);
+    return {e};
+}
+
+graph_node node_with(context& gpu, const node_parameters& p) {
+    graph_node n;
+    n.type = p.type;
+    switch (p.type) {
+    case node_type::kernel: n.work = kernel_work_of(gpu, p.kernel); return n;
+    case node_type::copy: n.work = copy_work_of(gpu, p.copy.copy); return n;
+    case node_type::fill: n.work = fill_work_of(gpu, p.fill); return n;
+    case node_type::host: n.work = host_work_of(p.host); return n;
+    case node_type::event_wait:
+    case node_type::event_record: n.work = event_work_of(gpu, p.event.event); return n;
+    default: fail(error::invalid_value);
     }
 }
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Making arrays, freeing them, and what is known about one.
 #include "softgpu/runtime/memory/arrays.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <string>
 
-#include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/graph/capture.hpp"
-#include "softgpu/runtime/accounts/checking.hpp"
+#include "softgpu/runtime/accounts/current_checks.hpp"
+#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/memory/allocations.hpp"
 
 namespace softgpu::runtime {
@@ -21,7 +19,7 @@ memory::address address_of(const void* handle) { return reinterpret_cast<memory:
 
 bool is_at_most(std::size_t value, int most) { return value <= static_cast<std::size_t>(most); }
 
-// Throws invalid_value for extents and flags that no array has.
+// Throws invalid_value for extents and flags that no array can have.
 void require_shape(const card& c, const extent& e, unsigned flags, bool mipmaps) {
     if ((flags & (array_sparse | array_deferred)) != 0) {
         fail(error::not_supported, "arrays without memory of their own (sparse, deferred mapping) are not supported");
@@ -45,7 +43,7 @@ void require_shape(const card& c, const extent& e, unsigned flags, bool mipmaps)
         require(is_at_most(e.width, width) && is_at_most(e.height, limits.layered));
     } else if (e.depth != 0) {
         require(e.height != 0);
-        const auto fits = [&](const int (&most)[3]) {
+        const auto fits = [&](const int(&most)[3]) {
             return is_at_most(e.width, most[0]) && is_at_most(e.height, most[1]) && is_at_most(e.depth, most[2]);
         };
         require(fits({limits.texture_3d, limits.texture_3d, limits.texture_3d}) || fits(limits.texture_3d_alternate));
@@ -80,24 +78,37 @@ array_memory shaped(const channel_format& format, const extent& size, unsigned f
     return a;
 }
 
+// The handle is not valid: reports whether it was before.
+[[noreturn]] void refuse_to_free(context& gpu, memory::address at) {
+    if (check::session* const s = checking::current()) {
+        const auto gone = gpu.memory().find_released(at);
+        const bool again = gone && gone->base == at && gone->kind == memory::allocation_kind::array;
+        s->host_finding(again ? "double free" : "invalid free",
+                        again ? "this array was freed before" : "there is no such array", at);
+    }
+    fail(error::invalid_value);
+}
+
+} // namespace
+
 array* make_array(context& gpu, locked& lock, const channel_format* format, const extent& size, unsigned flags) {
     require(format != nullptr);
-    gpu.must_be_alive();
-    require_safe(gpu);
+    gpu.require_usable();
+    require_safe(gpu.streams());
     array_memory a = shaped(*format, size, flags);
     require_shape(gpu.device(), size, flags, false);
-    a.data = with_patience(gpu, lock, [&] {
+    a.data = allocate_after_pending_frees(gpu, lock, [&] {
         return gpu.memory().allocate(a.bytes(), memory::allocation_kind::array, name_of(a, "a CUDA array"));
     });
-    gpu.state().arrays.arrays[a.data] = a;
+    gpu.part<array_state>().arrays[a.data] = a;
     return reinterpret_cast<array*>(a.data);
 }
 
 mipmapped_array* make_mipmaps(context& gpu, locked& lock, const channel_format* format, const extent& size,
                               unsigned count, unsigned flags) {
     require(format != nullptr);
-    gpu.must_be_alive();
-    require_safe(gpu);
+    gpu.require_usable();
+    require_safe(gpu.streams());
     const array_memory first = shaped(*format, size, flags);
     require_shape(gpu.device(), size, flags & ~array_gather, true);
     const std::size_t longest = std::max({size.width, size.height, first.has_layers() ? 0 : size.depth});
@@ -113,52 +124,41 @@ mipmapped_array* make_mipmaps(context& gpu, locked& lock, const channel_format* 
         bytes += (level.bytes() + level_alignment - 1) / level_alignment * level_alignment;
         m.levels.push_back(level);
     }
-    const memory::address base = with_patience(gpu, lock, [&] {
+    const memory::address base = allocate_after_pending_frees(gpu, lock, [&] {
         return gpu.memory().allocate(bytes, memory::allocation_kind::array, name_of(first, "a mipmapped CUDA array"));
     });
     for (array_memory& level : m.levels) {
         level.data += base;
-        gpu.state().arrays.arrays[level.data] = level;
+        gpu.part<array_state>().arrays[level.data] = level;
     }
-    gpu.state().arrays.mipmaps[base] = std::move(m);
+    gpu.part<array_state>().mipmaps[base] = std::move(m);
     return reinterpret_cast<mipmapped_array*>(base);
 }
 
-// For a handle that is none: was it one?
-[[noreturn]] void refuse_to_free(context& gpu, memory::address at) {
-    if (check::session* const s = checking::current()) {
-        const auto gone = gpu.memory().find_released(at);
-        const bool again = gone && gone->base == at && gone->kind == memory::allocation_kind::array;
-        s->host_finding(again ? "double free" : "invalid free",
-                        again ? "this array was freed before" : "there is no such array", at);
-    }
-    fail(error::invalid_value);
-}
-
 void free_array(context& gpu, locked& lock, array* handle) {
-    require_safe(gpu);
+    require_safe(gpu.streams());
     gpu.synchronize(lock);
     if (handle == nullptr) {
         return;
     }
-    auto& all = gpu.state().arrays.arrays;
+    auto& all = gpu.part<array_state>().arrays;
     const auto found = all.find(address_of(handle));
     if (found == all.end()) {
         refuse_to_free(gpu, address_of(handle));
     }
-    if (!found->second.is_level) { // a level goes with all others
+    if (!found->second.is_level) { // a level is freed with its mipmapped array
         gpu.memory().release(found->first);
         all.erase(found);
     }
 }
 
 void free_mipmaps(context& gpu, locked& lock, mipmapped_array* handle) {
-    require_safe(gpu);
+    require_safe(gpu.streams());
     gpu.synchronize(lock);
     if (handle == nullptr) {
         return;
     }
-    array_state& all = gpu.state().arrays;
+    array_state& all = gpu.part<array_state>();
     const auto found = all.mipmaps.find(address_of(handle));
     if (found == all.mipmaps.end()) {
         refuse_to_free(gpu, address_of(handle));
@@ -169,8 +169,6 @@ void free_mipmaps(context& gpu, locked& lock, mipmapped_array* handle) {
     gpu.memory().release(found->first);
     all.mipmaps.erase(found);
 }
-
-} // namespace
 
 element_kind element_of(const channel_format& f) {
     const int bits[] = {f.x, f.y, f.z, f.w};
@@ -205,109 +203,17 @@ element_kind element_of(const channel_format& f) {
 }
 
 const array_memory& checked(context& gpu, const array* handle) {
-    const auto& all = gpu.state().arrays.arrays;
+    const auto& all = gpu.part<array_state>().arrays;
     const auto found = all.find(address_of(handle));
     require(found != all.end(), error::invalid_resource_handle);
     return found->second;
 }
 
 const mipmap_memory& checked(context& gpu, const mipmapped_array* handle) {
-    const auto& all = gpu.state().arrays.mipmaps;
+    const auto& all = gpu.part<array_state>().mipmaps;
     const auto found = all.find(address_of(handle));
     require(found != all.end(), error::invalid_resource_handle);
     return found->second;
 }
-
-#pragma GCC visibility push(default)
-extern "C" {
-
-error cudaMallocArray(array** out, const channel_format* format, std::size_t width, std::size_t height, unsigned flags) {
-    return call([&](context& gpu, locked& lock) {
-        require(out != nullptr);
-        *out = make_array(gpu, lock, format, {width, height, 0}, flags);
-    });
-}
-
-error cudaMalloc3DArray(array** out, const channel_format* format, extent size, unsigned flags) {
-    return call([&](context& gpu, locked& lock) {
-        require(out != nullptr);
-        *out = make_array(gpu, lock, format, size, flags);
-    });
-}
-
-error cudaMallocMipmappedArray(mipmapped_array** out, const channel_format* format, extent size, unsigned levels,
-                               unsigned flags) {
-    return call([&](context& gpu, locked& lock) {
-        require(out != nullptr);
-        *out = make_mipmaps(gpu, lock, format, size, levels, flags);
-    });
-}
-
-error cudaFreeArray(array* handle) {
-    return call([&](context& gpu, locked& lock) { free_array(gpu, lock, handle); });
-}
-
-error cudaFreeMipmappedArray(mipmapped_array* handle) {
-    return call([&](context& gpu, locked& lock) { free_mipmaps(gpu, lock, handle); });
-}
-
-error cudaGetMipmappedArrayLevel(array** out, const mipmapped_array* handle, unsigned level) {
-    return call([&](context& gpu, locked&) {
-        require(out != nullptr);
-        const mipmap_memory& m = checked(gpu, handle);
-        require(level < m.levels.size());
-        *out = reinterpret_cast<array*>(m.levels[level].data);
-    });
-}
-
-error cudaArrayGetInfo(channel_format* format, extent* size, unsigned* flags, array* handle) {
-    return call([&](context& gpu, locked&) {
-        const array_memory& a = checked(gpu, handle);
-        if (format != nullptr) {
-            *format = a.format;
-        }
-        if (size != nullptr) {
-            *size = a.size;
-        }
-        if (flags != nullptr) {
-            *flags = a.flags;
-        }
-    });
-}
-
-error cudaGetChannelDesc(channel_format* format, const array* handle) {
-    return call([&](context& gpu, locked&) {
-        require(format != nullptr);
-        *format = checked(gpu, handle).format;
-    });
-}
-
-// Only arrays with deferred mapping, sparse and planar ones would have something to tell.
-error cudaArrayGetMemoryRequirements(array_requirements*, array*, int) {
-    return call([] { fail(error::invalid_value); });
-}
-
-error cudaMipmappedArrayGetMemoryRequirements(array_requirements*, mipmapped_array*, int) {
-    return call([] { fail(error::invalid_value); });
-}
-
-error cudaArrayGetSparseProperties(void*, array*) {
-    return call([] { fail(error::invalid_value); });
-}
-
-error cudaMipmappedArrayGetSparseProperties(void*, mipmapped_array*) {
-    return call([] { fail(error::invalid_value); });
-}
-
-error cudaArrayGetPlane(array** out, array* handle, unsigned) {
-    return call([&](context& gpu, locked&) {
-        require(out != nullptr);
-        checked(gpu, handle);
-        fail(error::invalid_value);
-    });
-}
-
-} // extern "C"
-#pragma GCC visibility pop
 
 } // namespace softgpu::runtime

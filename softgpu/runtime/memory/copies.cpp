@@ -4,33 +4,21 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "softgpu/runtime/memory/arrays.hpp"
-#include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/graph/capture.hpp"
-#include "softgpu/runtime/accounts/checking.hpp"
+#include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/operation_journal.hpp"
-#include "softgpu/runtime/program/launch.hpp"
+#include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-constexpr std::size_t largest_pitch = std::numeric_limits<int>::max();
-constexpr std::size_t most_staged_bytes = 64 << 10; // what CUDA copies aside, so that a call with a pageable source returns
+// From a pageable source an asynchronous call takes this many bytes aside at most, and then returns at once.
+constexpr std::size_t most_staged_bytes = 64 << 10;
 
-bool destination_on_device(copy_kind kind) noexcept {
-    return kind == copy_kind::host_to_device || kind == copy_kind::device_to_device;
-}
-
-bool source_on_device(copy_kind kind) noexcept {
-    return kind == copy_kind::device_to_host || kind == copy_kind::device_to_device;
-}
-
-// Between the first and the last address that device memory can have.
+// Whether device memory can have this address.
 bool is_in_arena(const memory::device_memory& memory, memory::address at) noexcept {
     return at >= memory.shared_window() && at - memory.shared_window() < memory.capacity();
 }
@@ -48,25 +36,32 @@ void require_kind(copy_kind kind) {
     require(kind >= copy_kind::host_to_host && kind <= copy_kind::automatic, error::invalid_memcpy_direction);
 }
 
+void require_to_device(copy_kind kind) {
+    require(kind == copy_kind::automatic || has_device_destination(kind), error::invalid_memcpy_direction);
+}
+
+void require_from_device(copy_kind kind) {
+    require(kind == copy_kind::automatic || has_device_source(kind), error::invalid_memcpy_direction);
+}
+
 void require_accessible(context& gpu, const void* pointer, std::size_t bytes, bool on_device) {
     require(pointer != nullptr);
     const auto at = reinterpret_cast<memory::address>(pointer);
     require(bytes <= std::numeric_limits<memory::address>::max() - at);
     const auto found = gpu.memory().find(at);
-    require(!found || found->kind != memory::allocation_kind::array); // a handle of an array is no pointer
-    const auto require_sound = [&](bool sound) {
-        if (check::session* const s = sound ? nullptr : checking::current()) {
-            s->host_finding("copy or fill out of bounds",
-                            "a call copies or fills " + std::to_string(bytes) +
-                                " bytes that are not all in one allocation",
-                            at);
+    require(!found || found->kind != memory::allocation_kind::array); // an array's handle is not a pointer
+    const auto require_valid = [&](bool valid) {
+        if (check::session* const s = valid ? nullptr : checking::current()) {
+            s->host_finding(
+                "copy or fill out of bounds",
+                "a call copies or fills " + std::to_string(bytes) + " bytes that are not all in one allocation", at);
         }
-        require(sound);
+        require(valid);
     };
     if (!found) {
-        require_sound(!on_device && !is_in_arena(gpu.memory(), at));
+        require_valid(!on_device && !is_in_arena(gpu.memory(), at));
     } else if (on_device || found->kind != memory::allocation_kind::host_mapped) {
-        require_sound(found->contains(at, bytes));
+        require_valid(found->contains(at, bytes));
     }
 }
 
@@ -92,28 +87,6 @@ copy_3d linear_copy(void* destination, const void* source, std::size_t bytes, co
             .kind = kind};
 }
 
-copy_3d require_copy(context& gpu, const copy_3d& asked) {
-    const copy_3d p = without_arrays(gpu, asked);
-    const extent& size = p.extent;
-    require_kind(p.kind);
-    if (size.height != 1 || size.depth != 1) {
-        require(p.destination.pitch >= size.width && p.source.pitch >= size.width, error::invalid_pitch_value);
-        require(p.destination.pitch <= largest_pitch && p.source.pitch <= largest_pitch);
-    }
-    const bool one_slice = size.depth == 1;
-    require(one_slice || p.destination.height == 0 || p.destination.height >= size.height);
-    require(one_slice || p.source.height == 0 || p.source.height >= size.height);
-    const block_of_rows to = rows_at(p.destination, p.destination_position, size);
-    const block_of_rows from = rows_at(p.source, p.source_position, size);
-    if (asked.destination_array == nullptr) {
-        require_accessible(gpu, to.base, span_of(to, size), destination_on_device(p.kind));
-    }
-    if (asked.source_array == nullptr) {
-        require_accessible(gpu, from.base, span_of(from, size), source_on_device(p.kind));
-    }
-    return p;
-}
-
 namespace {
 
 enum class side : std::uint8_t { device, managed, pinned, pageable };
@@ -130,7 +103,7 @@ side side_of(const memory::device_memory& memory, const void* pointer) {
 
 bool is_host(side s) { return s == side::pinned || s == side::pageable; }
 
-// For the checks. What was staged has no source any more: the host has read it.
+// Tells the checks what was copied. A staged copy has no source any more: the host has read it.
 void note_copy(const copy_work& work, const block_of_rows& to, const block_of_rows& from, const extent& size) {
     check::session* const s = checking::current();
     if (s == nullptr || s->operations() == nullptr) {
@@ -138,7 +111,8 @@ void note_copy(const copy_work& work, const block_of_rows& to, const block_of_ro
     }
     const bool staged = work.staged != nullptr;
     std::vector<check::touched_range> ranges;
-    checking::add_rows(ranges, s->memory(), to.base, to.pitch, to.slice_rows, size.width, size.height, size.depth, true);
+    checking::add_rows(ranges, s->memory(), to.base, to.pitch, to.slice_rows, size.width, size.height, size.depth,
+                       true);
     if (!staged) {
         checking::add_rows(ranges, s->memory(), from.base, from.pitch, from.slice_rows, size.width, size.height,
                            size.depth, false);
@@ -153,7 +127,7 @@ void note_copy(const copy_work& work, const block_of_rows& to, const block_of_ro
 } // namespace
 
 void describe_copy(context& gpu, const operation& issued, const copy_work& work) {
-    if (!operation_journal::kept()) {
+    if (!operation_journal::any()) {
         return;
     }
     const extent& size = work.rows.extent;
@@ -174,7 +148,7 @@ void describe_copy(context& gpu, const operation& issued, const copy_work& work)
                                          .staged = staged});
 }
 
-void perform(const copy_work& work) {
+void run_copy(const copy_work& work) {
     const copy_3d& p = work.rows;
     const extent& size = p.extent;
     if (work.staged != nullptr) {
@@ -188,23 +162,12 @@ void perform(const copy_work& work) {
     for (std::size_t z = 0; z < size.depth; ++z) {
         for (std::size_t y = 0; y < size.height; ++y) {
             char* const target = static_cast<char*>(const_cast<void*>(to.base)) + (z * to.slice_rows + y) * to.pitch;
-            const char* const source =
-                static_cast<const char*>(from.base) + (z * from.slice_rows + y) * from.pitch;
+            const char* const source = static_cast<const char*>(from.base) + (z * from.slice_rows + y) * from.pitch;
             std::memmove(target, source, size.width);
             checking::copied(target, source, size.width);
         }
     }
     note_copy(work, to, from, size);
-}
-
-void copy_box(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
-    if (order == host_order::synchronous) {
-        require_safe(gpu);
-    } else if (is_capturing(on)) {
-        capture_copy(gpu, on, what);
-        return;
-    }
-    issue_copy(gpu, lock, require_copy(gpu, what), on, order);
 }
 
 void issue_copy(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
@@ -217,36 +180,19 @@ void issue_copy(context& gpu, locked& lock, const copy_3d& what, stream& on, hos
     const bool linear = what.extent.height == 1 && what.extent.depth == 1;
     if (linear && from == side::pageable && !is_host(to) && what.extent.width <= most_staged_bytes &&
         (order == host_order::asynchronous || gpu.options().seed)) {
-        const auto* const bytes = static_cast<const std::byte*>(rows_at(what.source, what.source_position, what.extent).base);
+        const auto* const bytes =
+            static_cast<const std::byte*>(rows_at(what.source, what.source_position, what.extent).base);
         work.staged = std::make_shared<std::vector<std::byte>>(bytes, bytes + what.extent.width);
         work.rows.destination.pointer =
             const_cast<void*>(rows_at(what.destination, what.destination_position, what.extent).base);
         waits = false;
     }
     const operation_pointer issued = gpu.issue(
-        on, operation_kind::device, [work] { perform(work); }, nullptr, waits);
+        on, operation_kind::device, [work] { run_copy(work); }, nullptr, waits);
     describe_copy(gpu, *issued, work);
     if (waits) {
         gpu.wait(lock, issued);
     }
-}
-
-void copy_bytes(context& gpu, locked& lock, void* destination, const void* source, std::size_t bytes, copy_kind kind,
-                stream& on, host_order order) {
-    if (bytes == 0) {
-        if (order == host_order::synchronous) {
-            gpu.wait(lock, gpu.tail(on));
-        }
-        return;
-    }
-    const auto to = reinterpret_cast<memory::address>(destination);
-    const auto from = reinterpret_cast<memory::address>(source);
-    const bool overlaps = to != from && (to > from ? to - from : from - to) < bytes && gpu.memory().find(to).has_value();
-    if (check::session* const s = overlaps ? checking::current() : nullptr) {
-        s->host_finding("overlapping copy", "a call copies " + std::to_string(bytes) + " bytes to memory that overlaps their own",
-                        to);
-    }
-    copy_box(gpu, lock, linear_copy(destination, source, bytes, kind), on, order);
 }
 
 } // namespace softgpu::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Host memory that kernels may use: allocated for the program (pinned) or the program's own (registered).
+// The host memory that kernels may use: allocated by the runtime (pinned) or by the program (registered).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "softgpu/memory/device_memory.hpp"
+#include "softgpu/runtime/core/device_part.hpp"
 
 namespace softgpu::runtime {
 
@@ -14,24 +15,24 @@ struct host_range {
     void* base = nullptr;
     std::uint64_t bytes = 0;
     unsigned flags = 0;
-    bool registered = false; // the program's own memory
+    bool registered = false; // allocated by the program
 };
 
-class host_allocations {
+class host_allocations final : public device_part {
 public:
     explicit host_allocations(memory::device_memory& memory) : memory_(memory) {}
-    ~host_allocations();
+    ~host_allocations() override;
     host_allocations(const host_allocations&) = delete;
     host_allocations& operator=(const host_allocations&) = delete;
 
     // Zeroed, aligned to a page. Throws std::bad_alloc. bytes > 0.
     void* allocate(std::uint64_t bytes, unsigned flags);
-    // false: nothing that allocate() gave begins here.
+    // Returns false if no memory of allocate() begins here.
     bool release(void* base);
-    // false: part of it is in the table already.
-    bool enroll(void* base, std::uint64_t bytes, unsigned flags);
-    // false: nothing that enroll() took begins here.
-    bool withdraw(void* base);
+    // Returns false if part of the range is in the table already.
+    bool register_range(void* base, std::uint64_t bytes, unsigned flags);
+    // Returns false if no range of register_range() begins here.
+    bool unregister_range(void* base);
 
     [[nodiscard]] std::optional<host_range> find(const void* at) const;
 

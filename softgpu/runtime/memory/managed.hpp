@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a program has advised about its managed memory. Kept so that it can be asked for again; it changes nothing.
+// Advice about managed memory. Host and device share one memory here, so advice is stored, can be read back, and has no
+// effect.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <map>
 
 #include "softgpu/runtime/abi/memory.hpp"
+#include "softgpu/runtime/core/context.hpp"
 
 namespace softgpu::runtime {
 
@@ -16,13 +18,16 @@ struct managed_advice {
     memory_location last_prefetch{location_type::none, no_device_number};
 };
 
-struct stream;
+struct managed_ranges final : device_part {
+    std::map<memory::address, managed_advice> advice; // by base of the allocation
+};
 
-using managed_ranges = std::map<std::uint64_t, managed_advice>; // by base of the allocation
+// The advice for the allocation that holds this range. Throws invalid_value unless it is one managed allocation.
+managed_advice& advice_of(context& gpu, const void* pointer, std::size_t bytes);
 
-// What cudaMemPrefetchAsync and cudaMemAdvise do in every version of the interface. They throw failure.
-void prefetch(const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on);
-void discard(const void* pointer, std::size_t bytes, stream* on);
-void advise(const void* pointer, std::size_t bytes, memory_advice what, memory_location at);
+// cudaMemPrefetchAsync, cudaMemDiscardBatchAsync and cudaMemAdvise, in every version of the interface. Throw failure.
+void prefetch(context& gpu, const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on);
+void discard(context& gpu, const void* pointer, std::size_t bytes, stream* on);
+void advise(context& gpu, const void* pointer, std::size_t bytes, memory_advice what, memory_location at);
 
 } // namespace softgpu::runtime

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Memory pools of the stream-ordered allocator. Memory comes from the device and goes back to it at once; a pool keeps
-// account of what is its own.
+// Memory pools of the stream-ordered allocator. A pool counts its allocations and reserves nothing: memory comes from the
+// device and returns to it at once.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "softgpu/memory/device_memory.hpp"
-#include "softgpu/runtime/core/stream.hpp"
+#include "softgpu/runtime/core/device_part.hpp"
+#include "softgpu/runtime/core/handle_set.hpp"
 
 namespace softgpu::runtime {
 
 struct memory_pool {
-    std::uint64_t most_bytes = 0; // 0: what the device has
+    std::uint64_t most_bytes = 0; // 0: all that the device has
     std::uint64_t used = 0;
     std::uint64_t used_high = 0;
     std::uint64_t release_threshold = 0;
     int reuse_follow_event_dependencies = 1;
     int reuse_allow_opportunistic = 1;
     int reuse_allow_internal_dependencies = 1;
-    bool destroyed = false; // goes once its last allocation has gone
+    bool destroyed = false; // and kept until its last allocation is freed
 };
 
-class memory_pools {
+class memory_pools final : public device_part {
 public:
     explicit memory_pools(memory::device_memory& memory) : memory_(memory) {}
 
@@ -37,7 +36,7 @@ public:
 
     // Throws memory::out_of_memory. bytes > 0.
     memory::address allocate(memory_pool& pool, std::uint64_t bytes);
-    // Takes an allocation off its pool's account, where it is on one.
+    // An allocation is freed: its pool, if it has one, no longer counts it.
     void forget(memory::address base);
 
 private:
@@ -49,7 +48,7 @@ private:
     memory::device_memory& memory_;
     memory_pool standard_;
     memory_pool* current_ = &standard_;
-    std::unordered_set<std::unique_ptr<memory_pool>, by_address, by_address> created_;
+    handle_set<memory_pool> created_;
     std::unordered_map<memory::address, share> shares_;
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Loading on first use, and what is said where there is nothing to load.
 #include "softgpu/runtime/program/registry.hpp"
 
 #include <algorithm>
@@ -7,17 +6,18 @@
 
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/ptx/error.hpp"
-#include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/accounts/checking.hpp"
+#include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/core/context.hpp"
 #include "softgpu/runtime/core/executor.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/process.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-[[noreturn]] void complain_of_missing_ptx(const std::vector<fatbin_entry>& entries, const card& device,
-                                          const std::string& wanted) {
+[[noreturn]] void fail_without_ptx(const std::vector<fatbin_entry>& entries, const card& device,
+                                   const std::string& wanted) {
     const bool some = std::ranges::any_of(entries, [](const fatbin_entry& e) { return e.kind == fatbin_kind::ptx; });
     if (some) {
         fail(error::no_kernel_image_for_device,
@@ -39,8 +39,10 @@ namespace {
 
 } // namespace
 
+registry::registry() { owner_process::set_by_registration(); }
+
 registry& registry::instance() {
-    static registry& only = *new registry; // used by other objects' static constructors and destructors
+    static registry& only = *new registry; // never destroyed: static constructors and destructors use it
     return only;
 }
 
@@ -59,8 +61,8 @@ fat_binary& registry::add_text(std::string ptx) {
 }
 
 void registry::remove_binary(fat_binary& binary) {
-    const bool over = executor::instance().wait_for_all(std::chrono::milliseconds(1000));
-    checking::modules_go();
+    const bool finished = executor::instance().wait_for_all(std::chrono::milliseconds(1000));
+    checking::discard_order();
     const std::lock_guard lock(mutex_);
     std::erase_if(variables_, [&](const auto& v) { return v.second.binary == &binary; });
     std::erase_if(handles_, [&](const auto& h) { return h.second->binary == &binary; });
@@ -69,8 +71,8 @@ void registry::remove_binary(fat_binary& binary) {
             ++at;
             continue;
         }
-        if (!over) {
-            (void)at->second.release(); // the program ends while a kernel of it still runs
+        if (!finished) {
+            (void)at->second.release(); // kept, because a kernel of it still runs while the program ends
         }
         at = functions_.erase(at);
     }
@@ -79,7 +81,7 @@ void registry::remove_binary(fat_binary& binary) {
             ++at;
             continue;
         }
-        if (!over) {
+        if (!finished) {
             (void)at->release();
         }
         at = binaries_.erase(at);
@@ -172,7 +174,7 @@ const device_variable* registry::find_variable(const void* host) {
     if (const auto at = variables_.find(host); at != variables_.end()) {
         return &at->second;
     }
-    // The name of a managed variable in a program stands for its place, not for the pointer that was registered.
+    // A program names a managed variable by the variable's address in device memory, not by the registered pointer.
     for (const auto& [key, v] : variables_) {
         if (v.managed_host != nullptr && host != nullptr && *v.managed_host == host) {
             return &v;
@@ -214,7 +216,7 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
     const std::vector<fatbin_entry> entries = read_fatbin(binary.data);
     const std::optional<fatbin_entry> best = best_ptx(entries, gpu.device().newest_ptx());
     if (!best) {
-        complain_of_missing_ptx(entries, gpu.device(), wanted);
+        fail_without_ptx(entries, gpu.device(), wanted);
     }
     if (best->relocatable) {
         load_units(binary, gpu, entries);
@@ -238,7 +240,7 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
     }
 }
 
-// The units of a program are linked here as PTX; the linker's own output is machine code.
+// Links the units of a program as PTX, because nvcc's linker produces machine code only.
 void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries) {
     std::vector<std::unique_ptr<machine::module>> units;
     std::vector<std::string> names;
@@ -265,10 +267,10 @@ void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fa
     } catch (const ptx::error& wrong) {
         fail(error::invalid_ptx, std::string("the PTX of the program's units: ") + wrong.what());
     } catch (const machine::link_error& wrong) {
-        fail(error::invalid_ptx, std::string("the program's units cannot be linked: ") + wrong.what() +
-                                     (without.empty() ? std::string()
-                                                      : "; " + std::to_string(without.size()) +
-                                                            " of its units hold machine code only"));
+        fail(error::invalid_ptx,
+             std::string("the program's units cannot be linked: ") + wrong.what() +
+                 (without.empty() ? std::string()
+                                  : "; " + std::to_string(without.size()) + " of its units hold machine code only"));
     }
     binary.modules = std::move(units);
 }
@@ -293,6 +295,13 @@ void registry::reload_managed(context& gpu) {
             load_locked(*binary, gpu, "a managed variable");
         }
     }
+}
+
+function& function_of(const void* kernel) {
+    require(kernel != nullptr, error::invalid_device_function);
+    function* found = registry::instance().find_function(kernel);
+    require(found != nullptr, error::invalid_resource_handle);
+    return *found;
 }
 
 } // namespace softgpu::runtime

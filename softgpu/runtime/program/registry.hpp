@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the program has registered before main: its fat binaries, kernels and variables. Registering only takes notes;
-// a binary is decompressed and parsed when one of its kernels or variables is first used.
+// The program's fat binaries, kernels and variables, most of them registered before main. A binary is decompressed and
+// parsed when one of its kernels or variables is first used.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unistd.h>
 #include <unordered_map>
 #include <vector>
 
@@ -19,11 +18,11 @@ namespace softgpu::runtime {
 
 class context;
 
-// A fat binary and, once loaded, its modules: one, or one for each unit of a program built with -rdc=true, linked.
+// A fat binary and, once it is loaded, its modules: one, or one per unit of a program built with -rdc=true, linked.
 struct fat_binary {
     struct managed_variable {
         std::string name;
-        void** host = nullptr; // gets the variable's address
+        void** host = nullptr; // receives the variable's address
     };
 
     const void* data = nullptr;
@@ -39,14 +38,14 @@ struct kernel_image {
     const machine::kernel_facts* facts = nullptr;
 };
 
-// What cudaKernel_t and cudaFunction_t point to.
+// The object behind cudaKernel_t and cudaFunction_t.
 struct function {
     fat_binary* binary = nullptr;
-    const void* host = nullptr; // the stub by which the program names it
-    std::string name; // as in the PTX
-    std::string demangled; // from first use on
-    kernel_image image;          // empty before first use
-    int max_dynamic_shared = -1; // cudaFuncSetAttribute; -1: what a block has without it, less the static
+    const void* host = nullptr;  // the stub that the program names it by
+    std::string name;            // as in the PTX
+    std::string demangled;       // empty before the first use
+    kernel_image image;          // empty before the first use
+    int max_dynamic_shared = -1; // bytes, cudaFuncSetAttribute; -1: not set
     int preferred_carveout = -1;
     cache_preference cache = cache_preference::none;
 };
@@ -55,7 +54,7 @@ struct device_variable {
     fat_binary* binary = nullptr;
     std::string name;
     std::uint64_t bytes = 0;
-    void** managed_host = nullptr; // of a managed variable
+    void** managed_host = nullptr; // not nullptr: the variable is managed
 };
 
 class registry {
@@ -64,43 +63,46 @@ public:
 
     fat_binary& add_binary(const void* data);
     fat_binary& add_text(std::string ptx);
-    // Waits for all work, a second at most.
+    // Waits for all work first, at most a second.
     void remove_binary(fat_binary& binary);
     void add_function(fat_binary& binary, const void* host, const char* name);
     void add_variable(fat_binary& binary, const void* host, const char* name, std::uint64_t bytes);
     void add_managed(fat_binary& binary, void** host, const char* name, std::uint64_t bytes);
     [[nodiscard]] bool empty();
-    [[nodiscard]] int process() const noexcept { return process_; } // that has registered first
 
-    // By the host's stub of a kernel or by handle. nullptr where it is neither.
+    // By the kernel's stub or by handle; nullptr for any other address.
     [[nodiscard]] function* find_function(const void* host_or_handle);
-    // The kernel's code, loaded where it is not yet. Throws failure.
+    // The kernel's code, loaded if it is not yet. Throws failure.
     const kernel_image& load(function& f, context& gpu);
 
-    // The names of all kernels of a binary, each once. Throws failure.
+    // The names of all kernels of a binary, without duplicates. Throws failure.
     [[nodiscard]] std::vector<std::string> kernels_of(fat_binary& binary, context& gpu);
 
-    // nullptr where nothing was registered for this address.
+    // nullptr for an address that is not registered.
     [[nodiscard]] const device_variable* find_variable(const void* host);
-    // Throws failure.
+    // The variable in device memory. Throws failure.
     [[nodiscard]] machine::variable_place locate(const device_variable& v, context& gpu);
 
-    // Loads a binary for the sake of its managed variables. Throws failure.
+    // Loads a binary, and so its managed variables. Throws failure.
     void load(fat_binary& binary, context& gpu);
-    // Drops all modules; they are loaded again when used again.
+    // Unloads all modules; the next use loads them again.
     void unload();
     void reload_managed(context& gpu);
 
 private:
+    registry();
     void load_locked(fat_binary& binary, context& gpu, const std::string& wanted);
     void load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries);
 
-    const int process_ = ::getpid();
     std::mutex mutex_;
     std::vector<std::unique_ptr<fat_binary>> binaries_;
-    std::unordered_map<const void*, std::unique_ptr<function>> functions_; // by host stub
+    std::unordered_map<const void*, std::unique_ptr<function>> functions_; // by stub
     std::unordered_map<const void*, function*> handles_;
-    std::unordered_map<const void*, device_variable> variables_; // by host address
+    std::unordered_map<const void*, device_variable> variables_; // by the host's variable
 };
+
+// By the kernel's stub or by handle. Throws invalid_device_function for a null pointer and, as a GPU does,
+// invalid_resource_handle for any other address that is not a kernel.
+function& function_of(const void* kernel);
 
 } // namespace softgpu::runtime

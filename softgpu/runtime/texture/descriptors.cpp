@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// cudaCreateSurfaceObject and its kin, and what textures and surfaces share: descriptors in device memory.
+#include "softgpu/runtime/texture/descriptors.hpp"
+
 #include <algorithm>
 #include <cstring>
 
-#include "softgpu/runtime/memory/arrays.hpp"
-#include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/core/executor.hpp"
-#include "softgpu/runtime/texture/texture_object.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
+// Descriptors of destroyed objects, with the operations that may still read them.
+struct removed_descriptors final : device_part {
+    std::vector<std::pair<memory::address, std::vector<operation_pointer>>> list;
+};
+
 void remove_finished(context& gpu) {
-    std::erase_if(gpu.state().textures.gone, [&](const auto& g) {
+    std::erase_if(gpu.part<removed_descriptors>().list, [&](const auto& g) {
         const bool over = std::ranges::all_of(g.second, [](const operation_pointer& o) {
             return o == nullptr || executor::instance().finished(o).has_value();
         });
@@ -54,50 +57,8 @@ memory::address place_descriptors(context& gpu, const std::vector<machine::textu
 }
 
 void remove_descriptors(context& gpu, memory::address at) {
-    std::vector<operation_pointer> last{gpu.state().legacy.last};
-    for (const auto& [thread, s] : gpu.state().of_threads) {
-        last.push_back(s.last);
-    }
-    for (const auto& s : gpu.state().streams) {
-        last.push_back(s->last);
-    }
-    last.insert(last.end(), gpu.state().of_destroyed.begin(), gpu.state().of_destroyed.end());
-    gpu.state().textures.gone.emplace_back(at, std::move(last));
+    gpu.part<removed_descriptors>().list.emplace_back(at, gpu.streams().last_operations());
     remove_finished(gpu);
 }
-
-#pragma GCC visibility push(default)
-extern "C" {
-
-error cudaCreateSurfaceObject(texture_handle* out, const resource_description* resource) {
-    return call([&](context& gpu, locked&) {
-        require(out != nullptr && resource != nullptr && resource->type == resource_type::array);
-        gpu.must_be_alive();
-        const memory::address at = place_descriptors(gpu, {descriptor_of(checked(gpu, resource->array))});
-        gpu.state().textures.surfaces[at] = *resource;
-        *out = at;
-    });
-}
-
-error cudaDestroySurfaceObject(texture_handle handle) {
-    return call([&](context& gpu, locked&) {
-        if (handle != 0) {
-            require(gpu.state().textures.surfaces.erase(handle) != 0);
-            remove_descriptors(gpu, handle);
-        }
-    });
-}
-
-error cudaGetSurfaceObjectResourceDesc(resource_description* resource, texture_handle handle) {
-    return call([&](context& gpu, locked&) {
-        require(resource != nullptr);
-        const auto found = gpu.state().textures.surfaces.find(handle);
-        require(found != gpu.state().textures.surfaces.end());
-        *resource = found->second;
-    });
-}
-
-} // extern "C"
-#pragma GCC visibility pop
 
 } // namespace softgpu::runtime

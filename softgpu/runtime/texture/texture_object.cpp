@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// cudaCreateTextureObject and its kin.
 #include "softgpu/runtime/texture/texture_object.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/memory/arrays.hpp"
-#include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/texture/descriptors.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -16,21 +15,14 @@ using machine::texture_descriptor;
 constexpr std::size_t texture_alignment = 512;
 constexpr std::size_t pitch_alignment = 32;
 
-// cudaMalloc gives what is aligned for textures, though here it may lie at any multiple of 256.
+// Alignment counts from the begin of the allocation, because cudaMalloc here aligns to 256 bytes only.
 bool is_aligned(context& gpu, const void* p) {
     const auto at = reinterpret_cast<memory::address>(p);
     const auto found = gpu.memory().find(at);
     return (found ? at - found->base : at) % texture_alignment == 0;
 }
 
-// The longest texture over plain memory, in elements: so many, and no more bytes than so many of the widest elements.
-std::size_t most_linear(const card& c, const element_kind& e) {
-    const std::size_t bytes = static_cast<std::size_t>(c.limits.linear_1d) * 16;
-    return std::min<std::size_t>(std::size_t{1} << 30, bytes / e.bytes());
-}
-
-// What a view takes the elements for. Throws invalid_value for what is no such format, and not_supported for compressed
-// ones.
+// The elements of a view. Throws invalid_value for an unknown format and not_supported for a compressed one.
 element_kind element_of(view_format f) {
     const int n = static_cast<int>(f) - 1;
     require(n >= 0 && n <= 0x21);
@@ -58,7 +50,7 @@ struct made_texture {
     unsigned dimensions = 1;
 };
 
-// The part of levels and layers that a view leaves.
+// Restricts a texture to the levels and layers of a view.
 void apply_view(made_texture& t, const array_memory& first, const view_description& v, bool mipmapped) {
     const element_kind e = element_of(v.format);
     require(e.bytes() == t.element.bytes());
@@ -111,7 +103,7 @@ made_texture of_linear(context& gpu, const linear_resource& r) {
     t.element = element_of(r.format);
     require(r.pointer != nullptr && is_aligned(gpu, r.pointer));
     const std::size_t elements = r.bytes / t.element.bytes();
-    require(elements <= most_linear(gpu.device(), t.element));
+    require(elements <= max_linear_elements(gpu.device(), t.element));
     texture_descriptor d;
     set_element(d, t.element);
     d.data = reinterpret_cast<memory::address>(r.pointer);
@@ -141,7 +133,7 @@ made_texture of_plane(context& gpu, const plane_resource& r) {
     return t;
 }
 
-// Fills in how it is read. Throws what CUDA does where that does not go with the elements.
+// Fills in how the texture is read. Throws the errors of CUDA if the elements cannot be read so.
 void apply(made_texture& t, const texture_description& how) {
     for (unsigned k = 0; k < t.dimensions; ++k) {
         require(how.mode[k] >= address_mode::wrap && how.mode[k] <= address_mode::border);
@@ -172,77 +164,27 @@ void apply(made_texture& t, const texture_description& how) {
     }
 }
 
-const texture_object& object_of(context& gpu, texture_handle handle) {
-    const auto found = gpu.state().textures.textures.find(handle);
-    require(found != gpu.state().textures.textures.end());
-    return found->second;
-}
-
 } // namespace
 
-#pragma GCC visibility push(default)
-extern "C" {
-
-error cudaCreateTextureObject(texture_handle* out, const resource_description* resource,
-                              const texture_description* how, const view_description* view) {
-    return call([&](context& gpu, locked&) {
-        require(out != nullptr && resource != nullptr);
-        require(how != nullptr, error::invalid_resource_handle);
-        gpu.must_be_alive();
-        made_texture made;
-        switch (resource->type) {
-        case resource_type::array:
-        case resource_type::mipmaps: made = of_array(gpu, *resource, view); break;
-        case resource_type::linear: made = of_linear(gpu, resource->linear); break;
-        case resource_type::plane: made = of_plane(gpu, resource->plane); break;
-        default: fail(error::invalid_value);
-        }
-        apply(made, *how);
-        const memory::address at = place_descriptors(gpu, made.levels);
-        gpu.state().textures.textures[at] = {*resource, *how, view != nullptr ? *view : view_description{}};
-        *out = at;
-    });
+std::size_t max_linear_elements(const card& c, const element_kind& e) {
+    const std::size_t bytes = static_cast<std::size_t>(c.limits.linear_1d) * 16;
+    return std::min<std::size_t>(std::size_t{1} << 30, bytes / e.bytes());
 }
 
-error cudaDestroyTextureObject(texture_handle handle) {
-    return call([&](context& gpu, locked&) {
-        if (handle != 0) {
-            require(gpu.state().textures.textures.erase(handle) != 0);
-            remove_descriptors(gpu, handle);
-        }
-    });
+texture_handle create_texture(context& gpu, const resource_description& resource, const texture_description& how,
+                              const view_description* view) {
+    made_texture made;
+    switch (resource.type) {
+    case resource_type::array:
+    case resource_type::mipmaps: made = of_array(gpu, resource, view); break;
+    case resource_type::linear: made = of_linear(gpu, resource.linear); break;
+    case resource_type::plane: made = of_plane(gpu, resource.plane); break;
+    default: fail(error::invalid_value);
+    }
+    apply(made, how);
+    const memory::address at = place_descriptors(gpu, made.levels);
+    gpu.part<texture_state>().textures[at] = {resource, how, view != nullptr ? *view : view_description{}};
+    return at;
 }
-
-error cudaGetTextureObjectResourceDesc(resource_description* resource, texture_handle handle) {
-    return call([&](context& gpu, locked&) {
-        require(resource != nullptr);
-        *resource = object_of(gpu, handle).resource;
-    });
-}
-
-error cudaGetTextureObjectTextureDesc(texture_description* how, texture_handle handle) {
-    return call([&](context& gpu, locked&) {
-        require(how != nullptr);
-        *how = object_of(gpu, handle).texture;
-    });
-}
-
-error cudaGetTextureObjectResourceViewDesc(view_description* view, texture_handle handle) {
-    return call([&](context& gpu, locked&) {
-        require(view != nullptr);
-        *view = object_of(gpu, handle).view;
-    });
-}
-
-error cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* elements, const channel_format* format, int device) {
-    return call([&](context& gpu, locked&) {
-        require(elements != nullptr && format != nullptr);
-        require(device == 0, error::invalid_device);
-        *elements = most_linear(gpu.device(), element_of(*format));
-    });
-}
-
-} // extern "C"
-#pragma GCC visibility pop
 
 } // namespace softgpu::runtime

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Texture and surface objects: what their handles stand for. A handle is the device address of the descriptor that the
-// machine reads (softgpu/machine/texture.hpp). All of it is guarded by the context's lock.
+// The objects behind texture and surface handles. A handle is the device address of the object's descriptors
+// (texture/descriptors.hpp). The context's lock guards all of it.
 #pragma once
 
+#include <cstddef>
 #include <map>
-#include <optional>
-#include <utility>
-#include <vector>
 
-#include "softgpu/machine/texture.hpp"
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/runtime/abi/texture.hpp"
-#include "softgpu/runtime/core/operation.hpp"
+#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/memory/arrays.hpp"
 
 namespace softgpu::runtime {
-
-class context;
 
 struct texture_object {
     resource_description resource{};
@@ -23,23 +19,15 @@ struct texture_object {
     view_description view{};
 };
 
-struct texture_state {
+struct texture_state final : device_part {
     std::map<memory::address, texture_object> textures;
     std::map<memory::address, resource_description> surfaces;
-    // Destroyed ones, until what was issued before is over.
-    std::vector<std::pair<memory::address, std::vector<operation_pointer>>> gone;
 };
 
-struct array_memory;
-struct element_kind;
-
-// A descriptor's part that an array fills in.
-[[nodiscard]] machine::texture_descriptor descriptor_of(const array_memory& a);
-void set_element(machine::texture_descriptor& t, const element_kind& e);
-
-// Puts descriptors, one behind the other, into device memory. Throws out_of_memory.
-memory::address place_descriptors(context& gpu, const std::vector<machine::texture_descriptor>& all);
-// Takes them away once nothing that was issued can read them.
-void remove_descriptors(context& gpu, memory::address at);
+// view: nullptr for none. Throws failure, with the errors of cudaCreateTextureObject.
+texture_handle create_texture(context& gpu, const resource_description& resource, const texture_description& how,
+                              const view_description* view);
+// The longest texture over linear memory, in elements: a number of elements, and a number of bytes of the widest elements.
+[[nodiscard]] std::size_t max_linear_elements(const card& c, const element_kind& e);
 
 } // namespace softgpu::runtime

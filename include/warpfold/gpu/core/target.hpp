@@ -71,7 +71,10 @@ concept gpu_target = std::derived_from<On, gpu>;
     return static_cast<unsigned>(value);
 }
 
-// Of the current device: 75, 80, 90. Asked of the runtime once for each device.
+} // namespace detail
+
+// The current device's, 10 times the major number plus the minor one: 75, 80, 90. Policies have an of() that takes it.
+// Asked of the runtime once for each device.
 [[nodiscard]] inline unsigned device_compute_capability() {
     static std::array<std::atomic<unsigned>, 64> known{};
     int device = 0;
@@ -79,14 +82,16 @@ concept gpu_target = std::derived_from<On, gpu>;
     const bool kept = device >= 0 && device < 64;
     unsigned found = kept ? known[static_cast<unsigned>(device)].load(std::memory_order_relaxed) : 0;
     if (found == 0) {
-        found = 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
-                device_attribute(cudaDevAttrComputeCapabilityMinor);
+        found = 10 * detail::device_attribute(cudaDevAttrComputeCapabilityMajor) +
+                detail::device_attribute(cudaDevAttrComputeCapabilityMinor);
         if (kept) {
             known[static_cast<unsigned>(device)].store(found, std::memory_order_relaxed);
         }
     }
     return found;
 }
+
+namespace detail {
 
 // The target's policy for the primitive of `Default`: its own one, or else that of the current device's architecture.
 template <tuning::policy Default, gpu_target On>

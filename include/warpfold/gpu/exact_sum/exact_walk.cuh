@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "warpfold/gpu/core/load.cuh"
+#include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/tuning/exact_sum.hpp"
 #include "warpfold/warp/shuffle.cuh"
 
@@ -73,9 +73,10 @@ private:
         const auto load = [&](uint4(&vector)[Factors], std::uint64_t at) {
 #pragma unroll
             for (unsigned f = 0; f < Factors; ++f) {
-                vector[f] = at + lane < view.vectors
-                                ? __ldcs(reinterpret_cast<const uint4*>(in[f] + view.head) + at + lane)
-                                : uint4{};
+                vector[f] =
+                    at + lane < view.vectors
+                        ? load_vector<cache_hint::stream>(reinterpret_cast<const uint4*>(in[f] + view.head) + at + lane)
+                        : uint4{};
             }
         };
         uint4 loaded[ahead][Factors];
@@ -93,10 +94,7 @@ private:
                 T x[Factors][width];
 #pragma unroll
                 for (unsigned f = 0; f < Factors; ++f) {
-#pragma unroll
-                    for (unsigned j = 0; j < width; ++j) {
-                        x[f][j] = element_of<T>(loaded[g][f], j);
-                    }
+                    unpack(loaded[g][f], x[f]);
                 }
                 load(loaded[g], first + ahead * threads);
                 if (!to.template add<width>(x)) {

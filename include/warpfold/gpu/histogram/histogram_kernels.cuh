@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "warpfold/block/histogram.cuh"
-#include "warpfold/gpu/core/walk.cuh"
 #include "warpfold/gpu/histogram/edge_table.cuh"
+#include "warpfold/gpu/histogram/grid_stride.cuh"
 #include "warpfold/gpu/histogram/histogram_layout.cuh"
 #include "warpfold/gpu/histogram/owned_counters.cuh"
 #include "warpfold/gpu/histogram/packed_counters.cuh"
@@ -45,10 +45,7 @@ struct take_near {
     template <class T>
     __device__ void many(const uint4& vector, unsigned /*channel*/) {
         T samples[16 / sizeof(T)];
-#pragma unroll
-        for (unsigned j = 0; j < 16 / sizeof(T); ++j) {
-            samples[j] = element_of<T>(vector, j);
-        }
+        unpack(vector, samples);
         count(samples);
     }
     template <class T, unsigned Count>
@@ -84,8 +81,8 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
     __syncthreads();
 
     const auto go = [&](auto&& take) {
-        walk<Code::channels, Kernels::value.vector_loads_in_flight>(in, n, share.thread, share.threads, layout.once,
-                                                                    take);
+        grid_stride_loop<Code::channels, Kernels::value.vector_loads_in_flight>(in, n, share.thread, share.threads,
+                                                                                layout.once, take);
     };
     bool through = false;
     if constexpr (may_stage_v<decltype(code.of)>) {
@@ -178,8 +175,8 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.p
     stage_edges(code.of, layout, histogram_shared);
     __syncthreads();
     take_packed<In, Code, Counter> take{counted, code, share.first};
-    walk<Code::channels, Kernels::value.packed_vector_loads_in_flight>(in, n, share.thread, share.threads, layout.once,
-                                                                       take);
+    grid_stride_loop<Code::channels, Kernels::value.packed_vector_loads_in_flight>(in, n, share.thread, share.threads,
+                                                                                   layout.once, take);
     take.end_run();
     __syncthreads();
     counted.flush(share.rotation);
@@ -221,7 +218,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads)
     const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
     for (unsigned part = 0; part < layout.parts; ++part) {
         const unsigned first = part * layout.part_codes;
-        walk<Code::channels, Kernels::value.vector_loads_in_flight>(
+        grid_stride_loop<Code::channels, Kernels::value.vector_loads_in_flight>(
             in, n, thread, threads, layout.once,
             take_direct<In, Code, Counter>{owned, layout.copies != 0, code, counts, first,
                                            min(layout.part_codes, code.count() - first)});

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "warpfold/block/histogram.cuh"
-#include "warpfold/gpu/core/walk.cuh"
+#include "warpfold/gpu/histogram/grid_stride.cuh"
 #include "warpfold/gpu/histogram/histogram_layout.cuh"
 
 namespace warpfold::detail {
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(Kernels::value.few_bytes_block_threads + 32)
     uint4 first{};
     if (counts_too) {
         if (thread < view.vectors) {
-            first = __ldg(view.data + thread);
+            first = load_vector<cache_hint::keep>(view.data + thread);
         }
 #pragma unroll
         for (unsigned k = 0; k < each / 4; ++k) {
@@ -77,15 +77,10 @@ __global__ void __launch_bounds__(Kernels::value.few_bytes_block_threads + 32)
         if (thread < view.vectors) {
             count_vector(first);
         }
-        for (std::uint64_t k = thread + threads; k < view.vectors; k += threads) {
-            count_vector(__ldg(view.data + k));
-        }
-        for (std::uint64_t k = thread; k < view.head; k += threads) {
-            count(static_cast<unsigned char>(in[k]));
-        }
-        for (std::uint64_t k = view.tail + thread; k < n; k += threads) {
-            count(static_cast<unsigned char>(in[k]));
-        }
+        view.template for_rounds<1, cache_hint::keep>(
+            thread + threads, view.vectors, threads, threads,
+            [&](const uint4& vector, std::uint64_t) { count_vector(vector); });
+        view.for_edges(n, thread, threads, [&](std::uint64_t k) { count(static_cast<unsigned char>(in[k])); });
     }
     await_counts(layout, control, counting);
     if (!counts_too) {
@@ -123,7 +118,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
     }
     __syncthreads();
     const histogram_share share(layout, 256);
-    walk<1, Kernels::value.byte_vector_loads_in_flight>(
+    grid_stride_loop<1, Kernels::value.byte_vector_loads_in_flight>(
         in, n, share.thread, share.threads, layout.once,
         take_values<In>{histogram_shared, threadIdx.x % value_copies * 4});
     await_counts(layout, control);

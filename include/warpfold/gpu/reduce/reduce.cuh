@@ -15,10 +15,10 @@
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/core/load.cuh"
 #include "warpfold/gpu/core/mailbox.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/gpu/reduce/arg_candidate.cuh"
 #include "warpfold/tuning/reduce.hpp"
 #include "warpfold/warp/reduce.cuh"
@@ -54,20 +54,9 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
         // From vector k on, `loads` at a time, so far apart; and what is left of a last time.
         const auto take_all = [&](auto count, std::uint64_t k, std::uint64_t apart) {
             constexpr unsigned loads = decltype(count)::value;
-            for (; k + (loads - 1) * apart < view.vectors; k += loads * threads) {
-                uint4 loaded[loads];
-#pragma unroll
-                for (unsigned i = 0; i < loads; ++i) {
-                    loaded[i] = Many ? __ldcs(view.data + k + i * apart) : __ldg(view.data + k + i * apart);
-                }
-#pragma unroll
-                for (unsigned i = 0; i < loads; ++i) {
-                    take_vector(loaded[i], k + i * apart);
-                }
-            }
-            for (; k < view.vectors; k += apart) {
-                take_vector(__ldg(view.data + k), k);
-            }
+            constexpr cache_hint hint = Many ? cache_hint::stream : cache_hint::keep;
+            k = view.template for_rounds<loads, hint>(k, view.vectors, apart, threads, take_vector);
+            view.template for_rounds<1, cache_hint::keep>(k, view.vectors, apart, apart, take_vector);
         };
         using usual = std::integral_constant<unsigned, Kernels::value.vector_loads_in_flight>;
         using most = std::integral_constant<unsigned, Kernels::value.longest_vector_loads_in_flight>;
@@ -79,12 +68,7 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
         } else {
             take_all(most{}, tile, blockDim.x);
         }
-        for (std::uint64_t k = thread; k < view.head; k += threads) {
-            take(in[k], k);
-        }
-        for (std::uint64_t k = view.tail + thread; k < n; k += threads) {
-            take(in[k], k);
-        }
+        view.for_edges(n, thread, threads, [&](std::uint64_t k) { take(in[k], k); });
     } else {
 #pragma unroll 4
         for (std::uint64_t k = thread; k < n; k += threads) {

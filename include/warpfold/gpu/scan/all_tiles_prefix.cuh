@@ -27,7 +27,7 @@ public:
 
     __device__ all_tiles_prefix(void* memory, bool with_private, storage& shared)
         : left_(static_cast<unsigned*>(memory)),
-          boxes_(reinterpret_cast<mailbox<A>*>(static_cast<unsigned char*>(memory) + 16)),
+          mailboxes_(reinterpret_cast<mailbox<A>*>(static_cast<unsigned char*>(memory) + 16)),
           of_group_(reinterpret_cast<A*>(shared.of_group)),
           private_(with_private) {}
 
@@ -35,10 +35,10 @@ public:
         const unsigned tile = blockIdx.x;
         if (private_) {
             for (unsigned reader = tile + 1 + threadIdx.x; reader < gridDim.x; reader += blockDim.x) {
-                post_total(&boxes_[mailboxes_before(reader) + tile], total);
+                post_total(&mailboxes_[mailboxes_before(reader) + tile], total);
             }
         } else if (threadIdx.x == 0 && tile + 1 < gridDim.x) {
-            post_total(&boxes_[tile], total);
+            post_total(&mailboxes_[tile], total);
         }
     }
 
@@ -46,16 +46,16 @@ public:
     __device__ A before(const A& total, const First& first, const Op& op) {
         const unsigned tile = blockIdx.x, groups = (tile + tiles_in_group - 1) / tiles_in_group;
         const unsigned warps = blockDim.x / warp::lanes, lane = threadIdx.x % warp::lanes;
-        auto* const mine = private_ ? boxes_ + mailboxes_before(tile) : boxes_;
+        auto* const mine = private_ ? mailboxes_ + mailboxes_before(tile) : mailboxes_;
         for (unsigned g = threadIdx.x / warp::lanes; g < groups; g += warps) {
             const unsigned count = min(tiles_in_group, tile - g * tiles_in_group);
-            auto* const box = &mine[g * tiles_in_group + lane];
+            auto* const source = &mine[g * tiles_in_group + lane];
             A of_tile = total;
             if (lane < count) {
                 box_words<A> words{};
-                of_tile = words.wait(box);
+                of_tile = words.wait(source);
                 if (private_) {
-                    detail::empty_box(box);
+                    detail::empty_box(source);
                 }
             }
             __syncwarp();
@@ -86,7 +86,7 @@ public:
         const unsigned lane = threadIdx.x % warp::lanes;
         if (!private_ && threadIdx.x < warp::lanes && warp::shuffle(left_before_, 0) + 1 == gridDim.x) {
             for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
-                detail::empty_box(&boxes_[k]);
+                detail::empty_box(&mailboxes_[k]);
             }
             if (lane == 0) {
                 atomicExch(left_, 0u);
@@ -99,7 +99,7 @@ private:
     __host__ __device__ static constexpr unsigned mailboxes_before(unsigned tile) { return tile * (tile - 1) / 2; }
 
     unsigned* left_;
-    mailbox<A>* boxes_;
+    mailbox<A>* mailboxes_;
     A* of_group_;
     bool private_;
     unsigned left_before_ = 0; // in thread 0: so many tiles had read their mailboxes before this one

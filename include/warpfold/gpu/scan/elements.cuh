@@ -179,34 +179,17 @@ struct scan_elements {
         return static_cast<A>(detail::mapped(map, x, some_place(v)));
     }
 
-    // Folds value(0), value(1), ... into `sum`, or into nothing where `fresh`. `head` becomes true where a segment
-    // begins; then `sum` is the fold from the last such beginning.
-    template <class Value, class Opens>
-    __device__ void fold_run(A& sum, bool& head, bool fresh, unsigned skip, const Value& value,
-                             const Opens& opens) const {
-#pragma unroll
-        for (unsigned j = 0; j < run; ++j) {
-            const A x = value(j);
-            if (Options::segmented && opens(j)) {
-                sum = opening(x);
-                head = true;
-            } else {
-                sum = fresh && j <= skip ? x : static_cast<A>(op(sum, x));
-            }
-        }
-    }
-
-    // The results of the run. `sum` is the prefix of the run and becomes that of the next; where it is `fresh`, nothing
-    // precedes the run.
-    template <class Value, class Opens>
+    // Folds value(0), value(1), ... into `sum`, the run's prefix, which becomes that of the next run; where it is `fresh`,
+    // nothing precedes the run. Calls result(j, value) with each element's result.
+    template <class Value, class Opens, class Result>
     __device__ void scan_run(A& sum, bool fresh, unsigned skip, const Value& value, const Opens& opens,
-                             U (&results)[run]) const {
+                             const Result& result) const {
 #pragma unroll
         for (unsigned j = 0; j < run; ++j) {
             const A x = value(j);
             const bool begins = Options::segmented && opens(j);
             if constexpr (!Options::inclusive) {
-                results[j] = static_cast<U>(begins ? static_cast<A>(options.first) : sum);
+                result(j, begins ? static_cast<A>(options.first) : sum);
             }
             if (begins) {
                 sum = opening(x);
@@ -216,7 +199,7 @@ struct scan_elements {
                 sum = op(sum, x);
             }
             if constexpr (Options::inclusive) {
-                results[j] = static_cast<U>(sum);
+                result(j, sum);
             }
         }
     }

@@ -85,11 +85,8 @@ public:
             T items[run];
             take<false>(r, items);
             A sum;
-            bool head = false;
-            elements_.fold_run(
-                sum, head, true, skip(r), [&](unsigned j) { return value(r, j, items); },
-                [&](unsigned j) { return heads_.at(r, j); });
-            before_[r] = total_of<total_type>(sum, head);
+            scan_run(r, items, sum, true, [](unsigned, const A&) {});
+            before_[r] = total_of<total_type>(sum, heads_.any(r));
         });
         constexpr bool side_by_side = Plan::memory == tile_memory::registers;
         if constexpr (side_by_side) {
@@ -127,9 +124,7 @@ public:
                 fresh = !has_front;
             }
             U results[run];
-            elements_.scan_run(
-                sum, fresh, skip(r), [&](unsigned j) { return value(r, j, items); },
-                [&](unsigned j) { return heads_.at(r, j); }, results);
+            scan_run(r, items, sum, fresh, [&](unsigned j, const A& result) { results[j] = static_cast<U>(result); });
             elements_.writing(inside_, [&](auto vectors) {
                 elements_.store(position(r), decltype(vectors)::value, inside_, results);
             });
@@ -153,8 +148,11 @@ private:
     [[nodiscard]] __device__ unsigned skip(unsigned r) const {
         return r == 0 && blockIdx.x == 0 && threadIdx.x == 0 ? elements_.shift : 0;
     }
-    [[nodiscard]] __device__ A value(unsigned r, unsigned j, const T (&items)[run]) const {
-        return elements_.value(items[j], position(r) + j);
+    template <class Result>
+    __device__ void scan_run(unsigned r, const T (&items)[run], A& sum, bool fresh, const Result& result) const {
+        elements_.scan_run(
+            sum, fresh, skip(r), [&](unsigned j) { return elements_.value(items[j], position(r) + j); },
+            [&](unsigned j) { return heads_.at(r, j); }, result);
     }
     // The elements of row r. `Again`: when other warps may have written results over elements that are not this row's.
     template <bool Again>

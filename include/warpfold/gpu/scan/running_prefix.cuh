@@ -233,7 +233,7 @@ private:
         }
     }
 
-    const tile_ring<A>& ring_;
+    tile_ring<A> ring_;
     unsigned tiles_;
     A* of_group_;
     A* closing_;

@@ -16,11 +16,13 @@ namespace warpfold::detail {
 //                                                     `size` positions from `begin` on, of which the thread's begin at
 //                                                     `first`, in so many rows; `inside`: all of them hold elements
 //   at(r, j)                                          whether a segment begins at element j of the run in row r
+//   any(r)                                            whether one begins in the run
 template <class Elements, unsigned Rows, unsigned Tile, class Options = typename Elements::options_type,
           class Segments = decltype(Options::segments)>
 struct segment_heads {
     __device__ void find(const Elements&, std::uint64_t, unsigned, std::uint64_t, unsigned, bool) {}
     [[nodiscard]] __device__ static constexpr bool at(unsigned, unsigned) { return false; }
+    [[nodiscard]] __device__ static constexpr bool any(unsigned) { return false; }
 };
 
 template <unsigned Rows, unsigned Run>
@@ -29,6 +31,7 @@ struct head_bits {
     unsigned bits[Rows] = {};
 
     [[nodiscard]] __device__ bool at(unsigned r, unsigned j) const { return (bits[r] >> j & 1) != 0; }
+    [[nodiscard]] __device__ bool any(unsigned r) const { return bits[r] != 0; }
 };
 
 // By flags: in reversed order a segment begins at its last element, before which, in memory, another one ends.

@@ -8,8 +8,8 @@
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/core/load.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/gpu/segmented_reduce/segmented_tile.cuh"
 
 namespace warpfold::detail {
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
 #pragma unroll
         for (unsigned g = 0; g < shape::groups; ++g) {
             if ((g * warp::lanes + lane) * shape::width < elements) {
-                next[g] = __ldcs(vectors + g * warp::lanes + lane);
+                next[g] = load_vector<cache_hint::stream>(vectors + g * warp::lanes + lane);
             }
         }
     };

@@ -8,8 +8,8 @@
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/core/load.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/gpu/segmented_reduce/merge_path.cuh"
 #include "warpfold/tuning/segmented_reduce.hpp"
 #include "warpfold/warp/reduce.cuh"
@@ -31,7 +31,6 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
         const vector_view<T> view(in + first, count);
         constexpr unsigned width = vector_view<T>::width;
         const auto vectors = static_cast<Size>(view.vectors), head = static_cast<Size>(view.head);
-        const uint4* const data = view.data;
         // Four elements at a time, so that what waits for what is not as long as the elements are many.
         const auto take_vector = [&](const uint4& vector, Size k) {
             const auto at = [&](unsigned j) { return value(element_of<T>(vector, j), head + k * width + j); };
@@ -50,10 +49,7 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
         Size k = thread;
         for (; k + (Loads - 1) * team < vectors; k += Loads * team) {
             uint4 loaded[Loads];
-#pragma unroll
-            for (unsigned i = 0; i < Loads; ++i) {
-                loaded[i] = __ldcs(data + k + i * team);
-            }
+            load_vectors<cache_hint::stream>(loaded, view.data + k, team);
 #pragma unroll
             for (unsigned i = 0; i < Loads; ++i) {
                 take_vector(loaded[i], k + i * team);
@@ -65,7 +61,7 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
 #pragma unroll
             for (unsigned i = 0; i < loads; ++i) {
                 if (k + i * team < vectors) {
-                    loaded[i] = __ldcs(data + k + i * team);
+                    loaded[i] = load_vector<cache_hint::stream>(view.data + k + i * team);
                 }
             }
 #pragma unroll
@@ -82,12 +78,7 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
                 take_rest(std::integral_constant<unsigned, Loads>{});
             }
         }
-        for (k = thread; k < head; k += team) {
-            mine = op(mine, value(in[first + k], k));
-        }
-        for (k = static_cast<Size>(view.tail) + thread; k < count; k += team) {
-            mine = op(mine, value(in[first + k], k));
-        }
+        view.for_edges(count, thread, team, [&](Size edge) { mine = op(mine, value(in[first + edge], edge)); });
     } else {
 #pragma unroll 4
         for (Size k = thread; k < count; k += team) {

@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/gpu/core/load.cuh"
 #include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
 #include "warpfold/tuning/segmented_reduce.hpp"
 #include "warpfold/warp/shuffle.cuh"
@@ -121,7 +121,8 @@ struct tile_elements {
     }
     __device__ void load(const In& in, std::uint64_t first, unsigned g) {
         if constexpr (by_vectors) {
-            held[g] = __ldcs(reinterpret_cast<const uint4*>(in + first) + lane() + g * warp::lanes);
+            held[g] =
+                load_vector<cache_hint::stream>(reinterpret_cast<const uint4*>(in + first) + lane() + g * warp::lanes);
         } else {
             held[g].put(in[first + g * warp::lanes + lane()]);
         }

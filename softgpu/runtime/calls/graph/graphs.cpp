@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The calls that make, copy and take apart graphs and ask what is in them, and user objects.
+// The calls that create, copy, change and read graphs, and user objects.
 #include "softgpu/runtime/calls/graph/graphs.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace softgpu::runtime {
 namespace {
 
-// Fills what there is room for, the rest with null; without an array, says how many there are.
+// Fills an array of *count places, unused ones with null. Without an array, *count receives the number of nodes.
 template <class Give>
 void give(const std::vector<graph_node*>& found, graph_node** out, std::size_t* count, Give&& each) {
     require(count != nullptr);
@@ -44,14 +44,12 @@ void give_edges(const std::vector<edge>& edges, graph_node** out, edge_data* dat
 
 void require_changeable(const graph& g) { require(!has_memory_nodes(g)); }
 
-// While a graph is captured into, its nodes may be added to and not taken away.
+// While a capture adds to a graph, nodes must not be removed.
 void require_not_in_capture(const graph& g) { require(!g.in_capture); }
 
 } // namespace
 
-void graph_edges(graph* g, graph_node** from, graph_node** to, edge_data* data, std::size_t* count) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
+void graph_edges(context& gpu, graph* g, graph_node** from, graph_node** to, edge_data* data, std::size_t* count) {
     require(count != nullptr && (from == nullptr) == (to == nullptr));
     std::vector<graph_node*> sources;
     std::vector<edge> targets;
@@ -67,22 +65,16 @@ void graph_edges(graph* g, graph_node** from, graph_node** to, edge_data* data, 
     give_edges(targets, to, data, count);
 }
 
-void graph_dependencies(graph_node* n, graph_node** out, edge_data* data, std::size_t* count) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
+void graph_dependencies(context& gpu, graph_node* n, graph_node** out, edge_data* data, std::size_t* count) {
     give_edges(checked(gpu, n).before, out, data, count);
 }
 
-void graph_dependents(graph_node* n, graph_node** out, edge_data* data, std::size_t* count) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
+void graph_dependents(context& gpu, graph_node* n, graph_node** out, edge_data* data, std::size_t* count) {
     give_edges(checked(gpu, n).after, out, data, count);
 }
 
-void add_dependencies(graph* g, graph_node* const* from, graph_node* const* to, const edge_data* data,
+void add_dependencies(context& gpu, graph* g, graph_node* const* from, graph_node* const* to, const edge_data* data,
                       std::size_t count) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
     graph& in = checked(gpu, g);
     require((from != nullptr && to != nullptr) || count == 0);
     for (std::size_t i = 0; i < count; ++i) {
@@ -93,9 +85,7 @@ void add_dependencies(graph* g, graph_node* const* from, graph_node* const* to, 
     }
 }
 
-void remove_dependencies(graph* g, graph_node* const* from, graph_node* const* to, std::size_t count) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
+void remove_dependencies(context& gpu, graph* g, graph_node* const* from, graph_node* const* to, std::size_t count) {
     graph& in = checked(gpu, g);
     require((from != nullptr && to != nullptr) || count == 0);
     require_changeable(in);
@@ -111,15 +101,14 @@ extern "C" {
 error cudaGraphCreate(graph** out, unsigned flags) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr && flags == 0);
-        gpu.must_be_alive();
-        graph_state& state = gpu.state().graphs;
-        *out = state.graphs.insert(std::make_unique<graph>(state.handles)).first->get();
+        gpu.require_usable();
+        *out = &create_graph(gpu);
     });
 }
 
 error cudaGraphDestroy(graph* g) {
     return call([&](context& gpu, locked&) {
-        auto& all = gpu.state().graphs.graphs;
+        auto& all = gpu.part<graph_state>().graphs;
         const auto at = all.find(g);
         require(at != all.end());
         require_not_in_capture(*g);
@@ -135,7 +124,7 @@ error cudaGraphClone(graph** out, graph* from) {
         std::unique_ptr<graph> made = copy_of(gpu, g);
         made->original = &g;
         *out = made.get();
-        gpu.state().graphs.graphs.insert(std::move(made));
+        gpu.part<graph_state>().graphs.insert(std::move(made));
     });
 }
 
@@ -189,7 +178,7 @@ error cudaGraphGetRootNodes(graph* g, graph_node** out, std::size_t* count) {
 
 error cudaUserObjectCreate(user_object** out, void* what, host_function destroy, unsigned references, unsigned flags) {
     return call([&](context& gpu, locked&) {
-        constexpr unsigned no_destructor_synchronisation = 1; // the only way there is, and so to be asked for
+        constexpr unsigned no_destructor_synchronisation = 1; // the only supported value; the program must pass it
         require(out != nullptr && destroy != nullptr && flags == no_destructor_synchronisation);
         require(references != 0 && references <= 0x7FFFFFFF);
         auto made = std::make_unique<user_object>();
@@ -197,13 +186,13 @@ error cudaUserObjectCreate(user_object** out, void* what, host_function destroy,
         made->destroy = destroy;
         made->references = references;
         *out = made.get();
-        gpu.state().graphs.user_objects.insert(std::move(made));
+        gpu.part<graph_state>().user_objects.insert(std::move(made));
     });
 }
 
 error cudaUserObjectRetain(user_object* object, unsigned count) {
     return call([&](context& gpu, locked&) {
-        const auto& all = gpu.state().graphs.user_objects;
+        const auto& all = gpu.part<graph_state>().user_objects;
         require(all.find(object) != all.end() && count != 0 && count <= 0x7FFFFFFF);
         retain(*object, count);
     });
@@ -211,7 +200,7 @@ error cudaUserObjectRetain(user_object* object, unsigned count) {
 
 error cudaUserObjectRelease(user_object* object, unsigned count) {
     return call([&](context& gpu, locked&) {
-        const auto& all = gpu.state().graphs.user_objects;
+        const auto& all = gpu.part<graph_state>().user_objects;
         require(all.find(object) != all.end() && count != 0 && count <= 0x7FFFFFFF);
         release(gpu, *object, count);
     });
@@ -220,7 +209,7 @@ error cudaUserObjectRelease(user_object* object, unsigned count) {
 error cudaGraphRetainUserObject(graph* g, user_object* object, unsigned count, unsigned flags) {
     return call([&](context& gpu, locked&) {
         constexpr unsigned move = 1;
-        const auto& all = gpu.state().graphs.user_objects;
+        const auto& all = gpu.part<graph_state>().user_objects;
         graph& in = checked(gpu, g);
         require(all.find(object) != all.end() && count != 0 && count <= 0x7FFFFFFF && flags <= move);
         if (flags == move) {
@@ -253,30 +242,24 @@ error cudaDeviceGetGraphMemAttribute(int device, graph_memory_attribute which, v
     return call([&](context& gpu, locked&) {
         require(device == 0, error::invalid_device);
         require(value != nullptr);
-        const graph_state& state = gpu.state().graphs;
-        std::uint64_t used = 0;
-        std::uint64_t reserved = 0;
-        for (const auto& [base, a] : state.allocations) {
-            used += a->live ? a->bytes : 0;
-            reserved += a->bytes;
-        }
+        const auto& state = gpu.part<graph_memory>();
         auto& out = *static_cast<std::uint64_t*>(value);
         switch (which) {
-        case graph_memory_attribute::used_current: out = used; return;
+        case graph_memory_attribute::used_current: out = state.used(); return;
         case graph_memory_attribute::used_high: out = state.used_high; return;
-        case graph_memory_attribute::reserved_current: out = reserved; return;
+        case graph_memory_attribute::reserved_current: out = state.reserved(); return;
         case graph_memory_attribute::reserved_high: out = state.reserved_high; return;
         }
         fail(error::invalid_value);
     });
 }
 
-// A high-water mark can only be set to 0, that is: to what is there now.
+// A high-water mark can only be reset.
 error cudaDeviceSetGraphMemAttribute(int device, graph_memory_attribute which, void* value) {
     return call([&](context& gpu, locked&) {
         require(device == 0, error::invalid_device);
         require(value != nullptr && *static_cast<const std::uint64_t*>(value) == 0);
-        graph_state& state = gpu.state().graphs;
+        auto& state = gpu.part<graph_memory>();
         require(which == graph_memory_attribute::used_high || which == graph_memory_attribute::reserved_high);
         (which == graph_memory_attribute::used_high ? state.used_high : state.reserved_high) = 0;
     });

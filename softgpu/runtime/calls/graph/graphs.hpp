@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What calls about graphs' edges do in every version of the interface. They throw failure.
+// The calls about edges of graphs, which CUDA 12 and 13 declare differently. All throw failure; data: nullptr for none.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,13 @@
 
 namespace softgpu::runtime {
 
-void graph_edges(graph* g, graph_node** from, graph_node** to, edge_data* data, std::size_t* count);
-void graph_dependencies(graph_node* n, graph_node** out, edge_data* data, std::size_t* count);
-void graph_dependents(graph_node* n, graph_node** out, edge_data* data, std::size_t* count);
-void add_dependencies(graph* g, graph_node* const* from, graph_node* const* to, const edge_data* data,
+class context;
+
+void graph_edges(context& gpu, graph* g, graph_node** from, graph_node** to, edge_data* data, std::size_t* count);
+void graph_dependencies(context& gpu, graph_node* n, graph_node** out, edge_data* data, std::size_t* count);
+void graph_dependents(context& gpu, graph_node* n, graph_node** out, edge_data* data, std::size_t* count);
+void add_dependencies(context& gpu, graph* g, graph_node* const* from, graph_node* const* to, const edge_data* data,
                       std::size_t count);
-void remove_dependencies(graph* g, graph_node* const* from, graph_node* const* to, std::size_t count);
-
-struct capture_information {
-    capture_status status{};
-    unsigned long long id = 0;
-    runtime::graph* graph = nullptr;
-    graph_node* const* dependencies = nullptr;
-    const edge_data* data = nullptr;
-    std::size_t count = 0;
-};
-
-capture_information capture_information_of(stream* s);
-// cudaStreamGetCaptureInfo; null pointers are not written to, but for status.
-void give_capture_information(stream* s, capture_status* status, unsigned long long* id, graph** into,
-                              graph_node* const** dependencies, const edge_data** data, std::size_t* count);
-void update_capture_dependencies(stream* s, graph_node* const* nodes, std::size_t count, unsigned flags);
+void remove_dependencies(context& gpu, graph* g, graph_node* const* from, graph_node* const* to, std::size_t count);
 
 } // namespace softgpu::runtime

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The calls that add nodes to a graph and that ask for and change their parameters.
+// The calls that add nodes to a graph, and that read and change their parameters.
 #include <cstring>
 
 #include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/calls/graph/nodes.hpp"
 #include "softgpu/runtime/graph/graph.hpp"
-#include "softgpu/runtime/memory/allocations.hpp"
-#include "softgpu/runtime/program/symbols.hpp"
+#include "softgpu/runtime/graph/node_parameters.hpp"
 #include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/program/symbols.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
 using dependencies = graph_node* const*;
 
-// The work is made, and so checked, before there is a node.
+// The work is made, and so checked, before the node is added.
 template <class Work>
 graph_node& add(context& gpu, graph_node** out, graph* in, dependencies before, std::size_t count, node_type type,
                 Work work, const edge_data* data = nullptr) {
@@ -30,32 +31,20 @@ graph_node& checked(context& gpu, graph_node* n, node_type type) {
     return node;
 }
 
-host_work host_of(const host_parameters& p) {
-    require(p.function != nullptr);
-    return {p.function, p.user};
-}
-
-event_work event_of(context& gpu, event* e) {
-    gpu.checked(e);
-    return {e};
-}
-
 copy_work linear(context& gpu, void* destination, const void* source, std::size_t bytes, copy_kind kind) {
     require_kind(kind);
-    return copy_of(gpu, linear_copy(destination, source, bytes, kind));
+    return copy_work_of(gpu, linear_copy(destination, source, bytes, kind));
 }
 
 copy_work to_symbol(context& gpu, const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                     copy_kind kind) {
-    require(kind == copy_kind::host_to_device || kind == copy_kind::device_to_device || kind == copy_kind::automatic,
-            error::invalid_memcpy_direction);
+    require_to_device(kind);
     return linear(gpu, place_in_symbol(gpu, symbol, bytes, offset), source, bytes, kind);
 }
 
 copy_work from_symbol(context& gpu, void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                       copy_kind kind) {
-    require(kind == copy_kind::device_to_host || kind == copy_kind::device_to_device || kind == copy_kind::automatic,
-            error::invalid_memcpy_direction);
+    require_from_device(kind);
     return linear(gpu, destination, place_in_symbol(gpu, symbol, bytes, offset), bytes, kind);
 }
 
@@ -69,7 +58,7 @@ void add_child(context& gpu, graph_node** out, graph* in, dependencies before, s
         std::get<child_work>(made.work).own->parent = &made;
         return;
     }
-    auto& all = gpu.state().graphs.graphs;
+    auto& all = gpu.part<graph_state>().graphs;
     const auto at = all.find(&child);
     require(at != all.end());
     graph_node& made = add(gpu, out, in, before, count, node_type::graph, empty_work{}, data);
@@ -98,7 +87,7 @@ void add_allocation(context& gpu, graph_node** out, graph* in, dependencies befo
 
 void add_free(context& gpu, graph_node** out, graph* in, dependencies before, std::size_t count, void* pointer,
               const edge_data* data = nullptr) {
-    const auto& all = gpu.state().graphs.allocations;
+    const auto& all = gpu.part<graph_memory>().allocations;
     const auto at = all.find(reinterpret_cast<memory::address>(pointer));
     require(at != all.end());
     graph_allocation& a = *at->second;
@@ -110,15 +99,15 @@ void add_free(context& gpu, graph_node** out, graph* in, dependencies before, st
 void add_any(context& gpu, graph_node** out, graph* in, dependencies before, const edge_data* data, std::size_t count,
              node_parameters& p) {
     switch (p.type) {
-    case node_type::kernel: add(gpu, out, in, before, count, p.type, kernel_of(gpu, p.kernel), data); return;
-    case node_type::copy: add(gpu, out, in, before, count, p.type, copy_of(gpu, p.copy.copy), data); return;
-    case node_type::fill: add(gpu, out, in, before, count, p.type, fill_of(gpu, p.fill), data); return;
-    case node_type::host: add(gpu, out, in, before, count, p.type, host_of(p.host), data); return;
+    case node_type::kernel: add(gpu, out, in, before, count, p.type, kernel_work_of(gpu, p.kernel), data); return;
+    case node_type::copy: add(gpu, out, in, before, count, p.type, copy_work_of(gpu, p.copy.copy), data); return;
+    case node_type::fill: add(gpu, out, in, before, count, p.type, fill_work_of(gpu, p.fill), data); return;
+    case node_type::host: add(gpu, out, in, before, count, p.type, host_work_of(p.host), data); return;
     case node_type::graph: add_child(gpu, out, in, before, count, p.graph, data); return;
     case node_type::empty: add(gpu, out, in, before, count, p.type, empty_work{}, data); return;
     case node_type::event_wait:
     case node_type::event_record:
-        add(gpu, out, in, before, count, p.type, event_of(gpu, p.event.event), data);
+        add(gpu, out, in, before, count, p.type, event_work_of(gpu, p.event.event), data);
         return;
     case node_type::allocate: add_allocation(gpu, out, in, before, count, p.allocate, data); return;
     case node_type::free: add_free(gpu, out, in, before, count, p.free.pointer, data); return;
@@ -146,26 +135,10 @@ void set_attribute(graph_kernel& kernel, launch_attribute_id id, const launch_at
 
 } // namespace
 
-graph_node parameters_for(context& gpu, const node_parameters& p) {
-    graph_node n;
-    n.type = p.type;
-    switch (p.type) {
-    case node_type::kernel: n.work = kernel_of(gpu, p.kernel); return n;
-    case node_type::copy: n.work = copy_of(gpu, p.copy.copy); return n;
-    case node_type::fill: n.work = fill_of(gpu, p.fill); return n;
-    case node_type::host: n.work = host_of(p.host); return n;
-    case node_type::event_wait:
-    case node_type::event_record: n.work = event_of(gpu, p.event.event); return n;
-    default: fail(error::invalid_value);
-    }
-}
-
-void add_graph_node(graph_node** out, graph* in, dependencies before, const edge_data* data, std::size_t count,
-                    node_parameters* p) {
-    context& gpu = context::current();
-    const locked lock(gpu.mutex());
+void add_graph_node(context& gpu, graph_node** out, graph* in, dependencies before, const edge_data* data,
+                    std::size_t count, node_parameters* p) {
     require(out != nullptr && p != nullptr);
-    gpu.must_be_alive();
+    gpu.require_usable();
     add_any(gpu, out, in, before, data, count, *p);
 }
 
@@ -176,8 +149,8 @@ error cudaGraphAddKernelNode(graph_node** out, graph* in, dependencies before, s
                              const kernel_parameters* p) {
     return call([&](context& gpu, locked&) {
         require(p != nullptr);
-        gpu.must_be_alive();
-        add(gpu, out, in, before, count, node_type::kernel, kernel_of(gpu, *p));
+        gpu.require_usable();
+        add(gpu, out, in, before, count, node_type::kernel, kernel_work_of(gpu, *p));
     });
 }
 
@@ -193,23 +166,23 @@ error cudaGraphKernelNodeSetParams(graph_node* n, const kernel_parameters* p) {
         require(p != nullptr);
         graph_node& node = checked(gpu, n, node_type::kernel);
         graph_node next;
-        next.work = kernel_of(gpu, *p);
-        become(node, next);
+        next.work = kernel_work_of(gpu, *p);
+        set_work(node, next);
     });
 }
 
 error cudaGraphAddMemcpyNode(graph_node** out, graph* in, dependencies before, std::size_t count, const copy_3d* p) {
     return call([&](context& gpu, locked&) {
         require(p != nullptr);
-        gpu.must_be_alive();
-        add(gpu, out, in, before, count, node_type::copy, copy_of(gpu, *p));
+        gpu.require_usable();
+        add(gpu, out, in, before, count, node_type::copy, copy_work_of(gpu, *p));
     });
 }
 
 error cudaGraphAddMemcpyNode1D(graph_node** out, graph* in, dependencies before, std::size_t count, void* destination,
                                const void* source, std::size_t bytes, copy_kind kind) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         add(gpu, out, in, before, count, node_type::copy, linear(gpu, destination, source, bytes, kind));
     });
 }
@@ -218,7 +191,7 @@ error cudaGraphAddMemcpyNodeToSymbol(graph_node** out, graph* in, dependencies b
                                      const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                                      copy_kind kind) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         add(gpu, out, in, before, count, node_type::copy, to_symbol(gpu, symbol, source, bytes, offset, kind));
     });
 }
@@ -227,7 +200,7 @@ error cudaGraphAddMemcpyNodeFromSymbol(graph_node** out, graph* in, dependencies
                                        void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                                        copy_kind kind) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         add(gpu, out, in, before, count, node_type::copy, from_symbol(gpu, destination, symbol, bytes, offset, kind));
     });
 }
@@ -242,7 +215,7 @@ error cudaGraphMemcpyNodeGetParams(graph_node* n, copy_3d* p) {
 error cudaGraphMemcpyNodeSetParams(graph_node* n, const copy_3d* p) {
     return call([&](context& gpu, locked&) {
         require(p != nullptr);
-        checked(gpu, n, node_type::copy).work = copy_of(gpu, *p);
+        checked(gpu, n, node_type::copy).work = copy_work_of(gpu, *p);
     });
 }
 
@@ -271,8 +244,8 @@ error cudaGraphAddMemsetNode(graph_node** out, graph* in, dependencies before, s
                              const fill_parameters* p) {
     return call([&](context& gpu, locked&) {
         require(p != nullptr);
-        gpu.must_be_alive();
-        add(gpu, out, in, before, count, node_type::fill, fill_of(gpu, *p));
+        gpu.require_usable();
+        add(gpu, out, in, before, count, node_type::fill, fill_work_of(gpu, *p));
     });
 }
 
@@ -286,7 +259,7 @@ error cudaGraphMemsetNodeGetParams(graph_node* n, fill_parameters* p) {
 error cudaGraphMemsetNodeSetParams(graph_node* n, const fill_parameters* p) {
     return call([&](context& gpu, locked&) {
         require(p != nullptr);
-        checked(gpu, n, node_type::fill).work = fill_of(gpu, *p);
+        checked(gpu, n, node_type::fill).work = fill_work_of(gpu, *p);
     });
 }
 
@@ -294,8 +267,8 @@ error cudaGraphAddHostNode(graph_node** out, graph* in, dependencies before, std
                            const host_parameters* p) {
     return call([&](context& gpu, locked&) {
         require(p != nullptr);
-        gpu.must_be_alive();
-        add(gpu, out, in, before, count, node_type::host, host_of(*p));
+        gpu.require_usable();
+        add(gpu, out, in, before, count, node_type::host, host_work_of(*p));
     });
 }
 
@@ -310,13 +283,13 @@ error cudaGraphHostNodeGetParams(graph_node* n, host_parameters* p) {
 error cudaGraphHostNodeSetParams(graph_node* n, const host_parameters* p) {
     return call([&](context& gpu, locked&) {
         require(p != nullptr);
-        checked(gpu, n, node_type::host).work = host_of(*p);
+        checked(gpu, n, node_type::host).work = host_work_of(*p);
     });
 }
 
 error cudaGraphAddChildGraphNode(graph_node** out, graph* in, dependencies before, std::size_t count, graph* child) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         add_child(gpu, out, in, before, count, {.graph = child, .ownership = 0});
     });
 }
@@ -330,22 +303,22 @@ error cudaGraphChildGraphNodeGetGraph(graph_node* n, graph** child) {
 
 error cudaGraphAddEmptyNode(graph_node** out, graph* in, dependencies before, std::size_t count) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         add(gpu, out, in, before, count, node_type::empty, empty_work{});
     });
 }
 
 error cudaGraphAddEventRecordNode(graph_node** out, graph* in, dependencies before, std::size_t count, event* e) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
-        add(gpu, out, in, before, count, node_type::event_record, event_of(gpu, e));
+        gpu.require_usable();
+        add(gpu, out, in, before, count, node_type::event_record, event_work_of(gpu, e));
     });
 }
 
 error cudaGraphAddEventWaitNode(graph_node** out, graph* in, dependencies before, std::size_t count, event* e) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
-        add(gpu, out, in, before, count, node_type::event_wait, event_of(gpu, e));
+        gpu.require_usable();
+        add(gpu, out, in, before, count, node_type::event_wait, event_work_of(gpu, e));
     });
 }
 
@@ -364,20 +337,18 @@ error cudaGraphEventWaitNodeGetEvent(graph_node* n, event** e) {
 }
 
 error cudaGraphEventRecordNodeSetEvent(graph_node* n, event* e) {
-    return call([&](context& gpu, locked&) {
-        checked(gpu, n, node_type::event_record).work = event_of(gpu, e);
-    });
+    return call([&](context& gpu, locked&) { checked(gpu, n, node_type::event_record).work = event_work_of(gpu, e); });
 }
 
 error cudaGraphEventWaitNodeSetEvent(graph_node* n, event* e) {
-    return call([&](context& gpu, locked&) { checked(gpu, n, node_type::event_wait).work = event_of(gpu, e); });
+    return call([&](context& gpu, locked&) { checked(gpu, n, node_type::event_wait).work = event_work_of(gpu, e); });
 }
 
 error cudaGraphAddMemAllocNode(graph_node** out, graph* in, dependencies before, std::size_t count,
                                allocate_parameters* p) {
     return call([&](context& gpu, locked&) {
         require(p != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         add_allocation(gpu, out, in, before, count, *p);
     });
 }
@@ -396,7 +367,7 @@ error cudaGraphMemAllocNodeGetParams(graph_node* n, allocate_parameters* p) {
 
 error cudaGraphAddMemFreeNode(graph_node** out, graph* in, dependencies before, std::size_t count, void* pointer) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         add_free(gpu, out, in, before, count, pointer);
     });
 }
@@ -415,8 +386,8 @@ error cudaGraphNodeSetParams(graph_node* n, node_parameters* p) {
         require(p != nullptr);
         graph_node& node = runtime::checked(gpu, n);
         require(node.type == p->type);
-        const graph_node next = parameters_for(gpu, *p);
-        become(node, next);
+        const graph_node next = node_with(gpu, *p);
+        set_work(node, next);
     });
 }
 

@@ -32,15 +32,18 @@ const char* name_of(node_type type) {
 void print(std::ostream& out, const graph_node& n) {
     if (const auto* const kernel = std::get_if<graph_kernel>(&n.work)) {
         const kernel_work& w = *kernel->work;
-        out << "\\n" << w.what->demangled << "\\n<<<" << w.grid.x << 'x' << w.grid.y << 'x' << w.grid.z << ", "
-            << w.block.x << 'x' << w.block.y << 'x' << w.block.z << ", " << w.dynamic_shared_bytes << ">>>";
+        out << "\\n"
+            << w.what->demangled << "\\n<<<" << w.grid.x << 'x' << w.grid.y << 'x' << w.grid.z << ", " << w.block.x
+            << 'x' << w.block.y << 'x' << w.block.z << ", " << w.dynamic_shared_bytes << ">>>";
     } else if (const auto* const copy = std::get_if<copy_work>(&n.work)) {
         const extent& e = copy->rows.extent;
-        out << "\\n" << e.width << " x " << e.height << " x " << e.depth << " bytes\\nfrom "
-            << copy->rows.source.pointer << "\\nto " << copy->rows.destination.pointer;
+        out << "\\n"
+            << e.width << " x " << e.height << " x " << e.depth << " bytes\\nfrom " << copy->rows.source.pointer
+            << "\\nto " << copy->rows.destination.pointer;
     } else if (const auto* const fill = std::get_if<fill_work>(&n.work)) {
-        out << "\\n" << fill->width << " x " << fill->height << " of " << fill->element_bytes << " bytes\\nat "
-            << fill->base << "\\nvalue " << fill->value;
+        out << "\\n"
+            << fill->width << " x " << fill->height << " of " << fill->element_bytes << " bytes\\nat " << fill->base
+            << "\\nvalue " << fill->value;
     } else if (const auto* const memory = std::get_if<memory_work>(&n.work)) {
         out << "\\n" << memory->what->bytes << " bytes\\nat " << reinterpret_cast<void*>(memory->what->base);
     }

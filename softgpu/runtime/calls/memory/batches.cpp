@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Batches: several copies of boxes, and hints for several pieces of managed memory, in one call.
+// Batches: several copies, or hints for several ranges of managed memory, in one call.
 #include "softgpu/runtime/calls/memory/batches.hpp"
 
 #include <vector>
 
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/memory/managed.hpp"
+#include "softgpu/runtime/graph/enqueue.hpp"
 #include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/managed.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -36,10 +37,10 @@ copy_3d copy_of(const batch_operation& o) {
             .kind = copy_kind::automatic};
 }
 
-// Batches have to be on a stream, or on the thread's own default one.
+// Batches are not allowed on the legacy default stream.
 void require_no_legacy(const stream* on) { require(!is_legacy(on), error::invalid_resource_handle); }
 
-// visit(the pointer's number, its location's number): what applies from indices[k] on, up to indices[k + 1].
+// Calls visit(n, k) for every range n and its location k, which is the one of ranges indices[k] to indices[k + 1].
 template <class Visit>
 void each_located(std::size_t count, const std::size_t* indices, std::size_t locations, Visit&& visit) {
     require(indices != nullptr && locations != 0 && locations <= count && indices[0] == 0);
@@ -60,11 +61,26 @@ void require_pieces(void* const* pointers, const std::size_t* sizes, std::size_t
 
 } // namespace
 
-void copy_batch_of_boxes(const batch_operation* operations, std::size_t count, unsigned long long flags, stream* on) {
-    context& gpu = context::current();
-    locked lock(gpu.mutex());
+void copy_batch(context& gpu, locked& lock, void* const* destinations, const void* const* sources,
+                const std::size_t* sizes, std::size_t count, const std::size_t* attribute_indices,
+                std::size_t attribute_count, stream* on) {
+    require(count != 0 && destinations != nullptr && sources != nullptr && sizes != nullptr);
+    require(attribute_indices != nullptr && attribute_count != 0 && attribute_count <= count &&
+            attribute_indices[0] == 0);
+    gpu.require_usable();
+    require_no_legacy(on);
+    stream& in = gpu.checked(on);
+    for (std::size_t i = 0; i < count; ++i) {
+        require(sizes[i] != 0);
+        enqueue_copy(gpu, lock, destinations[i], sources[i], sizes[i], copy_kind::automatic, in,
+                     host_order::asynchronous);
+    }
+}
+
+void copy_batch_of_boxes(context& gpu, locked& lock, const batch_operation* operations, std::size_t count,
+                         unsigned long long flags, stream* on) {
     require(operations != nullptr && count != 0 && flags == 0);
-    gpu.must_be_alive();
+    gpu.require_usable();
     require_no_legacy(on);
     stream& order = gpu.checked(on);
     std::vector<copy_3d> copies;
@@ -72,7 +88,7 @@ void copy_batch_of_boxes(const batch_operation* operations, std::size_t count, u
         copies.push_back(copy_of(operations[n]));
     }
     for (const copy_3d& c : copies) {
-        copy_box(gpu, lock, c, order, host_order::asynchronous);
+        enqueue_copy(gpu, lock, c, order, host_order::asynchronous);
     }
 }
 
@@ -82,22 +98,21 @@ extern "C" {
 error cudaMemPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, memory_location* locations,
                                 std::size_t* location_indices, std::size_t location_count, unsigned long long flags,
                                 stream* on) {
-    return call([&] {
+    return call([&](context& gpu, locked&) {
         require_pieces(pointers, sizes, count, flags, on);
         require(locations != nullptr);
-        each_located(count, location_indices, location_count, [&](std::size_t n, std::size_t k) {
-            prefetch(pointers[n], sizes[n], locations[k], 0, on);
-        });
+        each_located(count, location_indices, location_count,
+                     [&](std::size_t n, std::size_t k) { prefetch(gpu, pointers[n], sizes[n], locations[k], 0, on); });
     });
 }
 
-// What a discarded piece holds is nothing to rely on: here it stays as it is.
+// The contents of a discarded range are undefined; here they stay as they are.
 error cudaMemDiscardBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, unsigned long long flags,
                                stream* on) {
-    return call([&] {
+    return call([&](context& gpu, locked&) {
         require_pieces(pointers, sizes, count, flags, on);
         for (std::size_t n = 0; n < count; ++n) {
-            discard(pointers[n], sizes[n], on);
+            discard(gpu, pointers[n], sizes[n], on);
         }
     });
 }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
-// cudaMemcpy and its kind.
-#include <cstdint>
-#include <limits>
-
+// cudaMemcpy and the calls like it.
+#include "softgpu/runtime/memory/copies.hpp"
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/graph/enqueue.hpp"
 
 namespace softgpu::runtime {
 namespace {
-
-constexpr std::size_t largest_pitch = std::numeric_limits<int>::max();
 
 copy_3d plane_copy(void* destination, std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                    std::size_t width, std::size_t height, copy_kind kind) {
@@ -41,7 +37,8 @@ void copy_plane(context& gpu, locked& lock, void* destination, std::size_t desti
     }
     require(destination_pitch >= width && source_pitch >= width, error::invalid_pitch_value);
     require(destination_pitch <= largest_pitch && source_pitch <= largest_pitch);
-    copy_box(gpu, lock, plane_copy(destination, destination_pitch, source, source_pitch, width, height, kind), on, order);
+    enqueue_copy(gpu, lock, plane_copy(destination, destination_pitch, source, source_pitch, width, height, kind), on,
+                 order);
 }
 
 void copy_3d_box(context& gpu, locked& lock, const copy_3d& p, stream& on, host_order order) {
@@ -50,7 +47,7 @@ void copy_3d_box(context& gpu, locked& lock, const copy_3d& p, stream& on, host_
         return;
     }
     require_box(p);
-    copy_box(gpu, lock, p, on, order);
+    enqueue_copy(gpu, lock, p, on, order);
 }
 
 void require_device(int device) { require(device == 0, error::invalid_device); }
@@ -68,39 +65,18 @@ copy_3d without_devices(const copy_3d_peer& p) {
             .kind = copy_kind::device_to_device};
 }
 
-} // namespace
-
-void copy_batch(void* const* destinations, const void* const* sources, const std::size_t* sizes, std::size_t count,
-                const std::size_t* attribute_indices, std::size_t attribute_count, stream* on) {
-    context& gpu = context::current();
-    locked lock(gpu.mutex());
-    require(count != 0 && destinations != nullptr && sources != nullptr && sizes != nullptr);
-    require(attribute_indices != nullptr && attribute_count != 0 && attribute_count <= count &&
-            attribute_indices[0] == 0);
-    gpu.must_be_alive();
-    require(on != nullptr && reinterpret_cast<std::uintptr_t>(on) != 1, error::invalid_resource_handle);
-    stream& order = gpu.checked(on);
-    for (std::size_t i = 0; i < count; ++i) {
-        require(sizes[i] != 0);
-        copy_bytes(gpu, lock, destinations[i], sources[i], sizes[i], copy_kind::automatic, order,
-                   host_order::asynchronous);
-    }
-}
-
-namespace {
-
-// The synchronous forms, on the default stream that the call's name stands for.
+// The synchronous forms. `on` is the default stream that the call uses.
 error copy_now(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        copy_bytes(gpu, lock, destination, source, bytes, kind, gpu.checked(on), host_order::synchronous);
+        gpu.require_usable();
+        enqueue_copy(gpu, lock, destination, source, bytes, kind, gpu.checked(on), host_order::synchronous);
     });
 }
 
 error copy_plane_now(void* destination, std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                      std::size_t width, std::size_t height, copy_kind kind, stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         copy_plane(gpu, lock, destination, destination_pitch, source, source_pitch, width, height, kind,
                    gpu.checked(on), host_order::synchronous);
     });
@@ -109,7 +85,7 @@ error copy_plane_now(void* destination, std::size_t destination_pitch, const voi
 error copy_box_now(const copy_3d* what, stream* on) {
     return call([&](context& gpu, locked& lock) {
         require(what != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         copy_3d_box(gpu, lock, *what, gpu.checked(on), host_order::synchronous);
     });
 }
@@ -117,7 +93,7 @@ error copy_box_now(const copy_3d* what, stream* on) {
 error copy_box_now(const copy_3d_peer* what, stream* on) {
     return call([&](context& gpu, locked& lock) {
         require(what != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         copy_3d_box(gpu, lock, without_devices(*what), gpu.checked(on), host_order::synchronous);
     });
 }
@@ -137,8 +113,8 @@ error cudaMemcpy_ptds(void* destination, const void* source, std::size_t bytes, 
 
 error cudaMemcpyAsync(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
-        copy_bytes(gpu, lock, destination, source, bytes, kind, gpu.checked(on), host_order::asynchronous);
+        gpu.require_usable();
+        enqueue_copy(gpu, lock, destination, source, bytes, kind, gpu.checked(on), host_order::asynchronous);
     });
 }
 
@@ -151,9 +127,9 @@ error cudaMemcpyPeer(void* destination, int destination_device, const void* sour
     return call([&](context& gpu, locked& lock) {
         require_device(destination_device);
         require_device(source_device);
-        gpu.must_be_alive();
-        copy_bytes(gpu, lock, destination, source, bytes, copy_kind::device_to_device, gpu.checked(nullptr),
-                   host_order::synchronous);
+        gpu.require_usable();
+        enqueue_copy(gpu, lock, destination, source, bytes, copy_kind::device_to_device, gpu.checked(nullptr),
+                     host_order::synchronous);
     });
 }
 
@@ -162,9 +138,9 @@ error cudaMemcpyPeerAsync(void* destination, int destination_device, const void*
     return call([&](context& gpu, locked& lock) {
         require_device(destination_device);
         require_device(source_device);
-        gpu.must_be_alive();
-        copy_bytes(gpu, lock, destination, source, bytes, copy_kind::device_to_device, gpu.checked(on),
-                   host_order::asynchronous);
+        gpu.require_usable();
+        enqueue_copy(gpu, lock, destination, source, bytes, copy_kind::device_to_device, gpu.checked(on),
+                     host_order::asynchronous);
     });
 }
 
@@ -182,7 +158,7 @@ error cudaMemcpy2D_ptds(void* destination, std::size_t destination_pitch, const 
 error cudaMemcpy2DAsync(void* destination, std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                         std::size_t width, std::size_t height, copy_kind kind, stream* on) {
     return call([&](context& gpu, locked& lock) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         copy_plane(gpu, lock, destination, destination_pitch, source, source_pitch, width, height, kind,
                    gpu.checked(on), host_order::asynchronous);
     });
@@ -202,7 +178,7 @@ error cudaMemcpy3D_ptds(const copy_3d* what) { return copy_box_now(what, of_this
 error cudaMemcpy3DAsync(const copy_3d* what, stream* on) {
     return call([&](context& gpu, locked& lock) {
         require(what != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         copy_3d_box(gpu, lock, *what, gpu.checked(on), host_order::asynchronous);
     });
 }
@@ -216,7 +192,7 @@ error cudaMemcpy3DPeer_ptds(const copy_3d_peer* what) { return copy_box_now(what
 error cudaMemcpy3DPeerAsync(const copy_3d_peer* what, stream* on) {
     return call([&](context& gpu, locked& lock) {
         require(what != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         copy_3d_box(gpu, lock, without_devices(*what), gpu.checked(on), host_order::asynchronous);
     });
 }

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a program asks about its kernels, and what it may set.
-#include "softgpu/runtime/program/functions.hpp"
-
+// Attributes of kernels.
 #include <algorithm>
 #include <cstdint>
 
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/cards/occupancy.hpp"
+#include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
-
-function& function_of(const void* kernel) {
-    require(kernel != nullptr, error::invalid_device_function);
-    function* found = registry::instance().find_function(kernel);
-    require(found != nullptr, error::invalid_resource_handle);
-    return *found;
-}
-
 namespace {
 
 constexpr int most_threads = 1024;
@@ -54,7 +45,7 @@ extern "C" {
 error cudaFuncGetAttributes(function_attributes* out, const void* kernel) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         function& f = function_of(kernel);
         const machine::kernel_facts& facts = *registry::instance().load(f, gpu).facts;
         *out = {};
@@ -66,14 +57,14 @@ error cudaFuncGetAttributes(function_attributes* out, const void* kernel) {
         out->registers = static_cast<int>(registers_of(gpu.device(), facts));
         out->ptx_version = static_cast<int>(facts.ptx_target);
         out->binary_version = static_cast<int>(gpu.device().compute_capability());
-        out->max_dynamic_shared_bytes = static_cast<int>(max_dynamic_shared(gpu.device(), facts, f));
+        out->max_dynamic_shared_bytes = static_cast<int>(max_dynamic_shared(gpu.device(), facts, f.max_dynamic_shared));
         out->preferred_shared_carveout = f.preferred_carveout;
     });
 }
 
 error cudaFuncSetAttribute(const void* kernel, function_attribute which, int value) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         set_attribute(gpu, function_of(kernel), which, value);
     });
 }
@@ -81,14 +72,14 @@ error cudaFuncSetAttribute(const void* kernel, function_attribute which, int val
 error cudaKernelSetAttributeForDevice(const void* kernel, function_attribute which, int value, int device) {
     return call([&](context& gpu, locked&) {
         require(device == 0, error::invalid_device);
-        gpu.must_be_alive();
+        gpu.require_usable();
         set_attribute(gpu, function_of(kernel), which, value);
     });
 }
 
 error cudaFuncSetCacheConfig(const void* kernel, cache_preference preference) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         function& f = function_of(kernel);
         require(preference >= cache_preference::none && preference <= cache_preference::equal);
         f.cache = preference;
@@ -97,7 +88,7 @@ error cudaFuncSetCacheConfig(const void* kernel, cache_preference preference) {
 
 error cudaFuncSetSharedMemConfig(const void* kernel, bank_width width) {
     return call([&](context& gpu, locked&) {
-        gpu.must_be_alive();
+        gpu.require_usable();
         function_of(kernel);
         require(width >= bank_width::automatic && width <= bank_width::eight_bytes);
     });
@@ -106,7 +97,7 @@ error cudaFuncSetSharedMemConfig(const void* kernel, bank_width width) {
 error cudaFuncGetName(const char** name, const void* kernel) {
     return call([&](context& gpu, locked&) {
         require(name != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         *name = function_of(kernel).name.c_str();
     });
 }
@@ -114,7 +105,7 @@ error cudaFuncGetName(const char** name, const void* kernel) {
 error cudaFuncGetParamInfo(const void* kernel, std::size_t index, std::size_t* offset, std::size_t* bytes) {
     return call([&](context& gpu, locked&) {
         require(offset != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         const machine::kernel_facts& facts = *registry::instance().load(function_of(kernel), gpu).facts;
         require(index < facts.parameter_offsets.size());
         *offset = facts.parameter_offsets[index];

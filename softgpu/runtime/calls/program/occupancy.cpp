@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What programs ask about the occupancy of their kernels.
+// Occupancy.
 #include <algorithm>
 #include <cstdint>
 #include <span>
 
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/program/functions.hpp"
 #include "softgpu/runtime/cards/occupancy.hpp"
+#include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 std::uint32_t occupancy(context& gpu, const void* kernel, int threads, std::size_t dynamic_shared) {
     function& f = function_of(kernel);
     const kernel_image& image = registry::instance().load(f, gpu);
-    if (dynamic_shared > max_dynamic_shared(gpu.device(), *image.facts, f)) {
+    if (dynamic_shared > max_dynamic_shared(gpu.device(), *image.facts, f.max_dynamic_shared)) {
         return 0;
     }
     return blocks_per_multiprocessor(gpu.device(), *image.facts, static_cast<std::uint64_t>(threads), dynamic_shared);
@@ -29,7 +29,7 @@ error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const 
                                                              std::size_t dynamic_shared, unsigned flags) {
     return call([&](context& gpu, locked&) {
         require(blocks != nullptr && flags <= 1);
-        gpu.must_be_alive();
+        gpu.require_usable();
         function_of(kernel);
         *blocks = 0;
         require(threads > 0);
@@ -39,22 +39,15 @@ error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const 
 
 error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
                                                     std::size_t dynamic_shared) {
-    return call([&](context& gpu, locked&) {
-        require(blocks != nullptr);
-        gpu.must_be_alive();
-        function_of(kernel);
-        *blocks = 0;
-        require(threads > 0);
-        *blocks = static_cast<int>(occupancy(gpu, kernel, threads, dynamic_shared));
-    });
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, dynamic_shared, 0);
 }
 
-// What is left of a multiprocessor's shared memory for each of so many blocks. As on an H100, what the system reserves
-// in each block is not taken off.
+// The dynamic shared memory of a block if `blocks` blocks share a multiprocessor. As on an H100, the shared memory that the
+// system reserves in each block is not subtracted.
 error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* kernel, int blocks, int threads) {
     return call([&](context& gpu, locked&) {
         require(bytes != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         function& f = function_of(kernel);
         require(blocks > 0 && threads > 0);
         const kernel_image& image = registry::instance().load(f, gpu);
@@ -64,15 +57,15 @@ error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* 
         const std::size_t each =
             static_cast<std::size_t>(gpu.device().shared_per_multiprocessor / blocks) / granularity * granularity;
         const std::size_t left = each - std::min<std::size_t>(each, image.facts->static_shared_bytes);
-        *bytes = std::min<std::size_t>(left, max_dynamic_shared(gpu.device(), *image.facts, f));
+        *bytes = std::min<std::size_t>(left, max_dynamic_shared(gpu.device(), *image.facts, f.max_dynamic_shared));
     });
 }
 
-// Clusters have one block each here, which every launch has.
+// Clusters of several blocks are not supported, so the largest cluster has one block.
 error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* kernel, const launch_configuration* configuration) {
     return call([&](context& gpu, locked&) {
         require(blocks != nullptr && configuration != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         function_of(kernel);
         *blocks = 1;
     });
@@ -81,7 +74,7 @@ error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* kernel, cons
 error cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel, const launch_configuration* configuration) {
     return call([&](context& gpu, locked&) {
         require(clusters != nullptr && configuration != nullptr);
-        gpu.must_be_alive();
+        gpu.require_usable();
         function_of(kernel);
         for (const launch_attribute& a : std::span(configuration->attributes, configuration->attribute_count)) {
             const dimensions& c = a.value.cluster;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The calls that nvcc writes into a program: what it registers before main, and the launch syntax's stack.
+// The calls that nvcc adds to a program: registration before main, and the configurations of kernel<<<...>>>().
 #include <cstddef>
 #include <vector>
 
 #include "softgpu/runtime/abi/launch.hpp"
-#include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/accounts/refused_launches.hpp"
+#include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
@@ -53,7 +53,7 @@ void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* nam
     registry::instance().add_managed(binary_of(handle), host, name, bytes);
 }
 
-// Called before the host first touches a managed variable; not 0 once the variable is there.
+// Called before the host first touches a managed variable. Returns nonzero if the variable exists.
 char __cudaInitModule(void** handle) {
     const error e = call([&](context& gpu, locked&) { registry::instance().load(binary_of(handle), gpu); });
     return e == error::success ? 1 : 0;
@@ -73,7 +73,7 @@ error __cudaPopCallConfiguration(dimensions* grid, dimensions* block, std::size_
         *block = top.block;
         *dynamic_shared_bytes = top.dynamic_shared_bytes;
         *static_cast<stream**>(on) = top.on;
-        refused::begin_launch_syntax();
+        refused_launches::begin_launch_syntax();
     });
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The calls that CUDA 12 has in a form of its own: older layouts, devices by number, and names that CUDA 13 dropped.
+// The calls that only CUDA 12 has in this form: older layouts, devices by number, and names that CUDA 13 dropped.
 #include <algorithm>
 
 #include "softgpu/runtime/abi/device_properties_12.hpp"
-#include "softgpu/runtime/calls/memory/batches.hpp"
 #include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/calls/memory/batches.hpp"
 #include "softgpu/runtime/cards/properties.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/managed.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -153,39 +153,39 @@ error cudaGetDeviceProperties_v2(device_properties_12* out, int device) {
 }
 
 error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device, stream* on) {
-    return call([&] { prefetch(pointer, bytes, location_of(device), 0, on); });
+    return call([&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, location_of(device), 0, on); });
 }
 
 error cudaMemPrefetchAsync_v2(const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on) {
-    return call([&] { prefetch(pointer, bytes, to, flags, on); });
+    return call([&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, to, flags, on); });
 }
 
 error cudaMemAdvise(const void* pointer, std::size_t bytes, memory_advice what, int device) {
-    return call([&] { advise(pointer, bytes, what, location_of(device)); });
+    return call([&](context& gpu, locked&) { advise(gpu, pointer, bytes, what, location_of(device)); });
 }
 
 error cudaMemAdvise_v2(const void* pointer, std::size_t bytes, memory_advice what, memory_location at) {
-    return call([&] { advise(pointer, bytes, what, at); });
+    return call([&](context& gpu, locked&) { advise(gpu, pointer, bytes, what, at); });
 }
 
 error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources, const std::size_t* sizes,
                            std::size_t count, void*, std::size_t* attribute_indices, std::size_t attribute_count,
                            std::size_t* failed, stream* on) {
-    return call([&] {
+    return call([&](context& gpu, locked& lock) {
         if (failed != nullptr) {
-            *failed = static_cast<std::size_t>(-1); // none in particular
+            *failed = static_cast<std::size_t>(-1); // no particular one
         }
-        copy_batch(destinations, sources, sizes, count, attribute_indices, attribute_count, on);
+        copy_batch(gpu, lock, destinations, sources, sizes, count, attribute_indices, attribute_count, on);
     });
 }
 
 error cudaMemcpy3DBatchAsync(std::size_t count, batch_operation* operations, std::size_t* failed,
                              unsigned long long flags, stream* on) {
-    return call([&] {
+    return call([&](context& gpu, locked& lock) {
         if (failed != nullptr) {
-            *failed = static_cast<std::size_t>(-1); // none in particular
+            *failed = static_cast<std::size_t>(-1); // no particular one
         }
-        copy_batch_of_boxes(operations, count, flags, on);
+        copy_batch_of_boxes(gpu, lock, operations, count, flags, on);
     });
 }
 
@@ -222,7 +222,7 @@ error cudaThreadGetCacheConfig(cache_preference* preference) { return cudaDevice
 
 error cudaThreadSetCacheConfig(cache_preference preference) { return cudaDeviceSetCacheConfig(preference); }
 
-// For devices without doubles, of which CUDA 12 knows none.
+// For devices without doubles, which CUDA 12 does not support.
 error cudaSetDoubleForDevice(double* value) {
     return call([&] { require(value != nullptr); });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The calls that CUDA 13 has in a form of its own.
-#include "softgpu/runtime/calls/memory/batches.hpp"
+// The calls that only CUDA 13 has in this form.
 #include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/calls/memory/batches.hpp"
 #include "softgpu/runtime/cards/properties.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/managed.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -35,21 +35,23 @@ error cudaGetDeviceProperties(device_properties* out, int device) {
 }
 
 error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on) {
-    return call([&] { prefetch(pointer, bytes, to, flags, on); });
+    return call([&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, to, flags, on); });
 }
 
 error cudaMemAdvise(const void* pointer, std::size_t bytes, memory_advice what, memory_location at) {
-    return call([&] { advise(pointer, bytes, what, at); });
+    return call([&](context& gpu, locked&) { advise(gpu, pointer, bytes, what, at); });
 }
 
 error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources, const std::size_t* sizes,
                            std::size_t count, void*, std::size_t* attribute_indices, std::size_t attribute_count,
                            stream* on) {
-    return call([&] { copy_batch(destinations, sources, sizes, count, attribute_indices, attribute_count, on); });
+    return call([&](context& gpu, locked& lock) {
+        copy_batch(gpu, lock, destinations, sources, sizes, count, attribute_indices, attribute_count, on);
+    });
 }
 
 error cudaMemcpy3DBatchAsync(std::size_t count, batch_operation* operations, unsigned long long flags, stream* on) {
-    return call([&] { copy_batch_of_boxes(operations, count, flags, on); });
+    return call([&](context& gpu, locked& lock) { copy_batch_of_boxes(gpu, lock, operations, count, flags, on); });
 }
 
 error cudaMemcpy3DBatchAsync_ptsz(std::size_t count, batch_operation* operations, unsigned long long flags,

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-// What the checks learn of the order of operations, and of what copies, fills, allocations and frees touch.
-#include "softgpu/runtime/accounts/order_checking.hpp"
+#include "softgpu/runtime/accounts/operation_order.hpp"
 
 #include <atomic>
-#include <exception>
 #include <utility>
 
-#include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/accounts/checking.hpp"
+#include "softgpu/runtime/accounts/current_checks.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/stream.hpp"
 
 namespace softgpu::runtime::checking {
 namespace {
 
 using sort = check::operation_record::sort;
 
-std::atomic<std::uint64_t> keepers{0};
+std::atomic<std::uint64_t> observers{0};
 
-constexpr std::size_t most_rows = 1u << 20; // of a copy; beyond them it is not looked at
+constexpr std::size_t most_rows = 1u << 20; // of a copy with gaps; longer ones are not checked
 
 std::string name_of_stream(std::uint64_t id) {
     return id == legacy_stream_id       ? "default stream"
@@ -24,7 +23,7 @@ std::string name_of_stream(std::uint64_t id) {
                                         : "stream " + std::to_string(id);
 }
 
-check::order* order_of_now() {
+check::order* current_order() {
     check::session* const s = current();
     return s == nullptr ? nullptr : s->operations();
 }
@@ -39,19 +38,17 @@ std::uint64_t allocation_of(const memory::device_memory& memory, const void* at)
 }
 
 void carry_out(sort what, std::string name, std::vector<check::touched_range> ranges) noexcept {
-    try {
-        check::order* const order = order_of_now();
+    report_exceptions("the checks", [&] {
+        check::order* const order = current_order();
         check::operation_note note = current_note();
         if (order != nullptr && note.when != nullptr && !ranges.empty()) {
             order->carry_out(what, std::move(note), std::move(name), std::move(ranges));
         }
-    } catch (const std::exception& e) {
-        report(std::string("the checks: ") + e.what());
-    }
+    });
 }
 
 void in_order(sort what, memory::device_memory& memory, memory::address base, const char* call) noexcept {
-    if (order_of_now() == nullptr) {
+    if (current_order() == nullptr) {
         return;
     }
     if (const auto found = memory.find(base)) {
@@ -62,41 +59,43 @@ void in_order(sort what, memory::device_memory& memory, memory::address base, co
 
 } // namespace
 
-order_keeper::order_keeper(check::order& order) : order_(order), number_(++keepers) { executor::instance().add_watcher(*this); }
+order_observer::order_observer(check::order& order) : order_(order), number_(++observers) {
+    executor::instance().add_observer(*this);
+}
 
-order_keeper::~order_keeper() { executor::instance().remove_watcher(*this); }
+order_observer::~order_observer() { executor::instance().remove_observer(*this); }
 
-void order_keeper::issued(operation& what, std::span<const operation_pointer> after) {
+void order_observer::issued(operation& what, std::span<const operation_pointer> after) {
     std::vector<const check::moment*> moments;
     for (const operation_pointer& o : after) {
-        if (o != nullptr && knows(*o)) {
-            moments.push_back(o->when.get());
+        if (o != nullptr && has_seen(*o)) {
+            moments.push_back(o->moment.get());
         }
     }
-    what.when = order_.issue(moments);
-    what.watched_by = number_;
+    what.moment = order_.issue(moments);
+    what.observed_by = number_;
 }
 
-void order_keeper::finished(const operation& what) {
-    if (knows(what)) {
-        order_.finished(*what.when);
+void order_observer::finished(const operation& what) {
+    if (has_seen(what)) {
+        order_.finished(*what.moment);
     }
 }
 
-void order_keeper::host_waited(const operation& what) {
-    if (knows(what)) {
-        order_.host_waited(*what.when);
+void order_observer::host_waited(const operation& what) {
+    if (has_seen(what)) {
+        order_.host_waited(*what.moment);
     }
 }
 
-void order_keeper::host_waited_for_all() { order_.host_waited_for_all(); }
+void order_observer::host_waited_for_all() { order_.host_waited_for_all(); }
 
-bool watches_order() noexcept { return order_of_now() != nullptr; }
+bool checks_order() noexcept { return current_order() != nullptr; }
 
 check::operation_note current_note() {
     const operation* const now = current_operation();
     return now == nullptr ? check::operation_note{}
-                          : check::operation_note{now->when, now->id, name_of_stream(now->stream)};
+                          : check::operation_note{now->moment, now->id, name_of_stream(now->stream)};
 }
 
 void transferred(std::string name, std::vector<check::touched_range> ranges) noexcept {
@@ -111,8 +110,9 @@ void freed_in_order(memory::device_memory& memory, memory::address base, const c
     in_order(sort::release, memory, base, call);
 }
 
-void add_rows(std::vector<check::touched_range>& ranges, const memory::device_memory& memory, const void* base, std::size_t pitch,
-              std::size_t slice_rows, std::size_t width, std::size_t height, std::size_t depth, bool writes) {
+void add_rows(std::vector<check::touched_range>& ranges, const memory::device_memory& memory, const void* base,
+              std::size_t pitch, std::size_t slice_rows, std::size_t width, std::size_t height, std::size_t depth,
+              bool writes) {
     const auto at = reinterpret_cast<std::uint64_t>(base);
     const std::uint64_t allocation = allocation_of(memory, base);
     const bool gapless = (pitch == width || height == 1) && (depth == 1 || slice_rows == height);
@@ -131,8 +131,8 @@ void add_rows(std::vector<check::touched_range>& ranges, const memory::device_me
     }
 }
 
-void modules_go() noexcept {
-    if (check::order* const order = order_of_now()) {
+void discard_order() noexcept {
+    if (check::order* const order = current_order()) {
         order->forget_all();
     }
 }

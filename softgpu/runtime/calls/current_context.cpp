@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/calls/current_context.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <pthread.h>
+#include <string>
+
+#include "softgpu/runtime/accounts/check_report.hpp"
+#include "softgpu/runtime/accounts/checking.hpp"
+#include "softgpu/runtime/accounts/journal.hpp"
+#include "softgpu/runtime/accounts/operation_journal.hpp"
+#include "softgpu/runtime/accounts/printed.hpp"
+#include "softgpu/runtime/accounts/refused_launches.hpp"
+#include "softgpu/runtime/core/executor.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/process.hpp"
+#include "softgpu/runtime/program/registry.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// At its end the process waits this long for unfinished work.
+constexpr std::chrono::milliseconds time_to_end{5000};
+
+std::atomic<context*> the_context{nullptr};
+std::atomic<bool> in_forked_child{false}; // of a process that has a context
+
+[[noreturn]] void fail_in_child() {
+    static std::atomic<bool> said{false};
+    fail(error::initialization_error,
+         said.exchange(true)
+             ? ""
+             : "this process was forked from one that had used CUDA already: it has no device; fork before "
+               "the first call");
+}
+
+// A later call does not repeat the message about a wrong environment.
+settings read_settings_once_said() {
+    static std::string& said = *new std::string;
+    try {
+        return read_settings();
+    } catch (failure& f) {
+        if (f.message == said) {
+            f.message.clear();
+        } else {
+            said = f.message;
+        }
+        throw;
+    }
+}
+
+context_hooks make_hooks() {
+    return {.begin_checks = checking::begin,
+            .deliver =
+                [](const settings& options) {
+                    journal::instance().deliver();
+                    journal::instance().write_now_and_then(options);
+                    show_printed();
+                },
+            .before_reset =
+                [](context& gpu) {
+                    registry::instance().unload();
+                    checking::find_leaks_at_end(gpu.has_failed(), gpu.state().parts.unused_memory());
+                },
+            .after_reset = [](context& gpu) { registry::instance().reload_managed(gpu); }};
+}
+
+void end_accounts(const settings& options, context* gpu) noexcept {
+    executor::instance().wait_for_all(time_to_end);
+    journal::instance().end(options);
+    refused_launches::report_unread_errors();
+    checking::find_leaks_at_end(gpu != nullptr && gpu->has_failed(),
+                                gpu != nullptr ? gpu->state().parts.unused_memory() : std::set<memory::address>{});
+    checking::report_all(options);
+}
+
+// Runs when the process ends by exit(), by the end of main or by quick_exit(); after the program's own destructors.
+[[gnu::destructor]] void end_process() {
+    if (!owner_process::is_this_one()) {
+        return;
+    }
+    if (context* const gpu = existing_context()) {
+        end_accounts(gpu->options(), gpu);
+    } else if (!registry::instance().empty()) {
+        try {
+            end_accounts(read_settings(), nullptr);
+        } catch (const failure&) {
+            // The environment is wrong, and the program has made no call that could have reported it.
+        }
+    }
+    show_printed();
+    std::fflush(stdout);
+}
+
+} // namespace
+
+context& current_context() {
+    if (context* const made = existing_context()) {
+        if (in_forked_child.load(std::memory_order_relaxed)) {
+            fail_in_child();
+        }
+        return *made;
+    }
+    static std::mutex& making = *new std::mutex;
+    const std::lock_guard lock(making);
+    if (existing_context() == nullptr) {
+        auto* const made = new context(read_settings_once_said(), make_hooks());
+        timeline_file::begin(made->options());
+        the_context.store(made, std::memory_order_release);
+        owner_process::set_by_first_call();
+        journal::instance().begin(made->options());
+        checking::begin_report(made->options());
+        std::at_quick_exit(end_process);
+        pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
+    }
+    return *existing_context();
+}
+
+context* existing_context() noexcept { return the_context.load(std::memory_order_acquire); }
+
+} // namespace softgpu::runtime

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Stream capture.
+#include "softgpu/runtime/calls/graph/captures.hpp"
+#include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/core/capture_rules.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+error end_call(stream* handle, graph** out) {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr);
+        *out = nullptr;
+        gpu.require_usable();
+        *out = end_capture(gpu, gpu.checked(handle));
+    });
+}
+
+} // namespace
+
+void give_capture_information(context& gpu, stream* s, capture_status* status, unsigned long long* id, graph** into,
+                              graph_node* const** dependencies, const edge_data** data, std::size_t* count) {
+    require(status != nullptr);
+    const capture_information known = capture_information_of(gpu, s);
+    *status = known.status;
+    if (known.status != capture_status::active) {
+        return;
+    }
+    if (id != nullptr) {
+        *id = known.id;
+    }
+    if (into != nullptr) {
+        *into = known.graph;
+    }
+    if (dependencies != nullptr) {
+        *dependencies = known.dependencies;
+    }
+    if (data != nullptr) {
+        *data = known.data;
+    }
+    if (count != nullptr) {
+        *count = known.count;
+    }
+}
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+error cudaStreamBeginCapture(stream* s, capture_mode mode) {
+    return call([&](context& gpu, locked&) { begin_capture(gpu, s, nullptr, nullptr, 0, mode); });
+}
+
+error cudaStreamBeginCapture_ptsz(stream* s, capture_mode mode) {
+    return cudaStreamBeginCapture(of_this_thread(s), mode);
+}
+
+error cudaStreamBeginCaptureToGraph(stream* s, graph* into, graph_node* const* before, const edge_data*,
+                                    std::size_t count, capture_mode mode) {
+    return call([&](context& gpu, locked&) {
+        require(into != nullptr);
+        begin_capture(gpu, s, into, before, count, mode);
+    });
+}
+
+error cudaStreamBeginCaptureToGraph_ptsz(stream* s, graph* into, graph_node* const* before, const edge_data* data,
+                                         std::size_t count, capture_mode mode) {
+    return cudaStreamBeginCaptureToGraph(of_this_thread(s), into, before, data, count, mode);
+}
+
+error cudaStreamEndCapture(stream* s, graph** out) { return end_call(s, out); }
+
+error cudaStreamEndCapture_ptsz(stream* s, graph** out) { return end_call(of_this_thread(s), out); }
+
+error cudaStreamIsCapturing(stream* s, capture_status* status) {
+    return call([&](context& gpu, locked&) {
+        require(status != nullptr);
+        *status = capture_information_of(gpu, s).status;
+    });
+}
+
+error cudaStreamIsCapturing_ptsz(stream* s, capture_status* status) {
+    return cudaStreamIsCapturing(of_this_thread(s), status);
+}
+
+error cudaThreadExchangeStreamCaptureMode(capture_mode* mode) {
+    return call([&] {
+        require(mode != nullptr && *mode >= capture_mode::global && *mode <= capture_mode::relaxed);
+        *mode = exchange_capture_mode(*mode);
+    });
+}
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

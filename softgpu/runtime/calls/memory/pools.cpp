@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The stream-ordered allocator and its pools.
+#include <cstdint>
+
+#include "softgpu/runtime/abi/memory.hpp"
+#include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/graph/enqueue.hpp"
+#include "softgpu/runtime/memory/pools.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+void require_device(int device) { require(device == 0, error::invalid_device); }
+
+memory_pool& checked(context& gpu, memory_pool* pool) {
+    require(gpu.part<memory_pools>().contains(pool));
+    return *pool;
+}
+
+void require_place(const memory_location* at) {
+    require(at != nullptr && at->type == location_type::device);
+    require_device(at->id);
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+error cudaMallocAsync(void** pointer, std::size_t bytes, stream* on) {
+    return call([&](context& gpu, locked& lock) {
+        require(pointer != nullptr);
+        enqueue_allocation(gpu, lock, pointer, bytes, gpu.part<memory_pools>().current(), on);
+    });
+}
+
+error cudaMallocAsync_ptsz(void** pointer, std::size_t bytes, stream* on) {
+    return cudaMallocAsync(pointer, bytes, of_this_thread(on));
+}
+
+error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, memory_pool* pool, stream* on) {
+    return call([&](context& gpu, locked& lock) {
+        require(pointer != nullptr);
+        enqueue_allocation(gpu, lock, pointer, bytes, checked(gpu, pool), on);
+    });
+}
+
+error cudaMallocFromPoolAsync_ptsz(void** pointer, std::size_t bytes, memory_pool* pool, stream* on) {
+    return cudaMallocFromPoolAsync(pointer, bytes, pool, of_this_thread(on));
+}
+
+error cudaFreeAsync(void* pointer, stream* on) {
+    return call([&](context& gpu, locked&) {
+        gpu.require_usable();
+        stream& in = gpu.checked(on);
+        if (pointer != nullptr) {
+            enqueue_free(gpu, pointer, in);
+        }
+    });
+}
+
+error cudaFreeAsync_ptsz(void* pointer, stream* on) { return cudaFreeAsync(pointer, of_this_thread(on)); }
+
+error cudaDeviceGetDefaultMemPool(memory_pool** pool, int device) {
+    return call([&](context& gpu, locked&) {
+        require(pool != nullptr);
+        require_device(device);
+        *pool = &gpu.part<memory_pools>().standard();
+    });
+}
+
+error cudaDeviceGetMemPool(memory_pool** pool, int device) {
+    return call([&](context& gpu, locked&) {
+        require(pool != nullptr);
+        require_device(device);
+        *pool = &gpu.part<memory_pools>().current();
+    });
+}
+
+error cudaDeviceSetMemPool(int device, memory_pool* pool) {
+    return call([&](context& gpu, locked&) {
+        require_device(device);
+        gpu.part<memory_pools>().choose(checked(gpu, pool));
+    });
+}
+
+error cudaMemGetDefaultMemPool(memory_pool** pool, memory_location* at, pool_allocation kind) {
+    return call([&](context& gpu, locked&) {
+        require(pool != nullptr && kind == pool_allocation::pinned);
+        require_place(at);
+        *pool = &gpu.part<memory_pools>().standard();
+    });
+}
+
+error cudaMemGetMemPool(memory_pool** pool, memory_location* at, pool_allocation kind) {
+    return call([&](context& gpu, locked&) {
+        require(pool != nullptr && kind == pool_allocation::pinned);
+        require_place(at);
+        *pool = &gpu.part<memory_pools>().current();
+    });
+}
+
+error cudaMemSetMemPool(memory_location* at, pool_allocation kind, memory_pool* pool) {
+    return call([&](context& gpu, locked&) {
+        require(kind == pool_allocation::pinned);
+        require_place(at);
+        gpu.part<memory_pools>().choose(checked(gpu, pool));
+    });
+}
+
+error cudaMemPoolCreate(memory_pool** pool, const pool_properties* properties) {
+    return call([&](context& gpu, locked&) {
+        require(pool != nullptr && properties != nullptr);
+        gpu.require_usable();
+        require(properties->allocation == pool_allocation::pinned &&
+                properties->location.type == location_type::device && properties->location.id == 0);
+        if (properties->handles != pool_handles::none) {
+            fail(error::not_supported,
+                 "a memory pool whose allocations can be shared between processes is not supported");
+        }
+        *pool = &gpu.part<memory_pools>().create(properties->max_bytes);
+    });
+}
+
+error cudaMemPoolDestroy(memory_pool* pool) {
+    return call([&](context& gpu, locked&) {
+        checked(gpu, pool);
+        require(pool != &gpu.part<memory_pools>().standard());
+        gpu.require_usable();
+        gpu.part<memory_pools>().destroy(*pool);
+    });
+}
+
+// All memory that is freed goes back at once.
+error cudaMemPoolTrimTo(memory_pool* pool, std::size_t) {
+    return call([&](context& gpu, locked&) { checked(gpu, pool); });
+}
+
+error cudaMemPoolGetAttribute(memory_pool* pool, pool_attribute which, void* value) {
+    return call([&](context& gpu, locked&) {
+        require(value != nullptr);
+        const memory_pool& p = checked(gpu, pool);
+        const auto give_number = [&](std::uint64_t v) { *static_cast<std::uint64_t*>(value) = v; };
+        const auto give_choice = [&](int v) { *static_cast<int*>(value) = v; };
+        switch (which) {
+        case pool_attribute::reuse_follow_event_dependencies: return give_choice(p.reuse_follow_event_dependencies);
+        case pool_attribute::reuse_allow_opportunistic: return give_choice(p.reuse_allow_opportunistic);
+        case pool_attribute::reuse_allow_internal_dependencies: return give_choice(p.reuse_allow_internal_dependencies);
+        case pool_attribute::release_threshold: return give_number(p.release_threshold);
+        case pool_attribute::reserved_current:
+        case pool_attribute::used_current: return give_number(p.used);
+        case pool_attribute::reserved_high:
+        case pool_attribute::used_high: return give_number(p.used_high);
+        }
+        fail(error::invalid_value);
+    });
+}
+
+error cudaMemPoolSetAttribute(memory_pool* pool, pool_attribute which, void* value) {
+    return call([&](context& gpu, locked&) {
+        require(value != nullptr);
+        memory_pool& p = checked(gpu, pool);
+        const auto number = [&] { return *static_cast<const std::uint64_t*>(value); };
+        const auto choice = [&] { return *static_cast<const int*>(value) != 0 ? 1 : 0; };
+        switch (which) {
+        case pool_attribute::reuse_follow_event_dependencies: p.reuse_follow_event_dependencies = choice(); return;
+        case pool_attribute::reuse_allow_opportunistic: p.reuse_allow_opportunistic = choice(); return;
+        case pool_attribute::reuse_allow_internal_dependencies: p.reuse_allow_internal_dependencies = choice(); return;
+        case pool_attribute::release_threshold: p.release_threshold = number(); return;
+        case pool_attribute::reserved_high:
+        case pool_attribute::used_high:
+            require(number() == 0);
+            p.used_high = p.used;
+            return;
+        case pool_attribute::reserved_current:
+        case pool_attribute::used_current: break;
+        }
+        fail(error::invalid_value);
+    });
+}
+
+error cudaMemPoolGetAccess(access_flags* flags, memory_pool* pool, memory_location* at) {
+    return call([&](context& gpu, locked&) {
+        require(flags != nullptr);
+        checked(gpu, pool);
+        require_place(at);
+        *flags = access_flags::read_write;
+    });
+}
+
+error cudaMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::size_t count) {
+    return call([&](context& gpu, locked&) {
+        require(list != nullptr || count == 0);
+        checked(gpu, pool);
+        for (std::size_t i = 0; i < count; ++i) {
+            require_place(&list[i].location);
+            require(list[i].flags == access_flags::read_write); // a device's own pool cannot be closed to it
+        }
+    });
+}
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

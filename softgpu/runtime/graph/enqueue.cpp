@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/graph/enqueue.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "softgpu/runtime/accounts/current_checks.hpp"
+#include "softgpu/runtime/accounts/journal.hpp"
+#include "softgpu/runtime/accounts/operation_journal.hpp"
+#include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/graph/capture.hpp"
+#include "softgpu/runtime/memory/allocations.hpp"
+#include "softgpu/runtime/memory/array_copies.hpp"
+#include "softgpu/runtime/memory/pools.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// CUDA's own variable: a launch returns when the kernel is finished, with its error.
+bool launches_block() {
+    static const bool asked = [] {
+        const char* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
+        return value != nullptr && std::strtol(value, nullptr, 10) != 0;
+    }();
+    return asked;
+}
+
+} // namespace
+
+void enqueue_kernel(context& gpu, locked& lock, kernel_work work, void* const* arguments, stream& on) {
+    require_launchable(gpu, work);
+    work.parameters = pack_arguments(*work.what->image.facts, arguments);
+    apply_limits(gpu, work);
+    if (is_capturing(on)) {
+        graph_node& node = capture_node(gpu, on, node_type::kernel);
+        node.work = with_arguments(std::make_shared<kernel_work>(std::move(work)));
+        return;
+    }
+    const std::uint64_t number = journal::instance().next_launch();
+    const function& what = *work.what;
+    const operation_pointer issued = gpu.issue(
+        on, operation_kind::device, [&gpu, number, work = std::move(work)] { run_kernel(gpu, work, number); });
+    describe_kernel(*issued, what, number);
+    if (launches_block()) {
+        gpu.wait(lock, issued);
+    }
+}
+
+void enqueue_copy(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
+    if (order == host_order::synchronous) {
+        require_safe(gpu.streams());
+    } else if (is_capturing(on)) {
+        capture_copy(gpu, on, what);
+        return;
+    }
+    issue_copy(gpu, lock, require_copy(gpu, what), on, order);
+}
+
+void enqueue_copy(context& gpu, locked& lock, void* destination, const void* source, std::size_t bytes, copy_kind kind,
+                  stream& on, host_order order) {
+    if (bytes == 0) {
+        if (order == host_order::synchronous) {
+            gpu.wait(lock, gpu.tail(on));
+        }
+        return;
+    }
+    const auto to = reinterpret_cast<memory::address>(destination);
+    const auto from = reinterpret_cast<memory::address>(source);
+    const bool overlaps =
+        to != from && (to > from ? to - from : from - to) < bytes && gpu.memory().find(to).has_value();
+    if (check::session* const s = overlaps ? checking::current() : nullptr) {
+        s->host_finding("overlapping copy",
+                        "a call copies " + std::to_string(bytes) + " bytes to memory that overlaps their own", to);
+    }
+    enqueue_copy(gpu, lock, linear_copy(destination, source, bytes, kind), on, order);
+}
+
+void enqueue_fill(context& gpu, locked& lock, const fill_work& work, stream& on, host_order order) {
+    if (order == host_order::synchronous) {
+        require_safe(gpu.streams());
+    } else if (is_capturing(on)) {
+        capture_node(gpu, on, node_type::fill).work = work;
+        return;
+    }
+    issue_fill(gpu, lock, work, on, order);
+}
+
+void enqueue_allocation(context& gpu, locked& lock, void** pointer, std::size_t bytes, memory_pool& pool, stream* on) {
+    gpu.require_usable();
+    stream& in = gpu.checked(on);
+    if (is_capturing(in)) {
+        require(bytes != 0);
+        graph& into = *in.capturing->into;
+        auto memory = allocate_for(gpu, into, bytes);
+        *pointer = reinterpret_cast<void*>(memory->base);
+        capture_node(gpu, in, node_type::allocate).work = memory_work{std::move(memory)};
+        return;
+    }
+    *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(allocate_after_pending_frees(gpu, lock, [&] {
+        require(gpu.part<memory_pools>().contains(&pool));
+        return gpu.part<memory_pools>().allocate(pool, bytes);
+    }));
+    if (*pointer != nullptr && checking::checks_order()) {
+        // An operation for the checks only: from here on the stream may use the memory.
+        gpu.issue(in, operation_kind::device, [&gpu, base = reinterpret_cast<memory::address>(*pointer)] {
+            checking::allocated_in_order(gpu.memory(), base, "cudaMallocAsync");
+        });
+    }
+}
+
+void enqueue_free(context& gpu, void* pointer, stream& on) {
+    const auto address = reinterpret_cast<memory::address>(pointer);
+    require_freeable(gpu, address);
+    if (is_capturing(on)) {
+        const auto& all = gpu.part<graph_memory>().allocations;
+        const auto at = all.find(address);
+        require(at != all.end() && at->second->freed_by == nullptr);
+        at->second->freed_by = on.capturing->into;
+        capture_node(gpu, on, node_type::free).work = memory_work{at->second};
+        return;
+    }
+    if (gpu.part<graph_memory>().allocations.contains(address)) {
+        gpu.issue(on, operation_kind::device,
+                  [&gpu, address] { checking::freed_in_order(gpu.memory(), address, "cudaFreeAsync"); });
+        (void)free_graph_memory(gpu, address);
+        return;
+    }
+    gpu.part<pending_frees>().addresses.insert(address);
+    gpu.issue(on, operation_kind::device, [&gpu, address] {
+        const locked lock(gpu.mutex());
+        gpu.part<pending_frees>().addresses.erase(address);
+        checking::freed_in_order(gpu.memory(), address, "cudaFreeAsync");
+        release(gpu, address);
+    });
+}
+
+void enqueue_host_function(context& gpu, const host_work& work, stream& on) {
+    if (is_capturing(on)) {
+        capture_node(gpu, on, node_type::host).work = work;
+        return;
+    }
+    describe_host_function(*gpu.issue(on, operation_kind::host, [&gpu, work] {
+        if (!gpu.has_failed()) {
+            work.run(work.user);
+        }
+    }));
+}
+
+void describe_host_function(const operation& issued) {
+    if (operation_journal::any()) {
+        operation_journal::describe(issued, {.on = observe::engine::host, .name = "host function"});
+    }
+}
+
+} // namespace softgpu::runtime

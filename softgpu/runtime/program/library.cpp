@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/program/library.hpp"
+
+#include <cctype>
+#include <cstring>
+
+#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/handle_set.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// Guarded by the context's lock.
+handle_set<library>& loaded() {
+    static handle_set<library>& all = *new handle_set<library>;
+    return all;
+}
+
+// PTX begins with a comment or a directive.
+bool is_text(const char* code) {
+    while (std::isspace(static_cast<unsigned char>(*code)) != 0) {
+        ++code;
+    }
+    return code[0] == '.' || (code[0] == '/' && (code[1] == '/' || code[1] == '*'));
+}
+
+// Runs find(). A missing kernel or variable becomes symbol_not_found, without a message.
+template <class Find>
+auto found(Find&& find) {
+    try {
+        return find();
+    } catch (const failure& f) {
+        if (f.code == error::invalid_device_function || f.code == error::invalid_symbol) {
+            fail(error::symbol_not_found);
+        }
+        throw;
+    }
+}
+
+} // namespace
+
+library& add_library(std::unique_ptr<library> made, const void* code) {
+    const auto* const bytes = static_cast<const char*>(code);
+    require(std::memcmp(bytes, "\177ELF", 4) != 0, error::no_kernel_image_for_device);
+    made->binary = is_text(bytes) ? &registry::instance().add_text(bytes) : &registry::instance().add_binary(code);
+    return **loaded().insert(std::move(made)).first;
+}
+
+library& checked(library* l) {
+    require(loaded().find(l) != loaded().end(), error::invalid_resource_handle);
+    return *l;
+}
+
+void remove_library(library& l) {
+    registry::instance().remove_binary(*l.binary);
+    loaded().erase(loaded().find(&l));
+}
+
+function* kernel_of(context& gpu, library& l, const std::string& name) {
+    function*& kernel = l.kernels[name];
+    if (kernel == nullptr) {
+        const char* const key = &l.keys.emplace_back();
+        registry::instance().add_function(*l.binary, key, name.c_str());
+        function* const made = registry::instance().find_function(key);
+        found([&] { return registry::instance().load(*made, gpu); });
+        kernel = made;
+    }
+    return kernel;
+}
+
+machine::variable_place variable_of(context& gpu, library& l, const char* name) {
+    return found([&] {
+        return registry::instance().locate({.binary = l.binary, .name = name, .bytes = 0, .managed_host = nullptr},
+                                           gpu);
+    });
+}
+
+} // namespace softgpu::runtime

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Libraries: code that the program loads while it runs, as PTX text or as a fat binary. The context's lock guards them.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "softgpu/runtime/program/registry.hpp"
+
+namespace softgpu::runtime {
+
+// The object behind cudaLibrary_t.
+struct library {
+    std::string file; // its contents, if it was loaded from a file
+    fat_binary* binary = nullptr;
+    std::deque<char> keys; // each address stands for a kernel, as a stub does elsewhere
+    std::unordered_map<std::string, function*> kernels;
+};
+
+// Adds a library of this code, which must outlive it. Throws no_kernel_image_for_device for machine code.
+library& add_library(std::unique_ptr<library> made, const void* code);
+// Throws invalid_resource_handle for an unknown handle.
+library& checked(library* l);
+// Unloads the code; call after all work is finished.
+void remove_library(library& l);
+
+// These throw symbol_not_found if the library has no such kernel or variable.
+function* kernel_of(context& gpu, library& l, const std::string& name);
+machine::variable_place variable_of(context& gpu, library& l, const char* name);
+
+} // namespace softgpu::runtime
