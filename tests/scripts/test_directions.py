@@ -20,6 +20,19 @@ ALLOWED = {
     "ladder": {"include", "measure", "report", "softgpu/observe"},
     "tool": {"include", "ladder", "report", "softgpu/check", "softgpu/machine", "softgpu/observe", "softgpu/runtime"},
 }
+# The same inside the runtime.
+RUNTIME = {
+    "abi": set(),
+    "fatbin": set(),
+    "cards": {"abi"},
+    "core": {"abi", "cards"},
+    "accounts": {"abi", "core"},
+    "program": {"abi", "accounts", "cards", "core", "fatbin"},
+    "memory": {"abi", "accounts", "core"},
+    "texture": {"abi", "core", "memory"},
+    "graph": {"abi", "accounts", "core", "memory", "program"},
+    "calls": {"abi", "accounts", "cards", "core", "fatbin", "graph", "memory", "program", "texture"},
+}
 SOURCES = {".hpp", ".cpp", ".cuh", ".cu", ".h", ".def"}
 
 
@@ -50,6 +63,16 @@ class Directions(unittest.TestCase):
                     self.assertIn(below, ALLOWED.get(source, set()), f"{name} includes {target}")
                     seen.add((source, below))
         self.assertGreater(len(seen), 15)
+
+    def test_the_runtime_has_layers(self):
+        seen = 0
+        for name, target, quoted in includes():
+            if quoted and name.startswith("softgpu/runtime/") and target.startswith("softgpu/runtime/"):
+                source, below = name.split("/")[2], target.split("/")[2]
+                if source != below:
+                    self.assertIn(below, RUNTIME.get(source, set()), f"{name} includes {target}")
+                    seen += 1
+        self.assertGreater(seen, 50)
 
     def test_the_software_gpu_needs_no_cuda(self):
         for name, target, _ in includes():
