@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Handlers of the usual loads and stores: elements of 4 or 8 bytes in registers that are as wide.
+// Handlers of the common loads and stores: elements of 4 or 8 bytes in registers of the same width.
 #pragma once
 
 #include "softgpu/machine/code/handler_set.hpp"
@@ -7,7 +7,7 @@
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
-// nullptr: there is none for this vector.
+// nullptr: there is no such handler for this vector.
 template <verb Verb>
 handler quick_shared(unsigned element_bytes, unsigned elements);
 template <verb Verb>
