@@ -33,7 +33,6 @@ inline code_variant variant_of(const launch_request& r) {
 // A function as one kernel calls it: its shared variables have places in that kernel's shared memory.
 class callee {
 public:
-    const function_entry* entry = nullptr;
     std::map<std::string, std::uint64_t, std::less<>> locals; // offsets of local variables and of parameters in memory
     std::uint32_t local_bytes = 0;
     program::control_flow flow;
