@@ -26,7 +26,6 @@ struct launch_state {
     const launch_request* request = nullptr;
     memory::device_memory* memory = nullptr;
     std::uint32_t shared_bytes = 0; // static and dynamic
-    std::uint32_t dynamic_shared_offset = 0;
     std::uint32_t local_bytes = 0; // per thread
     std::uint32_t parameter_bytes = 0;
     memory::address constant_base = 0; // of the parameters, where their address is taken
