@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
@@ -153,12 +154,18 @@ struct scan_elements {
         in_order(items);
     }
 
-    // Writes the results of the run at position v, which are in the order of the scan.
+    // Writes the results of the run at position v, which are in the order of the scan. `Unsplit`: by an instruction that
+    // nvcc leaves whole, where it would split the run into elements because another branch stores elements.
+    template <bool Unsplit>
     __device__ void store(std::uint64_t v, bool vectors, bool inside, U (&results)[run]) const {
         if constexpr (std::is_pointer_v<Out>) {
             if (vectors || (out_runs && (inside || whole(v)))) {
                 in_order(results);
-                store_run(out + run_place(v), results);
+                if constexpr (Unsplit && sizeof(results) == 16) {
+                    store_vector(out + run_place(v), results);
+                } else {
+                    store_run(out + run_place(v), results);
+                }
                 return;
             }
         }
@@ -222,6 +229,13 @@ private:
         } else {
             return x;
         }
+    }
+    template <class X>
+    __device__ static void store_vector(X* to, const X (&items)[run]) {
+        unsigned held[4];
+        std::memcpy(held, items, 16);
+        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(held[0]),
+                     "r"(held[1]), "r"(held[2]), "r"(held[3]));
     }
     // From the order in memory to that of the scan, and back.
     template <class X>
