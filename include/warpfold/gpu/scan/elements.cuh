@@ -40,6 +40,8 @@ struct scan_elements {
     static constexpr std::size_t bytes = scan_bytes<T, Out>(); // of the larger element
     static constexpr unsigned run = scan_run_of(bytes);
 
+    static constexpr bool reads_array = std::is_pointer_v<In>;
+
     In in;
     Out out;
     Map map;
@@ -103,8 +105,13 @@ struct scan_elements {
 #endif
     }
 
-    // The run at position v in the order of the scan; a position without an element gets a copy of another element.
-    __device__ void read(std::uint64_t v, bool vectors, bool inside, T (&items)[run]) const {
+    // The last element of the scan.
+    [[nodiscard]] __device__ T last() const { return in[place(n - 1)]; }
+
+    // The run at position v in the order of the scan. A position before the first element gets a copy of that, a run
+    // behind the last element copies of at_end(), which is that.
+    template <class Last>
+    __device__ void read(std::uint64_t v, bool vectors, bool inside, const Last& at_end, T (&items)[run]) const {
         if constexpr (std::is_pointer_v<In>) {
             if (vectors || (in_runs && (inside || whole(v)))) {
                 load_run(in + run_place(v), items);
@@ -113,10 +120,10 @@ struct scan_elements {
             }
         }
         if (v >> 63 == 0 && v >= n) {
-            const T last = in[place(n - 1)];
+            const T x = at_end();
 #pragma unroll
             for (unsigned j = 0; j < run; ++j) {
-                items[j] = last;
+                items[j] = x;
             }
         } else {
 #pragma unroll
@@ -144,7 +151,8 @@ struct scan_elements {
             }
         }
         T items[run];
-        read(v, false, inside, items);
+        read(
+            v, false, inside, [&] { return last(); }, items);
         in_order(items);
         store_run(slot, items);
     }

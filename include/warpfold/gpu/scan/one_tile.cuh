@@ -64,13 +64,21 @@ public:
         }
         await_earlier();
         elements_.reading(inside_, [&](auto vectors) {
-            each_row([&](unsigned r) {
-                if constexpr (Plan::memory == tile_memory::registers) {
-                    elements_.read(position(r), decltype(vectors)::value, inside_, items_[r]);
-                } else if constexpr (Plan::memory == tile_memory::shared) {
-                    elements_.fetch(position(r), decltype(vectors)::value, inside_, slot(r));
+            if constexpr (Plan::memory == tile_memory::registers) {
+                // A partial tile of an array loads the last element once, beforehand: its rows do not wait for each other.
+                constexpr bool once = !decltype(vectors)::value && Elements::reads_array;
+                T end{};
+                if constexpr (once) {
+                    end = elements_.last();
                 }
-            });
+                each_row([&](unsigned r) {
+                    elements_.read(
+                        position(r), decltype(vectors)::value, inside_, [&] { return once ? end : elements_.last(); },
+                        items_[r]);
+                });
+            } else if constexpr (Plan::memory == tile_memory::shared) {
+                each_row([&](unsigned r) { elements_.fetch(position(r), decltype(vectors)::value, inside_, slot(r)); });
+            }
         });
         heads_.find(elements_, begin_, size_, first_, plan_.row_count(), inside_);
         if constexpr (Plan::memory == tile_memory::shared) {

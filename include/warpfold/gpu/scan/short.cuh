@@ -21,8 +21,8 @@ struct short_plan {
     static constexpr unsigned rows = Many ? Kernels::value.short_tall_rows : Kernels::value.short_rows;
     static constexpr unsigned most_warps = Kernels::value.short_max_block_threads / warp::lanes;
     static constexpr unsigned tile = most_warps * rows * Elements::run * warp::lanes; // elements, at most
-    // Two blocks on a multiprocessor, since up to short_resident_max_tiles tiles are resident at once; many rows of elements of 2
-    // bytes need more registers than that leaves.
+    // Two blocks on a multiprocessor, since up to short_resident_max_tiles tiles are to be resident at once; tall tiles of
+    // elements of 2 bytes need more registers than that leaves.
     static constexpr unsigned least_blocks =
         sizeof(typename Elements::A) <= 8 && !(Many && Elements::bytes == 2) ? 2 : 1;
     static_assert(most_warps <= warp::lanes);
