@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every scan does before a target takes over: it sorts the options, checks arguments and chooses the type that is
-// folded in.
+// What every scan does before its target: sorts the options, checks arguments, chooses the type that is folded in.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +42,7 @@ constexpr auto segments_of(const X& x, const Rest&... rest) {
     }
 }
 
-// A pointer to what is only read, so that arrays of T and of const T are one case.
+// A pointer to const, so that arrays of T and of const T are one case.
 template <class In>
 auto read_only(const In& in) {
     if constexpr (std::is_pointer_v<In>) {
@@ -53,7 +52,7 @@ auto read_only(const In& in) {
     }
 }
 
-// The place behind `out`, which may be a range; one that is too short is an error.
+// The output as a pointer or object. Throws if a range is too short.
 template <class Out>
 auto place_of(Out& out, std::uint64_t n, const char* call) {
     if constexpr (array_like<Out>) {

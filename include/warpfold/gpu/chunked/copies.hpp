@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies between the host and a GPU in streams of their own, beside the one in which kernels run.
+// Copies between host and GPU in streams of their own, beside the stream of the kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,7 +21,7 @@
 
 namespace warpfold::detail {
 
-// A stream that no other one waits for of itself.
+// A non-blocking stream.
 class cuda_stream {
 public:
     cuda_stream() { WARPFOLD_CHECK_CUDA(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
@@ -37,7 +37,7 @@ private:
     cudaStream_t handle_ = nullptr;
 };
 
-// A point in a stream.
+// An event without timing.
 class cuda_event {
 public:
     cuda_event() { WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
@@ -49,7 +49,7 @@ public:
         }
     }
     void set(cudaStream_t in) { WARPFOLD_CHECK_CUDA(cudaEventRecord(event_, in)); }
-    // What comes in `stream` from now on waits for the point.
+    // Later work in `stream` waits for the event.
     void hold_back(cudaStream_t stream) const { WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
     void wait() const { WARPFOLD_CHECK_CUDA(cudaEventSynchronize(event_)); }
 
@@ -57,7 +57,7 @@ private:
     cudaEvent_t event_ = nullptr;
 };
 
-// Waits, whatever happens, until a stream has done what it was told.
+// Synchronizes a stream on destruction, also when an exception is thrown.
 class synchronize_on_exit {
 public:
     explicit synchronize_on_exit(cudaStream_t stream) : stream_(stream) {}
@@ -74,16 +74,16 @@ inline std::size_t aligned_bytes(std::uint64_t bytes) {
     return (bytes + chunk_alignment - 1) / chunk_alignment * chunk_alignment;
 }
 
-// Brings the chunks of a source to the device, one after the other.
+// Copies the chunks of a source to the device, one after another.
 template <class Source>
 class chunked_uploads {
 public:
     struct arrived {
         const void* data;
-        chunk_range at; // of no elements: the stream is at its end
+        chunk_range at; // count 0: no more chunks
     };
 
-    // `pinned`: buffers for data that the device does not reach; none where it does.
+    // `pinned`: buffers for data that the device cannot reach; empty if it can.
     chunked_uploads(const gpu& on, Source& source, const chunked_plan& plan, std::vector<void*> pinned, bool backwards,
                     const chunked_options& options)
         : on_(on),
@@ -97,15 +97,15 @@ public:
           copied_(std::max<std::size_t>(pinned.size(), 3)),
           used_(plan.policy.device_buffers),
           settled_(on.stream) {
-        used_[0].set(on.stream); // the memory is there
+        used_[0].set(on.stream); // the memory is allocated
         used_[0].hold_back(copies_.handle());
         if (!pinned.empty()) {
             reader_.emplace(source, std::move(pinned), plan.each, plan.piece, plan.threads, backwards);
         }
     }
 
-    // The next chunk; kernels in the target's stream find it there from now on. used() is called when all of them that
-    // read it are under way.
+    // Starts the copy of the next chunk; later work in the target's stream sees it. Call used() when all kernels that
+    // read it are enqueued.
     [[nodiscard]] arrived next() {
         if (under_way_.size() == 2) {
             retire();
@@ -153,7 +153,7 @@ public:
 
 private:
     [[nodiscard]] unsigned device_slot() const { return static_cast<unsigned>(count_ % used_.size()); }
-    // Waits for the oldest copy that is under way: its buffer is free again.
+    // Waits for the oldest copy in flight and releases its buffer.
     void retire() {
         copied_[(count_ - under_way_.size()) % copied_.size()].wait();
         if (reader_) {
@@ -174,12 +174,11 @@ private:
     synchronize_on_exit settled_;
     cuda_stream copies_;
     std::optional<read_ahead<Source>> reader_;
-    std::deque<std::uint64_t> under_way_; // elements of the chunks that are being copied
+    std::deque<std::uint64_t> under_way_; // elements of the chunks in flight
     std::uint64_t count_ = 0, elements_ = 0;
 };
 
-// Takes chunks of results from the device to a sink. Results lie in front of, or behind, one more element, which what
-// comes before them leaves there: see chunked_scan.cuh.
+// Copies chunks of results from the device to a sink.
 template <class Sink>
 class chunked_downloads {
 public:
@@ -199,8 +198,8 @@ public:
         }
     }
 
-    // Where the results of the next chunk go in the order of the target's stream; there is room for one more element
-    // before them and one behind.
+    // Where the next chunk's results go, in the order of the target's stream, with room for one more element on both
+    // sides.
     [[nodiscard]] U* room() {
         const unsigned slot = static_cast<unsigned>(count_ % ready_.size());
         if (count_ >= ready_.size()) {
@@ -209,7 +208,7 @@ public:
         return reinterpret_cast<U*>(static_cast<unsigned char*>(memory_.data()) + slot * buffer_bytes_ +
                                     chunk_alignment);
     }
-    // Sends the results at `from` on their way when what is in the target's stream by now is done.
+    // Copies the results at `from` when the work enqueued so far in the target's stream has ended.
     void send(const U* from, chunk_range at) {
         ready_[count_ % ready_.size()].set(on_.stream);
         ready_[count_ % ready_.size()].hold_back(copies_.handle());
@@ -264,7 +263,7 @@ private:
     std::uint64_t count_ = 0;
 };
 
-// Whether a source or sink is memory that the device reaches by itself.
+// True if a source or sink is memory that the device can reach directly.
 template <class S>
 bool goes_direct([[maybe_unused]] const S& s) {
     if constexpr (in_memory_v<S>) {
