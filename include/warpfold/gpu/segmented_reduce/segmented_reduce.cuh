@@ -194,7 +194,7 @@ struct segmented_engine<gpu> {
         const unsigned multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
         if constexpr (std::is_same_v<Offsets, equal_segments>) {
             if (offsets.length == 1) {
-                return launch_lone<A>(on, in, segments, multiprocessors, map, op, result, out);
+                return launch_unit<A>(on, in, segments, multiprocessors, map, op, result, out);
             }
             if constexpr (short_segments<In>::possible) {
                 if (offsets.length != 0 && offsets.length <= short_segments<In>::longest &&
@@ -232,7 +232,7 @@ struct segmented_engine<gpu> {
 
 private:
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_lone(const gpu& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
+    static void launch_unit(const gpu& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
                             const Map& map, const Op& op, const Result& result, const Out& out) {
         using shape = unit_segments<element_t<In>>;
         const bool many = segments > std::uint64_t{multiprocessors} * 2 * shape::most_threads * shape::items;
