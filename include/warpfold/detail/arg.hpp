@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the smallest or the largest element stands, as a fold of (key, index) pairs.
+// arg_min and arg_max as a reduction of (key, index) pairs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace warpfold {
 
-// Where arg_min and arg_max found what they looked for.
+// The result of arg_min and arg_max.
 template <class T>
 struct located {
     T value;
@@ -24,7 +24,7 @@ struct located {
 
 namespace detail {
 
-// A floating-point number as an integer of the same order, -0 below +0, and NaN outside of all numbers, on either side.
+// An integer with the order of a floating-point number. -0 is below +0, and NaN is outside all numbers, on either side.
 template <class T>
 WARPFOLD_HD constexpr auto ordered_bits(T x) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
@@ -34,8 +34,8 @@ WARPFOLD_HD constexpr auto ordered_bits(T x) {
     return static_cast<key>(bits ^ static_cast<key>(static_cast<bits_of<T>>(bits >> sign) >> 1));
 }
 
-// The same, but a NaN where it comes out first: below all for the smallest, above all for the largest. Other types are
-// their own keys.
+// The same, but NaN wins: below all keys for the smallest element, above all for the largest. Other types are their own
+// keys.
 template <class T, bool Smallest>
 WARPFOLD_HD constexpr auto key_of(const T& x) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -47,7 +47,7 @@ WARPFOLD_HD constexpr auto key_of(const T& x) {
     }
 }
 
-// The floating-point number of a key; a NaN, though not always the same one, of a NaN's.
+// The floating-point number of a key. NaN gives a NaN, not always the same one.
 template <class T>
 WARPFOLD_HD constexpr T number_of_key(std::make_signed_t<bits_of<T>> key) {
     constexpr int sign = sizeof(T) * 8 - 1;
@@ -68,7 +68,7 @@ struct candidate_map {
     }
 };
 
-// The better of two candidates; of equal ones the one that stands first.
+// The better of two candidates; of equal ones the first.
 template <bool Smallest>
 struct better_candidate {
     static constexpr bool commutative = true;
@@ -87,13 +87,13 @@ struct better_candidate {
     }
 };
 
-// Whether `Op` chooses among candidates whose keys are numbers.
+// True if `Op` compares candidates whose keys are numbers.
 template <class Op, class C>
 inline constexpr bool chooses_number_v = false;
 template <bool Smallest, class Key>
 inline constexpr bool chooses_number_v<better_candidate<Smallest>, candidate<Key>> = std::is_arithmetic_v<Key>;
 
-// What a candidate of (key, index) stands for. Only a NaN is read again.
+// The result of a candidate. Only a NaN is read again.
 template <class In>
 struct located_result {
     using T = element_t<In>;

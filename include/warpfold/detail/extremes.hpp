@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The smallest and the largest element as one fold.
+// The smallest and the largest element as one reduction.
 #pragma once
 
 #include "warpfold/detail/portable.hpp"

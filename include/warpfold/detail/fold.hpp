@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a reduction is made of, the same for every target: where an element comes from, what becomes of it before it is
-// folded, and an operation that has an identity, also where the user's has none.
+// What reductions are made of, for every target: maps, operations, and values for operations without an identity.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace warpfold::detail {
 
-// The element as it stands.
+// The map of calls without one.
 struct identity_map {
     template <class T>
     WARPFOLD_HD constexpr const T& operator()(const T& x) const {
@@ -22,7 +21,7 @@ struct identity_map {
     }
 };
 
-// map(x), or map(x, index) where it asks for the index.
+// map(x, index) if the map can be called so, else map(x).
 WARPFOLD_CALLS_ANY
 template <class Map, class T>
 WARPFOLD_HD constexpr decltype(auto) mapped(const Map& map, const T& x, std::uint64_t index) {
@@ -57,14 +56,14 @@ struct require_operation {
                   "op(a, b) of two values, or gives no such value");
 };
 
-// A value that may not be there.
+// A value that may be missing.
 template <class A>
 struct optional_value {
     A value;
     bool has_value;
 };
 
-// `Op` on possible values: what is not there changes nothing. It has an identity whatever `Op` has.
+// `Op` on optional values; a missing value changes nothing, so it is the identity.
 template <class Op>
 struct optional_operation {
     static constexpr bool commutative = is_commutative_v<Op>;
@@ -88,7 +87,7 @@ struct optional_operation {
 template <class Op>
 struct user_callable<optional_operation<Op>> : user_callable<Op> {};
 
-// map, and then a possible value of it.
+// `map`, as an optional value.
 template <class Map, class A>
 struct optional_map {
     WARPFOLD_CALLS_ANY
@@ -125,7 +124,7 @@ struct with_initial {
     A initial;
 };
 
-// Types, whose assertions compilers look at before the rest of a call.
+// Types with assertions: compilers report these before other errors of a call.
 template <class Op, class A>
 struct require_identity {
     static_assert(has_identity<resolved_operation_t<Op, A>, A>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lets one header serve nvcc and a plain C++ compiler.
+// Differences between nvcc and a plain C++ compiler.
 #pragma once
 
 #if defined(__CUDACC__)

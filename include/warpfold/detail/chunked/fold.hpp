@@ -11,7 +11,7 @@
 
 namespace warpfold::detail {
 
-// map, told the element's index in the whole stream instead of that in the chunk.
+// `map` with the element's index in the whole data instead of the chunk.
 template <class Map>
 struct global_index_map {
     WARPFOLD_CALLS_ANY
@@ -34,10 +34,10 @@ auto global_map(const Map& map, std::uint64_t first) {
     }
 }
 
-// How a reduction goes on from chunk to chunk. The engine of reduce.hpp folds a chunk's elements, after map_at(first),
-// by `op` into a `folded`; result_at(in, first) of that is a `value`, and more(total, value) joins it to those of the
-// chunks before. One that `chooses` needs elements. Where `continues`, a chunk may also be folded onto the `folded` of
-// those before, and last() of that is the result.
+// How a reduction continues from chunk to chunk. The engine folds a chunk, after map_at(first), by `op` into a
+// `folded`; result_at(in, first) converts that to a `value`; more(total, value) combines it with the earlier chunks.
+// `chooses`: at least one element is required. `continues`: a chunk may be folded onto the earlier `folded`, and last()
+// converts the total.
 template <class A, class Map, class Op>
 struct chunked_plain_fold {
     using folded = A;
@@ -57,10 +57,10 @@ struct chunked_plain_fold {
 
     Map map;
     Op op, more;
-    const A* initial; // nullptr: there is none
+    const A* initial; // nullptr: none
 };
 
-// The same for an operation without an identity; there is an initial value.
+// The same for an operation without an identity, which has an initial value.
 template <class A, class Map, class Op>
 struct chunked_optional_fold {
     using folded = optional_value<A>;
@@ -100,13 +100,13 @@ struct better_located {
     }
 };
 
-// Of min_max.
+// min_max.
 template <class T>
 struct chunked_extremes_fold : chunked_plain_fold<extremes<T>, extremes_map<T>, extremes_operation> {
     static constexpr bool chooses = true;
 };
 
-// Of arg_min and arg_max.
+// arg_min and arg_max.
 template <bool Smallest, class T>
 struct chunked_arg_fold {
     using fold = arg_fold<Smallest, T>;
@@ -142,7 +142,7 @@ struct chunked_arg_fold {
     const value* initial;
 };
 
-// A place that joins what is put there to what it holds, unless that is nothing yet.
+// An output iterator that combines what is written with *total, or replaces it if `fresh`.
 template <class V, class More>
 struct accumulating_output {
     struct joiner {

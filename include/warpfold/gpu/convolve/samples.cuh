@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Samples read and results written several at a time.
+// Reading samples and writing results, several at a time.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,18 @@
 
 namespace warpfold::detail {
 
-// A mask that travels as a parameter of the kernel: where an index is known to the compiler, its value is an operand of
-// the multiplication.
+// A mask as a kernel parameter. A value at a constant index is an operand in the constant bank.
 template <class A, int N>
 struct mask_parameter {
     A value[N];
 };
 
-// The largest power of two that divides it, 16 at most.
+// The largest power of two up to 16 that divides `bytes`.
 constexpr std::size_t alignment_of(std::size_t bytes) {
     return (bytes & (~bytes + 1)) < 16 ? bytes & (~bytes + 1) : 16;
 }
 
-// Samples that lie side by side; four, or more, are read and written together where their address allows it.
+// Consecutive samples, read and written together if their address is aligned.
 template <class T, int N>
 struct alignas(alignment_of(N * sizeof(T))) group_of {
     T value[N];
@@ -53,8 +52,8 @@ __device__ four<T> load_four(const T* from) {
     return load_group<4>(from);
 }
 
-// Integers as floats without conversions, of which a multiprocessor does few at a time: put behind the leading bits of
-// 2^23, of which the number is the last places. Of signed ones the sign is turned, and half of their range taken away.
+// Integers become floats without conversion instructions, which have low throughput: the integer is placed in the last
+// bits of 2^23, and 2^23 is subtracted. Signed integers have their sign bit flipped and half their range subtracted.
 template <class T>
 inline constexpr float integer_origin_v = 8388608.0f + (std::is_signed_v<T> ? float(1 << (8 * sizeof(T) - 1)) : 0.0f);
 template <class T>
@@ -84,7 +83,7 @@ __device__ void numbers_of(A (&number)[Count], const group_of<T, N>& from) {
     }
 }
 
-// Sums as results, rounded as sample_of does; integers by an addition that leaves them in the last places.
+// Sums as results, rounded like sample_of. Integers are rounded by adding 2^23, which leaves them in the last bits.
 template <class O, int N, class A>
 __device__ group_of<O, N> results_of(const A (&sum)[N]) {
     group_of<O, N> results;
@@ -136,10 +135,10 @@ __device__ T no_sample() {
     return zero;
 }
 
-// How results may be written: one by one, four at a time, or all of a thread's groups at a time.
+// How results are written: one by one, four at a time, or all of a thread at a time.
 enum class result_alignment { anyhow, in_fours, in_groups };
 
-// Writes results to `out`, of which those from index `begin` up to `end` are wanted.
+// Writes the results [begin, end) of a group to `out`.
 template <class O, int N, class A>
 __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std::int64_t end, result_alignment how) {
     const group_of<O, N> results = results_of<O>(sum);
@@ -173,7 +172,7 @@ __device__ void store_four(O* out, const A (&sum)[4], std::int64_t begin, std::i
     store_results(out, sum, begin, end, aligned ? result_alignment::in_fours : result_alignment::anyhow);
 }
 
-// Reads what store_four has written, by the same thread or in an earlier launch.
+// Reads what store_four wrote, by the same thread or in an earlier launch.
 template <class A>
 __device__ void load_results(A (&sum)[4], const A* out, std::int64_t begin, std::int64_t end, bool aligned) {
     if (aligned && begin <= 0 && end >= 4) {
@@ -199,8 +198,8 @@ __device__ A fused(A a, A b, A c) {
     }
 }
 
-// What a thread with `Cols` results reads for each row of a mask of K values: groups of as many samples, the first of
-// which starts at an aligned address, `before` samples before the first that it needs.
+// The samples that a thread with `Cols` results reads per row of a mask of K values: aligned groups, of which the first
+// begins `before` samples before the first one needed.
 template <int K, int Cols = 4>
 struct window {
     static constexpr int before = (Cols - K / 2 % Cols) % Cols;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Masks of a few sizes known to the compiler. A thread has four or eight columns of an image and walks down its strip,
-// row by row. Every row of samples that it reads adds to all sums that it touches, which the thread holds in registers,
-// and completes one row of results: the first addition of a row of the mask puts the sum where the next row looks for
-// it, so that nothing is moved. Samples that neighbours share come from the first-level cache.
+// Masks of a few sizes known at compile time. A thread computes four or eight columns of an image, moving down a strip
+// row by row. Each row of samples is added to all sums that it contributes to, in registers, and completes one row of
+// results. The sums move up by one row without register moves: the first multiplication of each row reads one register
+// and writes another. Neighbours share samples through the L1 cache.
 #pragma once
 
 #include "warpfold/gpu/convolve/samples.cuh"
@@ -10,7 +10,7 @@
 
 namespace warpfold::detail {
 
-// One dimension: no rows to walk along, so that each thread has a few groups of four results.
+// One dimension: a thread has a few groups of four results.
 template <class Kernels, class T, class O, class A, int K>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ mask_parameter<A, K> mask,
@@ -19,7 +19,8 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     constexpr int threads = Kernels::value.line_block_threads;
     constexpr int vectors = Kernels::value.line_groups_per_thread;
     const std::int64_t block = std::int64_t{blockIdx.x} * (4 * threads * vectors) - shift;
-    const std::int64_t skipped = task.lead_x + w::before; // samples from a result's index back to its window's
+    const std::int64_t skipped =
+        task.lead_x + w::before; // samples from a result's index back to the start of its window
     const bool inside = block >= skipped && block - skipped + 4 * (threads * vectors - 1 + w::groups) <= task.width;
     four<T> group[vectors][w::groups];
 #pragma unroll
@@ -56,8 +57,8 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     }
 }
 
-// The same for samples of 8 and 16 bits: a thread has `Per` results, 16 bytes where samples and results are of the same
-// size. What lies beside its samples it reads four at a time.
+// Samples of 8 and 16 bits: a thread has `Per` results, 16 bytes if samples and results have one size. Samples beside
+// its own are read four at a time.
 template <class Kernels, class T, class O, class A, int K, int Per>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run_small(const __grid_constant__ convolve_task<T, O> task,
@@ -100,37 +101,36 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     store_results(task.out + x, sum, -x, task.out_width - x, how);
 }
 
-// Where a strip of an image lies; `shift` columns before the first one are none.
+// The strips of an image. The first `shift` columns do not exist.
 struct slide_shape {
-    int rows; // of results, of a strip
+    int rows; // of results per strip
     int shift;
     result_alignment how;
-    bool halves;   // rows of samples are so far apart that not all begin where the first does, in groups
-    int mask_rows; // of a part of a mask
-    bool adds;     // this part's sums are added to what others have left
+    bool halves;   // rows of samples are not all aligned to groups
+    int mask_rows; // of this part of the mask
+    bool adds;     // adds to the results of earlier parts
 };
 
-// Which way a kernel slides: all of a mask, a row and a column of it, or a part of its rows, to be added to others.
+// What a kernel computes: a whole mask, a separable mask, or a part of a mask's rows that is added to earlier parts.
 enum class sliding { whole, separable, part };
 
-// The rows of samples that a warp needs, on their way through shared memory: groups of four for its lanes, and those
-// behind the last lane's first. Blocks at the image's sides read samples that are not inside by their indices, of which
-// they keep a table.
+// The rows of samples of a warp in a ring in shared memory. Blocks at the border of an image look up source indices in
+// a table.
 template <class T, int Cols, int Groups, int Stages>
 struct row_ring {
     using group = group_of<T, Cols>;
     static constexpr int width = 32 + Groups - 1;
 
     const T* image;
-    const int* table; // of the lane's first group; nullptr in blocks inside
+    const int* table; // of the lane's first group; nullptr in inner blocks
     group* ring;
-    int lane, column; // of the lane's first group
+    int lane, column; // column of the lane's first group
     int width_in, height;
     std::int64_t pitch;
     border outside;
     bool halves;
 
-    // Begins to copy row y into a stage of the ring.
+    // Starts to copy row y to a stage of the ring.
     __device__ void begin(int y, int stage) const {
         group* const into = ring + stage * width + lane;
         if (static_cast<unsigned>(y) >= static_cast<unsigned>(height)) {
@@ -190,8 +190,8 @@ private:
     }
 };
 
-// The sums after one more row of samples: sum[p] is of the p-th row of results from the one that is completed now on.
-// The mask may have fewer rows than there is room for.
+// The sums after one more row of samples; sum[p] is p rows below the row that is now complete. The mask may have fewer
+// than KY rows.
 template <int KX, int KY, int Cols, class A, class W>
 __device__ void slide(A (&sum)[KY][Cols], const W& mask, int mask_rows, const A (&sample)[window<KX, Cols>::length]) {
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Asynchronous copies from global to shared memory (cp.async), from compute capability 8.0 on; older devices copy through
-// registers and wait.
+// Asynchronous copies from global to shared memory (cp.async), from compute capability 8.0 on. Older devices copy
+// through registers and wait.
 //
 // PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy".
 #pragma once

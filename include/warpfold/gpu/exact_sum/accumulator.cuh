@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exact sums on a GPU that go on from launch to launch: every block adds its sums to limbs in global memory, by integer
-// additions, whose order does not matter.
+// Exact sums that continue from launch to launch: every block adds its sums to limbs in global memory by integer
+// atomics, whose order does not matter.
 #pragma once
 
 #include <algorithm>
@@ -54,14 +54,14 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
     }
     if (left && outliers.touched != 0) {
         for (unsigned k = threadIdx.x; k < exact_limbs<T>::count; k += blockDim.x) {
-            add(k, outliers.evened(k));
+            add(k, outliers.carried(k));
         }
     }
 }
 
-// All limbs but the last below 2^32 again.
+// Carries between limbs until all but the last are below 2^32.
 template <class T>
-__global__ void even_limbs_kernel(exact_limbs<T>* of) {
+__global__ void carry_limbs_kernel(exact_limbs<T>* of) {
     long long carry = 0;
     for (unsigned k = 0; k + 1 < exact_limbs<T>::count; ++k) {
         const long long v = of->limb[k] + carry;
@@ -71,11 +71,12 @@ __global__ void even_limbs_kernel(exact_limbs<T>* of) {
     of->limb[exact_limbs<T>::count - 1] += carry;
 }
 
-// A sum on the device that kernels add to in the order of a stream.
+// A sum on the device. Kernels add to it in stream order.
 template <class T, gpu_target On = gpu>
 class exact_on_device {
 public:
-    // `memory`: exact_limbs<T> on the device. A block adds less than 2^36 to a limb.
+    // `memory`: exact_limbs<T> on the device. A block adds less than 2^36 to a limb, so limbs are carried after
+    // `blocks_between` blocks.
     exact_on_device(const On& on, void* memory, std::uint64_t blocks_between = std::uint64_t{1} << 26)
         : stream_(on.stream),
           policy_(policy_of<tuning::exact_sum_policy<>>(on)),
@@ -94,12 +95,12 @@ public:
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
         blocks_ += shape.blocks;
         if (blocks_ >= blocks_between_) {
-            even_limbs_kernel<T><<<1, 1, 0, stream_>>>(limbs_);
+            carry_limbs_kernel<T><<<1, 1, 0, stream_>>>(limbs_);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
             blocks_ = 0;
         }
     }
-    // Waits for all of it, and adds it to `to`.
+    // Waits for the stream and adds the sum to `to`.
     void fetch(long_accumulator<T, 1>& to) const {
         exact_limbs<T> got;
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, limbs_, sizeof(got), cudaMemcpyDeviceToHost, stream_));

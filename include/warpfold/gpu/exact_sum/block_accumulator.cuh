@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A block's part of an exact sum: each thread adds up in its window, and what no window takes is counted digit by digit
-// in shared memory. What few inputs need stands in functions of its own, which are called: instructions have to be
-// fetched, and a short sum takes no longer than its instructions.
+// A block's part of an exact sum. Each thread adds in its window; numbers that fit no window are added digit by digit
+// in shared memory. Code that few inputs need is in functions that are not inlined: short sums take as long as fetching
+// their instructions.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ __device__ void sum_lanes(level_sums<Count>& all) {
     }
 }
 
-// The same of what windows hold, |it| <= 2^51: by two instructions each where the card has them.
+// The same for the levels of windows, whose magnitude is at most 2^51: two instructions each where the device has
+// redux.
 template <unsigned Count>
 __device__ void sum_windows(level_sums<Count>& all) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(WARPFOLD_NO_REDUX)
@@ -49,9 +50,8 @@ __device__ void sum_windows(level_sums<Count>& all) {
 #endif
 }
 
-// The sum over the threads of a block goes by two calls. The first one: the warps' sums, of which each warp's lane 0
-// has its own, are put where all can see them, and the block meets. What threads have written to shared memory before
-// is seen by all of them behind it. Whether any of them has `said` something comes back.
+// The sum over a block takes two calls. The first publishes the sums of the warps, of which lane 0 of each warp has its
+// own, and contains a barrier for shared memory. Returns true if `said` is true in any thread.
 template <unsigned Count>
 struct sum_storage {
     level_sums<Count> of_warp[32];
@@ -64,7 +64,7 @@ __device__ bool share_warp_sums(const level_sums<Count>& of_warp, sum_storage<Co
     __syncwarp();
     return __syncthreads_or(said) != 0;
 }
-// The second: their sum, in thread 0.
+// The second returns the sum over the block, in thread 0.
 template <unsigned Count>
 __device__ level_sums<Count> sum_of_block(const sum_storage<Count>& storage) {
     const unsigned warps = blockDim.x / warp::lanes;
@@ -80,8 +80,8 @@ __device__ level_sums<Count> sum_of_block(const sum_storage<Count>& storage) {
     return all;
 }
 
-// In shared memory: limbs as in detail/exact_integer.hpp, and before them digits of 16 bits in words of 32, of which each lane
-// has its own, so that lanes do not wait for each other. Every thread's additions of 2^11 terms fit in a block of 512.
+// In shared memory: limbs as in detail/exact_integer.hpp, and 16-bit digits in words of 32 bits. Each lane has its own
+// digits, so lanes do not conflict. 2^11 terms per thread fit in a block of 512.
 template <class T, unsigned Factors>
 struct block_accumulator {
     static constexpr unsigned limbs = exact_layout<T, Factors>::limbs;
@@ -90,9 +90,9 @@ struct block_accumulator {
 
     alignas(16) unsigned digit[digits * 32];
     unsigned long long limb[limbs];
-    unsigned met;     // see detail/exact_integer.hpp
-    unsigned touched; // whether anything was put into the limbs,
-    unsigned counted; // or the digits
+    unsigned met;     // special values met, see detail/exact_integer.hpp
+    unsigned touched; // 1 if anything was added to the limbs
+    unsigned counted; // 1 if anything was added to the digits
 
     __device__ void clear() {
         for (unsigned k = threadIdx.x; k < digits * 8; k += blockDim.x) {
@@ -107,7 +107,7 @@ struct block_accumulator {
             counted = 0;
         }
     }
-    // A limb as two words: additions of 64 bits in shared memory would be tried again and again.
+    // Adds to a limb as two words: 64-bit atomics in shared memory are compare-and-swap loops.
     struct shared_limbs {
         __device__ void operator()(unsigned k, std::int64_t what) const {
             auto* const word = reinterpret_cast<unsigned*>(limb + k);
@@ -125,15 +125,15 @@ struct block_accumulator {
     };
     __device__ shared_limbs adder() { return {limb}; }
 
-    // The k-th limb, and what the one below has beyond 32 bits in place of what it has beyond them itself.
-    __device__ long long evened(unsigned k) const {
+    // Limb k with the carry of limb k - 1 added and its own carry removed.
+    __device__ long long carried(unsigned k) const {
         const auto own = static_cast<long long>(limb[k]);
         const long long below = k == 0 ? 0 : static_cast<long long>(limb[k - 1]) >> 32;
         return (k == limbs - 1 ? own : own & 0xffffffff) + below;
     }
 };
 
-// The sums of a warp's windows, which all stand at the same place, are added to the block's limbs.
+// Adds the windows of a warp, which are at one place, to the block's limbs.
 template <class T, unsigned Factors, unsigned Levels>
 __device__ __noinline__ void flush_window(exact_window<Levels> window, block_accumulator<T, Factors>* into) {
     level_sums<Levels> all;
@@ -160,7 +160,7 @@ __device__ __noinline__ void flush_window(exact_window<Levels> window, block_acc
     __syncwarp();
 }
 
-// The digits of a warp's lanes are added to the block's limbs and are zero then; others may count meanwhile.
+// Adds the digits of a warp's lanes to the block's limbs and clears them. Other warps may add digits meanwhile.
 template <class T, unsigned Factors>
 __device__ __noinline__ void flush_digits(block_accumulator<T, Factors>* from) {
 #pragma unroll 1
@@ -177,7 +177,7 @@ __device__ __noinline__ void flush_digits(block_accumulator<T, Factors>* from) {
     __syncwarp();
 }
 
-// One thread's window. The threads of a warp have theirs at the same place and call everything here together.
+// One thread's window. The threads of a warp have theirs at one place and call all functions together.
 template <class T, unsigned Factors>
 class moving_window {
 public:
@@ -185,8 +185,7 @@ public:
 
     __device__ explicit moving_window(block_accumulator<T, Factors>* block) : block_(block) { place(kind::highest); }
 
-    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or has no
-    // place for all of them.
+    // Adds Count terms. Returns false, and adds nothing, if the window is full or cannot hold all of them.
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         double before[kind::levels];
@@ -212,21 +211,21 @@ public:
         return true;
     }
 
-    // Whether there is no place for a batch of `count` terms more before settle().
+    // True if there is no room for `count` more terms before flush().
     __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
 
-    // Empties the warp's windows into the block's limbs.
+    // Moves the sums of the warp's windows to the block's limbs.
     __device__ void flush() {
         flush_window<T, Factors>(window_, block_);
         place(window_.highest);
     }
 
-    // Moves the window to the largest of the warp's next numbers, unless it is there, or their exponents are so far
-    // apart that hardly any place will do. number(f, j) is the j-th number of factor f.
+    // Moves the window to the largest of the warp's next numbers. Returns false if it is there already, or if the
+    // exponents are too far apart for any place. number(f, j) is number j of factor f.
     template <class Number>
     __device__ bool move(unsigned count, const Number& number) {
         constexpr int none = -10000;
-        int top = none, least_top = -none; // all terms are below 2^top, and none below 2^(least_top - 2)
+        int top = none, least_top = -none; // all terms are below 2^top, none is below 2^(least_top - 2)
 #pragma unroll 8
         for (unsigned j = 0; j < count; ++j) {
             int of_term = 0;
@@ -269,8 +268,8 @@ private:
         terms_ = 0;
     }
 
-    // Adds the term x, or x * y, to the window. True if a part of it has no place there; whether it is too large is
-    // told by `most` alone.
+    // Adds the term x, or x * y. Returns true if its low part does not fit; whether it is too large follows from
+    // `most`.
     __device__ bool add_one(magnitude& most, T x, T y) {
         if constexpr (Factors == 1) {
             most = larger_magnitude(most, magnitude_of(x));
@@ -285,7 +284,7 @@ private:
             most = larger_magnitude(most, magnitude_of(product));
             const bool vanished = product == 0 && x != 0 && y != 0;
             const double rest = window_.add(product);
-            // The error is less than 2^-53 of the product: level 1 takes it.
+            // The error is below 2^-53 of the product, so level 1 takes it.
             const double rest_of_error = window_.template add<1>(error);
             return vanished || rest != 0 || rest_of_error != 0;
         }
@@ -297,7 +296,7 @@ private:
     unsigned terms_ = 0;
 };
 
-// A thread that counts digits, for any numbers.
+// A thread that adds digits, of any numbers.
 template <class T, unsigned Factors>
 class digit_counter {
 public:
@@ -308,7 +307,7 @@ public:
         }
     }
 
-    // As moving_window's; there is always a place.
+    // As in moving_window; always succeeds.
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         terms_ += Count;
@@ -328,7 +327,7 @@ private:
         const number_parts<T> p = parts_of(x);
         if constexpr (Factors == 1) {
             if (p.special) {
-                tell(p.nan, p.negative);
+                note_special(p.nan, p.negative);
                 return;
             }
             const unsigned shift = p.place % 16;
@@ -341,7 +340,7 @@ private:
             const number_parts<T> q = parts_of(y);
             const bool negative = p.negative != q.negative;
             if (p.special || q.special) {
-                tell(p.nan || q.nan || p.mantissa == 0 || q.mantissa == 0, negative);
+                note_special(p.nan || q.nan || p.mantissa == 0 || q.mantissa == 0, negative);
                 return;
             }
             const unsigned place = p.place + q.place, shift = place % 16;
@@ -354,7 +353,7 @@ private:
             }
         }
     }
-    // Adds Digits digits of a number of two words, from the `first` on.
+    // Adds `Digits` digits of a number of two words, from digit `first` on.
     template <unsigned Digits>
     __device__ void count(std::uint64_t low, std::uint64_t high, unsigned first, bool negative) {
         const unsigned at = column_ + first * 128;
@@ -365,12 +364,12 @@ private:
                          : "memory");
         }
     }
-    __device__ void tell(bool nan, bool negative) {
+    __device__ void note_special(bool nan, bool negative) {
         atomicOr(&block_->met, nan ? met_nan : (negative ? met_minus_infinity : met_infinity));
     }
 
     block_accumulator<T, Factors>* block_;
-    unsigned column_; // address of the lane's digits
+    unsigned column_; // shared memory address of the lane's digits
     unsigned terms_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Exact sums on a GPU in one launch. Every block adds up its share in windows of a fixed place, and posts their sums, a
-// few integers; the last block collects and rounds them. Only a block that met numbers out of the window's reach has a
-// long accumulator to add to the one in global memory, and a fence to pass.
+// Exact sums on a GPU in one launch. Every block adds its share in windows at a fixed place and publishes a few
+// integers; the last block adds and rounds them. Only a block with numbers that the window cannot hold has a long
+// accumulator, which it adds to the one in global memory, with a fence.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace warpfold::detail {
 
-// Of a block, at most: more registers for each of them in sums of products of doubles.
+// The most threads of a block; fewer for sums of products of doubles, which need more registers.
 template <unsigned MaxBlockThreads, class T, unsigned Factors>
 inline constexpr unsigned exact_threads = sizeof(T) == 8 && Factors == 2
                                               ? std::max(MaxBlockThreads * 3 / 4 / 32 * 32, 32u)
@@ -32,15 +32,14 @@ struct exact_memory {
 
     unsigned long long limb[exact_layout<T, Factors>::limbs];
     unsigned long long met;
-    unsigned long long
-        slot[1]; // `words` for each block: its sums, four times, and 1, and 2 where it added to the limbs
+    unsigned long long slot[1]; // `words` per block: its sums * 4, + 1, + 2 if it added to the limbs
 
     static std::size_t bytes(unsigned blocks) {
         return sizeof(exact_memory) + std::size_t{blocks} * words * sizeof(unsigned long long);
     }
 };
 
-// A window's part of a walk: to its end, or to the first batch that the window has no place for.
+// Adds terms to a window until the end, or until the window cannot hold the next ones.
 template <class T, unsigned Factors, class Terms>
 __device__ void add_batches(moving_window<T, Factors>& window, Terms& terms) {
     for (;;) {
@@ -52,8 +51,8 @@ __device__ void add_batches(moving_window<T, Factors>& window, Terms& terms) {
     }
 }
 
-// What is left of a walk that fixed_window has no place for: by windows that move, and where that does not help, digit
-// by digit. Where it was only `full` another one at the same place comes first.
+// Adds the terms that fixed_window left: by a window that moves and, if that does not help, digit by digit. If it was
+// only `full`, first by a window at the same place.
 template <class T, unsigned Factors, class Terms>
 __device__ void add_rest_of_warp(block_accumulator<T, Factors>* outliers, Terms& terms, bool full) {
     {
@@ -75,7 +74,7 @@ __device__ void add_rest_of_warp(block_accumulator<T, Factors>* outliers, Terms&
     }
 }
 
-// What has been counted in digits goes to the limbs. The whole block does it together, and meets before and behind.
+// Moves the block's digits to its limbs. Called by the whole block, between barriers.
 template <class T, unsigned Factors>
 __device__ void collect_digits(block_accumulator<T, Factors>& block) {
     for (unsigned k = threadIdx.x; k < block_accumulator<T, Factors>::digits; k += blockDim.x) {
@@ -94,7 +93,7 @@ __device__ void collect_digits(block_accumulator<T, Factors>& block) {
     __syncthreads();
 }
 
-// What a block's warps have left of their walks, if any has. The whole block does it together, after it has met.
+// Adds the terms that the block's warps left. Called by the whole block, after a barrier.
 template <class T, unsigned Factors, class Terms>
 __device__ __noinline__ void add_remaining(block_accumulator<T, Factors>* outliers, Terms terms, bool full) {
     outliers->clear();
@@ -109,21 +108,21 @@ __device__ __noinline__ void add_remaining(block_accumulator<T, Factors>* outlie
     }
 }
 
-// The block's share of a walk: its warps' sums in `storage`. Whether there is more in `outliers`.
+// The block's share of the terms: the sums of its warps go to `storage`. Returns true if `outliers` holds more.
 template <class T, unsigned Factors, class Terms>
 __device__ bool add_terms(block_accumulator<T, Factors>* outliers,
                           sum_storage<window_parameters<T, Factors>::levels>* storage, Terms terms) {
-    fixed_window<T, Factors> usual;
-    terms.feed(usual);
-    level_sums<window_parameters<T, Factors>::levels> of_warp = usual.held();
-    sum_windows(of_warp);
-    const bool left = share_warp_sums(of_warp, *storage, !terms.done());
-    if (left) {
-        add_remaining<T, Factors, Terms>(outliers, terms, usual.full(Terms::width));
+    fixed_window<T, Factors> window;
+    terms.feed(window);
+    level_sums<window_parameters<T, Factors>::levels> warp_sums = window.levels_as_integers();
+    sum_windows(warp_sums);
+    const bool remaining = share_warp_sums(warp_sums, *storage, !terms.done());
+    if (remaining) {
+        add_remaining<T, Factors, Terms>(outliers, terms, window.full(Terms::width));
     }
-    return left;
+    return remaining;
 }
-// The same of a walk that few inputs need, out of the way of another one.
+// Not inlined: for a kind of terms that few inputs need.
 template <class T, unsigned Factors, class Terms>
 __device__ __noinline__ bool add_terms_noinline(block_accumulator<T, Factors>* outliers,
                                                 sum_storage<window_parameters<T, Factors>::levels>* storage,
@@ -131,7 +130,7 @@ __device__ __noinline__ bool add_terms_noinline(block_accumulator<T, Factors>* o
     return detail::add_terms(outliers, storage, terms);
 }
 
-// The block's share of n terms, by the walk that fits their inputs.
+// The block's share of n terms, by the kind of terms that fits the inputs.
 template <class Kernels, class T, unsigned Levels, class In>
 __device__ bool add_share(block_accumulator<T, 1>* outliers, sum_storage<Levels>* storage, std::uint64_t n,
                           const In& in) {
@@ -159,8 +158,8 @@ __device__ bool add_share(block_accumulator<T, 2>* outliers, sum_storage<Levels>
     }
 }
 
-// Adds what the other blocks have posted, and empties their boxes. Whether one of them added to the limbs of the memory
-// is told by `limbs_too`.
+// Adds the sums that the other blocks published and resets their slots. Sets `limbs_too` if any of them added to the
+// limbs in global memory.
 template <unsigned Words, unsigned Halves>
 __device__ void collect_sums(unsigned long long* slots, unsigned count, level_sums<Words * Halves>& to,
                              bool& limbs_too) {
@@ -209,14 +208,14 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
 
     pdl_trigger();
     pdl_wait();
-    const bool left = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
-    level_sums<levels> mine = sum_of_block(storage);
-    const bool touched = left && outliers.touched != 0;
+    const bool remaining = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
+    level_sums<levels> block_sums = sum_of_block(storage);
+    const bool touched = remaining && outliers.touched != 0;
     const unsigned last = gridDim.x - 1;
     if (blockIdx.x != last) {
         if (touched) {
             for (unsigned k = threadIdx.x; k < layout::limbs; k += blockDim.x) {
-                const long long part = outliers.evened(k);
+                const long long part = outliers.carried(k);
                 if (part != 0) {
                     atomicAdd(&memory->limb[k], static_cast<unsigned long long>(part));
                 }
@@ -230,7 +229,8 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         if (threadIdx.x == 0) {
 #pragma unroll
             for (unsigned w = 0; w < levels; ++w) {
-                const unsigned long long word = static_cast<unsigned long long>(mine.of[w]) << 2 | (touched ? 3 : 1);
+                const unsigned long long word =
+                    static_cast<unsigned long long>(block_sums.of[w]) << 2 | (touched ? 3 : 1);
                 asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(
                                  __cvta_generic_to_global(memory->slot + blockIdx.x * levels + w)),
                              "l"(word)
@@ -239,40 +239,40 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         }
         return;
     }
-    // Blocks start in the order of their index: the others run by now, and none waits for anybody.
+    // Blocks start in the order of their index: all other blocks have started, and none waits for another.
     level_sums<2 * levels> sums{};
     bool limbs_too = false;
-    constexpr std::uint64_t few = std::uint64_t{1} << 22; // so many terms fit in 64 bits
+    constexpr std::uint64_t few = std::uint64_t{1} << 22; // terms whose sums fit in 64 bits
     if (last == 0 || n <= few) {
         if (last != 0) {
             if (threadIdx.x != 0) {
-                mine = {};
+                block_sums = {};
             }
-            bool theirs = false;
-            collect_sums<levels, 1>(memory->slot, last, mine, theirs);
+            bool other_limbs = false;
+            collect_sums<levels, 1>(memory->slot, last, block_sums, other_limbs);
             __syncwarp();
-            sum_lanes(mine);
-            limbs_too = share_warp_sums(mine, storage_of_all, theirs);
-            mine = sum_of_block(storage_of_all);
+            sum_lanes(block_sums);
+            limbs_too = share_warp_sums(block_sums, storage_of_all, other_limbs);
+            block_sums = sum_of_block(storage_of_all);
         }
 #pragma unroll
         for (unsigned w = 0; w < levels; ++w) {
-            sums.of[2 * w] = mine.of[w] & 0xffffffff;
-            sums.of[2 * w + 1] = mine.of[w] >> 32;
+            sums.of[2 * w] = block_sums.of[w] & 0xffffffff;
+            sums.of[2 * w + 1] = block_sums.of[w] >> 32;
         }
     } else {
         if (threadIdx.x == 0) {
 #pragma unroll
             for (unsigned w = 0; w < levels; ++w) {
-                sums.of[2 * w] = mine.of[w] & 0xffffffff;
-                sums.of[2 * w + 1] = mine.of[w] >> 32;
+                sums.of[2 * w] = block_sums.of[w] & 0xffffffff;
+                sums.of[2 * w + 1] = block_sums.of[w] >> 32;
             }
         }
-        bool theirs = false;
-        collect_sums<levels, 2>(memory->slot, last, sums, theirs);
+        bool other_limbs = false;
+        collect_sums<levels, 2>(memory->slot, last, sums, other_limbs);
         __syncwarp();
         sum_lanes(sums);
-        limbs_too = share_warp_sums(sums, wide_storage, theirs);
+        limbs_too = share_warp_sums(sums, wide_storage, other_limbs);
         sums = sum_of_block(wide_storage);
     }
 
@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         }
         return;
     }
-    if (!left) {
+    if (!remaining) {
         outliers.clear();
         __syncthreads();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The warps' ways through the terms of an exact sum. go(to) hands the numbers of a few terms after the others to
-// to.add(x), as moving_window has it; where that returns false the way ends, and begins with the same ones when it is
-// taken up again, by whomever. number(f, j) is the j-th number of factor f that comes next.
+// How the warps of a grid go through the terms of an exact sum. feed(to) passes a few terms at a time to to.add(x), as
+// moving_window has it. If that returns false, feed() returns, and the next feed(), to any object, starts with the same
+// terms. number(f, j) is number j of factor f of the next terms.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace warpfold::detail {
 
-// In vectors of 16 bytes, which all inputs have at the same places, some of them on their way from memory ahead of
-// their turn; at last come the elements before and behind the vectors.
+// Arrays with the same alignment: vectors of 16 bytes, `ahead` of them in flight per array; then the elements before
+// and after the vectors.
 template <class Kernels, class T, unsigned Factors>
 struct vector_terms {
-    // A product takes more registers than a sum, and one of floats more terms.
+    // Products need more registers than sums, and products of floats have more terms per vector.
     static constexpr unsigned loads = Kernels::value.vector_loads_in_flight;
     static constexpr unsigned ahead = Factors == 1 ? loads : (sizeof(T) == 4 ? 1 : (loads + 1) / 2);
     static constexpr unsigned width = vector_view<T>::width;
@@ -26,7 +26,7 @@ struct vector_terms {
     std::uint64_t n;
     vector_view<T> view;
     std::uint64_t first; // the warp's next vector
-    bool extra;          // the first warp has the elements before and behind the vectors too
+    bool extra;          // the first warp still has the elements outside the vectors
 
     __device__ vector_terms(const T* const (&in_)[Factors], std::uint64_t n_)
         : n(n_),
@@ -65,7 +65,7 @@ struct vector_terms {
     }
 
 private:
-    // Whether all vectors have been taken.
+    // Returns true when all vectors are taken.
     template <class To>
     __device__ bool feed_vectors(To& to) {
         const unsigned lane = threadIdx.x % warp::lanes;
@@ -84,7 +84,7 @@ private:
         for (unsigned g = 0; g < ahead; ++g) {
             load(loaded[g], first + g * threads);
         }
-        // Each of them has registers of its own in the code: nothing is copied that has not come yet.
+        // Each vector in flight has registers of its own: no moves wait for a load.
         for (;;) {
 #pragma unroll
             for (unsigned g = 0; g < ahead; ++g) {
@@ -106,7 +106,7 @@ private:
     }
 };
 
-// Element by element, through inputs that are no arrays, or lie at different distances from a 16-byte boundary.
+// Element by element, for inputs that are not arrays, or arrays with different alignment.
 template <class T, unsigned Factors, class Read>
 struct element_terms {
     static constexpr unsigned width = 8 / Factors;

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Histograms on a GPU: which kernel, how many blocks and how much shared memory a call gets.
+// Histograms on a GPU: the kernel, the number of blocks and the shared memory of a call.
+//
+//  method   counters                                                      chosen when                  file
+//  whole    32 bits in shared memory, copies; split over up to 3 blocks   they fit                     kernels.cuh
+//  packed   8 bits in shared memory, overflows go to global memory        they fit in up to 9 blocks   kernels.cuh
+//  direct   global memory, in passes that the L2 cache holds              more bins, or few samples    kernels.cuh
+//  few      one per value, 32 copies; one warp clears the counts          few 8-bit samples            byte_samples.cuh
+//
+// 8-bit samples of one channel have a kernel of their own for `whole`, with 64 copies (byte_samples.cuh). Weighted
+// histograms have one in kernels.cuh.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +27,15 @@ namespace warpfold::detail {
 
 enum class histogram_method { whole, packed, direct, few };
 
-// How a histogram is counted.
+// How the samples of a call are counted.
 struct histogram_plan {
     histogram_method method = histogram_method::direct;
     unsigned blocks = 1;
-    unsigned shared = 0; // bytes, of a block
+    unsigned shared = 0; // bytes per block
     histogram_layout layout;
 };
 
-// What a plan depends on, beside the number of samples.
+// What a plan depends on besides the call's arguments.
 struct histogram_facts {
     unsigned multiprocessors, shared_of_block, shared_of_multiprocessor, cache;
 
@@ -39,7 +48,8 @@ struct histogram_facts {
 
 inline unsigned divided_up(std::uint64_t a, std::uint64_t b) { return static_cast<unsigned>((a + b - 1) / b); }
 
-// n samples of `bytes` bytes each, `codes` counters; `edges` bytes of edges, which go along where there is room.
+// Plans n samples of `bytes` bytes and `codes` counters. `edges` bytes of edges are copied to shared memory if they
+// fit.
 template <class Policy = tuning::histogram_policy<>>
 histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, unsigned bytes, unsigned codes,
                               std::size_t edges, const Policy& policy = {}) {
@@ -80,7 +90,7 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
     if (edges != 0 && plan.shared + edges + 16 <= facts.shared_of_block) {
         layout.edges_at = (plan.shared + 15) / 16 * 16;
         plan.shared = layout.edges_at + static_cast<unsigned>(edges);
-        // A table pays where a block has many samples.
+        // A table pays if a block has many samples.
         const unsigned rest = facts.shared_of_block - std::min(facts.shared_of_block, (plan.shared + 15) / 16 * 16);
         const auto cells = static_cast<unsigned>(
             std::min<std::uint64_t>({rest / 4, policy.edge_table_max_cells, policy.edge_table_cells_per_bin * codes,
@@ -100,13 +110,12 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
     const unsigned resident = facts.multiprocessors * std::min(fit, most);
     const std::uint64_t worth = n / std::max(policy.block_min_samples, layout.part_codes);
     std::uint64_t groups = std::clamp<std::uint64_t>(worth, 1, std::max(1u, resident / layout.parts));
-    groups = std::max(groups, n >> 31); // counters of 32 bits are enough for a block's samples
+    groups = std::max(groups, n >> 31); // 32-bit counters hold the samples of a block
     plan.blocks = static_cast<unsigned>(groups * layout.parts);
     return plan;
 }
 
-// Of samples of 8 bits, where they are few: blocks of few samples, but not so many that their additions to the counts
-// are what takes time.
+// Few 8-bit samples: small blocks, but not so many that their additions to the counts dominate.
 template <class Policy>
 void plan_few_values(histogram_plan& plan, const histogram_facts& facts, std::uint64_t n, const Policy& policy) {
     if (n <= std::uint64_t{policy.few_bytes_max_per_multiprocessor} * facts.multiprocessors) {
@@ -168,7 +177,7 @@ struct histogram_engine<On> {
         run(on, in, n, counts, code, mode, plan, call);
     }
 
-    // By a plan.
+    // Runs a plan.
     template <class In, class Counter, class Code>
     static void run(const On& on, const In& in, std::uint64_t n, Counter* counts, const Code& code, update mode,
                     histogram_plan plan, const char* call) {
@@ -253,7 +262,7 @@ struct histogram_engine<On> {
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
 
-    // The counts take memory of their own beside the workspace.
+    // The counts are allocated besides the workspace.
     template <class Work>
     static std::vector<std::uint64_t> values(const On& on, std::uint32_t bins, const Work& work, const char* call) {
         const gpu own{on.stream, nullptr};
@@ -268,7 +277,8 @@ struct histogram_engine<On> {
     }
 
 private:
-    // Sets the counts to zero where they are to be overwritten and the kernel does not do it itself; whether it does.
+    // Clears the counts before the launch, unless mode is add or the kernel clears them. Returns true if the kernel
+    // does.
     template <class Counter>
     static bool prepare_counts(const On& on, Counter* counts, std::uint32_t bins, update mode, histogram_plan& plan) {
         if (mode == update::add) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of histograms of samples of any type: private counters of 32 bits in shared memory, private counters of 8
-// bits, additions to global memory, weights.
+// Histogram kernels for samples of any type: 32-bit counters in shared memory, 8-bit counters, atomics to global
+// memory, weights.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct count_samples_directly {
     unsigned first;
 };
 
-// The same by a table of the edges.
+// The same with a table of the edges.
 template <class In, class Code, bool Sparse>
 struct count_by_edge_table {
     using edge = std::remove_cvref_t<decltype(*std::declval<Code>().of.bin.edges)>;
@@ -52,18 +52,18 @@ struct count_by_edge_table {
     __device__ void count(const T (&samples)[Count]) {
         unsigned at[Count];
         if constexpr (Sparse) {
-            near.below_or_at_sparse(samples, at);
+            table.below_or_at_sparse(samples, at);
         } else {
-            near.below_or_at(samples, at);
+            table.below_or_at(samples, at);
         }
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
-            counted.count(at[j] - 1 - first); // as many as there are edges lie beyond the last bin
+            counted.count(at[j] - 1 - first); // at[j] == bins + 1: after the last bin
         }
     }
 
     block::histogram& counted;
-    const edge_table<element_t<In>, edge>& near;
+    const edge_table<element_t<In>, edge>& table;
     unsigned first;
 };
 
@@ -84,22 +84,22 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
         grid_stride_loop<Code::channels, Kernels::value.vector_loads_in_flight>(in, n, share.thread, share.threads,
                                                                                 layout.once, take);
     };
-    bool through = false;
+    bool counted_by_table = false;
     if constexpr (stages_edges_v<decltype(code.of)>) {
         using take = count_by_edge_table<In, Code, true>;
         if (layout.cells != 0) {
-            const edge_table<element_t<In>, typename take::edge> near(
+            const edge_table<element_t<In>, typename take::edge> table(
                 reinterpret_cast<unsigned*>(histogram_shared + layout.cells_at), layout.cells, code.of.bin.edges,
                 code.of.bin.bins);
-            if (near.sparse()) {
-                go(take{counted, near, share.first});
+            if (table.sparse()) {
+                go(take{counted, table, share.first});
             } else {
-                go(count_by_edge_table<In, Code, false>{counted, near, share.first});
+                go(count_by_edge_table<In, Code, false>{counted, table, share.first});
             }
-            through = true;
+            counted_by_table = true;
         }
     }
-    if (!through) {
+    if (!counted_by_table) {
         go(count_samples_directly<In, Code>{counted, code, share.first});
     }
 
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
     }
 }
 
-// Counts samples in counters of 8 bits; where those of a warp all have one bin, as in constant input, in a register.
+// Counts samples in 8-bit counters. While all samples of a warp have one bin, as in constant input, in a register.
 template <class In, class Code, class Counter>
 struct count_packed {
     __device__ void one(const element_t<In>& x, unsigned channel) {
@@ -141,7 +141,7 @@ struct count_packed {
             }
             if (__all_sync(0xffffffffu, same)) {
                 if (leader != run_bin) {
-                    end_run();
+                    flush_run();
                     run_bin = leader;
                 }
                 run += width;
@@ -150,8 +150,8 @@ struct count_packed {
         }
         counted.add(bins);
     }
-    // Adds the run, whose length is the same in all lanes; 32 times that fits 32 bits, as the block's samples do.
-    __device__ void end_run() {
+    // Adds the run, equally long in all lanes. 32 times its length fits in 32 bits, as the samples of a block do.
+    __device__ void flush_run() {
         if (threadIdx.x % 32 == 0 && run != 0) {
             counted.add_beyond(run_bin, 32 * run);
         }
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.p
     count_packed<In, Code, Counter> take{counted, code, share.first};
     grid_stride_loop<Code::channels, Kernels::value.packed_vector_loads_in_flight>(in, n, share.thread, share.threads,
                                                                                    layout.once, take);
-    take.end_run();
+    take.flush_run();
     __syncthreads();
     counted.flush(share.rotation);
 }
@@ -205,8 +205,8 @@ struct add_to_global {
     unsigned first, count;
 };
 
-// Adds to global memory, to layout.part_codes counters in each of layout.parts passes over the samples, so that those
-// stay in the cache; layout.copies counters in shared memory belong to bins that came first.
+// Adds to global memory: layout.part_codes counters in each of layout.parts passes over the samples, so that they stay
+// in the L2 cache. layout.copies counters in shared memory are claimed by the first bins.
 template <class Kernels, class In, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.block_threads)
     histogram_direct_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads)
     owned.flush(counts);
 }
 
-// Sums of weights, in shared memory where layout.part_codes is not 0.
+// Sums of weights, in shared memory if layout.part_codes is not 0.
 template <class Kernels, class In, class Weights, class Of, class Sum>
 __global__ void __launch_bounds__(Kernels::value.block_threads)
     weighted_histogram_kernel(In in, Weights weights, std::uint64_t n, Of of, Sum* sums, histogram_layout layout,
