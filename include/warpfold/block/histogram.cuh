@@ -24,8 +24,11 @@ public:
     // thread's number in its block, and `threads` that of all.
     __device__ histogram(unsigned* counters, unsigned bins, unsigned copies, unsigned thread, unsigned threads)
         : counters_(counters),
-          mine_(static_cast<unsigned>(__cvta_generic_to_shared(counters + (thread & (copies - 1))))), bins_(bins),
-          copies_(copies), thread_(thread), threads_(threads) {}
+          mine_(static_cast<unsigned>(__cvta_generic_to_shared(counters + (thread & (copies - 1))))),
+          bins_(bins),
+          copies_(copies),
+          thread_(thread),
+          threads_(threads) {}
 
     // Sets all counters to zero. All threads call it.
     __device__ void clear() {
@@ -54,12 +57,12 @@ public:
     template <class Counter>
     __device__ void add_to(Counter* counts, unsigned first = 0) const {
         static_assert(std::is_integral_v<Counter> && (sizeof(Counter) == 4 || sizeof(Counter) == 8));
-        using natural = std::conditional_t<sizeof(Counter) == 4, unsigned, unsigned long long>;
+        using word = std::conditional_t<sizeof(Counter) == 4, unsigned, unsigned long long>;
         for (unsigned k = thread_; k < bins_; k += threads_) {
             const unsigned bin = k + first < bins_ ? k + first : k + first - bins_;
             const unsigned sum = total(bin);
             if (sum != 0) {
-                atomicAdd(reinterpret_cast<natural*>(counts + bin), natural{sum});
+                atomicAdd(reinterpret_cast<word*>(counts + bin), word{sum});
             }
         }
     }

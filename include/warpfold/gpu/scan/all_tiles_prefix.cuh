@@ -2,8 +2,8 @@
 // The tile prefix of short scans: every tile reads the totals of all tiles before it at once, each warp those of one
 // group. No tile waits for more than one step from block to block.
 //
-// Few tiles have a private mailbox for each pair of writer and reader. The reader empties it, and at the end nothing has
-// to be counted. With more tiles all readers share the writer's mailbox, count themselves off, and the last one empties
+// Few tiles have a private flagged_slot for each pair of writer and reader. The reader empties it, and at the end nothing has
+// to be counted. With more tiles all readers share the writer's flagged_slot, count themselves off, and the last one empties
 // all mailboxes.
 #pragma once
 
@@ -22,12 +22,12 @@ public:
 
     // Bytes of memory: a counter and the mailboxes.
     static std::size_t bytes(unsigned tiles, bool with_private) {
-        return tiles == 1 ? 0 : 16 + (with_private ? mailboxes_before(tiles) : tiles) * sizeof(mailbox<A>);
+        return tiles == 1 ? 0 : 16 + (with_private ? mailboxes_before(tiles) : tiles) * sizeof(flagged_slot<A>);
     }
 
     __device__ all_tiles_prefix(void* memory, bool with_private, storage& shared)
         : left_(static_cast<unsigned*>(memory)),
-          mailboxes_(reinterpret_cast<mailbox<A>*>(static_cast<unsigned char*>(memory) + 16)),
+          mailboxes_(reinterpret_cast<flagged_slot<A>*>(static_cast<unsigned char*>(memory) + 16)),
           of_group_(reinterpret_cast<A*>(shared.of_group)),
           private_(with_private) {}
 
@@ -52,10 +52,10 @@ public:
             auto* const source = &mine[g * tiles_in_group + lane];
             A of_tile = total;
             if (lane < count) {
-                box_words<A> words{};
+                slot_reader<A> words{};
                 of_tile = words.wait(source);
                 if (private_) {
-                    detail::empty_box(source);
+                    detail::reset_slot(source);
                 }
             }
             __syncwarp();
@@ -86,7 +86,7 @@ public:
         const unsigned lane = threadIdx.x % warp::lanes;
         if (!private_ && threadIdx.x < warp::lanes && warp::shuffle(left_before_, 0) + 1 == gridDim.x) {
             for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
-                detail::empty_box(&mailboxes_[k]);
+                detail::reset_slot(&mailboxes_[k]);
             }
             if (lane == 0) {
                 atomicExch(left_, 0u);
@@ -99,7 +99,7 @@ private:
     __host__ __device__ static constexpr unsigned mailboxes_before(unsigned tile) { return tile * (tile - 1) / 2; }
 
     unsigned* left_;
-    mailbox<A>* mailboxes_;
+    flagged_slot<A>* mailboxes_;
     A* of_group_;
     bool private_;
     unsigned left_before_ = 0; // in thread 0: so many tiles had read their mailboxes before this one

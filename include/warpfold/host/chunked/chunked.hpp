@@ -141,22 +141,22 @@ struct chunked_engine<host> {
                                total = fold_on_host<A>(on, in, count, fold.template map_at<T>(first), fold.op, total);
                            });
             if (Fold::chooses) {
-                need_elements(n, call);
+                require_elements(n, call);
             }
             return fold.last(total);
         } else {
             typename Fold::value total{};
             bool fresh = true;
-            for_chunks(
-                source, plan_in_place(source, options), options, false,
-                [&](const auto& in, std::uint64_t n, std::uint64_t first) {
-                    const joining_place<typename Fold::value, decltype(fold.more)> place{&total, fold.more, fresh};
-                    reduce_engine<host>::into<A>(on, in, n, fold.template map_at<T>(first), fold.op,
-                                                 fold.result_at(in, first), place, call);
-                    fresh = false;
-                });
+            for_chunks(source, plan_in_place(source, options), options, false,
+                       [&](const auto& in, std::uint64_t n, std::uint64_t first) {
+                           const accumulating_output<typename Fold::value, decltype(fold.more)> place{&total, fold.more,
+                                                                                                      fresh};
+                           reduce_engine<host>::into<A>(on, in, n, fold.template map_at<T>(first), fold.op,
+                                                        fold.result_at(in, first), place, call);
+                           fresh = false;
+                       });
             if (fresh) {
-                need_elements(0, call);
+                require_elements(0, call);
             }
             return total;
         }
@@ -195,7 +195,7 @@ struct chunked_engine<host> {
                      const chunked_options& options, const char* call) {
         using T = typename Source::element;
         const chunked_plan plan = in_memory_v<Sink> ? plan_in_place(source, options)
-                                                    : plan_passage(source, options, !in_memory_v<Source>, true);
+                                                    : plan_read_and_write(source, options, !in_memory_v<Source>, true);
         host_results<Sink> results(sink, plan);
         A carry{};
         bool carries = false;
@@ -213,9 +213,9 @@ struct chunked_engine<host> {
         const std::uint64_t all =
             for_chunks(source, plan, options, Reverse, [&](const auto& in, std::uint64_t n, std::uint64_t first) {
                 const chunk_range at{first, n};
-                need_room_for(sink, first + n, call);
+                check_room(sink, first + n, call);
                 A* const out = results.room(at);
-                const auto chunk_map = map_from<Map, T>(map, first);
+                const auto chunk_map = global_map<Map, T>(map, first);
                 const std::uint64_t last = Reverse ? 0 : n - 1;
                 const A last_element = static_cast<A>(detail::mapped(chunk_map, in[last], last));
                 if (!carries) {

@@ -40,20 +40,20 @@ struct host_block {
 #define WARPFOLD_LANES_BYTES 16
 #define WARPFOLD_LANES_TARGET
 #define WARPFOLD_LANES_STREAM __builtin_ia32_movntps
-#include "warpfold/host/convolve/convolve_lanes.hpp"
+#include "warpfold/host/convolve/lanes.hpp"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define WARPFOLD_LANES_NAME avx2_lanes
 #define WARPFOLD_LANES_BYTES 32
 #define WARPFOLD_LANES_TARGET __attribute__((target("avx2,fma")))
 #define WARPFOLD_LANES_STREAM __builtin_ia32_movntps256
-#include "warpfold/host/convolve/convolve_lanes.hpp"
+#include "warpfold/host/convolve/lanes.hpp"
 
 #define WARPFOLD_LANES_NAME avx512_lanes
 #define WARPFOLD_LANES_BYTES 64
 #define WARPFOLD_LANES_TARGET __attribute__((target("avx512f,avx2,fma")))
 #define WARPFOLD_LANES_STREAM __builtin_ia32_movntps512
-#include "warpfold/host/convolve/convolve_lanes.hpp"
+#include "warpfold/host/convolve/lanes.hpp"
 #endif
 
 #undef WARPFOLD_UNROLL

@@ -13,10 +13,10 @@
 namespace warpfold::detail {
 
 // Less than this stays in the cache, and is better there.
-inline constexpr std::size_t least_around_cache = std::size_t{4} << 20;
+inline constexpr std::size_t least_non_temporal_bytes = std::size_t{4} << 20;
 
-// As memcpy, for threads that are synchronised with after settle_around_cache().
-inline void copy_around_cache(void* to, const void* from, std::size_t bytes) {
+// As memcpy, for threads that are synchronised with after non_temporal_fence().
+inline void copy_non_temporal(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
     auto* at = static_cast<unsigned char*>(to);
     const auto* source = static_cast<const unsigned char*>(from);
@@ -38,7 +38,7 @@ inline void copy_around_cache(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
-inline void settle_around_cache() {
+inline void non_temporal_fence() {
 #if defined(__SSE2__)
     _mm_sfence();
 #endif

@@ -31,14 +31,14 @@ __attribute__((target("avx2"), flatten)) auto with_avx2(const Work& work) {
 // work(), compiled for AVX2 as well, and run so where the machine has it. Both give the same bits: AVX2 alone fuses no
 // multiplication with an addition.
 template <class Work>
-auto in_wide_vectors(const Work& work) {
+auto with_widest_vectors(const Work& work) {
     return has_avx2() ? with_avx2(work) : work();
 }
 
 #else
 
 template <class Work>
-auto in_wide_vectors(const Work& work) {
+auto with_widest_vectors(const Work& work) {
     return work();
 }
 

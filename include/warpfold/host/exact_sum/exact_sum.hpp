@@ -13,7 +13,7 @@
 #include "warpfold/detail/long_accumulator.hpp"
 #include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
-#include "warpfold/host/exact_sum/exact_chunk.hpp"
+#include "warpfold/host/exact_sum/chunk.hpp"
 
 namespace warpfold::detail {
 

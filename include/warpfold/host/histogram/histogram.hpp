@@ -41,8 +41,8 @@ inline constexpr bool is_bytes_v = std::is_pointer_v<In> &&
 template <class Counter, class Number>
 void add_wrapping(Counter& count, Number more) {
     if constexpr (std::is_integral_v<Counter>) {
-        using natural = std::make_unsigned_t<Counter>;
-        count = static_cast<Counter>(static_cast<natural>(count) + static_cast<natural>(more));
+        using unsigned_counter = std::make_unsigned_t<Counter>;
+        count = static_cast<Counter>(static_cast<unsigned_counter>(count) + static_cast<unsigned_counter>(more));
     } else {
         count += static_cast<Counter>(more);
     }
@@ -186,13 +186,13 @@ public:
             if constexpr (with_quotients<typename Of::binner>) {
                 if (of_.bin.has_quotients(of_.bins)) {
                     const auto bin = of_.bin.by_quotients();
-                    in_wide_vectors([this, bin, from, n = end - begin] {
+                    with_widest_vectors([this, bin, from, n = end - begin] {
                         count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
                     });
                     return;
                 }
             }
-            in_wide_vectors([this, bin = of_.bin, from, n = end - begin] {
+            with_widest_vectors([this, bin = of_.bin, from, n = end - begin] {
                 count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
             });
         } else {

@@ -53,7 +53,7 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
         low[0] = smaller_one(low[0], key_of_number(in[k]));
         high[0] = larger_one(high[0], key_of_number(in[k]));
     }
-    const key least = joined_lanes(low, smaller_one), most = joined_lanes(high, larger_one);
+    const key least = reduce_lanes(low, smaller_one), most = reduce_lanes(high, larger_one);
     if constexpr (std::is_floating_point_v<T>) {
         const T nan = std::numeric_limits<T>::quiet_NaN();
         return least < none_larger || most > none_smaller ? E{nan, nan}
@@ -83,7 +83,7 @@ C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     for (; k < end; ++k) {
         lane[0] = better{}(lane[0], key_at(k));
     }
-    return {joined_lanes(lane, better{}), begin};
+    return {reduce_lanes(lane, better{}), begin};
 }
 
 // Where in [begin, end) the key stands first.

@@ -34,11 +34,11 @@ A fold_in_order(const In& in, std::uint64_t begin, std::uint64_t end, const Map&
 template <class A, class In, class Map, class Op>
 A fold_chunk(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
     if constexpr (chooses_number_v<Op, A>) {
-        return in_wide_vectors([&] { return best_in_lanes<Op::smallest, A>(in, begin, end); });
-    } else if constexpr (std::is_same_v<Op, further_extremes>) {
-        return in_wide_vectors([&] { return extremes_in_lanes<A>(in, begin, end); });
+        return with_widest_vectors([&] { return best_in_lanes<Op::smallest, A>(in, begin, end); });
+    } else if constexpr (std::is_same_v<Op, extremes_operation>) {
+        return with_widest_vectors([&] { return extremes_in_lanes<A>(in, begin, end); });
     } else if constexpr (is_commutative_v<Op>) {
-        return in_wide_vectors([&] { return fold_in_lanes<A>(in, begin, end, map, op); });
+        return with_widest_vectors([&] { return fold_in_lanes<A>(in, begin, end, map, op); });
     } else {
         return fold_in_order<A>(in, begin, end, map, op);
     }

@@ -22,7 +22,7 @@
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"
 #include "warpfold/host/core/target.hpp"
-#include "warpfold/host/scan/scan_vectors.hpp"
+#include "warpfold/host/scan/vectors.hpp"
 
 namespace warpfold::detail {
 
@@ -81,11 +81,11 @@ struct host_scan {
     const Map& map;
     const Op& op;
     const How& how;
-    bool around_cache;   // the output is not to be read into the cache before it is written
+    bool non_temporal;   // the output is not to be read into the cache before it is written
     std::uint64_t ahead; // how many elements further on the thread's next chunk begins, most likely
 
     // Plain sums of numbers go in vectors.
-    static constexpr bool vectors = std::is_same_v<Op, sum> && std::is_same_v<Map, as_it_is> && !How::reverse &&
+    static constexpr bool vectors = std::is_same_v<Op, sum> && std::is_same_v<Map, identity_map> && !How::reverse &&
                                     std::is_same_v<In, const A*> && std::is_same_v<Out, A*> &&
                                     std::is_arithmetic_v<A> && !std::is_same_v<A, bool> && 16 % sizeof(A) == 0 &&
                                     sizeof(A) <= 8;
@@ -105,8 +105,8 @@ struct host_scan {
             U* const to = out + (How::reverse ? n - v - count : v);
             if constexpr (!std::is_trivially_copyable_v<U>) {
                 std::copy_n(results, count, to);
-            } else if (around_cache) {
-                copy_around_cache(to, results, count * sizeof(U));
+            } else if (non_temporal) {
+                copy_non_temporal(to, results, count * sizeof(U));
             } else {
                 std::memcpy(to, results, count * sizeof(U));
             }
@@ -128,9 +128,9 @@ struct host_scan {
                 continue;
             }
             A sum[runs];
-            each_run<runs>([&](std::uint64_t r) { sum[r] = value(v + r * scan_run); });
+            unrolled<runs>([&](std::uint64_t r) { sum[r] = value(v + r * scan_run); });
             for (std::uint64_t j = 1; j < scan_run; ++j) {
-                each_run<runs>([&](std::uint64_t r) { sum[r] = op(sum[r], value(v + r * scan_run + j)); });
+                unrolled<runs>([&](std::uint64_t r) { sum[r] = op(sum[r], value(v + r * scan_run + j)); });
             }
             std::copy_n(sum, runs, totals);
         }
@@ -140,7 +140,7 @@ struct host_scan {
     void write_block(std::uint64_t v, const A* before) const {
         U results[block];
         if constexpr (vectors) {
-            if (around_cache) { // in one piece: the processor gathers whole lines
+            if (non_temporal) { // in one piece: the processor gathers whole lines
                 run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, results, next(v));
                 write(v, results, block);
             } else {
@@ -151,7 +151,7 @@ struct host_scan {
         A sum[runs];
         std::copy_n(before, runs, sum);
         for (std::uint64_t j = 0; j < scan_run; ++j) {
-            each_run<runs>([&](std::uint64_t r) {
+            unrolled<runs>([&](std::uint64_t r) {
                 if constexpr (!How::inclusive) {
                     results[r * scan_run + j] = static_cast<U>(sum[r]);
                 }
@@ -342,8 +342,14 @@ struct scan_engine<host> {
             elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
         }
         const std::uint64_t threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
-        const Scan scan{
-            in, n, out, map, op, how, elsewhere && n * sizeof(typename Scan::U) >= least_around_cache, threads * each};
+        const Scan scan{in,
+                        n,
+                        out,
+                        map,
+                        op,
+                        how,
+                        elsewhere && n * sizeof(typename Scan::U) >= least_non_temporal_bytes,
+                        threads * each};
         const std::uint64_t chunks = (n + each - 1) / each;
         chunk_chain<typename Scan::A> chain(chunks);
         parallel_for(on.threads, chunks, [&](std::uint64_t chunk) {
@@ -353,7 +359,7 @@ struct scan_engine<host> {
                 } else {
                     scan_chunk_plain(scan, chunk, chain);
                 }
-                settle_around_cache();
+                non_temporal_fence();
             } catch (...) {
                 chain.fail();
                 throw;

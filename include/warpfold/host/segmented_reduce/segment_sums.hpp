@@ -14,7 +14,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/reduce/reduce.hpp"
-#include "warpfold/host/scan/scan_vectors.hpp"
+#include "warpfold/host/scan/vectors.hpp"
 
 namespace warpfold::detail {
 
@@ -34,13 +34,13 @@ struct segment_sums {
     static void fold(const In& in, const std::uint64_t* begin, std::uint64_t least, std::uint64_t most, const Map& map,
                      const Op& op, A* total) {
         if (least != most) {
-            each_run<width>([&](std::uint64_t r) { total[r] = fold_one(in, begin[r], begin[r + 1], map, op); });
+            unrolled<width>([&](std::uint64_t r) { total[r] = fold_one(in, begin[r], begin[r + 1], map, op); });
             return;
         }
         A sum[width] = {Op::template identity<A>(), Op::template identity<A>(), Op::template identity<A>(),
                         Op::template identity<A>()};
         for (std::uint64_t j = 0; j < most; ++j) {
-            each_run<width>([&](std::uint64_t r) {
+            unrolled<width>([&](std::uint64_t r) {
                 const std::uint64_t k = begin[r] + j;
                 sum[r] = op(sum[r], static_cast<A>(detail::mapped(map, in[k], k)));
             });
@@ -60,7 +60,7 @@ inline constexpr bool sums_of_numbers = std::is_pointer_v<In>&& std::is_arithmet
 // is never -0.
 template <class A, class In>
 requires sums_of_numbers<A, In>
-struct segment_sums<A, In, as_it_is, sum> {
+struct segment_sums<A, In, identity_map, sum> {
     using T = element_t<In>;
     using lane = typename lane_of<A>::type;
     static constexpr std::uint64_t width = 4;
@@ -73,12 +73,12 @@ struct segment_sums<A, In, as_it_is, sum> {
     static constexpr std::uint64_t tiny = 0;
 #endif
 
-    static A fold_one(const In& in, std::uint64_t begin, std::uint64_t end, const as_it_is&, const sum&) {
+    static A fold_one(const In& in, std::uint64_t begin, std::uint64_t end, const identity_map&, const sum&) {
         lane sums[lanes] = {};
         const auto add = [&](std::uint64_t l, T x) { sums[l] = static_cast<lane>(sums[l] + static_cast<lane>(x)); };
         std::uint64_t k = begin;
         for (; k + lanes <= end; k += lanes) {
-            each_run<lanes>([&](std::uint64_t l) { add(l, in[k + l]); });
+            unrolled<lanes>([&](std::uint64_t l) { add(l, in[k + l]); });
         }
         for (std::uint64_t l = 0; k < end; ++k, ++l) {
             add(l, in[k]);
@@ -92,20 +92,20 @@ struct segment_sums<A, In, as_it_is, sum> {
     }
 
 #if defined(WARPFOLD_HOST_VECTORS)
-    static void fold(const In& in, const std::uint64_t* begin, std::uint64_t least, std::uint64_t most, const as_it_is&,
-                     const sum&, A* total) {
+    static void fold(const In& in, const std::uint64_t* begin, std::uint64_t least, std::uint64_t most,
+                     const identity_map&, const sum&, A* total) {
         vector sums[width] = {};
         std::uint64_t j = 0;
         for (; j + lanes <= least; j += lanes) {
             fetch(in, begin[0] + width * j);
-            each_run<width>([&](std::uint64_t r) { add(sums[r], elements(in + begin[r] + j)); });
+            unrolled<width>([&](std::uint64_t r) { add(sums[r], elements(in + begin[r] + j)); });
         }
         if (j < most) {
             const integer* there[width];
-            each_run<width>([&](std::uint64_t r) { there[r] = ends.data() + longest - (begin[r + 1] - begin[r]); });
+            unrolled<width>([&](std::uint64_t r) { there[r] = ends.data() + longest - (begin[r + 1] - begin[r]); });
             for (; j < most; j += lanes) {
                 fetch(in, begin[0] + width * j);
-                each_run<width>(
+                unrolled<width>(
                     [&](std::uint64_t r) { add(sums[r], elements(in + begin[r] + j) & load<integers>(there[r] + j)); });
             }
         }
@@ -116,7 +116,7 @@ struct segment_sums<A, In, as_it_is, sum> {
     static void fold_tiny(const In& in, const std::uint64_t* begin, A* total) {
         vector sums[width] = {};
         fetch(in, begin[0]);
-        each_run<width>([&](std::uint64_t r) {
+        unrolled<width>([&](std::uint64_t r) {
             const integer* const there = ends.data() + longest - (begin[r + 1] - begin[r]);
             for (std::uint64_t j = 0; j < tiny; j += lanes) {
                 add(sums[r], elements(in + begin[r] + j) & load<integers>(there + j));
@@ -181,15 +181,15 @@ private:
             std::memcpy(total + 2, &y, 16);
         }
         if constexpr (shifted) {
-            each_run<width>([&](std::uint64_t r) {
+            unrolled<width>([&](std::uint64_t r) {
                 total[r] = static_cast<A>(static_cast<lane>(total[r]) - ((begin[r + 1] - begin[r]) << 31));
             });
         }
     }
 #else
-    static void fold(const In& in, const std::uint64_t* begin, std::uint64_t, std::uint64_t, const as_it_is& map,
+    static void fold(const In& in, const std::uint64_t* begin, std::uint64_t, std::uint64_t, const identity_map& map,
                      const sum& op, A* total) {
-        each_run<width>([&](std::uint64_t r) { total[r] = fold_one(in, begin[r], begin[r + 1], map, op); });
+        unrolled<width>([&](std::uint64_t r) { total[r] = fold_one(in, begin[r], begin[r + 1], map, op); });
     }
 #endif
 };

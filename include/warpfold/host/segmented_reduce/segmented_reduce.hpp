@@ -75,8 +75,8 @@ class segment_results {
                                     sizeof(R) <= 16;
 
 public:
-    segment_results(const Out& out, std::uint64_t first, bool around_cache)
-        : out_(out), next_(first), around_cache_(around_cache) {}
+    segment_results(const Out& out, std::uint64_t first, bool non_temporal)
+        : out_(out), next_(first), around_cache_(non_temporal) {}
 
     template <std::uint64_t Count>
     void put(const R (&values)[Count]) {
@@ -96,7 +96,7 @@ public:
     void flush() {
         if constexpr (gathers) {
             if (around_cache_) {
-                copy_around_cache(out_ + next_, held_values_, held_ * sizeof(R));
+                copy_non_temporal(out_ + next_, held_values_, held_ * sizeof(R));
             } else {
                 std::memcpy(out_ + next_, held_values_, held_ * sizeof(R));
             }
@@ -149,7 +149,7 @@ struct segmented_engine<host> {
         if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
             elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
         }
-        const bool around_cache = elsewhere && segments * sizeof(R) >= least_around_cache;
+        const bool non_temporal = elsewhere && segments * sizeof(R) >= least_non_temporal_bytes;
         const std::unique_ptr<open_ends[]> of_piece(new open_ends[pieces]);
         parallel_for(on.threads, pieces, [&](std::uint64_t piece) {
             const std::uint64_t begin = piece * host_chunk, end = std::min(total, begin + host_chunk);
@@ -174,9 +174,9 @@ struct segmented_engine<host> {
             if (first < behind) {
                 mine.head = next(first);
             }
-            segment_results<Out, R> results(out, first + 1, around_cache);
+            segment_results<Out, R> results(out, first + 1, non_temporal);
             for (std::uint64_t s = first + 1; s < behind;) {
-                in_wide_vectors([&] { fold_short<A, R>(in, at, s, behind, k, limit, map, op, result, results); });
+                with_widest_vectors([&] { fold_short<A, R>(in, at, s, behind, k, limit, map, op, result, results); });
                 if (s < behind) {
                     const R one[1] = {result(next(s))};
                     results.put(one);
@@ -184,7 +184,7 @@ struct segmented_engine<host> {
                 }
             }
             results.flush();
-            settle_around_cache();
+            non_temporal_fence();
             const std::uint64_t stop = base + end - behind;
             if (stop < k || stop > limit) {
                 throw decreasing(call, behind);
@@ -234,9 +234,9 @@ private:
                         for (std::uint64_t j = 0; j < many; j += sums::width) {
                             std::uint64_t begin[sums::width + 1];
                             A total[sums::width];
-                            each_run<sums::width + 1>([&](std::uint64_t r) { begin[r] = at(here + j + r); });
+                            unrolled<sums::width + 1>([&](std::uint64_t r) { begin[r] = at(here + j + r); });
                             sums::fold_tiny(in, begin, total);
-                            each_run<sums::width>([&](std::uint64_t r) { folded[j + r] = result(total[r]); });
+                            unrolled<sums::width>([&](std::uint64_t r) { folded[j + r] = result(total[r]); });
                         }
                         results.put(folded);
                         here += many;
@@ -250,7 +250,7 @@ private:
             }
             std::uint64_t begin[sums::width + 1] = {from};
             std::uint64_t longest = 0, shortest = ~std::uint64_t{0};
-            each_run<sums::width>([&](std::uint64_t j) {
+            unrolled<sums::width>([&](std::uint64_t j) {
                 begin[j + 1] = at(here + 1 + j);
                 longest = std::max(longest, begin[j + 1] - begin[j]); // huge where the offsets decrease
                 shortest = std::min(shortest, begin[j + 1] - begin[j]);
@@ -261,7 +261,7 @@ private:
             A total[sums::width];
             sums::fold(in, begin, shortest, longest, map, op, total);
             R folded[sums::width];
-            each_run<sums::width>([&](std::uint64_t j) { folded[j] = result(total[j]); });
+            unrolled<sums::width>([&](std::uint64_t j) { folded[j] = result(total[j]); });
             results.put(folded);
             here += sums::width;
             from = begin[sums::width];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Small images, of which every multiprocessor gets a tile or two: there is nothing to be kept for later, and what
-// counts is that all a block needs is on its way at once, and that no thread has much to do.
+// Small images, with a tile or two per multiprocessor. A block copies all its samples at once, and a thread computes
+// one result: latency counts, not throughput.
 #pragma once
 
-#include "warpfold/gpu/convolve/convolve_load.cuh"
+#include "warpfold/gpu/convolve/samples.cuh"
 
 namespace warpfold::detail {
 
@@ -21,7 +21,7 @@ struct few_shape {
     }
 };
 
-// Masks of K values across and down, of any size where K is 0.
+// Masks of K by K values; K == 0: any size.
 template <class T, class O, class A, bool Separable, int K>
 __global__ void __launch_bounds__(few_shape::threads)
     convolve_few(const __grid_constant__ convolve_task<T, O> task,
@@ -50,14 +50,14 @@ __global__ void __launch_bounds__(few_shape::threads)
             if (x < 0) {
                 *to = A(0);
             } else if constexpr (std::is_same_v<T, A>) {
-                copy_ahead<sizeof(A)>(to, row + x);
+                copy_async<sizeof(A)>(to, row + x);
             } else {
                 *to = number_of<A>(load_one(row + x));
             }
         }
     }
-    end_copies();
-    copies_done<0>();
+    commit_copies();
+    wait_copies<0>();
     __syncthreads();
 
     A sum = A(0);

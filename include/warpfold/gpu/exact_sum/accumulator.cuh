@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exact sums on a GPU that go on from launch to launch: every block adds its sums to limbs in global memory, by integer
-// additions, whose order does not matter.
+// Exact sums that continue from launch to launch: every block adds its sums to limbs in global memory by integer
+// atomics, whose order does not matter.
 #pragma once
 
 #include <algorithm>
@@ -34,13 +34,13 @@ struct global_limbs {
 template <class Kernels, class T, class In>
 __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::value.resident_blocks)
     exact_add_kernel(std::uint64_t n, exact_limbs<T>* to, In in) {
-    using kind = exact_kind<T, 1>;
+    using kind = window_parameters<T, 1>;
     constexpr unsigned levels = kind::levels;
-    __shared__ exact_block<T, 1> outliers;
+    __shared__ block_accumulator<T, 1> outliers;
     __shared__ sum_storage<levels> storage;
 
     const bool left = detail::add_share<Kernels>(&outliers, &storage, n, in);
-    const long_integers<levels> mine = sum_of_shown(storage);
+    const level_sums<levels> mine = sum_of_block(storage);
     const global_limbs add{to->limb};
     if (threadIdx.x == 0) {
         constexpr int lowest_place = kind::highest - exact_window<levels>::depth - exact_layout<T, 1>::lowest;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
     }
 }
 
-// All limbs but the last below 2^32 again.
+// Carries between limbs until all but the last are below 2^32.
 template <class T>
 __global__ void even_limbs_kernel(exact_limbs<T>* of) {
     long long carry = 0;
@@ -71,11 +71,12 @@ __global__ void even_limbs_kernel(exact_limbs<T>* of) {
     of->limb[exact_limbs<T>::count - 1] += carry;
 }
 
-// A sum on the device that kernels add to in the order of a stream.
+// A sum on the device. Kernels add to it in stream order.
 template <class T, gpu_target On = gpu>
 class exact_on_device {
 public:
-    // `memory`: exact_limbs<T> on the device. A block adds less than 2^36 to a limb.
+    // `memory`: exact_limbs<T> on the device. A block adds less than 2^36 to a limb, so limbs are carried after
+    // `blocks_between` blocks.
     exact_on_device(const On& on, void* memory, std::uint64_t blocks_between = std::uint64_t{1} << 26)
         : stream_(on.stream),
           policy_(policy_of<tuning::exact_sum_policy<>>(on)),
@@ -99,7 +100,7 @@ public:
             blocks_ = 0;
         }
     }
-    // Waits for all of it, and adds it to `to`.
+    // Waits for the stream and adds the sum to `to`.
     void fetch(long_accumulator<T, 1>& to) const {
         exact_limbs<T> got;
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, limbs_, sizeof(got), cudaMemcpyDeviceToHost, stream_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the kernels of histograms share: how they are laid out, what is counted, and who sets the counts to zero. Where
-// the counters do not fit into one block's shared memory, `parts` neighbouring blocks read the same samples, of which
-// each counts those of its part; the cache serves all but the first of them.
+// What the histogram kernels share: the layout, what is counted, and who clears the counts. If the counters do not fit
+// in one block's shared memory, `parts` neighbouring blocks read the same samples and count a part of the bins each;
+// the L2 cache serves all but the first.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace warpfold::detail {
 
-// Words of a workspace, zero between launches.
+// Words of the workspace, zero between launches.
 struct histogram_control {
-    unsigned zeroed; // the counts have been set to zero
-    unsigned seen;   // so many blocks know it
+    unsigned zeroed; // 1: the counts are cleared
+    unsigned seen;   // blocks that have read `zeroed`
 };
 
 struct histogram_layout {
     unsigned parts = 1;
-    unsigned part_codes = 0; // counters of a part
-    unsigned copies = 1;     // of each of them
-    unsigned edges_at = 0;   // where in shared memory the bins' edges go, in bytes; 0: they stay where they are
-    unsigned cells_at = 0;   // where a table of what edges are near a sample goes,
-    unsigned cells = 0;      // and how many words it has
-    unsigned zeroed = 0;     // so many counts the first block sets to zero
-    bool once = false;       // nobody reads the samples again
+    unsigned part_codes = 0; // counters per part
+    unsigned copies = 1;     // copies of each counter
+    unsigned edges_at = 0;   // byte offset in shared memory of the copied edges; 0: not copied
+    unsigned cells_at = 0;   // byte offset in shared memory of the edge table
+    unsigned cells = 0;      // words of the edge table
+    unsigned zeroed = 0;     // counts that the first block clears
+    bool once = false;       // samples are read once: no cache keeps them
 };
 
-// What is counted: bins, or, of samples of 8 bits, their values, whose bins are found when counting is through.
+// What is counted: bins or, for 8-bit samples, values, whose bins are found at the end.
 template <class S, class Of, bool Values>
 struct histogram_code {
     static constexpr bool values = Values;
@@ -39,7 +39,7 @@ struct histogram_code {
 
     [[nodiscard]] __host__ __device__ unsigned count() const { return Values ? 256 * Of::active : of.bins; }
     [[nodiscard]] __device__ unsigned operator()(const S& x, unsigned channel) const {
-        look_at_map<typename Of::binner, S>();
+        check_map<typename Of::binner, S>();
         if constexpr (Values) {
             return channel * 256 + static_cast<unsigned char>(x);
         } else {
@@ -58,15 +58,15 @@ struct histogram_code {
 };
 
 template <class Of>
-inline constexpr bool may_stage_v = false;
+inline constexpr bool stages_edges_v = false;
 template <class Binner>
 requires with_edges<Binner>
-inline constexpr bool may_stage_v<one_channel<Binner>> = true;
+inline constexpr bool stages_edges_v<one_channel<Binner>> = true;
 
-// Copies the bins' edges to shared memory, where there is room. A barrier has to follow.
+// Copies the edges to shared memory if the layout says so. A barrier follows.
 template <class Of>
 __device__ void stage_edges(Of& of, const histogram_layout& layout, unsigned char* shared) {
-    if constexpr (may_stage_v<Of>) {
+    if constexpr (stages_edges_v<Of>) {
         if (layout.edges_at != 0) {
             using T = std::remove_cvref_t<decltype(*of.bin.edges)>;
             T* const near = reinterpret_cast<T*>(shared + layout.edges_at);
@@ -78,16 +78,15 @@ __device__ void stage_edges(Of& of, const histogram_layout& layout, unsigned cha
     }
 }
 
-// By one thread, behind a meeting of those that have set the counts to zero; to a block that is alone a barrier says
-// it.
-__device__ inline void say_zeroed(histogram_control* control) {
+// Called by one thread, after a barrier of those that cleared the counts. A single block needs only the barrier.
+__device__ inline void publish_zeroed(histogram_control* control) {
     if (gridDim.x != 1) {
         __threadfence();
         asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(&control->zeroed)), "r"(1u)
                      : "memory");
     }
 }
-// Of the first block a warp sets the counts to zero and says so, while the others count.
+// In the first block, one warp clears the counts and publishes that, while the others count.
 template <class Counter>
 __device__ void zero_counts_by_warp(Counter* counts, const histogram_layout& layout, histogram_control* control) {
     if (layout.zeroed == 0 || blockIdx.x != 0) {
@@ -98,11 +97,11 @@ __device__ void zero_counts_by_warp(Counter* counts, const histogram_layout& lay
     }
     __syncwarp();
     if (threadIdx.x % 32 == 0) {
-        say_zeroed(control);
+        publish_zeroed(control);
     }
 }
-// The same by the whole first block, before it reads samples: a fence waits long where loads are under way. All of its
-// threads call it, and meet at a barrier behind.
+// The same by the whole first block before it reads samples: a fence waits for loads in flight. All threads call it; a
+// barrier follows.
 template <class Counter>
 __device__ void zero_counts(Counter* counts, const histogram_layout& layout, histogram_control* control) {
     if (layout.zeroed == 0 || blockIdx.x != 0) {
@@ -119,13 +118,13 @@ __device__ void zero_counts(Counter* counts, const histogram_layout& layout, his
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        say_zeroed(control);
+        publish_zeroed(control);
     }
 }
-// Waits until the counts are zero, for all threads of the block, which have counted their samples by then.
-// The last block to know leaves the words zero. Blocks start in the order of their index: the first runs by now, and
-// waits for nobody. Thread `who` does it.
-__device__ inline void await_counts(const histogram_layout& layout, histogram_control* control, unsigned who = 0) {
+// Waits until the counts are cleared, after the block has counted its samples. All threads call it; thread `who` waits.
+// The last block to see it resets the control words. The first block has started before all others and waits for none.
+__device__ inline void wait_for_zeroed_counts(const histogram_layout& layout, histogram_control* control,
+                                              unsigned who = 0) {
     const bool waits = layout.zeroed != 0 && gridDim.x > 1 && threadIdx.x == who;
     if (waits) {
         unsigned zeroed;
@@ -137,13 +136,13 @@ __device__ inline void await_counts(const histogram_layout& layout, histogram_co
         } while (zeroed == 0);
     }
     __syncthreads();
-    if (waits && atomicAdd(&control->seen, 1u) == gridDim.x - 1) { // which nobody waits for
+    if (waits && atomicAdd(&control->seen, 1u) == gridDim.x - 1) { // the last block
         atomicExch(&control->zeroed, 0u);
         atomicExch(&control->seen, 0u);
     }
 }
 
-// The threads that read the same samples as this one, by their number, and the codes that this one's block counts.
+// The calling thread's number among the threads that read the same samples, and the counters of its block.
 struct histogram_share {
     __device__ histogram_share(const histogram_layout& layout, unsigned codes)
         : thread(std::uint64_t{blockIdx.x / layout.parts} * blockDim.x + threadIdx.x),
@@ -155,7 +154,7 @@ struct histogram_share {
 
     std::uint64_t thread, threads;
     unsigned first, count;
-    unsigned rotation; // where to begin when the counters are added up
+    unsigned rotation; // first counter that the block adds to the counts
 };
 
 } // namespace warpfold::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The warps' ways through the terms of an exact sum. go(to) hands the numbers of a few terms after the others to
-// to.add(x), as exact_thread has it; where that returns false the way ends, and begins with the same ones when it is
-// taken up again, by whomever. number(f, j) is the j-th number of factor f that comes next.
+// How the warps of a grid go through the terms of an exact sum. feed(to) passes a few terms at a time to to.add(x), as
+// moving_window has it. If that returns false, feed() returns, and the next feed(), to any object, starts with the same
+// terms. number(f, j) is number j of factor f of the next terms.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace warpfold::detail {
 
-// In vectors of 16 bytes, which all inputs have at the same places, some of them on their way from memory ahead of
-// their turn; at last come the elements before and behind the vectors.
+// Arrays with the same alignment: vectors of 16 bytes, `ahead` of them in flight per array; then the elements before
+// and after the vectors.
 template <class Kernels, class T, unsigned Factors>
-struct vectors_walk {
-    // A product takes more registers than a sum, and one of floats more terms.
+struct vector_terms {
+    // Products need more registers than sums, and products of floats have more terms per vector.
     static constexpr unsigned loads = Kernels::value.vector_loads_in_flight;
     static constexpr unsigned ahead = Factors == 1 ? loads : (sizeof(T) == 4 ? 1 : (loads + 1) / 2);
     static constexpr unsigned width = vector_view<T>::width;
@@ -26,9 +26,9 @@ struct vectors_walk {
     std::uint64_t n;
     vector_view<T> view;
     std::uint64_t first; // the warp's next vector
-    bool extra;          // the first warp has the elements before and behind the vectors too
+    bool extra;          // the first warp still has the elements outside the vectors
 
-    __device__ vectors_walk(const T* const (&in_)[Factors], std::uint64_t n_)
+    __device__ vector_terms(const T* const (&in_)[Factors], std::uint64_t n_)
         : n(n_),
           view(in_[0], n_),
           first(std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - threadIdx.x % warp::lanes)),
@@ -52,8 +52,8 @@ struct vectors_walk {
     }
 
     template <class To>
-    __device__ void go(To& to) {
-        if (!go_vectors(to) || !extra) {
+    __device__ void feed(To& to) {
+        if (!feed_vectors(to) || !extra) {
             return;
         }
         T x[Factors][1];
@@ -65,9 +65,9 @@ struct vectors_walk {
     }
 
 private:
-    // Whether all vectors have been taken.
+    // Returns true when all vectors are taken.
     template <class To>
-    __device__ bool go_vectors(To& to) {
+    __device__ bool feed_vectors(To& to) {
         const unsigned lane = threadIdx.x % warp::lanes;
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
         const auto load = [&](uint4(&vector)[Factors], std::uint64_t at) {
@@ -84,7 +84,7 @@ private:
         for (unsigned g = 0; g < ahead; ++g) {
             load(loaded[g], first + g * threads);
         }
-        // Each of them has registers of its own in the code: nothing is copied that has not come yet.
+        // Each vector in flight has registers of its own: no moves wait for a load.
         for (;;) {
 #pragma unroll
             for (unsigned g = 0; g < ahead; ++g) {
@@ -106,9 +106,9 @@ private:
     }
 };
 
-// Element by element, through inputs that are no arrays, or lie at different distances from a 16-byte boundary.
+// Element by element, for inputs that are not arrays, or arrays with different alignment.
 template <class T, unsigned Factors, class Read>
-struct elements_walk {
+struct element_terms {
     static constexpr unsigned width = 8 / Factors;
     static constexpr unsigned count = width;
 
@@ -116,7 +116,7 @@ struct elements_walk {
     std::uint64_t n;
     std::uint64_t first;
 
-    __device__ elements_walk(const Read& read_, std::uint64_t n_)
+    __device__ element_terms(const Read& read_, std::uint64_t n_)
         : read(read_),
           n(n_),
           first(std::uint64_t{blockIdx.x} * blockDim.x + (threadIdx.x - threadIdx.x % warp::lanes)) {}
@@ -129,7 +129,7 @@ struct elements_walk {
     }
 
     template <class To>
-    __device__ void go(To& to) {
+    __device__ void feed(To& to) {
         const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
         while (!done()) {
             T x[Factors][count];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A warp's tile of a segmented reduction, in shared memory: its size, where in it a lane's elements lie, and how they
-// come there from memory.
+// The tile of a warp in shared memory: its size, its layout, and how elements get there.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +7,22 @@
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/gpu/core/vector_load.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
+#include "warpfold/gpu/segmented_reduce/teams.cuh"
 #include "warpfold/tuning/segmented_reduce.hpp"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
-// An element in registers, of any type.
+// A value of any type in registers.
 template <class T>
-struct staged {
+struct raw_value {
     static constexpr unsigned words = (sizeof(T) + 3) / 4;
 
     unsigned word[words];
 
-    // By value, so that what x comes from is read in words of its own size.
+    // By value: nvcc reads an element byte by byte if memcpy gets a reference to memory.
     __device__ void put(const T x) {
         word[words - 1] = 0;
         std::memcpy(word, &x, sizeof(T));
@@ -37,65 +36,65 @@ struct staged {
     }
 };
 
-// Runs of `Count` values of T in shared memory, one a lane, as far apart that lanes which read theirs in 16-byte words,
-// or in words of the type's alignment, find different banks.
+// Rows of `Count` values of T in shared memory, one per lane. The stride avoids bank conflicts when each lane reads its
+// row in 16-byte words, or in words of the type's alignment.
 template <class T, unsigned Count>
-struct lane_runs {
+struct lane_rows {
     static constexpr bool by_vectors = fits_vectors_v<T> && sizeof(T) * Count % 16 == 0;
     static constexpr unsigned unit = by_vectors ? 16 : (alignof(T) < 4 ? 4 : alignof(T));
     static constexpr unsigned units = (sizeof(T) * Count + unit - 1) / unit;
-    static constexpr unsigned apart = (units % 2 == 1 ? units : units + 1) * unit; // bytes
-    static constexpr unsigned bytes = warp::lanes * apart;
+    static constexpr unsigned stride = (units % 2 == 1 ? units : units + 1) * unit; // bytes
+    static constexpr unsigned bytes = warp::lanes * stride;
     static constexpr unsigned alignment = alignof(T) < 16 ? 16 : alignof(T);
 
-    // Where element k of them all lies.
+    // The byte offset of element k.
     __device__ static unsigned place(unsigned k) {
-        return k / Count * apart + k % Count * static_cast<unsigned>(sizeof(T));
+        return k / Count * stride + k % Count * static_cast<unsigned>(sizeof(T));
     }
 };
 
-template <class T, class A>
-struct segmented_tile {
+template <class Kernels, class T, class A>
+struct warp_tile {
     static constexpr unsigned larger = sizeof(T) > sizeof(A) ? sizeof(T) : sizeof(A);
     static_assert(sizeof(T) + sizeof(A) <= 640,
                   "segmented_reduce: elements and values are too large for a GPU's shared memory");
-    // Of a lane. Values may have twice the elements' size, as sums of integers have.
+    // Elements of a lane. Values may be twice as large as elements, like sums of integers.
     static constexpr unsigned half = (sizeof(A) + 1) / 2;
-    static constexpr unsigned fit = segmented_tuning.bytes_per_lane / (sizeof(T) > half ? sizeof(T) : half);
+    static constexpr unsigned fit = Kernels::value.tile_bytes_per_lane / (sizeof(T) > half ? sizeof(T) : half);
     static constexpr unsigned items = fit >= 16 ? 16 : (fit >= 8 ? 8 : (fit >= 4 ? 4 : (fit >= 2 ? 2 : 1)));
     static constexpr unsigned size = warp::lanes * items;
-    using elements = lane_runs<T, items>;
-    using values = lane_runs<A, items>;
+    using elements = lane_rows<T, items>;
+    using values = lane_rows<A, items>;
 
-    // About what a warp has in shared memory decides how many there are in a block.
+    // The warps of a block follow from the shared memory of a warp.
     static constexpr unsigned warp_bytes =
         (elements::bytes > values::bytes ? elements::bytes : values::bytes) + warp::lanes * sizeof(A) + 3 * size;
     static constexpr unsigned fitting =
         warp_bytes <= 4608 ? 256 : (warp_bytes <= 7680 ? 128 : (warp_bytes <= 12288 ? 64 : 32));
-    static constexpr unsigned threads = fitting < segmented_tuning.threads ? fitting : segmented_tuning.threads;
+    static constexpr unsigned threads =
+        fitting < Kernels::value.max_block_threads ? fitting : Kernels::value.max_block_threads;
     static constexpr unsigned warps = threads / warp::lanes;
     static constexpr unsigned blocks_per_multiprocessor =
-        segmented_tuning.blocks_per_multiprocessor * (larger <= 16 ? segmented_tuning.threads / threads : 1);
+        Kernels::value.resident_blocks * (larger <= 16 ? Kernels::value.max_block_threads / threads : 1);
 };
 
-// The elements of a tile on their way from memory, in a warp's registers.
-template <class In, class A>
+// The elements of a tile on their way from global memory, in registers of a warp.
+template <class Kernels, class In, class A>
 struct tile_elements {
     using T = element_t<In>;
-    using tile = segmented_tile<T, A>;
+    using tile = warp_tile<Kernels, T, A>;
     using runs = typename tile::elements;
 
     static constexpr bool by_vectors = std::is_pointer_v<In> && runs::by_vectors;
     static constexpr unsigned width = by_vectors ? 16 / sizeof(T) : 1;
     static constexpr unsigned groups = tile::items / width;
-    using group = std::conditional_t<by_vectors, uint4, staged<T>>;
+    using group = std::conditional_t<by_vectors, uint4, raw_value<T>>;
 
     group held[groups];
 
     __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
 
-    // How many elements before `at` a tile with it should begin, so that its vectors are aligned; or none, where there
-    // is no such place.
+    // The number of elements before `at` where a tile has to begin for aligned vectors; 0 if there is no such place.
     __device__ static unsigned beyond(const In& in, std::uint64_t at) {
         if constexpr (by_vectors) {
             return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(in + at) % 128 / sizeof(T));
@@ -103,7 +102,7 @@ struct tile_elements {
             return 0;
         }
     }
-    // Whether tiles can be read at all as load() does.
+    // True if load() can read the array.
     __device__ static bool readable(const In& in) {
         if constexpr (by_vectors) {
             return reinterpret_cast<std::uintptr_t>(in) % sizeof(T) == 0;
@@ -112,7 +111,7 @@ struct tile_elements {
         }
     }
 
-    // The whole tile that begins at element `first` of `in`.
+    // Loads the whole tile that begins at in[first].
     __device__ void load(const In& in, std::uint64_t first) {
 #pragma unroll
         for (unsigned g = 0; g < groups; ++g) {
@@ -127,9 +126,9 @@ struct tile_elements {
             held[g].put(in[first + g * warp::lanes + lane()]);
         }
     }
-    // Its elements from `from` up to, but not including, `to`, straight into shared memory, and zeros around them.
+    // Copies the elements [from, to) of the tile to shared memory, and zeros around them.
     __device__ static void copy(const In& in, std::uint64_t first, unsigned from, unsigned to, unsigned char* shared) {
-        staged<T> some[tile::items] = {};
+        raw_value<T> some[tile::items] = {};
 #pragma unroll
         for (unsigned j = 0; j < tile::items; ++j) {
             const unsigned k = j * warp::lanes + lane();
@@ -153,7 +152,8 @@ struct tile_elements {
             }
         }
     }
-    // take(element, its place in the tile) for all of them, lane by lane; and where they have been, another tile's.
+    // Calls take(element, index in the tile) for all elements of each lane, and loads the next tile into the same
+    // registers.
     template <class Take>
     __device__ void each(const In& in, std::uint64_t next, bool load_next, const Take& take) {
 #pragma unroll
@@ -171,9 +171,9 @@ struct tile_elements {
             }
         }
     }
-    // This lane's run of a tile in shared memory.
-    __device__ static void take_run(const unsigned char* shared, staged<T> (&to)[tile::items]) {
-        const unsigned char* const mine = shared + lane() * runs::apart;
+    // This lane's row of a tile in shared memory.
+    __device__ static void take_run(const unsigned char* shared, raw_value<T> (&to)[tile::items]) {
+        const unsigned char* const mine = shared + lane() * runs::stride;
         if constexpr (runs::by_vectors) {
             constexpr unsigned width_here = 16 / sizeof(T);
 #pragma unroll

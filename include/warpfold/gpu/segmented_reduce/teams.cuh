@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Segments folded whole, each by a team: some lanes of a warp, a warp or a block.
+// Whole segments folded by a team: some lanes of a warp, a warp, or a block.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,10 @@
 
 namespace warpfold::detail {
 
-inline constexpr tuning::segmented_reduce segmented_tuning = tuning::segmented_reduce_default;
-
-// What one of `team` threads has of `count` elements from `first` on, every so many vectors, Loads of them under way; of
-// the last, Least where no more are left.
-template <class A, unsigned Loads = segmented_tuning.loads, unsigned Least = Loads, class Size, class In, class Map,
-          class Op>
+// The partial value of thread `thread` of a team of `team` threads, for `count` elements from `first` on. Each thread
+// has `Loads` vectors in flight; in the last round `Least`, if no more are left.
+template <class Kernels, class A, unsigned Loads = Kernels::value.vector_loads_in_flight, unsigned Least = Loads,
+          class Size, class In, class Map, class Op>
 __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const Map& map, const Op& op, unsigned thread,
                           unsigned team) {
     using T = element_t<In>;
@@ -31,7 +29,7 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
         const vector_view<T> view(in + first, count);
         constexpr unsigned width = vector_view<T>::width;
         const auto vectors = static_cast<Size>(view.vectors), head = static_cast<Size>(view.head);
-        // Four elements at a time, so that what waits for what is not as long as the elements are many.
+        // In groups of four, so that the chain of dependent operations is shorter.
         const auto take_vector = [&](const uint4& vector, Size k) {
             const auto at = [&](unsigned j) { return value(element_of<T>(vector, j), head + k * width + j); };
             if constexpr (width % 4 == 0) {
@@ -72,7 +70,7 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
             }
         };
         if (k < vectors) {
-            if (Least < Loads && vectors <= k - thread + Least * team) { // as all of the team see it
+            if (Least < Loads && vectors <= k - thread + Least * team) { // the same for the whole team
                 take_rest(std::integral_constant<unsigned, Least>{});
             } else {
                 take_rest(std::integral_constant<unsigned, Loads>{});
@@ -88,7 +86,7 @@ __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const M
     return mine;
 }
 
-// The same of no more than Loads * team elements, which are read one by one, all at once.
+// The same for at most Loads * team elements, loaded one by one, all in flight together.
 template <class A, unsigned Loads, class In, class Map, class Op>
 __device__ A fold_little(const In& in, std::uint64_t first, unsigned count, const Map& map, const Op& op,
                          unsigned thread, unsigned team) {
@@ -105,7 +103,7 @@ __device__ A fold_little(const In& in, std::uint64_t first, unsigned count, cons
     return mine;
 }
 
-// op over the values of a team of lanes, a power of two, in its first one.
+// op over the values of a team of lanes, a power of two, in its first lane.
 template <class A, class Op>
 __device__ A reduce_team(A value, const Op& op, unsigned team) {
 #pragma unroll
@@ -118,33 +116,34 @@ __device__ A reduce_team(A value, const Op& op, unsigned team) {
     return value;
 }
 
-// Segments of one length, each by 1 << log_team lanes of a warp, or by a block.
+// Segments of one length, each folded by 1 << log_team lanes or by a block.
 struct segment_teams {
     static constexpr unsigned threads = 256;
     static constexpr unsigned log_threads = 8;
     static constexpr unsigned log_warp = 5;
     static constexpr unsigned blocks_per_multiprocessor = 4;
-    static constexpr unsigned most_threads = 1024; // of a block that has a segment to itself
+    static constexpr unsigned most_threads = 1024; // of a block that folds one segment
 };
 
-template <class A, class In, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_per_multiprocessor)
-    segment_teams_kernel(In in, unsigned length, std::uint64_t segments, unsigned log_team, Map map, Op op,
-                         Result result, Out out) {
-    look_at_operation<Op, A>();
-    allow_later();
-    await_earlier();
+    team_per_segment_kernel(In in, unsigned length, std::uint64_t segments, unsigned log_team, Map map, Op op,
+                            Result result, Out out) {
+    check_operation<Op, A>();
+    pdl_trigger();
+    pdl_wait();
     const unsigned team = 1u << log_team, thread = threadIdx.x & (team - 1);
     const unsigned log_teams = segment_teams::log_threads - log_team;
     const std::uint64_t stride = std::uint64_t{gridDim.x} << log_teams;
-    // All lanes of a warp go on together.
+    // The lanes of a warp stay together.
     const unsigned own_team = threadIdx.x >> log_team;
-    const unsigned behind = own_team & ((warp::lanes >> log_team) - 1); // the warp's first one
+    const unsigned behind = own_team & ((warp::lanes >> log_team) - 1); // the team's index in its warp
     std::uint64_t s = (std::uint64_t{blockIdx.x} << log_teams) + own_team;
     for (; s - behind < segments; s += stride) {
         A mine = Op::template identity<A>();
         if (s < segments) {
-            mine = fold_by_team<A, segmented_tuning.team_loads>(in, s * length, length, map, op, thread, team);
+            mine = fold_by_team<Kernels, A, Kernels::value.equal_vector_loads_in_flight>(in, s * length, length, map,
+                                                                                         op, thread, team);
         }
         mine = reduce_team(mine, op, team);
         if (thread == 0 && s < segments) {
@@ -153,16 +152,16 @@ __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_
     }
 }
 
-template <class A, class In, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(segment_teams::most_threads)
-    segment_blocks_kernel(In in, unsigned length, std::uint64_t segments, Map map, Op op, Result result, Out out) {
+    block_per_segment_kernel(In in, unsigned length, std::uint64_t segments, Map map, Op op, Result result, Out out) {
     __shared__ block::reduce_storage<A> storage;
 
-    look_at_operation<Op, A>();
-    allow_later();
-    await_earlier();
+    check_operation<Op, A>();
+    pdl_trigger();
+    pdl_wait();
     for (std::uint64_t s = blockIdx.x; s < segments; s += gridDim.x) {
-        A mine = fold_by_team<A>(in, s * length, length, map, op, threadIdx.x, blockDim.x);
+        A mine = fold_by_team<Kernels, A>(in, s * length, length, map, op, threadIdx.x, blockDim.x);
         mine = block::reduce(mine, op, storage);
         if (threadIdx.x == 0) {
             out[s] = result(mine);

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Masks of any length along one dimension. A thread has a run of results; the samples of two runs' length and as many
-// values of the mask as a run has results are in its registers at a time.
+// Masks of any length along one dimension. A thread computes `run` consecutive results. At a time it holds 2 * run
+// samples and run mask values in registers.
 #pragma once
 
-#include "warpfold/gpu/convolve/convolve_load.cuh"
+#include "warpfold/gpu/convolve/samples.cuh"
 
 namespace warpfold::detail {
 
 template <class A>
-inline constexpr int parameter_mask_v = 3872 / sizeof(A); // values of a mask that is a parameter: 31 x 31 of float
+inline constexpr int parameter_mask_v = 3872 / sizeof(A); // mask values of a kernel parameter: 31 x 31 floats
 
 template <class A, int Threads, int Run>
 struct line_shape {
     static constexpr int threads = Threads, run = Run, results = Threads * Run;
-    static constexpr int most =
-        4096 / static_cast<int>(sizeof(A)); // values of the mask that are done with one tile of samples
+    static constexpr int most = 4096 / static_cast<int>(sizeof(A)); // mask values per tile of samples
     static constexpr int per = 16 / static_cast<int>(sizeof(A));
-    static constexpr int pitch = run + per; // of runs: neighbours' runs begin in different banks
+    static constexpr int pitch = run + per; // of the runs of neighbouring threads: they begin in different banks
     static_assert(run / per % 2 == 0);
 
     WARPFOLD_HD static constexpr int runs_of(int values) { return (values + run - 1) / run; }
@@ -33,7 +32,7 @@ struct line_shape {
             std::memcpy(&into[k], &loaded, 16);
         }
     }
-    // Where a group of four lies, which is in one run.
+    // The position of a group of four samples, which lies in one run.
     static __device__ int place(int group) { return 4 * group + 4 * group / run * per; }
     static __device__ void put_four(A* to, const A (&values)[4]) {
 #pragma unroll
@@ -45,8 +44,7 @@ struct line_shape {
     }
 };
 
-// sum[c] += mask[t] * sample[c + t], for the values of the mask from `from` up to `to`, of which this run has those
-// from `first` on.
+// sum[c] += mask[t] * sample[c + t] for the mask values [from, to), of which this run has those from `first` on.
 template <class Shape, class A>
 __device__ void add_run(A (&sum)[Shape::run], const A (&near)[Shape::run], const A (&far)[Shape::run], const A* mask,
                         int first, int from, int to) {
@@ -74,15 +72,15 @@ __device__ void add_run(A (&sum)[Shape::run], const A (&near)[Shape::run], const
     }
 }
 
-// What a block works on: the mask has `length` values, of which the first `skipped` are none, so many that samples are
-// read aligned; it is done in parts.
+// A block's work. The mask has `length` values; the first `skipped` of them are padding that aligns the samples. It is
+// processed in parts of `part` values.
 struct line_plan {
     std::int64_t tiles, length;
     int skipped, part;
     bool aligned; // results may be written four at a time
 };
 
-// Puts the samples for the results from x0 on, and for a part of the mask, into a tile; they may still be on their way.
+// Starts to copy the samples for the results from x0 on, and one part of the mask, to a tile.
 template <class Shape, class T, class O, class A>
 __device__ void fill_line(A* tile, const convolve_task<T, O>& task, const line_plan& plan, std::int64_t x0,
                           std::int64_t begin) {
@@ -97,7 +95,7 @@ __device__ void fill_line(A* tile, const convolve_task<T, O>& task, const line_p
             if constexpr (std::is_same_v<T, A>) {
 #pragma unroll
                 for (int k = 0; k < 4; k += Shape::per) {
-                    copy_ahead<16>(to + k, from + k);
+                    copy_async<16>(to + k, from + k);
                 }
             } else {
                 const four<T> got = load_four(from);
@@ -128,7 +126,7 @@ __device__ void fill_mask(A* mask, const line_plan& plan, std::int64_t begin, co
     }
 }
 
-// A block has every gridDim.x-th tile of results. While it sums, the samples that come next are on their way.
+// A block computes every gridDim.x-th tile of results. The next tile is copied meanwhile.
 template <class Shape, class T, class O, class A>
 __global__ void __launch_bounds__(Shape::threads)
     convolve_line(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ line_plan plan,
@@ -141,7 +139,7 @@ __global__ void __launch_bounds__(Shape::threads)
     const int thread = static_cast<int>(threadIdx.x);
     int now = 0;
     fill_line<Shape>(tiles, task, plan, blockIdx.x * std::int64_t{Shape::results}, 0);
-    end_copies();
+    commit_copies();
     fill_mask<Shape>(masks, plan, 0, values, parameter);
     for (std::int64_t tile = blockIdx.x; tile < plan.tiles; tile += gridDim.x) {
         A sum[Shape::run] = {};
@@ -154,8 +152,8 @@ __global__ void __launch_bounds__(Shape::threads)
                     fill_mask<Shape>(masks + (1 - now) * mask_size, plan, next_begin, values, parameter);
                 }
             }
-            end_copies();
-            copies_done<1>();
+            commit_copies();
+            wait_copies<1>();
             __syncthreads();
             const int to = static_cast<int>(min(std::int64_t{plan.part}, plan.length - begin));
             const int from = begin == 0 ? plan.skipped : 0, runs = Shape::runs_of(to);
@@ -176,7 +174,7 @@ __global__ void __launch_bounds__(Shape::threads)
             now = 1 - now;
         }
 
-        // Threads have runs of results; neighbours are to write neighbouring ones.
+        // Results go through shared memory, so that neighbouring threads write neighbouring results.
         A* const done = tiles + (1 - now) * tile_size;
 #pragma unroll
         for (int c = 0; c < Shape::run; c += 4) {
@@ -196,7 +194,7 @@ __global__ void __launch_bounds__(Shape::threads)
         }
         __syncthreads();
     }
-    copies_done<0>();
+    wait_copies<0>();
 }
 
 } // namespace warpfold::detail

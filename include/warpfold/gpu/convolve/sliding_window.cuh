@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Masks of a few sizes known to the compiler. A thread has four or eight columns of an image and walks down its strip,
-// row by row. Every row of samples that it reads adds to all sums that it touches, which the thread holds in registers,
-// and completes one row of results: the first addition of a row of the mask puts the sum where the next row looks for
-// it, so that nothing is moved. Samples that neighbours share come from the first-level cache.
+// Masks of a few sizes known at compile time. A thread computes four or eight columns of an image, moving down a strip
+// row by row. Each row of samples is added to all sums that it contributes to, in registers, and completes one row of
+// results. The sums move up by one row without register moves: the first multiplication of each row reads one register
+// and writes another. Neighbours share samples through the L1 cache.
 #pragma once
 
-#include "warpfold/gpu/convolve/convolve_load.cuh"
+#include "warpfold/gpu/convolve/samples.cuh"
 #include "warpfold/tuning/convolve.hpp"
 
 namespace warpfold::detail {
 
-// One dimension: no rows to walk along, so that each thread has a few groups of four results.
+// One dimension: a thread has a few groups of four results.
 template <class Kernels, class T, class O, class A, int K>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ mask_parameter<A, K> mask,
@@ -19,7 +19,8 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     constexpr int threads = Kernels::value.line_block_threads;
     constexpr int vectors = Kernels::value.line_groups_per_thread;
     const std::int64_t block = std::int64_t{blockIdx.x} * (4 * threads * vectors) - shift;
-    const std::int64_t skipped = task.lead_x + w::before; // samples from a result's index back to its window's
+    const std::int64_t skipped =
+        task.lead_x + w::before; // samples from a result's index back to the start of its window
     const bool inside = block >= skipped && block - skipped + 4 * (threads * vectors - 1 + w::groups) <= task.width;
     four<T> group[vectors][w::groups];
 #pragma unroll
@@ -56,12 +57,12 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     }
 }
 
-// The same for samples of 8 and 16 bits: a thread has `Per` results, 16 bytes where samples and results are of the same
-// size. What lies beside its samples it reads four at a time.
+// Samples of 8 and 16 bits: a thread has `Per` results, 16 bytes if samples and results have one size. Samples beside
+// its own are read four at a time.
 template <class Kernels, class T, class O, class A, int K, int Per>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run_small(const __grid_constant__ convolve_task<T, O> task,
-                       const __grid_constant__ mask_parameter<A, K> mask, int shift, results_lie how) {
+                       const __grid_constant__ mask_parameter<A, K> mask, int shift, result_alignment how) {
     constexpr int before = (K / 2 + 3) / 4, behind = (K - 1 - K / 2 + 3) / 4, fours = before + Per / 4 + behind;
     const std::int64_t x = std::int64_t{blockIdx.x} * (Per * Kernels::value.line_block_threads) +
                            Per * static_cast<int>(threadIdx.x) - shift;
@@ -100,37 +101,36 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     store_results(task.out + x, sum, -x, task.out_width - x, how);
 }
 
-// Where a strip of an image lies; `shift` columns before the first one are none.
+// The strips of an image. The first `shift` columns do not exist.
 struct slide_shape {
-    int rows; // of results, of a strip
+    int rows; // of results per strip
     int shift;
-    results_lie how;
-    bool halves;   // rows of samples are so far apart that not all begin where the first does, in groups
-    int mask_rows; // of a part of a mask
-    bool adds;     // this part's sums are added to what others have left
+    result_alignment how;
+    bool halves;   // rows of samples are not all aligned to groups
+    int mask_rows; // of this part of the mask
+    bool adds;     // adds to the results of earlier parts
 };
 
-// Which way a kernel slides: all of a mask, a row and a column of it, or a part of its rows, to be added to others.
+// What a kernel computes: a whole mask, a separable mask, or a part of a mask's rows that is added to earlier parts.
 enum class sliding { whole, separable, part };
 
-// The rows of samples that a warp needs, on their way through shared memory: groups of four for its lanes, and those
-// behind the last lane's first. Blocks at the image's sides read samples that are not inside by their indices, of which
-// they keep a table.
+// The rows of samples of a warp in a ring in shared memory. Blocks at the border of an image look up source indices in
+// a table.
 template <class T, int Cols, int Groups, int Stages>
 struct row_ring {
     using group = group_of<T, Cols>;
     static constexpr int width = 32 + Groups - 1;
 
     const T* image;
-    const int* table; // of the lane's first group; nullptr in blocks inside
+    const int* table; // of the lane's first group; nullptr in inner blocks
     group* ring;
-    int lane, column; // of the lane's first group
+    int lane, column; // column of the lane's first group
     int width_in, height;
     std::int64_t pitch;
     border outside;
     bool halves;
 
-    // Begins to copy row y into a stage of the ring.
+    // Starts to copy row y to a stage of the ring.
     __device__ void begin(int y, int stage) const {
         group* const into = ring + stage * width + lane;
         if (static_cast<unsigned>(y) >= static_cast<unsigned>(height)) {
@@ -165,7 +165,7 @@ private:
                 constexpr int each = decltype(bytes_each)::value;
 #pragma unroll
                 for (int k = 0; k < static_cast<int>(sizeof(group)); k += each) {
-                    copy_ahead<each>(reinterpret_cast<unsigned char*>(into) + k,
+                    copy_async<each>(reinterpret_cast<unsigned char*>(into) + k,
                                      reinterpret_cast<const unsigned char*>(row + first) + k);
                 }
             };
@@ -181,7 +181,7 @@ private:
                 if (at < 0) {
                     into->value[c] = no_sample<T>();
                 } else if constexpr (sizeof(T) >= 4) {
-                    copy_ahead<sizeof(T)>(&into->value[c], row + at);
+                    copy_async<sizeof(T)>(&into->value[c], row + at);
                 } else {
                     into->value[c] = load_one(row + at);
                 }
@@ -190,8 +190,8 @@ private:
     }
 };
 
-// The sums after one more row of samples: sum[p] is of the p-th row of results from the one that is completed now on.
-// The mask may have fewer rows than there is room for.
+// The sums after one more row of samples; sum[p] is p rows below the row that is now complete. The mask may have fewer
+// than KY rows.
 template <int KX, int KY, int Cols, class A, class W>
 __device__ void slide(A (&sum)[KY][Cols], const W& mask, int mask_rows, const A (&sample)[window<KX, Cols>::length]) {
 #pragma unroll
@@ -285,16 +285,16 @@ __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
             if (s < rows) {
                 ring.begin(top + s, s);
             }
-            end_copies();
+            commit_copies();
         }
 #pragma unroll 1
         for (int r = 0; r < rows; ++r) {
-            copies_done<stages - 2>();
+            wait_copies<stages - 2>();
             __syncwarp();
             if (r + stages - 1 < rows) {
                 ring.begin(top + r + stages - 1, (r + stages - 1) % stages);
             }
-            end_copies();
+            commit_copies();
             group_of<T, Cols * w::groups> group;
             ring.read(group, r % stages);
             A sample[w::length];
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
             if constexpr (How == sliding::part) {
                 if (shape.adds && stores) {
                     load_results(others, out, -x, static_cast<int>(task.out_width) - x,
-                                 shape.how != results_lie::anyhow);
+                                 shape.how != result_alignment::anyhow);
                 }
             }
             if constexpr (How == sliding::separable) {
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
             }
             out += task.out_pitch;
         }
-        copies_done<0>();
+        wait_copies<0>();
     }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One warp's part of a segmented reduction: consecutive elements and ends of segments, tile by tile. A tile is so many
-// elements, and the next one is on its way from memory while one is folded. Where no segment ends in a tile its lanes
-// add up what they have read. Else each lane folds a run of neighbours, beginning anew at every element where a segment
-// begins, and leaves its value after each of them in shared memory; a scan over the lanes tells what comes before a
-// run; and the segments that end in the tile, a lane for each, take their values from there.
+// One warp's share of the merge path, tile by tile. The next tile is loaded while one is folded.
+//
+// If no segment ends in a tile, each lane adds what it loaded. Otherwise each lane folds a row of consecutive elements,
+// restarts at every first element of a segment, and stores the running value after each element in shared memory. A
+// scan over the lanes gives what precedes each row. The segments that end in the tile, one per lane, then read their
+// values there.
 #pragma once
 
 #include <cstdint>
@@ -11,42 +12,42 @@
 #include <type_traits>
 
 #include "warpfold/gpu/segmented_reduce/merge_path.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_tile.cuh"
+#include "warpfold/gpu/segmented_reduce/warp_tile.cuh"
 #include "warpfold/warp/reduce.cuh"
 
 namespace warpfold::detail {
 
-// In shared memory, a warp's.
-template <class T, class A>
-struct segmented_warp_storage {
-    using tile = segmented_tile<T, A>;
+// Shared memory of a warp.
+template <class Kernels, class T, class A>
+struct warp_share_storage {
+    using tile = warp_tile<Kernels, T, A>;
     using elements = typename tile::elements;
     using values = typename tile::values;
     static constexpr unsigned alignment =
         elements::alignment > values::alignment ? elements::alignment : values::alignment;
 
-    // First the elements, and then in their place what each lane has of its segment behind each of them.
+    // First the elements; then, in their place, the running value after each of them.
     alignas(alignment) unsigned char item[elements::bytes > values::bytes ? elements::bytes : values::bytes];
     alignas(A) unsigned char before[warp::lanes * sizeof(A)]; // of the segment at a lane's first element
-    alignas(16) unsigned char begins[tile::size]; // 1 where a segment begins at the element, 0 between tiles
-    unsigned short stop[tile::size];              // where the segments end that end in the tile
+    alignas(16) unsigned char begins[tile::size];             // 1 where a segment begins; all 0 between tiles
+    unsigned short stop[tile::size];                          // where the segments of the tile end
 };
 
-// Consecutive segments that may have one element each, on their way into a warp's registers: about Bytes of a lane.
-template <class A, class In, class Offsets, unsigned Bytes>
-struct single_segments {
+// Consecutive segments that may have one element each, in a warp's registers, about `Bytes` bytes per lane.
+template <class Kernels, class A, class In, class Offsets, unsigned Bytes>
+struct unit_segment_run {
     using T = element_t<In>;
-    using mark = typename segment_path<Offsets>::mark;
-    static constexpr unsigned all = segmented_tile<T, A>::items, bytes = sizeof(T) + sizeof(mark);
-    static constexpr unsigned items = all == 1 || all * bytes <= Bytes ? all : all / 2; // a lane
+    using offset_type = typename segment_path<Offsets>::offset_type;
+    static constexpr unsigned all = warp_tile<Kernels, T, A>::items, bytes = sizeof(T) + sizeof(offset_type);
+    static constexpr unsigned items = all == 1 || all * bytes <= Bytes ? all : all / 2; // of a lane
     static constexpr unsigned size = items * warp::lanes;
 
-    mark ends[items];
-    staged<T> x[items];
+    offset_type ends[items];
+    raw_value<T> x[items];
 
     __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
 
-    // `count` segments from `segment` on, which begins with element `element` of `in`.
+    // Loads `count` segments from `segment` on, whose first element is in[element].
     __device__ void load(const In& in, const Offsets& offsets, std::uint64_t element, std::uint64_t segment,
                          unsigned count) {
         element += lane();
@@ -61,7 +62,7 @@ struct single_segments {
             }
         }
     }
-    // Whether all of them have one element; then their results are written. A warp asks together.
+    // If all of them have one element, writes their results and returns true. The whole warp calls it.
     template <class Map, class Op, class Result, class Out>
     __device__ bool fold(const Map& map, const Op& op, const Result& result, const Out& out, std::uint64_t element,
                          std::uint64_t segment, unsigned count) const {
@@ -71,7 +72,7 @@ struct single_segments {
 #pragma unroll
         for (unsigned j = 0; j < items; ++j) {
             if (j * warp::lanes + lane() < count) {
-                single = single && ends[j] == static_cast<mark>(element + 1 + j * warp::lanes);
+                single = single && ends[j] == static_cast<offset_type>(element + 1 + j * warp::lanes);
             }
         }
         if (!__all_sync(warp::all_lanes, single)) {
@@ -88,12 +89,12 @@ struct single_segments {
     }
 };
 
-template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-struct segmented_warp {
+template <class Kernels, class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+struct warp_share {
     using T = element_t<In>;
-    using tile = segmented_tile<T, A>;
-    using storage = segmented_warp_storage<T, A>;
-    using elements = tile_elements<In, A>;
+    using tile = warp_tile<Kernels, T, A>;
+    using storage = warp_share_storage<Kernels, T, A>;
+    using elements = tile_elements<Kernels, In, A>;
     using values = typename tile::values;
     using flags = typename access_word<tile::items>::type;
     static constexpr unsigned fours = 4;
@@ -106,24 +107,24 @@ struct segmented_warp {
     const Result& result;
     const Out& out;
     storage& shared;
-    std::uint64_t left;    // elements and ends that are left to the warp
-    bool holds_back;       // the value of the next segment that ends, since that began before the warp's part
-    std::uint64_t begin;   // of the tile, counted from the first segment's first element; modulo 2^64 before that
-    unsigned at;           // the next element of the tile
-    std::uint64_t segment; // the one that it is in
-    A open;                // of that segment, of lane 0 or spread over the lanes
-    A head;                // of the one that is held back, in lane 0
+    std::uint64_t left;    // elements and ends left in the warp's share
+    bool holds_back;       // the next segment that ends began before the share
+    std::uint64_t begin;   // of the tile, from the first segment's first element; modulo 2^64 before that
+    unsigned at;           // next element of the tile
+    std::uint64_t segment; // its segment
+    A open;                // value of that segment, in lane 0 or spread over the lanes
+    A head;                // value of the segment that began before the share, in lane 0
     bool spread = false;
-    typename segment_path<Offsets>::mark ahead[fours]; // of the next segments' ends, 32 or four times as many
+    typename segment_path<Offsets>::offset_type ahead[fours]; // of the next 32 or 128 segments' ends
     bool far = false;
 
     __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
 
-    // All of it; `begin` is the next element at first.
+    // Processes the whole share; `begin` is its first element when this is called.
     __device__ void run() {
         const bool readable = elements::readable(in);
         reinterpret_cast<flags*>(shared.begins)[lane()] = flags{};
-        bool single = false; // whether there may be tiles all of whose segments have one element, and nothing is open
+        bool single = false; // the next tiles may consist of segments of one element, and none is open
         do {
             if (single) {
                 fold_single();
@@ -142,13 +143,13 @@ struct segmented_warp {
                 const auto room = static_cast<unsigned>(min(left, std::uint64_t{1} << 30));
                 const std::uint64_t first = segment;
                 const unsigned ends = note_ends(room);
-                // Segments that end beyond those that were noted are left to the next round.
+                // Segments that end after the noted ones are left to the next round.
                 const unsigned last_stop = ends == 0 ? 0 : shared.stop[ends - 1];
                 const unsigned until = ends == tile::size ? last_stop : min(tile::size, at + (room - ends));
                 segment = first + ends;
                 left -= until - at + ends;
                 single = has_offsets && ends >= tile::size / 2 && ends == until - at && last_stop == until;
-                look_ahead(ends >= segmented_tuning.dense_from);
+                look_ahead(ends >= Kernels::value.dense_tile_min_ends);
                 const bool load_next = left != 0 && until == tile::size && readable && is_whole(begin + tile::size);
                 const std::uint64_t next = path.base + begin + tile::size;
                 const bool full = at == 0 && until == tile::size && loaded;
@@ -161,7 +162,7 @@ struct segmented_warp {
                     if (loaded) {
                         now.put(shared.item);
                     } else {
-                        // No more than there are, should the offsets decrease.
+                        // Clamped to the number of elements, in case offsets decrease.
                         const auto there = static_cast<std::int64_t>(path.elements - begin);
                         const unsigned to = there < until ? static_cast<unsigned>(max(there, std::int64_t{0})) : until;
                         elements::copy(in, path.base + begin, at, to, shared.item);
@@ -190,7 +191,7 @@ struct segmented_warp {
     }
 
 private:
-    // Whether all elements of the tile that begins at `first` are there.
+    // True if all elements of the tile that begins at `first` exist.
     __device__ bool is_whole(std::uint64_t first) const {
         return first <= path.elements && first + tile::size <= path.elements;
     }
@@ -200,17 +201,17 @@ private:
 #pragma unroll
         for (unsigned q = 0; q < fours; ++q) {
             if (q == 0 || far) {
-                ahead[q] = path.mark_of_end(segment + q * warp::lanes + lane());
+                ahead[q] = path.end_offset(segment + q * warp::lanes + lane());
             }
         }
     }
 
-    // Segments of one element from element `begin` on, which begins `segment`, for as long as there are no others among
-    // the next ones. While some are looked at, others are on their way.
+    // Writes results while the next segments have one element each, from element `begin` and `segment` on. The next
+    // ones are loaded while some are checked.
     __device__ void fold_single() {
         if constexpr (has_offsets) {
-            using singles = single_segments<A, In, Offsets, 96>; // twice
-            // No more than there are, should the offsets decrease.
+            using singles = unit_segment_run<Kernels, A, In, Offsets, 96>; // loaded twice
+            // Clamped to the number of elements, in case offsets decrease.
             const std::uint64_t there = min(begin < path.elements ? path.elements - begin : 0, path.segments - segment);
             const std::uint64_t most = min(left / 2, there);
             std::uint64_t done = 0; // elements, and as many segments
@@ -235,8 +236,8 @@ private:
         }
     }
 
-    // Notes where segments end in the rest of the tile, or the part of it that is no more than `room` elements and ends.
-    // How many they are; no more than the tile has elements.
+    // Notes where segments end in the rest of the tile, as far as `room` elements and ends reach. Returns their number,
+    // at most the tile's elements.
     __device__ unsigned note_ends(unsigned room) {
         unsigned ends = 0;
         for (;;) {
@@ -267,12 +268,12 @@ private:
         }
     }
 
-    // The rest of the tile, which is in shared memory, up to, but not including, element `until`, and the segments from
-    // `first` on that end there, the last at `last_stop`.
+    // Folds the rest of the tile, in shared memory, up to element `until`, and writes the segments from `first` on that
+    // end there, the last at `last_stop`.
     template <bool Full>
     __device__ void fold(std::uint64_t first, unsigned ends, unsigned until, unsigned last_stop) {
         constexpr unsigned items = tile::items;
-        staged<T> x[items];
+        raw_value<T> x[items];
         elements::take_run(shared.item, x);
         const flags begins = reinterpret_cast<const flags*>(shared.begins)[lane()];
         __syncwarp();
@@ -281,7 +282,7 @@ private:
         std::memcpy(begins_at, &begins, items);
         A value = Op::template identity<A>();
         bool any = false;
-        staged<A> after[items];
+        raw_value<A> after[items];
 #pragma unroll
         for (unsigned j = 0; j < items; ++j) {
             const unsigned k = lane() * items + j;
@@ -300,7 +301,7 @@ private:
         }
         put_values(after);
 
-        // What comes before this lane's run and belongs to its first segment.
+        // What precedes this lane's row and belongs to its first segment.
         const A of_all = warp::shuffle(spread ? warp::reduce(open, op) : open, 0);
         spread = false;
         const unsigned who = __ballot_sync(warp::all_lanes, any);
@@ -330,14 +331,14 @@ private:
 #pragma unroll 1
         for (unsigned k = lane(); k < ends; k += warp::lanes) {
             const int stop = shared.stop[k];
-            // The segment that is open has begun before every run.
+            // The open segment began before every row.
             const int start = k == 0 ? (stop == static_cast<int>(at) ? stop : -1) : shared.stop[k - 1];
             A of_segment = k == 0 ? of_all : Op::template identity<A>();
             if (stop > start) {
                 const auto owner = static_cast<unsigned>(stop - 1) / items;
                 const A before_run = reinterpret_cast<const A*>(shared.before)[owner];
                 of_segment = start < static_cast<int>(owner * items) ? before_run : Op::template identity<A>();
-                staged<A> of_run;
+                raw_value<A> of_run;
                 of_run.take_from(shared.item + values::place(static_cast<unsigned>(stop - 1)));
                 of_segment = op(of_segment, of_run.element());
             }
@@ -349,8 +350,8 @@ private:
         }
         holds_back = holds_back && ends == 0;
     }
-    __device__ void put_values(const staged<A> (&after)[tile::items]) {
-        unsigned char* const mine = shared.item + lane() * values::apart;
+    __device__ void put_values(const raw_value<A> (&after)[tile::items]) {
+        unsigned char* const mine = shared.item + lane() * values::stride;
         if constexpr (values::by_vectors) {
             constexpr unsigned width = 16 / sizeof(A);
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Segments of one short length on a GPU: a warp reads whole segments, 512 elements of them together, into shared
-// memory, and each lane folds its own segments there, in their order. Segments of one element need no shared memory.
+// Segments of one short length. A warp reads whole segments, up to 512 elements, into shared memory, and each lane
+// folds its own segments there, in order. Segments of one element need no shared memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/vector_load.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_tile.cuh"
+#include "warpfold/gpu/segmented_reduce/warp_tile.cuh"
 
 namespace warpfold::detail {
 
@@ -25,7 +25,7 @@ struct short_segments {
     static constexpr unsigned width = 16 / sizeof(T);
     static constexpr unsigned items = 16; // of a lane
     static constexpr unsigned groups = items / width;
-    static constexpr unsigned line = 128 / sizeof(T); // elements, behind which one place is left out
+    static constexpr unsigned line = 128 / sizeof(T); // elements, followed by one unused place
     static constexpr unsigned places = warp::lanes * items + warp::lanes * items / line;
 
     __device__ static unsigned place(unsigned k) { return k + k / line; }
@@ -37,15 +37,15 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
     using T = element_t<In>;
     using shape = short_segments<In>;
     constexpr unsigned warps = shape::threads / warp::lanes;
-    __shared__ alignas(16) staged<T> all[warps][shape::places];
-    look_at_operation<Op, A>();
+    __shared__ alignas(16) raw_value<T> all[warps][shape::places];
+    check_operation<Op, A>();
 
-    allow_later();
-    await_earlier();
-    staged<T>* const shared = all[threadIdx.x / warp::lanes];
+    pdl_trigger();
+    pdl_wait();
+    raw_value<T>* const shared = all[threadIdx.x / warp::lanes];
     const unsigned lane = threadIdx.x % warp::lanes;
     const unsigned rounds = shape::items / length;
-    const unsigned together = rounds * warp::lanes; // segments
+    const unsigned together = rounds * warp::lanes; // segments of a warp
     const unsigned elements = together * length;
     const std::uint64_t stride = std::uint64_t{gridDim.x} * warps * together;
     const bool aligned = reinterpret_cast<std::uintptr_t>(in) % 16 == 0;
@@ -102,29 +102,30 @@ __global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In
     }
 }
 
-// Segments of one element: a copy. On an H100 nothing copies as fast as blocks of 1,024 threads that each read and write
-// 16 bytes once; where there are no more than run at the same time, smaller ones are spread better.
+// Segments of one element: a transform. On an H100 the fastest copy has blocks of 1,024 threads that each read and
+// write 16 bytes once (docs/decisions). If fewer blocks are needed than are resident at once, smaller ones balance
+// better.
 template <class T>
-struct lone_elements {
+struct unit_segments {
     static constexpr unsigned most_threads = 1024, least_threads = 256;
     static constexpr unsigned items = sizeof(T) >= 16 ? 1 : (sizeof(T) >= 4 ? 16 / sizeof(T) : 4); // of a thread
 };
 
 template <class A, class In, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(lone_elements<element_t<In>>::most_threads)
-    lone_elements_kernel(In in, std::uint64_t segments, Map map, Op op, Result result, Out out) {
+__global__ void __launch_bounds__(unit_segments<element_t<In>>::most_threads)
+    unit_segments_kernel(In in, std::uint64_t segments, Map map, Op op, Result result, Out out) {
     using T = element_t<In>;
-    constexpr unsigned items = lone_elements<T>::items;
+    constexpr unsigned items = unit_segments<T>::items;
 
-    allow_later();
-    await_earlier();
+    pdl_trigger();
+    pdl_wait();
     const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x * items + threadIdx.x;
     const auto write = [&](const T& x, std::uint64_t k) {
         const A one = static_cast<A>(detail::mapped(map, x, k));
         out[k] = result(static_cast<A>(op(Op::template identity<A>(), one)));
     };
     if (first + (items - 1) * blockDim.x < segments) {
-        staged<T> x[items];
+        raw_value<T> x[items];
 #pragma unroll
         for (unsigned j = 0; j < items; ++j) {
             x[j].put(in[first + j * blockDim.x]);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A block's part of an exact sum: each thread adds up in its window, and what no window takes is counted digit by digit
-// in shared memory. What few inputs need stands in functions of its own, which are called: instructions have to be
-// fetched, and a short sum takes no longer than its instructions.
+// A block's part of an exact sum. Each thread adds in its window; numbers that fit no window are added digit by digit
+// in shared memory. Code that few inputs need is in functions that are not inlined: short sums take as long as fetching
+// their instructions.
 #pragma once
 
 #include <cstdint>
 
-#include "warpfold/gpu/exact_sum/exact_window.cuh"
+#include "warpfold/gpu/exact_sum/window.cuh"
 #include "warpfold/warp/reduce.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
@@ -14,7 +14,7 @@ namespace warpfold::detail {
 
 // The sum over the lanes of a warp, in lane 0.
 template <unsigned Count>
-__device__ void sum_lanes(long_integers<Count>& all) {
+__device__ void sum_lanes(level_sums<Count>& all) {
     if constexpr (has_at_once) {
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
@@ -31,9 +31,10 @@ __device__ void sum_lanes(long_integers<Count>& all) {
     }
 }
 
-// The same of what windows hold, |it| <= 2^51: by two instructions each where the card has them.
+// The same for the levels of windows, whose magnitude is at most 2^51: two instructions each where the device has
+// redux.
 template <unsigned Count>
-__device__ void sum_windows(long_integers<Count>& all) {
+__device__ void sum_windows(level_sums<Count>& all) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(WARPFOLD_NO_REDUX)
 #pragma unroll
     for (unsigned j = 0; j < Count; ++j) {
@@ -49,26 +50,25 @@ __device__ void sum_windows(long_integers<Count>& all) {
 #endif
 }
 
-// The sum over the threads of a block goes by two calls. The first one: the warps' sums, of which each warp's lane 0
-// has its own, are put where all can see them, and the block meets. What threads have written to shared memory before
-// is seen by all of them behind it. Whether any of them has `said` something comes back.
+// The sum over a block takes two calls. The first publishes the sums of the warps, of which lane 0 of each warp has its
+// own, and contains a barrier for shared memory. Returns true if `said` is true in any thread.
 template <unsigned Count>
 struct sum_storage {
-    long_integers<Count> of_warp[32];
+    level_sums<Count> of_warp[32];
 };
 template <unsigned Count>
-__device__ bool show_sums(const long_integers<Count>& of_warp, sum_storage<Count>& storage, bool said) {
+__device__ bool share_warp_sums(const level_sums<Count>& of_warp, sum_storage<Count>& storage, bool said) {
     if (threadIdx.x % warp::lanes == 0) {
         storage.of_warp[threadIdx.x / warp::lanes] = of_warp;
     }
     __syncwarp();
     return __syncthreads_or(said) != 0;
 }
-// The second: their sum, in thread 0.
+// The second returns the sum over the block, in thread 0.
 template <unsigned Count>
-__device__ long_integers<Count> sum_of_shown(const sum_storage<Count>& storage) {
+__device__ level_sums<Count> sum_of_block(const sum_storage<Count>& storage) {
     const unsigned warps = blockDim.x / warp::lanes;
-    long_integers<Count> all{};
+    level_sums<Count> all{};
     if (warps == 1) {
         all = storage.of_warp[0];
     } else if (threadIdx.x < warp::lanes) {
@@ -80,19 +80,19 @@ __device__ long_integers<Count> sum_of_shown(const sum_storage<Count>& storage) 
     return all;
 }
 
-// In shared memory: limbs as in detail/exact.hpp, and before them digits of 16 bits in words of 32, of which each lane
-// has its own, so that lanes do not wait for each other. Every thread's additions of 2^11 terms fit in a block of 512.
+// In shared memory: limbs as in detail/exact_integer.hpp, and 16-bit digits in words of 32 bits. Each lane has its own
+// digits, so lanes do not conflict. 2^11 terms per thread fit in a block of 512.
 template <class T, unsigned Factors>
-struct exact_block {
+struct block_accumulator {
     static constexpr unsigned limbs = exact_layout<T, Factors>::limbs;
     static constexpr unsigned digits = 2 * limbs - 2;
     static constexpr unsigned most_terms = 1u << 11;
 
     alignas(16) unsigned digit[digits * 32];
     unsigned long long limb[limbs];
-    unsigned met;     // see detail/exact.hpp
-    unsigned touched; // whether anything was put into the limbs,
-    unsigned counted; // or the digits
+    unsigned met;     // special values met, see detail/exact_integer.hpp
+    unsigned touched; // 1 if anything was added to the limbs
+    unsigned counted; // 1 if anything was added to the digits
 
     __device__ void clear() {
         for (unsigned k = threadIdx.x; k < digits * 8; k += blockDim.x) {
@@ -107,7 +107,7 @@ struct exact_block {
             counted = 0;
         }
     }
-    // A limb as two words: additions of 64 bits in shared memory would be tried again and again.
+    // Adds to a limb as two words: 64-bit atomics in shared memory are compare-and-swap loops.
     struct shared_limbs {
         __device__ void operator()(unsigned k, std::int64_t what) const {
             auto* const word = reinterpret_cast<unsigned*>(limb + k);
@@ -125,7 +125,7 @@ struct exact_block {
     };
     __device__ shared_limbs adder() { return {limb}; }
 
-    // The k-th limb, and what the one below has beyond 32 bits in place of what it has beyond them itself.
+    // Limb k with the carry of limb k - 1 added and its own carry removed.
     __device__ long long evened(unsigned k) const {
         const auto own = static_cast<long long>(limb[k]);
         const long long below = k == 0 ? 0 : static_cast<long long>(limb[k - 1]) >> 32;
@@ -133,10 +133,10 @@ struct exact_block {
     }
 };
 
-// The sums of a warp's windows, which all stand at the same place, are added to the block's limbs.
+// Adds the windows of a warp, which are at one place, to the block's limbs.
 template <class T, unsigned Factors, unsigned Levels>
-__device__ __noinline__ void pour_out(exact_window<Levels> window, exact_block<T, Factors>* into) {
-    long_integers<Levels> all;
+__device__ __noinline__ void flush_window(exact_window<Levels> window, block_accumulator<T, Factors>* into) {
+    level_sums<Levels> all;
 #pragma unroll
     for (unsigned j = 0; j < Levels; ++j) {
         all.of[j] = window.integer(j);
@@ -160,12 +160,12 @@ __device__ __noinline__ void pour_out(exact_window<Levels> window, exact_block<T
     __syncwarp();
 }
 
-// The digits of a warp's lanes are added to the block's limbs and are zero then; others may count meanwhile.
+// Adds the digits of a warp's lanes to the block's limbs and clears them. Other warps may add digits meanwhile.
 template <class T, unsigned Factors>
-__device__ __noinline__ void pour_out_digits(exact_block<T, Factors>* from) {
+__device__ __noinline__ void flush_digits(block_accumulator<T, Factors>* from) {
 #pragma unroll 1
-    for (unsigned k = 0; k < exact_block<T, Factors>::digits; ++k) {
-        long_integers<1> sum{static_cast<int>(atomicExch(&from->digit[k * 32 + threadIdx.x % 32], 0u))};
+    for (unsigned k = 0; k < block_accumulator<T, Factors>::digits; ++k) {
+        level_sums<1> sum{static_cast<int>(atomicExch(&from->digit[k * 32 + threadIdx.x % 32], 0u))};
         sum_lanes(sum);
         if (threadIdx.x % 32 == 0 && sum.of[0] != 0) {
             add_integer(sum.of[0], 16 * k, from->adder());
@@ -177,16 +177,15 @@ __device__ __noinline__ void pour_out_digits(exact_block<T, Factors>* from) {
     __syncwarp();
 }
 
-// One thread's window. The threads of a warp have theirs at the same place and call everything here together.
+// One thread's window. The threads of a warp have theirs at one place and call all functions together.
 template <class T, unsigned Factors>
-class exact_thread {
+class moving_window {
 public:
-    using kind = exact_kind<T, Factors>;
+    using kind = window_parameters<T, Factors>;
 
-    __device__ explicit exact_thread(exact_block<T, Factors>* block) : block_(block) { place(kind::highest); }
+    __device__ explicit moving_window(block_accumulator<T, Factors>* block) : block_(block) { place(kind::highest); }
 
-    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or has no
-    // place for all of them.
+    // Adds Count terms. Returns false, and adds nothing, if the window is full or cannot hold all of them.
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         double before[kind::levels];
@@ -212,21 +211,21 @@ public:
         return true;
     }
 
-    // Whether there is no place for a batch of `count` terms more before settle().
+    // True if there is no room for `count` more terms before flush().
     __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
 
-    // Empties the warp's windows into the block's limbs.
-    __device__ void settle() {
-        pour_out<T, Factors>(window_, block_);
+    // Moves the sums of the warp's windows to the block's limbs.
+    __device__ void flush() {
+        flush_window<T, Factors>(window_, block_);
         place(window_.highest);
     }
 
-    // Moves the window to the largest of the warp's next numbers, unless it is there, or their exponents are so far
-    // apart that hardly any place will do. number(f, j) is the j-th number of factor f.
+    // Moves the window to the largest of the warp's next numbers. Returns false if it is there already, or if the
+    // exponents are too far apart for any place. number(f, j) is number j of factor f.
     template <class Number>
     __device__ bool move(unsigned count, const Number& number) {
         constexpr int none = -10000;
-        int top = none, least_top = -none; // all terms are below 2^top, and none below 2^(least_top - 2)
+        int top = none, least_top = -none; // all terms are below 2^top, none is below 2^(least_top - 2)
 #pragma unroll 8
         for (unsigned j = 0; j < count; ++j) {
             int of_term = 0;
@@ -253,7 +252,7 @@ public:
         if (highest == window_.highest) {
             return false;
         }
-        settle();
+        flush();
         place(highest);
         return true;
     }
@@ -269,8 +268,8 @@ private:
         terms_ = 0;
     }
 
-    // Adds the term x, or x * y, to the window. True if a part of it has no place there; whether it is too large is
-    // told by `most` alone.
+    // Adds the term x, or x * y. Returns true if its low part does not fit; whether it is too large follows from
+    // `most`.
     __device__ bool add_one(magnitude& most, T x, T y) {
         if constexpr (Factors == 1) {
             most = larger_magnitude(most, magnitude_of(x));
@@ -285,35 +284,35 @@ private:
             most = larger_magnitude(most, magnitude_of(product));
             const bool vanished = product == 0 && x != 0 && y != 0;
             const double rest = window_.add(product);
-            // The error is less than 2^-53 of the product: level 1 takes it.
+            // The error is below 2^-53 of the product, so level 1 takes it.
             const double rest_of_error = window_.template add<1>(error);
             return vanished || rest != 0 || rest_of_error != 0;
         }
     }
 
-    exact_block<T, Factors>* block_;
+    block_accumulator<T, Factors>* block_;
     exact_window<kind::levels> window_;
     decltype(magnitude_limit(term{}, 0)) limit_;
     unsigned terms_ = 0;
 };
 
-// A thread that counts digits, for any numbers.
+// A thread that adds digits, of any numbers.
 template <class T, unsigned Factors>
-class exact_digits {
+class digit_counter {
 public:
-    __device__ explicit exact_digits(exact_block<T, Factors>* block)
+    __device__ explicit digit_counter(block_accumulator<T, Factors>* block)
         : block_(block), column_(static_cast<unsigned>(__cvta_generic_to_shared(block->digit)) + threadIdx.x % 32 * 4) {
         if (threadIdx.x % 32 == 0) {
             atomicOr(&block_->counted, 1u);
         }
     }
 
-    // As exact_thread's; there is always a place.
+    // As in moving_window; always succeeds.
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         terms_ += Count;
-        if (terms_ > exact_block<T, Factors>::most_terms) {
-            pour_out_digits(block_);
+        if (terms_ > block_accumulator<T, Factors>::most_terms) {
+            flush_digits(block_);
             terms_ = Count;
         }
 #pragma unroll
@@ -354,7 +353,7 @@ private:
             }
         }
     }
-    // Adds Digits digits of a number of two words, from the `first` on.
+    // Adds `Digits` digits of a number of two words, from digit `first` on.
     template <unsigned Digits>
     __device__ void count(std::uint64_t low, std::uint64_t high, unsigned first, bool negative) {
         const unsigned at = column_ + first * 128;
@@ -369,8 +368,8 @@ private:
         atomicOr(&block_->met, nan ? met_nan : (negative ? met_minus_infinity : met_infinity));
     }
 
-    exact_block<T, Factors>* block_;
-    unsigned column_; // address of the lane's digits
+    block_accumulator<T, Factors>* block_;
+    unsigned column_; // shared memory address of the lane's digits
     unsigned terms_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The long accumulator of exact sums: an integer wide enough for every sum of floating-point numbers, or of products of
-// two, kept as limbs of 64 bits at 32 bits' distance, so that additions carry nothing from limb to limb; and its one
-// rounding at the end. Integers add up in any order, and so do exact sums.
+// The long accumulator: an integer wide enough for every sum of floating-point numbers, or of products of two, and its
+// rounding. It is stored as 64-bit limbs that overlap: limb k has weight 2^(32 k), so additions need no carries.
+// Integer addition is associative, so exact sums do not depend on the order.
 //
 // U. Kulisch, W. Miranker: Computer Arithmetic in Theory and Practice, 1981.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace warpfold::detail {
 
-// IEEE 754's binary formats: a finite number is an integer of `fraction` + 1 bits times 2^(lowest + k), 0 <= k.
+// The IEEE 754 binary formats: a finite number is an integer of `fraction` + 1 bits times 2^(lowest + k), k >= 0.
 template <class T>
 struct ieee;
 template <>
@@ -22,7 +22,7 @@ struct ieee<float> {
     static constexpr int fraction = 23;
     static constexpr int lowest = -149;
     static constexpr int highest = 128;      // all finite numbers are below 2^highest
-    static constexpr unsigned special = 255; // the exponent field of infinities and NaN
+    static constexpr unsigned special = 255; // exponent field of infinities and NaN
 };
 template <>
 struct ieee<double> {
@@ -33,8 +33,8 @@ struct ieee<double> {
     static constexpr unsigned special = 2047;
 };
 
-// The accumulator of up to 2^64 terms, each the product of `Factors` numbers of type T (1 or 2). Bit 0 of limb 0 stands
-// for 2^lowest.
+// The accumulator of up to 2^64 terms, each the product of `Factors` (1 or 2) numbers of type T. Bit 0 of limb 0 is
+// 2^lowest.
 template <class T, unsigned Factors>
 struct exact_layout {
     static constexpr int lowest = static_cast<int>(Factors) * ieee<T>::lowest;
@@ -42,10 +42,10 @@ struct exact_layout {
     static constexpr unsigned limbs = static_cast<unsigned>(highest - lowest + 64 + 31) / 32 + 1;
 };
 
-// What was met that is no number; results of it do not depend on any order either.
+// Special values met; their effect on the result does not depend on the order either.
 enum : unsigned { met_nan = 1, met_infinity = 2, met_minus_infinity = 4 };
 
-// A number taken apart: mantissa * 2^(place + ieee<T>::lowest), or a special one.
+// A number in parts: mantissa * 2^(place + ieee<T>::lowest), or a special value.
 template <class T>
 struct number_parts {
     std::uint64_t mantissa;
@@ -66,8 +66,8 @@ WARPFOLD_HD constexpr number_parts<T> parts_of(T x) {
             exponent == format::special, exponent == format::special && fraction != 0};
 }
 
-// Adds v * 2^place: add(limb, what) gets three parts, 0 <= what < 2^32 for the lower two and |what| < 2^32 for the
-// highest. 2^31 of them fit into a limb, and one limb more each time the limbs are evened out.
+// Adds v * 2^place. add(limb, part) is called for three limbs, with 0 <= part < 2^32 for the lower two and |part| <
+// 2^32 for the highest. A limb holds 2^31 of them, one less after each carry pass.
 template <class Add>
 WARPFOLD_HD constexpr void add_integer(std::int64_t v, unsigned place, const Add& add) {
     const unsigned limb = place / 32, shift = place % 32;
@@ -77,14 +77,14 @@ WARPFOLD_HD constexpr void add_integer(std::int64_t v, unsigned place, const Add
     add(limb + 2, rest >> 32);
 }
 
-// Where the parts go, for one thread.
+// Adds the parts to limbs, in one thread.
 struct to_limbs {
     WARPFOLD_HD constexpr void operator()(unsigned k, std::int64_t what) const { limb[k] += what; }
 
     std::int64_t* limb;
 };
 
-// Adds the term x, and says in `met` what it is if it is no number.
+// Adds the term x, or notes in `met` which special value it is.
 template <class T, class Add>
 WARPFOLD_HD constexpr void add_term(T x, const Add& add, unsigned& met) {
     const number_parts<T> p = parts_of(x);
@@ -111,18 +111,16 @@ WARPFOLD_HD constexpr void add_term(T a, T b, const Add& add, unsigned& met) {
         const auto mantissa = static_cast<std::int64_t>(p.mantissa * q.mantissa);
         add_integer(negative ? -mantissa : mantissa, place, add);
     } else {
-        constexpr std::uint64_t low = (std::uint64_t{1} << 27) - 1;
-        const std::uint64_t p0 = p.mantissa & low, p1 = p.mantissa >> 27, q0 = q.mantissa & low, q1 = q.mantissa >> 27;
-        const auto m0 = static_cast<std::int64_t>(p0 * q0), m1 = static_cast<std::int64_t>(p0 * q1 + p1 * q0),
-                   m2 = static_cast<std::int64_t>(p1 * q1);
-        add_integer(negative ? -m0 : m0, place, add);
-        add_integer(negative ? -m1 : m1, place + 27, add);
-        add_integer(negative ? -m2 : m2, place + 54, add);
+        const uint128 mantissa = static_cast<uint128>(p.mantissa) * q.mantissa; // below 2^106
+        const auto low = static_cast<std::int64_t>(mantissa & ((std::uint64_t{1} << 53) - 1));
+        const auto high = static_cast<std::int64_t>(mantissa >> 53);
+        add_integer(negative ? -low : low, place, add);
+        add_integer(negative ? -high : high, place + 53, add);
     }
 }
 
-// The number nearest to the limbs' sum, ties to even; infinity where that has no finite number; +0 of zero. The limbs
-// are spoiled. Bit 0 of limb 0 stands for 2^lowest, no more than ieee<T>::lowest; |the sum| < 2^(32 count - 1).
+// The sum of the limbs, rounded to nearest, ties to even; infinity on overflow; +0 for zero. Destroys the limbs. Bit 0
+// of limb 0 is 2^lowest, lowest <= ieee<T>::lowest, and |sum| < 2^(32 count - 1).
 template <class T>
 WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) {
     using format = ieee<T>;
@@ -154,7 +152,7 @@ WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) 
     for (std::uint64_t top = at(used - 1); (top >> 31) == 0; top <<= 1) {
         --highest_bit;
     }
-    // The bit that the result's last one stands for: all below it is rounded away.
+    // The place of the result's last bit: all bits below it are rounded.
     const int cut = highest_bit - format::fraction > format::lowest - lowest ? highest_bit - format::fraction
                                                                              : format::lowest - lowest;
     const auto word = static_cast<unsigned>(cut) / 32, shift = static_cast<unsigned>(cut) % 32;
@@ -173,7 +171,7 @@ WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) 
             mantissa += more ? 1 : 0;
         }
     }
-    // The leading bit, where there is one, counts one up in the exponent's field; so does a carry out of the rounding.
+    // The leading bit, if there is one, adds one to the exponent field; so does a carry of the rounding.
     const int scale = cut + lowest - format::lowest;
     std::uint64_t bits = std::uint64_t{format::special} << format::fraction;
     if (scale < static_cast<int>(format::special)) {
@@ -184,8 +182,8 @@ WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) 
     return __builtin_bit_cast(T, static_cast<typename format::bits>(bits));
 }
 
-// The same, unless something was met that is no number: then the one NaN of these calls, which is quiet and positive
-// and carries nothing, or an infinity.
+// The same unless special values were met: then an infinity, or NaN, always the same positive quiet one without
+// payload.
 template <class T>
 WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest, unsigned met) {
     using bits = typename ieee<T>::bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Segmented reduction of no more than a few thousand segments on a GPU. Consecutive segments are a range, one a block. If
-// no range is long, each segment is folded by a team of its block, and nothing is joined; else blocks have equal shares
-// of the elements (segmented_pieces.cuh). Every block finds out by itself, from where the ranges begin.
+// Segmented reduction of up to 16,384 segments. Consecutive segments form ranges, one per block. If no range is long,
+// the teams of a block fold its segments and no values cross blocks. Otherwise blocks get equal shares of the elements
+// (element_shares.cuh). Each block reads where all ranges begin, so all blocks decide alike.
 #pragma once
 
 #include <cstdint>
@@ -10,36 +10,34 @@
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/segmented_reduce/element_shares.cuh"
 #include "warpfold/gpu/segmented_reduce/merge_path.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_pieces.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
+#include "warpfold/gpu/segmented_reduce/teams.cuh"
 
 namespace warpfold::detail {
 
 struct few_segments {
     static constexpr unsigned threads = 512;
-    static constexpr unsigned blocks_per_multiprocessor = segmented_tuning.few_blocks;
     static constexpr unsigned ranges = 256;   // at most; no more than threads
     static constexpr unsigned of_range = 128; // segments, at most
-    static constexpr std::uint64_t most = segmented_tuning.few;
-    static_assert(most <= ranges * of_range);
+    static_assert(tuning::segmented_reduce_policy<>::most_few_segments <= ranges * of_range);
 };
 
 template <class A>
 struct few_segments_storage {
-    std::uint64_t begin[few_segments::of_range + 1]; // of the segments of the block's range
-    segment_signposts<few_segments::ranges> signposts;
-    segment_pieces_storage<A> pieces;
+    std::uint64_t begin[few_segments::of_range + 1]; // of the segments in the block's range
+    offset_samples<few_segments::ranges> samples;
+    element_shares_storage<A> pieces;
     block::reduce_storage<A> folding;
-    alignas(segment_ends<A>) unsigned char whole[sizeof(segment_ends<A>)];
+    alignas(segment_carry<A>) unsigned char whole[sizeof(segment_carry<A>)];
 };
 
-// How the threads of a block share out a range of `count` segments that are not long.
-template <class T>
+// How the threads of a block divide among `count` segments that are not long.
+template <class Kernels, class T>
 struct few_segments_teams {
     static constexpr unsigned warps = few_segments::threads / warp::lanes;
     static constexpr unsigned width = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
-    static constexpr unsigned few_loads = 4; // of an element each
+    static constexpr unsigned few_loads = 4; // of one element each
 
     unsigned log_team;
 
@@ -47,25 +45,28 @@ struct few_segments_teams {
         : log_team(count <= warps ? 5 : (count <= 2 * warps ? 4 : (count <= 4 * warps ? 3 : 2))) {}
     __device__ unsigned team() const { return 1u << log_team; }
     __device__ unsigned thread() const { return threadIdx.x & (team() - 1); }
-    __device__ unsigned own() const { return threadIdx.x >> log_team; } // segment of the range
-    // That a team folds, and a warp.
-    __device__ unsigned longest() const { return team() * width * segmented_tuning.loads * segmented_tuning.rounds; }
+    __device__ unsigned own() const { return threadIdx.x >> log_team; } // index of the team's segment in the range
+    // The most elements that a team folds, and that a warp folds.
+    __device__ unsigned longest() const {
+        return team() * width * Kernels::value.vector_loads_in_flight * Kernels::value.team_max_rounds;
+    }
     __device__ static constexpr unsigned longest_of_warp() {
-        return warp::lanes * width * segmented_tuning.loads * segmented_tuning.rounds;
+        return warp::lanes * width * Kernels::value.vector_loads_in_flight * Kernels::value.team_max_rounds;
     }
 };
 
-// A team's own segment, if it is not too long for it.
-template <class A, class In, class Map, class Op, class Result, class Out>
+// Folds the team's own segment, if it is not too long for a team.
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __device__ void fold_own(const In& in, std::uint64_t from, unsigned length,
-                         const few_segments_teams<element_t<In>>& teams, std::uint64_t segment, bool some,
+                         const few_segments_teams<Kernels, element_t<In>>& teams, std::uint64_t segment, bool some,
                          const Map& map, const Op& op, const Result& result, const Out& out) {
-    constexpr unsigned few_loads = few_segments_teams<element_t<In>>::few_loads;
+    constexpr unsigned few_loads = few_segments_teams<Kernels, element_t<In>>::few_loads;
     A mine = Op::template identity<A>();
     if (length <= few_loads * teams.team()) {
         mine = fold_little<A, few_loads>(in, from, length, map, op, teams.thread(), teams.team());
     } else if (length <= teams.longest()) {
-        mine = fold_by_team<A, segmented_tuning.loads, 2>(in, from, length, map, op, teams.thread(), teams.team());
+        mine = fold_by_team<Kernels, A, Kernels::value.vector_loads_in_flight, 2>(in, from, length, map, op,
+                                                                                  teams.thread(), teams.team());
     }
     mine = reduce_team(mine, op, teams.team());
     if (teams.thread() == 0 && some && length <= teams.longest()) {
@@ -73,29 +74,31 @@ __device__ void fold_own(const In& in, std::uint64_t from, unsigned length,
     }
 }
 
-// The only segment of a block's range, by a warp, or by all threads.
-template <class A, class In, class Map, class Op, class Result, class Out>
+// Folds the only segment of a block's range, by one warp or by all threads.
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __device__ void fold_only(const In& in, std::uint64_t from, std::uint64_t length,
-                          const few_segments_teams<element_t<In>>& teams, std::uint64_t segment, const Map& map,
-                          const Op& op, const Result& result, const Out& out, block::reduce_storage<A>& folding) {
+                          const few_segments_teams<Kernels, element_t<In>>& teams, std::uint64_t segment,
+                          const Map& map, const Op& op, const Result& result, const Out& out,
+                          block::reduce_storage<A>& folding) {
     if (length > teams.longest()) {
-        A mine = fold_by_team<A>(in, from, static_cast<unsigned>(length), map, op, threadIdx.x, few_segments::threads);
+        A mine = fold_by_team<Kernels, A>(in, from, static_cast<unsigned>(length), map, op, threadIdx.x,
+                                          few_segments::threads);
         mine = block::reduce(mine, op, folding);
         if (threadIdx.x == 0) {
             out[segment] = result(mine);
         }
     } else if (threadIdx.x < warp::lanes) {
-        fold_own<A>(in, from, static_cast<unsigned>(length), teams, segment, true, map, op, result, out);
+        fold_own<Kernels, A>(in, from, static_cast<unsigned>(length), teams, segment, true, map, op, result, out);
     }
 }
 
-// The segments of a block's range that are too long for a team, by all threads; `begin` tells where they are.
-template <class A, class In, class Map, class Op, class Result, class Out>
+// Folds those segments of a block's range that are too long for a team, with all threads. `begin` has their offsets.
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __device__ void fold_longer(const In& in, const std::uint64_t* begin, std::uint64_t first, unsigned count,
                             unsigned longest, const Map& map, const Op& op, const Result& result, const Out& out,
                             A* of_warp) {
     constexpr unsigned warps = few_segments::threads / warp::lanes;
-    // No more than the range has, should the offsets decrease in it.
+    // Clamped to the range, in case offsets decrease.
     const std::uint64_t least = begin[0], most = begin[count];
     const auto at = [&](unsigned s) { return min(max(begin[min(s, count)], least), most); };
     const auto length_of = [&](unsigned s) {
@@ -103,7 +106,8 @@ __device__ void fold_longer(const In& in, const std::uint64_t* begin, std::uint6
         return static_cast<unsigned>(to > from ? to - from : 0);
     };
     const unsigned lane = threadIdx.x % warp::lanes, warp = threadIdx.x / warp::lanes;
-    const unsigned little = few_segments_teams<element_t<In>>::longest_of_warp(); // beside others
+    const unsigned little =
+        few_segments_teams<Kernels, element_t<In>>::longest_of_warp(); // longest segment for one warp
     for (unsigned begun = 0; begun < count; begun += warp::lanes) {
         const unsigned length_here = length_of(begun + lane);
         const unsigned longer = __ballot_sync(warp::all_lanes, length_here > longest);
@@ -111,7 +115,7 @@ __device__ void fold_longer(const In& in, const std::uint64_t* begin, std::uint6
         if (longer == 0) {
             continue;
         }
-        // No barrier between them: warps need not wait for each other.
+        // No barrier between segments: warps need not wait for each other.
         unsigned turn = 0;
         for (unsigned rest = longer; rest != 0; rest &= rest - 1) {
             const unsigned j = static_cast<unsigned>(__ffs(static_cast<int>(rest)) - 1), s = begun + j;
@@ -119,8 +123,8 @@ __device__ void fold_longer(const In& in, const std::uint64_t* begin, std::uint6
             if (alone && turn++ % warps != warp) {
                 continue;
             }
-            A mine = fold_by_team<A>(in, at(s), length_of(s), map, op, alone ? lane : threadIdx.x,
-                                     alone ? warp::lanes : few_segments::threads);
+            A mine = fold_by_team<Kernels, A>(in, at(s), length_of(s), map, op, alone ? lane : threadIdx.x,
+                                              alone ? warp::lanes : few_segments::threads);
             mine = warp::reduce(mine, op);
             if (lane == 0) {
                 of_warp[j * warps + (alone ? 0 : warp)] = mine;
@@ -141,29 +145,29 @@ __device__ void fold_longer(const In& in, const std::uint64_t* begin, std::uint6
     }
 }
 
-template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_per_multiprocessor)
+template <class Kernels, class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(few_segments::threads, Kernels::value.few_resident_blocks)
     few_segments_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
-                        segment_cut cut, std::uint64_t fair_part, mailbox<A>* boxes) {
+                        segment_cut cut, std::uint64_t fair_part, flagged_slot<A>* slots) {
     __shared__ few_segments_storage<A> shared;
-    look_at_operation<Op, A>();
+    check_operation<Op, A>();
 
-    allow_later();
-    await_earlier();
+    pdl_trigger();
+    pdl_wait();
     if constexpr (!std::is_same_v<Offsets, equal_segments>) {
-        // All that is read here is on its way at the same time.
-        using mark = element_t<Offsets>;
-        using index = std::conditional_t<sizeof(mark) <= 4, unsigned, std::uint64_t>;
+        // All these loads are in flight together.
+        using offset_type = element_t<Offsets>;
+        using index = std::conditional_t<sizeof(offset_type) <= 4, unsigned, std::uint64_t>;
         const unsigned k = min(threadIdx.x, cut.ranges - 1);
         const std::uint64_t first = cut.begin(min(blockIdx.x, cut.ranges));
         const unsigned count = blockIdx.x < cut.ranges ? static_cast<unsigned>(cut.count(blockIdx.x)) : 0;
-        const few_segments_teams<element_t<In>> teams(count);
+        const few_segments_teams<Kernels, element_t<In>> teams(count);
         const unsigned own = count == 1 ? 0 : min(teams.own(), count), next = min(own + 1, count);
-        const mark of_all = offsets[0], behind_all = offsets[segments];
-        const mark of_range = offsets[cut.begin(k)], behind_range = offsets[cut.begin(k + 1)];
-        const mark of_own = offsets[first + own], behind_own = offsets[first + next];
-        const auto place = [](mark of) { return static_cast<index>(of); };
-        // No more than there are, should the offsets decrease.
+        const offset_type of_all = offsets[0], behind_all = offsets[segments];
+        const offset_type of_range = offsets[cut.begin(k)], behind_range = offsets[cut.begin(k + 1)];
+        const offset_type of_own = offsets[first + own], behind_own = offsets[first + next];
+        const auto place = [](offset_type of) { return static_cast<index>(of); };
+        // Clamped to the number of elements, in case offsets decrease.
         const index least = place(of_all), most = place(behind_all), total = most - least;
         const index from = min(max(place(of_own), least), most), to = min(max(place(behind_own), from), most);
         const index length = to - from;
@@ -173,8 +177,9 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
                 shared.begin[count] = to;
             }
         }
-        constexpr index small = segmented_tuning.bytes_of_range / sizeof(element_t<In>);
-        // If there is little, no range has more. Else all blocks look whether one has, or more than an even share.
+        constexpr index small = Kernels::value.few_range_max_bytes / sizeof(element_t<In>);
+        // If there are few elements, no range is long. Otherwise all blocks check for a range longer than an even
+        // share.
         bool ranges_suit = total <= small;
         if (!ranges_suit) {
             const std::uint64_t fair = total < 1ull << 40 ? min(__umul64hi(total, fair_part), 1ull << 30) : 0;
@@ -183,21 +188,22 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
         }
         if (ranges_suit) {
             if (count == 1) {
-                fold_only<A>(in, from, length, teams, first, map, op, result, out, shared.folding);
+                fold_only<Kernels, A>(in, from, length, teams, first, map, op, result, out, shared.folding);
             } else if (count != 0) {
                 const bool mine = length <= teams.longest();
-                fold_own<A>(in, from, mine ? static_cast<unsigned>(length) : ~0u, teams, first + own,
-                            teams.own() < count, map, op, result, out);
+                fold_own<Kernels, A>(in, from, mine ? static_cast<unsigned>(length) : ~0u, teams, first + own,
+                                     teams.own() < count, map, op, result, out);
                 if (__syncthreads_or(mine ? 0 : 1) != 0) {
-                    fold_longer<A>(in, shared.begin, first, count, teams.longest(), map, op, result, out,
-                                   reinterpret_cast<A*>(shared.pieces.of_warp));
+                    fold_longer<Kernels, A>(in, shared.begin, first, count, teams.longest(), map, op, result, out,
+                                            reinterpret_cast<A*>(shared.pieces.of_warp));
                 }
             }
             return;
         }
     }
-    fold_pieces_apart<A>(in, offsets, segments, cut, map, op, result, out, boxes, shared.signposts, shared.pieces,
-                         *reinterpret_cast<segment_ends<A>*>(shared.whole), shared.folding);
+    fold_element_shares_noinline<Kernels, A>(in, offsets, segments, cut, map, op, result, out, slots, shared.samples,
+                                             shared.pieces, *reinterpret_cast<segment_carry<A>*>(shared.whole),
+                                             shared.folding);
 }
 
 } // namespace warpfold::detail

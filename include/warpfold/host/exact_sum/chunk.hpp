@@ -17,7 +17,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "warpfold/detail/exact.hpp"
+#include "warpfold/detail/exact_integer.hpp"
 #include "warpfold/detail/long_accumulator.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/vectors.hpp"
@@ -234,7 +234,7 @@ public:
     void add(const float* x, unsigned n) {
         used_ = true;
         for (unsigned k = 0; k < n; k += 4) {
-            each_run<4>([&](std::uint64_t j) {
+            unrolled<4>([&](std::uint64_t j) {
                 std::uint32_t bits;
                 std::memcpy(&bits, x + k + j, sizeof(bits));
                 sum_[bits >> 23] += (std::uint64_t{1} << 40) + (bits & 0x7fffff);
@@ -358,7 +358,7 @@ inline bool has_default_arithmetic() {
 template <class T, class Accumulator, class Bins, class... More>
 void add_terms(Accumulator& to, Bins& bins, unsigned n, const T* x, const More*... more) {
     if (has_default_arithmetic()) {
-        in_wide_vectors([&] { add_terms_here(to, bins, n, x, more...); });
+        with_widest_vectors([&] { add_terms_here(to, bins, n, x, more...); });
         return;
     }
     for (unsigned k = 0; k < n; ++k) {

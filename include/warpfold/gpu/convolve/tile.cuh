@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Masks of any size. A block has a tile of results, a thread `Rows` times `Cols` of them in registers. The samples that
-// the tile needs for a part of the mask, and that part, go through shared memory; `Taps` columns of the mask are done
-// at a time: every row of samples is read once for all rows of the mask that it meets, whose values wait in registers.
+// Masks of any size. A block computes a tile of results, a thread `Rows` by `Cols` of them in registers. Samples and
+// mask go through shared memory, one part of the mask at a time. `Taps` columns of the mask are processed together: a
+// row of samples is read once for `Rows` rows of the mask, whose values stay in registers.
 #pragma once
 
-#include "warpfold/gpu/convolve/convolve_line.cuh"
+#include "warpfold/gpu/convolve/line.cuh"
 
 namespace warpfold::detail {
 
@@ -24,12 +24,13 @@ struct tile_shape {
         return static_cast<std::size_t>(values) * sizeof(A);
     }
 
-    // Where the column of a row lies. 16 bytes at the same place of neighbouring threads are in different banks.
+    // The position of a column in its row. Neighbouring threads' 16-byte words at the same place are in different
+    // banks.
     static __device__ int place(int column) {
         const int slot = column / per;
         return (slot ^ (slot / 8 & swizzle)) * per + column % per;
     }
-    // `N` elements from a column on that is a multiple of 16 bytes.
+    // Reads N elements from a column on, a multiple of 16 bytes.
     template <int N>
     static __device__ void fetch(A (&into)[N], const A* row, int column) {
 #pragma unroll
@@ -64,7 +65,8 @@ __device__ void fill_tile(A* tile, const T* image, const convolve_task<T, O>& ta
     }
 }
 
-// `rows` of samples and as many of the mask, from shape.rows - 1 on fewer of one or the other: `Whole` where all meet.
+// Adds `rows` rows of samples. `Whole`: every row of samples meets shape.rows rows of the mask, as in the middle of a
+// mask.
 template <class Shape, bool Whole, class A>
 __device__ void add_rows(A (&sum)[Shape::rows][Shape::cols], A (&held)[Shape::rows][Shape::taps], const A* tile,
                          int pitch, const A* mask, int mask_pitch, int y0, int ky, int column, int mask_column,
@@ -103,8 +105,8 @@ __device__ void add_rows(A (&sum)[Shape::rows][Shape::cols], A (&held)[Shape::ro
     }
 }
 
-// Parts of the mask are at most part_x times part_y. `values` is the mask in the device's memory, or nullptr where it
-// is the parameter.
+// Parts of the mask are at most part_x by part_y. `values` is the mask in device memory, or nullptr if it is the
+// parameter.
 struct tile_grid {
     unsigned tiles_x, tiles_y;
     int part_x, part_y;
@@ -172,7 +174,7 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 }
 
-// A part of a mask that is larger than a kernel's parameters, on its way to the device's memory.
+// Copies a part of a mask from a kernel parameter to device memory.
 template <class A>
 __global__ void convolve_put(A* to, int n, const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> part) {
     for (int k = static_cast<int>(threadIdx.x); k < n; k += static_cast<int>(blockDim.x)) {

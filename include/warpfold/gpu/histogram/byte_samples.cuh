@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Histograms of samples of 8 bits: their values are counted, and the bins of the 256 values found when that is through.
+// Histograms of 8-bit samples: their values are counted, and the bins of the 256 values are found at the end.
 #pragma once
 
 #include <cstdint>
 
 #include "warpfold/block/histogram.cuh"
 #include "warpfold/gpu/histogram/grid_stride.cuh"
-#include "warpfold/gpu/histogram/histogram_layout.cuh"
+#include "warpfold/gpu/histogram/layout.cuh"
+#include "warpfold/gpu/histogram/packed_counters.cuh"
 
 namespace warpfold::detail {
 
-// Samples of 8 bits: a counter of each value, in 64 copies, so that each lane of a warp has a bank of its own. Where a
-// thread's counters of all values lie apart by 256 bytes, one instruction makes the offset of a sample's counter.
+// A counter per value, in 64 copies, so that each lane of a warp has its own bank. A thread's counters are 256 bytes
+// apart, so one instruction makes the offset of a sample's counter.
 template <class In>
-struct take_values {
+struct count_bytes {
     __device__ void one(const element_t<In>& x, unsigned /*channel*/) {
         count(static_cast<unsigned char>(x) * 256u + offset);
     }
@@ -23,7 +24,7 @@ struct take_values {
 #pragma unroll
         for (unsigned w = 0; w < 4; ++w) {
 #pragma unroll
-            for (unsigned j = 0; j < 4; ++j) { // the bytes: of the offset its own one, the sample, two that are 0
+            for (unsigned j = 0; j < 4; ++j) { // bytes: the offset's own, the sample, two zeros
                 count(__byte_perm(words[w], offset, 0x5504 | j << 4));
             }
         }
@@ -31,13 +32,12 @@ struct take_values {
     __device__ void count(unsigned place) { atomicAdd(reinterpret_cast<unsigned*>(counters + place), 1u); }
 
     unsigned char* counters;
-    unsigned offset; // of the thread's copy, less than 256
+    unsigned offset; // of the thread's copy, below 256
 };
 
 inline constexpr unsigned value_copies = 64;
 
-// Few samples of 8 bits. A warp of its own sets the counts to zero, or waits until they are, while the others count in
-// 32 copies.
+// Few samples. One warp clears the counts, or waits until they are cleared, while the others count in 32 copies.
 template <class Kernels, class S, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.few_bytes_block_threads + 32)
     histogram_few_values_kernel(const S* in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
@@ -82,11 +82,11 @@ __global__ void __launch_bounds__(Kernels::value.few_bytes_block_threads + 32)
             [&](const uint4& vector, std::uint64_t) { count_vector(vector); });
         view.for_edges(n, thread, threads, [&](std::uint64_t k) { count(static_cast<unsigned char>(in[k])); });
     }
-    await_counts(layout, control, counting);
+    wait_for_zeroed_counts(layout, control, counting);
     if (!counts_too) {
         return;
     }
-    constexpr unsigned sharing = counting / 256, words = copies / sharing / 4; // threads of a value, 16 bytes of each
+    constexpr unsigned sharing = counting / 256, words = copies / sharing / 4; // threads per value, vectors of each
     const unsigned value = threadIdx.x / sharing;
     unsigned total = 0;
 #pragma unroll
@@ -120,10 +120,10 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
     const histogram_share share(layout, 256);
     grid_stride_loop<1, Kernels::value.byte_vector_loads_in_flight>(
         in, n, share.thread, share.threads, layout.once,
-        take_values<In>{histogram_shared, threadIdx.x % value_copies * 4});
-    await_counts(layout, control);
-    // A warp adds up the copies of a value; neighbouring threads add neighbouring values to the counts, which takes a
-    // twentieth of the time of additions one by one.
+        count_bytes<In>{histogram_shared, threadIdx.x % value_copies * 4});
+    wait_for_zeroed_counts(layout, control);
+    // A warp adds the copies of a value. Neighbouring threads then add neighbouring values to the counts: coalesced
+    // atomics are 20 times as fast.
     for (unsigned value = threadIdx.x / 32; value < 256; value += blockDim.x / 32) {
         unsigned total =
             words[value * value_copies + threadIdx.x % 32] + words[value * value_copies + threadIdx.x % 32 + 32];
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
             total += __shfl_xor_sync(0xffffffffu, total, distance);
         }
         if (threadIdx.x % 32 == 0) {
-            words[value * value_copies + value % 32] = total; // the copies have been read, and banks are different
+            words[value * value_copies + value % 32] = total; // the copies have been read; banks differ
         }
     }
     __syncthreads();

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: MIT
-// One thread's window as long as it stays where it is at first, for numbers that are neither too large nor so small
-// that it might have no place for their last bits. That is looked at before anything is added: so nothing has to be
-// kept to go back to, nobody looks at what is left behind the last level, and levels that a batch of numbers does not
-// need are left out.
+// One thread's window at its first place, for numbers of ordinary magnitude. The minimum and maximum magnitude of a
+// warp's numbers decide, before anything is added, whether they fit the window. So no addition has to be undone, no
+// remainder is checked, and levels that the numbers do not reach are skipped.
 #pragma once
 
 #include <cstdint>
 
-#include "warpfold/gpu/exact_sum/exact_window.cuh"
+#include "warpfold/gpu/exact_sum/window.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
 template <class T, unsigned Factors>
-class exact_usual {
+class fixed_window {
 public:
-    using kind = exact_kind<T, Factors>;
-    using integers = long_integers<kind::levels>;
+    using kind = window_parameters<T, Factors>;
+    using integers = level_sums<kind::levels>;
 
-    __device__ exact_usual() {
+    __device__ fixed_window() {
         window_.highest = kind::highest;
         window_.empty();
     }
 
-    // Adds Count terms of Factors * Count numbers. False where nothing has been added: the window is full, or one of
-    // the warp's numbers is out of its reach. The whole warp calls it.
+    // Adds Count terms. Returns false, and adds nothing, if the window is full or a number of the warp does not fit.
+    // The whole warp calls it.
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         double term[Count];
@@ -39,7 +38,7 @@ public:
             }
         }
         if constexpr (!direct) {
-            if (of.least == 0) { // a zero, or next to one
+            if (of.least == 0) { // a zero, or a number next to zero
                 of.least = ~0u;
 #pragma unroll
                 for (unsigned j = 0; j < Count; ++j) {
@@ -71,7 +70,7 @@ public:
             }
             step<1>(term);
             step<2>(term);
-            step<3>(term); // its end, if the lowest level is not needed
+            step<3>(term); // complete unless the lowest level is needed
             step<2>(error);
             step<3>(error);
             step<4>(error);
@@ -95,10 +94,10 @@ public:
         return true;
     }
 
-    // Whether there is no place for `count` terms more.
+    // True if there is no room for `count` more terms.
     __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
 
-    // What the window holds, as integers.
+    // The levels as integers.
     __device__ integers held() const {
         integers all;
 #pragma unroll
@@ -109,12 +108,12 @@ public:
     }
 
 private:
-    static constexpr bool direct = sizeof(T) == 4 && Factors == 1;      // magnitudes are the floats' own bits
+    static constexpr bool direct = sizeof(T) == 4 && Factors == 1;      // the magnitude of a float is its bits
     static constexpr bool exact_pairs = sizeof(T) == 8 && Factors == 2; // a term is a double and its error
     static_assert(kind::levels == (exact_pairs ? 6 : (direct ? 3 : 4)));
 
-    // The smallest and the largest magnitude of a batch, of floats as their bits, of doubles as their upper halves. Of
-    // floats one is taken off the smallest, so that zeros do not count.
+    // The smallest and the largest magnitude of some numbers: floats as their bits, doubles as their upper words. 1 is
+    // subtracted from the smallest float, so zeros do not count.
     struct magnitudes {
         unsigned top = 0, least = ~0u;
 
@@ -129,12 +128,12 @@ private:
     __host__ __device__ static constexpr int lowest_bit(unsigned j) {
         return kind::highest - exact_spacing * static_cast<int>(j);
     }
-    // What is below it is taken by level j.
+    // Level j takes numbers below this.
     __host__ __device__ static constexpr unsigned limit(unsigned j) {
         const auto reach = static_cast<unsigned>(lowest_bit(j) + exact_spacing - 1 + (direct ? 127 : 1023));
         return reach << (direct ? 23 : 20);
     }
-    // What is not below it has no bits below those of level j: so many bits a term has.
+    // Numbers not below this have no bits below those of level j, given the bits of a term.
     __host__ __device__ static constexpr unsigned needed(unsigned j) {
         constexpr int bits = direct ? 24 : (Factors == 1 ? 53 : (sizeof(T) == 4 ? 48 : 107));
         const auto least = static_cast<unsigned>(lowest_bit(j) + bits - 1 + (direct ? 127 : 1023));
@@ -148,7 +147,7 @@ private:
             return __dmul_rn(as_double(x), as_double(y));
         }
     }
-    // Level J takes its part of all numbers, and leaves the rest of them.
+    // Level J takes its part of all numbers and leaves the remainders in x.
     template <unsigned J, unsigned Count>
     __device__ void step(double (&x)[Count]) {
 #pragma unroll

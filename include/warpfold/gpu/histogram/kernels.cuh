@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of histograms of samples of any type: private counters of 32 bits in shared memory, private counters of 8
-// bits, additions to global memory, weights.
+// Histogram kernels for samples of any type: 32-bit counters in shared memory, 8-bit counters, atomics to global
+// memory, weights.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "warpfold/block/histogram.cuh"
 #include "warpfold/gpu/histogram/edge_table.cuh"
 #include "warpfold/gpu/histogram/grid_stride.cuh"
-#include "warpfold/gpu/histogram/histogram_layout.cuh"
+#include "warpfold/gpu/histogram/layout.cuh"
 #include "warpfold/gpu/histogram/owned_counters.cuh"
 #include "warpfold/gpu/histogram/packed_counters.cuh"
 
@@ -17,7 +17,7 @@ namespace warpfold::detail {
 
 // Counts samples one by one.
 template <class In, class Code>
-struct take_each {
+struct count_samples_directly {
     __device__ void one(const element_t<In>& x, unsigned channel) { counted.count(code(x, channel) - first); }
 
     template <class T>
@@ -33,9 +33,9 @@ struct take_each {
     unsigned first;
 };
 
-// The same by a table of the edges.
+// The same with a table of the edges.
 template <class In, class Code, bool Sparse>
-struct take_near {
+struct count_by_edge_table {
     using edge = std::remove_cvref_t<decltype(*std::declval<Code>().of.bin.edges)>;
 
     __device__ void one(const element_t<In>& x, unsigned /*channel*/) {
@@ -58,7 +58,7 @@ struct take_near {
         }
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
-            counted.count(at[j] - 1 - first); // as many as there are edges lie beyond the last bin
+            counted.count(at[j] - 1 - first); // at[j] == bins + 1: after the last bin
         }
     }
 
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
                                                                                 layout.once, take);
     };
     bool through = false;
-    if constexpr (may_stage_v<decltype(code.of)>) {
-        using take = take_near<In, Code, true>;
+    if constexpr (stages_edges_v<decltype(code.of)>) {
+        using take = count_by_edge_table<In, Code, true>;
         if (layout.cells != 0) {
             const edge_table<element_t<In>, typename take::edge> near(
                 reinterpret_cast<unsigned*>(histogram_shared + layout.cells_at), layout.cells, code.of.bin.edges,
@@ -94,16 +94,16 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
             if (near.sparse()) {
                 go(take{counted, near, share.first});
             } else {
-                go(take_near<In, Code, false>{counted, near, share.first});
+                go(count_by_edge_table<In, Code, false>{counted, near, share.first});
             }
             through = true;
         }
     }
     if (!through) {
-        go(take_each<In, Code>{counted, code, share.first});
+        go(count_samples_directly<In, Code>{counted, code, share.first});
     }
 
-    await_counts(layout, control);
+    wait_for_zeroed_counts(layout, control);
     if constexpr (Code::values) {
         for (unsigned k = threadIdx.x; k < share.count; k += blockDim.x) {
             const unsigned total = counted.total(k);
@@ -117,9 +117,9 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
     }
 }
 
-// Counts samples in counters of 8 bits; where those of a warp all have one bin, as in constant input, in a register.
+// Counts samples in 8-bit counters. While all samples of a warp have one bin, as in constant input, in a register.
 template <class In, class Code, class Counter>
-struct take_packed {
+struct count_packed {
     __device__ void one(const element_t<In>& x, unsigned channel) {
         const unsigned bins[1] = {code(x, channel) - first};
         counted.add(bins);
@@ -150,7 +150,7 @@ struct take_packed {
         }
         counted.add(bins);
     }
-    // Adds the run, whose length is the same in all lanes; 32 times that fits 32 bits, as the block's samples do.
+    // Adds the run, equally long in all lanes. 32 times its length fits in 32 bits, as the samples of a block do.
     __device__ void end_run() {
         if (threadIdx.x % 32 == 0 && run != 0) {
             counted.add_beyond(run_bin, 32 * run);
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.p
     counted.clear();
     stage_edges(code.of, layout, histogram_shared);
     __syncthreads();
-    take_packed<In, Code, Counter> take{counted, code, share.first};
+    count_packed<In, Code, Counter> take{counted, code, share.first};
     grid_stride_loop<Code::channels, Kernels::value.packed_vector_loads_in_flight>(in, n, share.thread, share.threads,
                                                                                    layout.once, take);
     take.end_run();
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.p
 }
 
 template <class In, class Code, class Counter>
-struct take_direct {
+struct add_to_global {
     __device__ void one(const element_t<In>& x, unsigned channel) {
         const unsigned bin = code(x, channel);
         if (bin - first < count && (!owning || !owned.add(bin))) {
@@ -205,8 +205,8 @@ struct take_direct {
     unsigned first, count;
 };
 
-// Adds to global memory, to layout.part_codes counters in each of layout.parts passes over the samples, so that those
-// stay in the cache; layout.copies counters in shared memory belong to bins that came first.
+// Adds to global memory: layout.part_codes counters in each of layout.parts passes over the samples, so that they stay
+// in the L2 cache. layout.copies counters in shared memory are claimed by the first bins.
 template <class Kernels, class In, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.block_threads)
     histogram_direct_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
@@ -220,14 +220,14 @@ __global__ void __launch_bounds__(Kernels::value.block_threads)
         const unsigned first = part * layout.part_codes;
         grid_stride_loop<Code::channels, Kernels::value.vector_loads_in_flight>(
             in, n, thread, threads, layout.once,
-            take_direct<In, Code, Counter>{owned, layout.copies != 0, code, counts, first,
-                                           min(layout.part_codes, code.count() - first)});
+            add_to_global<In, Code, Counter>{owned, layout.copies != 0, code, counts, first,
+                                             min(layout.part_codes, code.count() - first)});
     }
     __syncthreads();
     owned.flush(counts);
 }
 
-// Sums of weights, in shared memory where layout.part_codes is not 0.
+// Sums of weights, in shared memory if layout.part_codes is not 0.
 template <class Kernels, class In, class Weights, class Of, class Sum>
 __global__ void __launch_bounds__(Kernels::value.block_threads)
     weighted_histogram_kernel(In in, Weights weights, std::uint64_t n, Of of, Sum* sums, histogram_layout layout,
@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads)
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     const auto add = [](Sum* to, const Sum& more) {
         if constexpr (std::is_integral_v<Sum>) {
-            add_to_count(to, static_cast<natural_of<Sum>>(more));
+            add_to_count(to, static_cast<atomic_word_t<Sum>>(more));
         } else {
             atomicAdd(to, more);
         }
@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads)
             add(words != 0 ? held + bin * layout.copies + copy : sums + bin, static_cast<Sum>(weights[k]));
         }
     }
-    await_counts(layout, control);
+    wait_for_zeroed_counts(layout, control);
     for (unsigned bin = threadIdx.x; bin < layout.part_codes; bin += blockDim.x) {
         Sum sum{0};
         for (unsigned k = 0; k < layout.copies; ++k) {

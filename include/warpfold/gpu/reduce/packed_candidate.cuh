@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A candidate for the smallest or largest element in one word of 64 bits: a key of 32 bits or fewer above an index of
-// 32. The better of two candidates is the smaller word.
+// A candidate of arg_min or arg_max in one word of 64 bits: a key of up to 32 bits above an index of 32 bits. The
+// better of two candidates is the smaller word.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace warpfold::detail {
 
 template <class Op, class A>
-inline constexpr bool fits_word_v = false;
+inline constexpr bool packs_into_word_v = false;
 template <bool Smallest, class Key>
-inline constexpr bool fits_word_v<better_candidate<Smallest>, candidate<Key>> = std::is_integral_v<Key> &&
-                                                                                sizeof(Key) <= 4;
+inline constexpr bool packs_into_word_v<better_candidate<Smallest>, candidate<Key>> = std::is_integral_v<Key> &&
+                                                                                      sizeof(Key) <= 4;
 
-inline constexpr std::uint64_t most_in_words = std::uint64_t{1} << 32; // elements
+inline constexpr std::uint64_t most_packed_elements = std::uint64_t{1} << 32; // elements
 
 template <bool Smallest>
-struct as_word {
+struct pack_candidate {
     template <class T>
     WARPFOLD_HD constexpr std::uint64_t operator()(const T& x, std::uint64_t index) const {
         const auto key = key_of<T, Smallest>(x);
@@ -30,9 +30,9 @@ struct as_word {
     }
 };
 
-// `result` of the candidate in a word.
+// Applies `result` to the candidate in a word.
 template <bool Smallest, class Result, class C>
-struct of_word {
+struct unpack_candidate {
     WARPFOLD_HD constexpr auto operator()(std::uint64_t word) const {
         using key = decltype(C::key);
         const auto upper = static_cast<std::uint32_t>(word >> 32);

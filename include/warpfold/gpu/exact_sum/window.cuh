@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Where a thread of a GPU adds up numbers exactly, in registers: sums of a few levels, each a double near 1.5 * 2^(52 +
-// b), which only takes multiples of 2^b, the level's lowest bit, and leaves the rest of a number to the next level,
-// `exact_spacing` bits lower. So a level's sum is an integer times 2^b, and what is left behind the last level tells
-// whether a number was within reach. Additions in double precision are what a GPU for computing has to spare while it
-// reads.
+// The window of a thread: exact addition in registers. A window has a few levels, `exact_spacing` bits apart. A level
+// is a double near 1.5 * 2^(52 + b) that takes multiples of 2^b, its lowest bit, and leaves the remainder to the next
+// level. So a level is an integer times 2^b, and the remainder after the last level says whether a number fit. The
+// method needs double precision additions, of which data center GPUs have enough while memory is read.
 //
-// After J. Demmel, H. D. Nguyen: Parallel reproducible summation, IEEE Trans. Comput. 64(7), 2015.
+// J. Demmel, H. D. Nguyen: Parallel reproducible summation, IEEE Trans. Comput. 64(7), 2015.
 #pragma once
 
 #include <cstdint>
 
-#include "warpfold/detail/exact.hpp"
+#include "warpfold/detail/exact_integer.hpp"
 
 namespace warpfold::detail {
 
-// One integer for each of a window's levels.
+// One integer per level.
 template <unsigned Count>
-struct long_integers {
+struct level_sums {
     long long of[Count];
 };
 
 inline constexpr int exact_spacing = 40;
-// Terms that a level takes: each is below 2^(b + 39), and together they must stay below 2^(b + 51).
+// The most terms of a level: each is below 2^(b + 39), and their sum has to stay below 2^(b + 51).
 inline constexpr unsigned exact_window_terms = 1u << 12;
 
 template <unsigned Levels>
@@ -30,7 +29,7 @@ struct exact_window {
 
     // The lowest bit of level j.
     __device__ int lowest_bit(unsigned j) const { return highest - exact_spacing * static_cast<int>(j); }
-    // Numbers that are taken are below 2^reach().
+    // Numbers below 2^reach() fit.
     __device__ int reach() const { return highest + exact_spacing - 1; }
 
     __device__ void empty() {
@@ -39,8 +38,8 @@ struct exact_window {
             sum[j] = __longlong_as_double(origin(j));
         }
     }
-    // Adds x, |x| < 2^reach(), to the levels from `From` on; what comes back is 0 if it has been added, and NaN if x is
-    // no number.
+    // Adds x, |x| < 2^reach(), to the levels from `From` on. Returns the remainder: 0 if x was added completely, NaN if
+    // x is not finite.
     template <unsigned From = 0>
     __device__ double add(double x) {
 #pragma unroll
@@ -51,11 +50,11 @@ struct exact_window {
         }
         return x;
     }
-    // Level j's sum, as a multiple of its lowest bit. |it| <= 2^51.
+    // Level j as a multiple of its lowest bit; its magnitude is at most 2^51.
     __device__ long long integer(unsigned j) const { return __double_as_longlong(sum[j]) - origin(j); }
 
     double sum[Levels];
-    int highest; // the lowest bit of level 0
+    int highest; // lowest bit of level 0
 
 private:
     __device__ long long origin(unsigned j) const {
@@ -63,32 +62,32 @@ private:
     }
 };
 
-// What a kind of sum is made of: its levels, where they begin at first, and in which range they may be moved.
+// The window of a kind of sum: its levels, its first place, the lowest bit that it may move to, and terms per element.
 template <class T, unsigned Factors>
-struct exact_kind;
+struct window_parameters;
 template <>
-struct exact_kind<float, 1> {
+struct window_parameters<float, 1> {
     static constexpr unsigned levels = 3;
     static constexpr int highest = 3;
     static constexpr int least_bit = ieee<float>::lowest;
-    static constexpr unsigned terms = 1; // each element's
+    static constexpr unsigned terms = 1; // per element
 };
 template <>
-struct exact_kind<double, 1> {
+struct window_parameters<double, 1> {
     static constexpr unsigned levels = 4;
     static constexpr int highest = 5;
     static constexpr int least_bit = ieee<double>::lowest;
     static constexpr unsigned terms = 1;
 };
 template <>
-struct exact_kind<float, 2> {
+struct window_parameters<float, 2> {
     static constexpr unsigned levels = 4;
     static constexpr int highest = 11;
     static constexpr int least_bit = 2 * ieee<float>::lowest;
     static constexpr unsigned terms = 1;
 };
 template <>
-struct exact_kind<double, 2> {
+struct window_parameters<double, 2> {
     static constexpr unsigned levels = 6;
     static constexpr int highest = 21;
     static constexpr int least_bit = -960; // products are exact as a pair of doubles
@@ -96,7 +95,7 @@ struct exact_kind<double, 2> {
 };
 inline constexpr int exact_most_highest = 960;
 
-// A number as a double, subnormal floats as what they are, whatever nvcc is told of them (-ftz, -use_fast_math).
+// A float as a double. Subnormal numbers are kept, also with -ftz or -use_fast_math.
 __device__ inline double as_double(float x) {
     double wide;
     asm("cvt.f64.f32 %0, %1;" : "=d"(wide) : "f"(x));
@@ -104,13 +103,13 @@ __device__ inline double as_double(float x) {
 }
 __device__ inline double as_double(double x) { return x; }
 
-// A number's magnitude as something that compares faster: of a float itself, of a double its upper half.
+// The magnitude of a number in a form that compares faster: a float itself, the upper word of a double.
 __device__ inline float magnitude_of(float x) { return fabsf(x); }
 __device__ inline unsigned magnitude_of(double x) { return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu; }
-__device__ inline float larger_magnitude(float a, float b) { return fmaxf(a, b); } // NaN is found by other means
+__device__ inline float larger_magnitude(float a, float b) { return fmaxf(a, b); } // NaN is found elsewhere
 __device__ inline unsigned larger_magnitude(unsigned a, unsigned b) { return max(a, b); }
-// What is less than this is less than 2^reach; infinity of float where all numbers are. -126 <= reach for float, -1022
-// for double.
+// Numbers with a magnitude below this are below 2^reach. For float, infinity if all numbers are. reach >= -126 for
+// float, -1022 for double.
 __device__ inline float magnitude_limit(float, int reach) { return __int_as_float((min(reach, 128) + 127) << 23); }
 __device__ inline unsigned magnitude_limit(double, int reach) { return static_cast<unsigned>(reach + 1023) << 20; }
 

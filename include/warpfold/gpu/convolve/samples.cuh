@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Samples read and results written several at a time.
+// Reading samples and writing results, several at a time.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 #include <type_traits>
 
 #include "warpfold/detail/convolve.hpp"
+#include "warpfold/gpu/core/async_copy.cuh"
 
 namespace warpfold::detail {
 
-// A mask that travels as a parameter of the kernel: where an index is known to the compiler, its value is an operand of
-// the multiplication.
+// A mask as a kernel parameter. A value at a constant index is an operand in the constant bank.
 template <class A, int N>
 struct mask_parameter {
     A value[N];
 };
 
-// The largest power of two that divides it, 16 at most.
+// The largest power of two up to 16 that divides `bytes`.
 constexpr std::size_t alignment_of(std::size_t bytes) {
     return (bytes & (~bytes + 1)) < 16 ? bytes & (~bytes + 1) : 16;
 }
 
-// Samples that lie side by side; four, or more, are read and written together where their address allows it.
+// Consecutive samples, read and written together if their address is aligned.
 template <class T, int N>
 struct alignas(alignment_of(N * sizeof(T))) group_of {
     T value[N];
@@ -52,8 +52,8 @@ __device__ four<T> load_four(const T* from) {
     return load_group<4>(from);
 }
 
-// Integers as floats without conversions, of which a multiprocessor does few at a time: put behind the leading bits of
-// 2^23, of which the number is the last places. Of signed ones the sign is turned, and half of their range taken away.
+// Integers become floats without conversion instructions, which have low throughput: the integer is placed in the last
+// bits of 2^23, and 2^23 is subtracted. Signed integers have their sign bit flipped and half their range subtracted.
 template <class T>
 inline constexpr float integer_origin_v = 8388608.0f + (std::is_signed_v<T> ? float(1 << (8 * sizeof(T) - 1)) : 0.0f);
 template <class T>
@@ -83,7 +83,7 @@ __device__ void numbers_of(A (&number)[Count], const group_of<T, N>& from) {
     }
 }
 
-// Sums as results, rounded as sample_of does; integers by an addition that leaves them in the last places.
+// Sums as results, rounded like sample_of. Integers are rounded by adding 2^23, which leaves them in the last bits.
 template <class O, int N, class A>
 __device__ group_of<O, N> results_of(const A (&sum)[N]) {
     group_of<O, N> results;
@@ -128,35 +128,6 @@ __device__ T load_one(const T* from) {
     }
 }
 
-// Copies `Bytes` bytes, 4, 8 or 16, to shared memory while the thread goes on; until copies_done they may not be there.
-// Cards before compute capability 8.0 wait.
-template <int Bytes>
-__device__ void copy_ahead(void* to, const void* from) {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(__cvta_generic_to_global(from)), "n"(Bytes)
-                 : "memory");
-#else
-    using word = std::conditional_t<Bytes == 4, unsigned, std::conditional_t<Bytes == 8, uint2, uint4>>;
-    *static_cast<word*>(to) = __ldg(static_cast<const word*>(from));
-#endif
-}
-
-// Ends a group of this thread's copies.
-__device__ inline void end_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-// Waits for this thread's copies but for its last `Groups` groups.
-template <int Groups>
-__device__ void copies_done() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
-#endif
-}
-
 template <class T>
 __device__ T no_sample() {
     T zero;
@@ -164,14 +135,14 @@ __device__ T no_sample() {
     return zero;
 }
 
-// How results may be written: one by one, four at a time, or all of a thread's groups at a time.
-enum class results_lie { anyhow, in_fours, in_groups };
+// How results are written: one by one, four at a time, or all of a thread at a time.
+enum class result_alignment { anyhow, in_fours, in_groups };
 
-// Writes results to `out`, of which those from index `begin` up to `end` are wanted.
+// Writes the results [begin, end) of a group to `out`.
 template <class O, int N, class A>
-__device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std::int64_t end, results_lie how) {
+__device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std::int64_t end, result_alignment how) {
     const group_of<O, N> results = results_of<O>(sum);
-    if (how != results_lie::anyhow && begin <= 0 && end >= N) {
+    if (how != result_alignment::anyhow && begin <= 0 && end >= N) {
         const auto store = [&](auto bytes_each) {
             constexpr std::size_t bytes = decltype(bytes_each)::value;
             word_of<bytes> word[sizeof(results) / bytes];
@@ -182,7 +153,7 @@ __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std
             }
         };
         constexpr std::size_t of_group = alignof(group_of<O, N>), of_four = alignof(four<O>);
-        if (of_group == of_four || how == results_lie::in_groups) {
+        if (of_group == of_four || how == result_alignment::in_groups) {
             store(std::integral_constant<std::size_t, of_group>{});
         } else {
             store(std::integral_constant<std::size_t, of_four>{});
@@ -198,10 +169,10 @@ __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std
 }
 template <class O, class A>
 __device__ void store_four(O* out, const A (&sum)[4], std::int64_t begin, std::int64_t end, bool aligned) {
-    store_results(out, sum, begin, end, aligned ? results_lie::in_fours : results_lie::anyhow);
+    store_results(out, sum, begin, end, aligned ? result_alignment::in_fours : result_alignment::anyhow);
 }
 
-// Reads what store_four has written, by the same thread or in an earlier launch.
+// Reads what store_four wrote, by the same thread or in an earlier launch.
 template <class A>
 __device__ void load_results(A (&sum)[4], const A* out, std::int64_t begin, std::int64_t end, bool aligned) {
     if (aligned && begin <= 0 && end >= 4) {
@@ -227,8 +198,8 @@ __device__ A fused(A a, A b, A c) {
     }
 }
 
-// What a thread with `Cols` results reads for each row of a mask of K values: groups of as many samples, the first of
-// which starts at an aligned address, `before` samples before the first that it needs.
+// The samples that a thread with `Cols` results reads per row of a mask of K values: aligned groups, of which the first
+// begins `before` samples before the first one needed.
 template <int K, int Cols = 4>
 struct window {
     static constexpr int before = (Cols - K / 2 % Cols) % Cols;
