@@ -160,7 +160,7 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
     details(i, fm, d);
 }
 
-// What the general mover of memory.cpp reads from `more`.
+// What the general handler of load_store.cpp reads from `more`.
 void operand_layout::element_facts(const form& fm, instruction& d) {
     const suffix t = fm.type[0];
     const bool is_signed = t == suffix::s8 || t == suffix::s16 || t == suffix::s32;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "softgpu/machine/handlers/lanes.hpp"
+#include "softgpu/machine/run/fault.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
