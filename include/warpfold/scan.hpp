@@ -49,12 +49,12 @@ namespace warpfold {
 template <class On, class In, class Out, class Op = sum, class... How>
 requires(!detail::array_like<In>) void inclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
                                                       const Op& op = {}, const How&... how) {
-    detail::scan_call<true>("inclusive_scan", on, in, n, out, detail::as_it_is{}, op, how...);
+    detail::scan_call<true>("inclusive_scan", on, in, n, out, detail::identity_map{}, op, how...);
 }
 template <class On, class In, class Out, class Op = sum, class... How>
 requires(!detail::array_like<In>) void exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
                                                       const Op& op = {}, const How&... how) {
-    detail::scan_call<false>("exclusive_scan", on, in, n, out, detail::as_it_is{}, op, how...);
+    detail::scan_call<false>("exclusive_scan", on, in, n, out, detail::identity_map{}, op, how...);
 }
 template <class On, class In, class Out, class Map, class Op = sum, class... How>
 requires(!detail::array_like<In> &&

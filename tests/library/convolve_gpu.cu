@@ -41,7 +41,8 @@ TEST(convolve, one_dimension) {
 TEST(convolve, long_array) {
     using shape = detail::lines<float, 8>;
     const std::uint64_t blocks =
-        detail::facts_of<&detail::convolve_line<shape, float, float, float>>({shape::threads, shape::bytes(64)}).blocks;
+        detail::properties_of<&detail::convolve_line<shape, float, float, float>>({shape::threads, shape::bytes(64)})
+            .resident_blocks;
     const std::uint64_t n = (blocks + 3) * shape::results + 77;
     filter_case<float, float>({padded(n, 1, 0, 1, 2), 10, 1, {border::wrap, outputs::same}}, true);
 }

@@ -73,8 +73,8 @@ struct vector_view {
         data = reinterpret_cast<const uint4*>(first + head);
     }
 
-    // Rounds of `Loads` vectors in flight: take(vector, index) for the vectors k, k + stride, ... before `count`, and the
-    // same from k + Loads * threads on. Stops before the first round that is not complete and returns its k.
+    // Rounds of `Loads` vectors in flight: take(vector, index) for the vectors k, k + stride, ... before `count`, then
+    // the same from k + Loads * threads on. Stops before the first incomplete round and returns its k.
     template <unsigned Loads, cache_hint Hint, class Size, class Stride, class Take>
     __device__ Size for_rounds(Size k, Size count, Stride stride, Stride threads, const Take& take) const {
         for (; k + (Loads - 1) * stride < count; k += Loads * threads) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The grid-stride loop of histograms, 16 bytes at a time where the samples are an array.
+// The grid-stride loop of histograms, in vectors of 16 bytes if the samples are an array.
 #pragma once
 
 #include <cstdint>

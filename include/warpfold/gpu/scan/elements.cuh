@@ -14,7 +14,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_options.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
@@ -114,7 +114,7 @@ struct scan_elements {
     __device__ void read(std::uint64_t v, bool vectors, bool inside, const Last& at_end, T (&items)[run]) const {
         if constexpr (std::is_pointer_v<In>) {
             if (vectors || (in_runs && (inside || whole(v)))) {
-                load_run(in + run_place(v), items);
+                load_items(in + run_place(v), items);
                 in_order(items);
                 return;
             }
@@ -133,18 +133,18 @@ struct scan_elements {
         }
     }
 
-    // Starts to copy the run at position v into `slot` in shared memory; it is there after await_runs(), for take().
+    // Starts to copy the run at position v into `slot` in shared memory; it is there after wait_all_copies(), for take().
     __device__ void fetch(std::uint64_t v, bool vectors, bool inside, T* slot) const {
         if constexpr (std::is_pointer_v<In>) {
             if (vectors || (in_runs && (inside || whole(v)))) {
-                fetch_run<T, run>(in + run_place(v), slot);
+                copy_items_async<T, run>(in + run_place(v), slot);
                 return;
             }
             if constexpr ((sizeof(T) == 4 || sizeof(T) == 8) && alignof(T) == sizeof(T)) {
                 if (inside || whole(v)) {
 #pragma unroll
                     for (unsigned j = 0; j < run; ++j) {
-                        fetch_run<T, 1>(in + run_place(v) + j, slot + j);
+                        copy_items_async<T, 1>(in + run_place(v) + j, slot + j);
                     }
                     return;
                 }
@@ -154,11 +154,11 @@ struct scan_elements {
         read(
             v, false, inside, [&] { return last(); }, items);
         in_order(items);
-        store_run(slot, items);
+        store_items(slot, items);
     }
     // The run in `slot`, in the order of the scan.
     __device__ static void take(const T* slot, T (&items)[run]) {
-        load_run(slot, items);
+        load_items(slot, items);
         in_order(items);
     }
 
@@ -172,7 +172,7 @@ struct scan_elements {
                 if constexpr (Unsplit && sizeof(results) == 16) {
                     store_vector(out + run_place(v), results);
                 } else {
-                    store_run(out + run_place(v), results);
+                    store_items(out + run_place(v), results);
                 }
                 return;
             }
@@ -190,7 +190,7 @@ struct scan_elements {
 
     // What is folded of the element x at position v.
     [[nodiscard]] __device__ A value(const T& x, std::uint64_t v) const {
-        look_at_map<Map, T>();
+        check_map<Map, T>();
         return static_cast<A>(detail::mapped(map, x, some_place(v)));
     }
 
@@ -249,7 +249,7 @@ private:
     template <class X>
     __device__ static void in_order(X (&items)[run]) {
         if constexpr (Options::reverse) {
-            reverse_run(items);
+            reverse_items(items);
         }
     }
     // How many elements before `from` (behind it, in reversed order) an address is aligned to a run; 0 where none is.
@@ -266,7 +266,7 @@ private:
     static bool aligned(const X* from, unsigned shift) {
         const auto address = reinterpret_cast<std::uintptr_t>(from);
         const std::uintptr_t moved = Options::reverse ? address + shift * sizeof(X) : address - shift * sizeof(X);
-        return moved % access_bytes(run * sizeof(X)) == 0;
+        return moved % access_width(run * sizeof(X)) == 0;
     }
 };
 

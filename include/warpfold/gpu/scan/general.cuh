@@ -79,9 +79,9 @@ void launch_general(const gpu& on, const Policy& policy, const Elements& element
         throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has blocks for");
     }
     const call_memory memory(on, Plan::prefix_type::bytes(tiles), 0, call);
-    const Plan plan{elements, memory.boxes(), layout::rows_of(policy, all)};
-    launch_after(facts_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, static_cast<unsigned>(tiles),
-                 Policy::kernels.general_block_threads, 0, on.stream, plan);
+    const Plan plan{elements, memory.slots(), layout::rows_of(policy, all)};
+    pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, static_cast<unsigned>(tiles),
+               Policy::kernels.general_block_threads, 0, on.stream, plan);
 }
 
 } // namespace warpfold::detail

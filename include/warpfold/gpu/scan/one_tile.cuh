@@ -62,7 +62,7 @@ public:
         if (Plan::prefetches(gridDim.x)) {
             each_row([&](unsigned r) { elements_.prefetch(position(r)); });
         }
-        await_earlier();
+        pdl_wait();
         elements_.reading(inside_, [&](auto vectors) {
             if constexpr (Plan::memory == tile_memory::registers) {
                 // A partial tile of an array loads the last element once, beforehand: its rows do not wait for each other.
@@ -82,7 +82,7 @@ public:
         });
         heads_.find(elements_, begin_, size_, first_, plan_.row_count(), inside_);
         if constexpr (Plan::memory == tile_memory::shared) {
-            await_runs();
+            wait_all_copies();
         }
     }
 
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     __shared__ typename Tile::storage tile_storage;
     __shared__ typename Prefix::storage prefix_storage;
     __shared__ block::scan_storage<Total, Plan::most_warps> storage;
-    allow_later();
+    pdl_trigger();
     const joined_by op{plan.elements.op};
 
     Tile tile(plan, tile_storage);

@@ -93,7 +93,7 @@ public:
                 }
             });
         }
-        close_runs();
+        commit_copies();
     }
 
     // The first pass over a tile: op over the elements of the thread and of the lanes before.
@@ -117,7 +117,7 @@ public:
             U results[run];
             scan_run(tile, c, items, front, !has_front,
                      [&](unsigned j, const A& result) { results[j] = static_cast<U>(result); });
-            store_run(results_of.blocked(c), results);
+            store_items(results_of.blocked(c), results);
         };
         constexpr bool same_place = Plan::read_runs::bytes == Plan::written_runs::bytes;
         T items[same_place ? 1 : chunks][run];
@@ -142,7 +142,7 @@ public:
 #pragma unroll(decltype(vectors)::value ? chunks : 1)
             for (unsigned r = 0; r < chunks; ++r) {
                 U results[run];
-                load_run(static_cast<const U*>(results_of.in_row(r)), results);
+                load_items(static_cast<const U*>(results_of.in_row(r)), results);
                 elements_.template store<false>(begin + in_row(r), decltype(vectors)::value, inside, results);
             }
         });
@@ -200,7 +200,7 @@ public:
     // Waits for the preceding launch, takes and fetches the first tiles, publishes the first totals.
     __device__ void begin() {
         part_.prefetch(blockIdx.x); // as one of the first tiles some block takes it
-        await_earlier();
+        pdl_wait();
         unsigned* const tile_of = shared_.tile_of;
         if (threadIdx.x == 0) {
             tile_of[0] = ring_.take();
@@ -218,7 +218,7 @@ public:
         for (unsigned k = 1; k < stages; ++k) {
             part_.fetch(k, tile_of[k]);
         }
-        await_runs_but<stages - ahead>();
+        wait_copies<stages - ahead>();
         __syncwarp();
 #pragma unroll
         for (unsigned k = 0; k < ahead; ++k) {
@@ -249,9 +249,9 @@ public:
         }
         prefix_.request(tile_);
         if (plan_.one_stage) {
-            await_runs();
+            wait_all_copies();
         } else {
-            await_runs_but<stages - 1 - ahead>();
+            wait_copies<stages - 1 - ahead>();
         }
         __syncwarp();
         if (tile < plan_.tiles) {
@@ -307,7 +307,7 @@ public:
 
     // Leaves the workspace zero, if no other block is left.
     __device__ void end() const {
-        await_runs();
+        wait_all_copies();
         if (__syncthreads_or(is_last_ ? 1 : 0) != 0) {
             ring_.clear(plan_.tiles);
         }
@@ -350,7 +350,7 @@ __global__ void __launch_bounds__(Plan::threads, Plan::resident_blocks) persiste
         block.finish_tile();
         block.advance();
     }
-    allow_later();
+    pdl_trigger();
     block.end();
 }
 
@@ -363,17 +363,17 @@ void launch_persistent(const gpu& on, const Elements& elements, const char* call
     }
     const auto tiles = static_cast<unsigned>(all_tiles);
     constexpr auto kernel = &persistent_kernel<Plan>;
-    const kernel_facts facts =
-        facts_of<kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::resident_blocks});
-    const unsigned blocks = std::max(1u, std::min(facts.blocks, tiles));
+    const kernel_properties facts =
+        properties_of<kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::resident_blocks});
+    const unsigned blocks = std::max(1u, std::min(facts.resident_blocks, tiles));
     const unsigned slots = Plan::slots_of(tiles, blocks);
     const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);
-    const Plan plan{elements, memory.boxes(), tiles, slots, facts.frugal};
-    const std::size_t shared = facts.frugal ? Plan::stage_bytes : Plan::shared;
+    const Plan plan{elements, memory.slots(), tiles, slots, facts.has_fallback_shared};
+    const std::size_t shared = facts.has_fallback_shared ? Plan::stage_bytes : Plan::shared;
     // Again for each launch: cudaDeviceReset() takes it back.
     WARPFOLD_CHECK_CUDA(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-    launch_after(facts, kernel, blocks, Plan::threads, shared, on.stream, plan);
+    pdl_launch(facts, kernel, blocks, Plan::threads, shared, on.stream, plan);
 }
 
 } // namespace warpfold::detail

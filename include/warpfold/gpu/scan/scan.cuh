@@ -45,12 +45,12 @@ struct scan_engine<On> {
 // Bytes of workspace that are enough for any scan of up to n elements of T into U, folded in A.
 template <class T, class U, class A, class Policy>
 std::size_t scan_workspace_bytes(const Policy& policy, std::uint64_t n) {
-    using Elements = scan_elements<const T*, U*, as_it_is, sum, scan_options<A, A, no_segments, false, false>>;
+    using Elements = scan_elements<const T*, U*, identity_map, sum, scan_options<A, A, no_segments, false, false>>;
     std::size_t bytes = grouped_prefix<A, false>::bytes(general_layout<Policy, Elements::bytes>::most_tiles(policy, n));
     if constexpr (!is_general_v<Elements>) {
         using Plan = persistent_plan<kernels_of<Policy>, Elements>;
         const std::uint64_t most = n + Elements::run;
-        const unsigned blocks = Plan::resident_blocks * device_attribute(cudaDevAttrMultiProcessorCount);
+        const unsigned blocks = Plan::resident_blocks * device_attribute<cudaDevAttrMultiProcessorCount>();
         bytes = std::max(bytes, short_shape::workspace_bytes<A>(policy, most, Elements::run));
         bytes = std::max(bytes, tile_ring<A>::bytes(Plan::slots_of(Plan::tiles_of(most), blocks)));
     }

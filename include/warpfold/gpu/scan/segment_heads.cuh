@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/scan_options.hpp"
-#include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
@@ -51,9 +51,9 @@ struct segment_heads<Elements, Rows, Tile, Options, heads<Flags>> : head_bits<Ro
             const std::uint64_t v = first + r * row;
             bool loaded = false;
             if constexpr (std::is_pointer_v<Flags> && !Options::reverse) {
-                if (inside && reinterpret_cast<std::uintptr_t>(flags + v) % run_alignment_v<F, run> == 0) {
+                if (inside && reinterpret_cast<std::uintptr_t>(flags + v) % items_alignment_v<F, run> == 0) {
                     F held[run];
-                    load_run(flags + v, held);
+                    load_items(flags + v, held);
 #pragma unroll
                     for (unsigned j = 0; j < run; ++j) {
                         this->bits[r] |= (held[j] ? 1u : 0u) << j;

@@ -27,7 +27,7 @@ struct short_plan {
         sizeof(typename Elements::A) <= 8 && most_warps <= 16 && !(Many && Elements::bytes == 2) ? 2 : 1;
     static_assert(most_warps <= warp::lanes);
 
-    // Whether each pair of tiles has a mailbox of its own. A plan that never has them saves registers.
+    // Whether each pair of tiles has a slot of its own. A plan that never has them saves registers.
     __host__ __device__ static constexpr bool has_private(unsigned tiles) {
         return !Many && tiles <= Kernels::value.short_private_max_tiles;
     }
@@ -105,9 +105,9 @@ void launch_short(const gpu& on, const Elements& elements, const short_shape& sh
         using Plan = decltype(plan);
         const bool with_private = Plan::has_private(shape.tiles);
         const call_memory memory(on, Plan::prefix_type::bytes(shape.tiles, with_private), 0, call);
-        plan.workspace = memory.boxes();
-        launch_after(facts_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, shape.tiles, shape.threads, 0,
-                     on.stream, plan);
+        plan.workspace = memory.slots();
+        pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, shape.tiles, shape.threads, 0,
+                   on.stream, plan);
     };
     if (shape.many) {
         launch(short_plan<Kernels, Elements, true>{elements, nullptr});
