@@ -65,10 +65,11 @@ public:
         pdl_wait();
         elements_.reading(inside_, [&](auto vectors) {
             if constexpr (Plan::memory == tile_memory::registers) {
-                // A partial tile of an array loads the last element once, beforehand: its rows do not wait for each other.
+                // The last tile of an array loads the last element once, beforehand: its rows do not wait for each other.
+                // Other tiles must not load it: in place, another block writes it.
                 constexpr bool once = !decltype(vectors)::value && Elements::reads_array;
                 T end{};
-                if constexpr (once) {
+                if (once && begin_ + size_ > elements_.n) {
                     end = elements_.last();
                 }
                 each_row([&](unsigned r) {

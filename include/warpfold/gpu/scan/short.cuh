@@ -24,7 +24,7 @@ struct short_plan {
     // Two blocks on a multiprocessor, since up to short_resident_max_tiles tiles are to be resident at once; tall tiles of
     // elements of 2 bytes need more registers than that leaves.
     static constexpr unsigned least_blocks =
-        sizeof(typename Elements::A) <= 8 && !(Many && Elements::bytes == 2) ? 2 : 1;
+        sizeof(typename Elements::A) <= 8 && most_warps <= 16 && !(Many && Elements::bytes == 2) ? 2 : 1;
     static_assert(most_warps <= warp::lanes);
 
     // Whether each pair of tiles has a slot of its own. A plan that never has them saves registers.
