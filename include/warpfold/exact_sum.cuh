@@ -10,7 +10,7 @@ namespace warpfold {
 // Bytes of a workspace for exact_sum and exact_dot of any type on the current device, with the policy of `on`.
 template <detail::gpu_target On = gpu>
 [[nodiscard]] std::size_t exact_sum_workspace(const On& on = {}) {
-    const unsigned blocks = detail::device_attribute(cudaDevAttrMultiProcessorCount) *
+    const unsigned blocks = detail::device_attribute<cudaDevAttrMultiProcessorCount>() *
                             detail::policy_of<tuning::exact_sum_policy<>>(on).blocks_per_multiprocessor;
     return detail::exact_memory<double, 2>::bytes(blocks) + 2 * sizeof(double);
 }

@@ -66,7 +66,7 @@ kernel_properties properties_of(const block_config& config = {}) {
         bool falls_back = false;
         unsigned blocks = 0;
         if (config.threads != 0) {
-            const std::size_t most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+            const std::size_t most = device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>();
             falls_back = attributes.sharedSizeBytes + config.shared > most;
             const std::size_t shared = falls_back ? config.fallback_shared : config.shared;
             if (attributes.sharedSizeBytes + shared > default_shared_bytes) {
@@ -77,7 +77,7 @@ kernel_properties properties_of(const block_config& config = {}) {
             WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                 &of_one, Kernel, static_cast<int>(config.threads), shared));
             blocks = std::min(static_cast<unsigned>(of_one), config.most_per_multiprocessor) *
-                     device_attribute(cudaDevAttrMultiProcessorCount);
+                     device_attribute<cudaDevAttrMultiProcessorCount>();
         }
         packed = blocks * 8 + (falls_back ? 4 : 0) + (uses_pdl ? 2 : 0) + 1;
         if (is_cached) {

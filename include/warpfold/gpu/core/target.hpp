@@ -63,37 +63,48 @@ namespace detail {
 template <class On>
 concept gpu_target = std::derived_from<On, gpu>;
 
-[[nodiscard]] inline unsigned device_attribute(cudaDeviceAttr which) {
+// A number of the current device, by `query(device)`, which is called once per device; its type makes the store.
+template <class Query>
+[[nodiscard]] unsigned cached_per_device(const Query& query) {
+    static std::array<std::atomic<unsigned>, 64> known{}; // the number plus 1
     int device = 0;
-    int value = 0;
     WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
+    if (device < 0 || device >= 64) {
+        return query(device);
+    }
+    std::atomic<unsigned>& one = known[static_cast<unsigned>(device)];
+    unsigned found = one.load(std::memory_order_relaxed);
+    if (found == 0) {
+        found = query(device) + 1;
+        one.store(found, std::memory_order_relaxed);
+    }
+    return found - 1;
+}
+
+[[nodiscard]] inline unsigned query_attribute(cudaDeviceAttr which, int device) {
+    int value = 0;
     WARPFOLD_CHECK_CUDA(cudaDeviceGetAttribute(&value, which, device));
     return static_cast<unsigned>(value);
 }
 
+template <cudaDeviceAttr Which>
+[[nodiscard]] unsigned device_attribute() {
+    return cached_per_device([](int device) { return query_attribute(Which, device); });
+}
+
 } // namespace detail
 
-// The current device's, 10 times the major number plus the minor one: 75, 80, 90. Policies have an of() that takes it.
-// Asked of the runtime once for each device.
+// Of the current device, 10 times the major number plus the minor one: 75, 80, 90. Policies have an of() that takes it.
 [[nodiscard]] inline unsigned device_compute_capability() {
-    static std::array<std::atomic<unsigned>, 64> known{};
-    int device = 0;
-    WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
-    const bool kept = device >= 0 && device < 64;
-    unsigned found = kept ? known[static_cast<unsigned>(device)].load(std::memory_order_relaxed) : 0;
-    if (found == 0) {
-        found = 10 * detail::device_attribute(cudaDevAttrComputeCapabilityMajor) +
-                detail::device_attribute(cudaDevAttrComputeCapabilityMinor);
-        if (kept) {
-            known[static_cast<unsigned>(device)].store(found, std::memory_order_relaxed);
-        }
-    }
-    return found;
+    return detail::cached_per_device([](int device) {
+        return 10 * detail::query_attribute(cudaDevAttrComputeCapabilityMajor, device) +
+               detail::query_attribute(cudaDevAttrComputeCapabilityMinor, device);
+    });
 }
 
 namespace detail {
 
-// The target's policy for the primitive of `Default`: its own one, or else that of the current device's architecture.
+// The target's policy for the primitive of `Default`; the default of the current device's architecture if it has none.
 template <tuning::policy Default, gpu_target On>
 [[nodiscard]] auto policy_of(const On& on) {
     if constexpr (requires { on.policy; }) {

@@ -329,7 +329,7 @@ exact_shape shape_of_exact(const Policy& policy, std::uint64_t n) {
         return shape;
     }
     const std::uint64_t most =
-        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * policy.blocks_per_multiprocessor;
+        std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
     shape.threads = vectors <= most * policy.short_block_threads ? std::min(policy.short_block_threads, most_threads)
                                                                  : most_threads;
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + shape.threads - 1) / shape.threads));

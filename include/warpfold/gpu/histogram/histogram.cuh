@@ -40,9 +40,10 @@ struct histogram_facts {
     unsigned multiprocessors, shared_of_block, shared_of_multiprocessor, cache;
 
     static histogram_facts of_device() {
-        return {
-            device_attribute(cudaDevAttrMultiProcessorCount), device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-            device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor), device_attribute(cudaDevAttrL2CacheSize)};
+        return {device_attribute<cudaDevAttrMultiProcessorCount>(),
+                device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(),
+                device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>(),
+                device_attribute<cudaDevAttrL2CacheSize>()};
     }
 };
 

@@ -174,14 +174,15 @@ reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned wei
         return shape;
     }
     const std::uint64_t most =
-        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * policy.blocks_per_multiprocessor;
+        std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
     const unsigned share = weight > 1 ? 1 : policy.short_block_vectors_per_thread;
     const bool is_short = vectors <= most * policy.short_block_threads * share;
     shape.threads = is_short ? policy.short_block_threads : policy.block_threads;
     const std::uint64_t each_block = std::uint64_t{shape.threads} * (is_short ? share : 1);
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
     shape.bytes = shape.blocks * sizeof(flagged_slot<A>);
-    if (n * sizeof(T) > std::uint64_t{device_attribute(cudaDevAttrL2CacheSize)} / 16 * policy.long_min_l2_sixteenths) {
+    if (n * sizeof(T) >
+        std::uint64_t{device_attribute<cudaDevAttrL2CacheSize>()} / 16 * policy.long_min_l2_sixteenths) {
         const bool longest = sizeof(T) >= 4 && n * sizeof(T) >= policy.longest_min_bytes;
         shape.loads_in_flight =
             longest ? Policy::kernels.longest_vector_loads_in_flight : Policy::kernels.vector_loads_in_flight;

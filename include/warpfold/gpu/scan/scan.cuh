@@ -50,7 +50,7 @@ std::size_t scan_workspace_bytes(const Policy& policy, std::uint64_t n) {
     if constexpr (!is_general_v<Elements>) {
         using Plan = persistent_plan<kernels_of<Policy>, Elements>;
         const std::uint64_t most = n + Elements::run;
-        const unsigned blocks = Plan::resident_blocks * device_attribute(cudaDevAttrMultiProcessorCount);
+        const unsigned blocks = Plan::resident_blocks * device_attribute<cudaDevAttrMultiProcessorCount>();
         bytes = std::max(bytes, short_shape::workspace_bytes<A>(policy, most, Elements::run));
         bytes = std::max(bytes, tile_ring<A>::bytes(Plan::slots_of(Plan::tiles_of(most), blocks)));
     }

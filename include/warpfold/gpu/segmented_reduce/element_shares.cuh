@@ -31,7 +31,8 @@ inline constexpr unsigned piece_weight = 512;
 // Pieces of up to so many elements are folded by one warp, several pieces side by side.
 inline constexpr unsigned warp_piece = 1024;
 
-template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Offsets, class Signposts, class Map, class Op, class Result,
+          class Out>
 __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& path, const Signposts& samples,
                                     const Map& map, const Op& op, const Result& result, const Out& out,
                                     flagged_slot<A>* slots, element_shares_storage<A>& shared, segment_carry<A>& whole,
@@ -92,8 +93,8 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
             const std::uint64_t elements = warp::shuffle(length, j), start = path.base + warp::shuffle(from, j);
             A mine = Op::template identity<A>();
             if (elements != 0) {
-                mine = fold_by_team<A>(in, start, elements, map, op, little ? lane : threadIdx.x,
-                                       little ? warp::lanes : blockDim.x);
+                mine = fold_by_team<Kernels, A>(in, start, elements, map, op, little ? lane : threadIdx.x,
+                                                little ? warp::lanes : blockDim.x);
             }
             mine = warp::reduce(mine, op);
             if (lane == 0) {
@@ -130,7 +131,8 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
 }
 
 // Not inlined, so that it takes no registers from the caller.
-template <class A, class In, class Offsets, class Signposts, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Offsets, class Signposts, class Map, class Op, class Result,
+          class Out>
 __device__ __noinline__ void fold_element_shares_noinline(In in, Offsets offsets, std::uint64_t segments,
                                                           segment_cut cut, Map map, Op op, Result result, Out out,
                                                           flagged_slot<A>* slots, Signposts& samples,
@@ -138,7 +140,7 @@ __device__ __noinline__ void fold_element_shares_noinline(In in, Offsets offsets
                                                           block::reduce_storage<A>& folding) {
     const segment_path<Offsets> path(offsets, segments, cut, samples);
     __syncthreads();
-    fold_element_shares<A>(in, path, samples, map, op, result, out, slots, shared, whole, folding);
+    fold_element_shares<Kernels, A>(in, path, samples, map, op, result, out, slots, shared, whole, folding);
 }
 
 } // namespace warpfold::detail

@@ -18,11 +18,9 @@ namespace warpfold::detail {
 
 struct few_segments {
     static constexpr unsigned threads = 512;
-    static constexpr unsigned blocks_per_multiprocessor = segmented_tuning.few_blocks;
     static constexpr unsigned ranges = 256;   // at most; no more than threads
     static constexpr unsigned of_range = 128; // segments, at most
-    static constexpr std::uint64_t most = segmented_tuning.few;
-    static_assert(most <= ranges * of_range);
+    static_assert(tuning::segmented_reduce_policy<>::most_few_segments <= ranges * of_range);
 };
 
 template <class A>
@@ -35,7 +33,7 @@ struct few_segments_storage {
 };
 
 // How the threads of a block divide among `count` segments that are not long.
-template <class T>
+template <class Kernels, class T>
 struct few_segments_teams {
     static constexpr unsigned warps = few_segments::threads / warp::lanes;
     static constexpr unsigned width = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
@@ -49,23 +47,26 @@ struct few_segments_teams {
     __device__ unsigned thread() const { return threadIdx.x & (team() - 1); }
     __device__ unsigned own() const { return threadIdx.x >> log_team; } // index of the team's segment in the range
     // The most elements that a team folds, and that a warp folds.
-    __device__ unsigned longest() const { return team() * width * segmented_tuning.loads * segmented_tuning.rounds; }
+    __device__ unsigned longest() const {
+        return team() * width * Kernels::value.vector_loads_in_flight * Kernels::value.team_max_rounds;
+    }
     __device__ static constexpr unsigned longest_of_warp() {
-        return warp::lanes * width * segmented_tuning.loads * segmented_tuning.rounds;
+        return warp::lanes * width * Kernels::value.vector_loads_in_flight * Kernels::value.team_max_rounds;
     }
 };
 
 // Folds the team's own segment, if it is not too long for a team.
-template <class A, class In, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __device__ void fold_team_segment(const In& in, std::uint64_t from, unsigned length,
-                                  const few_segments_teams<element_t<In>>& teams, std::uint64_t segment, bool some,
-                                  const Map& map, const Op& op, const Result& result, const Out& out) {
-    constexpr unsigned element_loads = few_segments_teams<element_t<In>>::element_loads;
+                                  const few_segments_teams<Kernels, element_t<In>>& teams, std::uint64_t segment,
+                                  bool some, const Map& map, const Op& op, const Result& result, const Out& out) {
+    constexpr unsigned element_loads = few_segments_teams<Kernels, element_t<In>>::element_loads;
     A mine = Op::template identity<A>();
     if (length <= element_loads * teams.team()) {
         mine = fold_little<A, element_loads>(in, from, length, map, op, teams.thread(), teams.team());
     } else if (length <= teams.longest()) {
-        mine = fold_by_team<A, segmented_tuning.loads, 2>(in, from, length, map, op, teams.thread(), teams.team());
+        mine = fold_by_team<Kernels, A, Kernels::value.vector_loads_in_flight, 2>(in, from, length, map, op,
+                                                                                  teams.thread(), teams.team());
     }
     mine = reduce_team(mine, op, teams.team());
     if (teams.thread() == 0 && some && length <= teams.longest()) {
@@ -74,24 +75,26 @@ __device__ void fold_team_segment(const In& in, std::uint64_t from, unsigned len
 }
 
 // Folds the only segment of a block's range, by one warp or by all threads.
-template <class A, class In, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __device__ void fold_single_segment(const In& in, std::uint64_t from, std::uint64_t length,
-                                    const few_segments_teams<element_t<In>>& teams, std::uint64_t segment,
+                                    const few_segments_teams<Kernels, element_t<In>>& teams, std::uint64_t segment,
                                     const Map& map, const Op& op, const Result& result, const Out& out,
                                     block::reduce_storage<A>& folding) {
     if (length > teams.longest()) {
-        A mine = fold_by_team<A>(in, from, static_cast<unsigned>(length), map, op, threadIdx.x, few_segments::threads);
+        A mine = fold_by_team<Kernels, A>(in, from, static_cast<unsigned>(length), map, op, threadIdx.x,
+                                          few_segments::threads);
         mine = block::reduce(mine, op, folding);
         if (threadIdx.x == 0) {
             out[segment] = result(mine);
         }
     } else if (threadIdx.x < warp::lanes) {
-        fold_team_segment<A>(in, from, static_cast<unsigned>(length), teams, segment, true, map, op, result, out);
+        fold_team_segment<Kernels, A>(in, from, static_cast<unsigned>(length), teams, segment, true, map, op, result,
+                                      out);
     }
 }
 
 // Folds those segments of a block's range that are too long for a team, with all threads. `begin` has their offsets.
-template <class A, class In, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __device__ void fold_long_segments(const In& in, const std::uint64_t* begin, std::uint64_t first, unsigned count,
                                    unsigned longest, const Map& map, const Op& op, const Result& result, const Out& out,
                                    A* of_warp) {
@@ -104,7 +107,8 @@ __device__ void fold_long_segments(const In& in, const std::uint64_t* begin, std
         return static_cast<unsigned>(to > from ? to - from : 0);
     };
     const unsigned lane = threadIdx.x % warp::lanes, warp = threadIdx.x / warp::lanes;
-    const unsigned little = few_segments_teams<element_t<In>>::longest_of_warp(); // longest segment for one warp
+    const unsigned little =
+        few_segments_teams<Kernels, element_t<In>>::longest_of_warp(); // longest segment for one warp
     for (unsigned begun = 0; begun < count; begun += warp::lanes) {
         const unsigned length_here = length_of(begun + lane);
         const unsigned longer = __ballot_sync(warp::all_lanes, length_here > longest);
@@ -120,8 +124,8 @@ __device__ void fold_long_segments(const In& in, const std::uint64_t* begin, std
             if (alone && turn++ % warps != warp) {
                 continue;
             }
-            A mine = fold_by_team<A>(in, at(s), length_of(s), map, op, alone ? lane : threadIdx.x,
-                                     alone ? warp::lanes : few_segments::threads);
+            A mine = fold_by_team<Kernels, A>(in, at(s), length_of(s), map, op, alone ? lane : threadIdx.x,
+                                              alone ? warp::lanes : few_segments::threads);
             mine = warp::reduce(mine, op);
             if (lane == 0) {
                 of_warp[j * warps + (alone ? 0 : warp)] = mine;
@@ -142,8 +146,8 @@ __device__ void fold_long_segments(const In& in, const std::uint64_t* begin, std
     }
 }
 
-template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_per_multiprocessor)
+template <class Kernels, class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(few_segments::threads, Kernels::value.few_resident_blocks)
     few_segments_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
                         segment_cut cut, std::uint64_t fair_part, flagged_slot<A>* slots) {
     __shared__ few_segments_storage<A> shared;
@@ -158,7 +162,7 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
         const unsigned k = min(threadIdx.x, cut.ranges - 1);
         const std::uint64_t first = cut.begin(min(blockIdx.x, cut.ranges));
         const unsigned count = blockIdx.x < cut.ranges ? static_cast<unsigned>(cut.count(blockIdx.x)) : 0;
-        const few_segments_teams<element_t<In>> teams(count);
+        const few_segments_teams<Kernels, element_t<In>> teams(count);
         const unsigned own = count == 1 ? 0 : min(teams.own(), count), next = min(own + 1, count);
         const offset_type of_all = offsets[0], behind_all = offsets[segments];
         const offset_type of_range = offsets[cut.begin(k)], behind_range = offsets[cut.begin(k + 1)];
@@ -174,7 +178,7 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
                 shared.begin[count] = to;
             }
         }
-        constexpr index small = segmented_tuning.bytes_of_range / sizeof(element_t<In>);
+        constexpr index small = Kernels::value.few_range_max_bytes / sizeof(element_t<In>);
         // If there are few elements, no range is long. Otherwise all blocks check for a range longer than an even
         // share.
         bool ranges_suit = total <= small;
@@ -185,21 +189,22 @@ __global__ void __launch_bounds__(few_segments::threads, few_segments::blocks_pe
         }
         if (ranges_suit) {
             if (count == 1) {
-                fold_single_segment<A>(in, from, length, teams, first, map, op, result, out, shared.folding);
+                fold_single_segment<Kernels, A>(in, from, length, teams, first, map, op, result, out, shared.folding);
             } else if (count != 0) {
                 const bool mine = length <= teams.longest();
-                fold_team_segment<A>(in, from, mine ? static_cast<unsigned>(length) : ~0u, teams, first + own,
-                                     teams.own() < count, map, op, result, out);
+                fold_team_segment<Kernels, A>(in, from, mine ? static_cast<unsigned>(length) : ~0u, teams, first + own,
+                                              teams.own() < count, map, op, result, out);
                 if (__syncthreads_or(mine ? 0 : 1) != 0) {
-                    fold_long_segments<A>(in, shared.begin, first, count, teams.longest(), map, op, result, out,
-                                          reinterpret_cast<A*>(shared.pieces.of_warp));
+                    fold_long_segments<Kernels, A>(in, shared.begin, first, count, teams.longest(), map, op, result,
+                                                   out, reinterpret_cast<A*>(shared.pieces.of_warp));
                 }
             }
             return;
         }
     }
-    fold_element_shares_noinline<A>(in, offsets, segments, cut, map, op, result, out, slots, shared.samples,
-                                    shared.pieces, *reinterpret_cast<segment_carry<A>*>(shared.whole), shared.folding);
+    fold_element_shares_noinline<Kernels, A>(in, offsets, segments, cut, map, op, result, out, slots, shared.samples,
+                                             shared.pieces, *reinterpret_cast<segment_carry<A>*>(shared.whole),
+                                             shared.folding);
 }
 
 } // namespace warpfold::detail

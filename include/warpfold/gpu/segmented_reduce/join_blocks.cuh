@@ -11,11 +11,11 @@ namespace warpfold::detail {
 
 template <class A>
 struct segment_carry {
-    A head; // of the first segment that ends in the share, if it began before
-    A open; // of the segment that does not end in the share
+    A head;                // of the first segment that ends in the share, if it began before
+    A open;                // of the segment that does not end in the share
     std::uint64_t segment; // the segment of `head`
-    bool some; // false: the share is empty
-    bool ended; // true: a segment ends in the share
+    bool some;             // false: the share is empty
+    bool ended;            // true: a segment ends in the share
     bool begun_before;
 };
 

@@ -35,12 +35,12 @@
 
 namespace warpfold::detail {
 
-template <class T, class A>
+template <class Kernels, class T, class A>
 struct merge_path_storage {
-    static constexpr unsigned warps = warp_tile<T, A>::warps;
+    static constexpr unsigned warps = warp_tile<Kernels, T, A>::warps;
 
     union {
-        warp_share_storage<T, A> of_warp[warps];
+        warp_share_storage<Kernels, T, A> of_warp[warps];
         std::conditional_t<sizeof(A) <= 32, element_shares_storage<A>, unsigned char> pieces;
     };
     alignas(segment_carry<A>) unsigned char ends[warps * sizeof(segment_carry<A>)];
@@ -52,21 +52,21 @@ inline constexpr unsigned samples_of_many = 512;
 
 // Blocks per multiprocessor. Fewer blocks have more registers each, which is faster if values are larger than elements
 // or no offsets are loaded.
-template <class In, class A, class Offsets>
+template <class Kernels, class In, class A, class Offsets>
 inline constexpr unsigned merge_path_blocks =
     (sizeof(A) > sizeof(element_t<In>) ||
-     std::is_same_v<Offsets, equal_segments>)&&warp_tile<element_t<In>, A>::blocks_per_multiprocessor
+     std::is_same_v<Offsets, equal_segments>)&&warp_tile<Kernels, element_t<In>, A>::blocks_per_multiprocessor
             > 1
-        ? warp_tile<element_t<In>, A>::blocks_per_multiprocessor * 2 / 3
-        : warp_tile<element_t<In>, A>::blocks_per_multiprocessor;
+        ? warp_tile<Kernels, element_t<In>, A>::blocks_per_multiprocessor * 2 / 3
+        : warp_tile<Kernels, element_t<In>, A>::blocks_per_multiprocessor;
 
 // If there are as many elements as segments: writes the results of positions [begin, end), both even, provided that
 // every segment there has one element. Neighbouring warps have neighbouring tiles, for coalescing.
-template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Offsets, class Map, class Op, class Result, class Out>
 __device__ bool fold_unit_segments_of_block(const In& in, const segment_path<Offsets>& path, const Map& map,
                                             const Op& op, const Result& result, const Out& out, std::uint64_t begin,
                                             std::uint64_t end) {
-    using singles = unit_segment_run<A, In, Offsets, 128>;
+    using singles = unit_segment_run<Kernels, A, In, Offsets, 128>;
     const std::uint64_t stride = blockDim.x / warp::lanes * singles::size;
     bool single = static_cast<std::uint64_t>(path.offsets[begin / 2]) == path.base + begin / 2;
     for (std::uint64_t s = begin / 2 + threadIdx.x / warp::lanes * singles::size; single && s < end / 2; s += stride) {
@@ -78,13 +78,14 @@ __device__ bool fold_unit_segments_of_block(const In& in, const segment_path<Off
     return __syncthreads_and(single ? 1 : 0) != 0;
 }
 
-template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(warp_tile<element_t<In>, A>::threads, merge_path_blocks<In, A, Offsets>)
+template <class Kernels, class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(warp_tile<Kernels, element_t<In>, A>::threads,
+                                  merge_path_blocks<Kernels, In, A, Offsets>)
     merge_path_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
                       segment_cut cut, flagged_slot<A>* slots) {
     using T = element_t<In>;
-    using tile = warp_tile<T, A>;
-    __shared__ merge_path_storage<T, A> shared;
+    using tile = warp_tile<Kernels, T, A>;
+    __shared__ merge_path_storage<Kernels, T, A> shared;
     __shared__ offset_samples<samples_of_many> samples;
     check_operation<Op, A>();
 
@@ -94,16 +95,16 @@ __global__ void __launch_bounds__(warp_tile<element_t<In>, A>::threads, merge_pa
     const segment_path<Offsets> path(offsets, segments, cut, samples);
     __syncthreads();
     if constexpr (shares_elements_v<Op, A>) {
-        if (path.elements / (segmented_tuning.bytes_of_long / sizeof(T) + 1) >= segments) {
-            fold_element_shares_noinline<A>(in, offsets, segments, cut, map, op, result, out, slots, samples,
-                                            shared.pieces, whole, shared.folding);
+        if (path.elements / (Kernels::value.long_segment_min_bytes / sizeof(T) + 1) >= segments) {
+            fold_element_shares_noinline<Kernels, A>(in, offsets, segments, cut, map, op, result, out, slots, samples,
+                                                     shared.pieces, whole, shared.folding);
             return;
         }
     }
     const std::uint64_t warps = std::uint64_t{gridDim.x} * tile::warps;
-    static_assert(segmented_tuning.least % 2 == 0);
     const std::uint64_t even = (path.total + warps - 1) / warps;
-    const std::uint64_t share = even <= segmented_tuning.least ? segmented_tuning.least : (even + 31) / 32 * 32;
+    const std::uint64_t share =
+        even <= Kernels::value.warp_min_share ? Kernels::value.warp_min_share : (even + 31) / 32 * 32;
     const std::uint64_t block_begin = blockIdx.x * tile::warps * share;
     if (block_begin >= path.total) {
         return;
@@ -114,8 +115,8 @@ __global__ void __launch_bounds__(warp_tile<element_t<In>, A>::threads, merge_pa
     bool single = false; // every segment of the block has one element
     if constexpr (!std::is_same_v<Offsets, equal_segments>) {
         if (path.elements == segments) {
-            single = fold_unit_segments_of_block<A>(in, path, map, op, result, out, block_begin,
-                                                    min(block_begin + tile::warps * share, path.total));
+            single = fold_unit_segments_of_block<Kernels, A>(in, path, map, op, result, out, block_begin,
+                                                             min(block_begin + tile::warps * share, path.total));
         }
     }
     if (single) {
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(warp_tile<element_t<In>, A>::threads, merge_pa
         const std::uint64_t first = path.ends_before(begin, samples);
         const bool begun_before = first < segments && path.begin_of(first) < begin;
         const A nothing = Op::template identity<A>();
-        warp_share<A, In, Offsets, Map, Op, Result, Out> mine{
+        warp_share<Kernels, A, In, Offsets, Map, Op, Result, Out> mine{
             in,          path,         map,           op, result, out,     shared.of_warp[warp],
             end - begin, begun_before, begin - first, 0,  first,  nothing, nothing};
         mine.run();
@@ -175,10 +176,13 @@ __global__ void __launch_bounds__(warp_tile<element_t<In>, A>::threads, merge_pa
                 shared.folding);
 }
 
-template <>
-struct segmented_engine<gpu> {
+template <gpu_target On>
+struct segmented_engine<On> {
+    using policy_type = policy_t<tuning::segmented_reduce_policy<>, On>;
+    using Kernels = kernels_of<policy_type>;
+
     template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-    static void into(const gpu& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
+    static void into(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
                      const Op& op, const Result& result, const Out& out, const char* call) {
         if constexpr (std::is_same_v<Offsets, equal_segments>) {
             const bool too_many = segments != 0 && offsets.length > most_elements / segments;
@@ -191,48 +195,50 @@ struct segmented_engine<gpu> {
         if (segments == 0) {
             return;
         }
-        const unsigned multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+        const policy_type policy = policy_of<tuning::segmented_reduce_policy<>>(on);
+        const unsigned multiprocessors = device_attribute<cudaDevAttrMultiProcessorCount>();
         if constexpr (std::is_same_v<Offsets, equal_segments>) {
             if (offsets.length == 1) {
                 return launch_unit<A>(on, in, segments, multiprocessors, map, op, result, out);
             }
             if constexpr (short_segments<In>::possible) {
                 if (offsets.length != 0 && offsets.length <= short_segments<In>::longest &&
-                    offsets.length * segments * sizeof(element_t<In>) > segmented_tuning.bytes_of_short) {
+                    offsets.length * segments * sizeof(element_t<In>) > policy.short_teams_max_bytes) {
                     return launch_short<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
                 }
             }
-            if (offsets.length == 0 ||
-                (is_commutative_v<Op> && teams_suit<element_t<In>>(offsets.length, segments, multiprocessors))) {
+            if (offsets.length == 0 || (is_commutative_v<Op> &&
+                                        teams_suit<element_t<In>>(policy, offsets.length, segments, multiprocessors))) {
                 return launch_teams<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
             }
         }
         if constexpr (shares_elements_v<Op, A>) {
-            const unsigned blocks = multiprocessors * few_segments::blocks_per_multiprocessor;
+            const unsigned blocks = multiprocessors * Kernels::value.few_resident_blocks;
             const unsigned ranges = std::min(blocks, few_segments::ranges);
-            if (segments <= std::min<std::uint64_t>(few_segments::most, ranges * few_segments::of_range)) {
+            if (segments <= std::min<std::uint64_t>(policy.few_max_segments, ranges * few_segments::of_range)) {
                 const segment_cut cut(segments, ranges);
                 const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // * 2^-64
                 const call_memory memory(on, blocks * sizeof(flagged_slot<A>), 0, call);
-                pdl_launch(properties_of<&few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
-                           &few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, few_segments::threads, 0,
-                           on.stream, in, offsets, segments, map, op, result, out, cut, fair_part,
-                           static_cast<flagged_slot<A>*>(memory.slots()));
+                pdl_launch(properties_of<&few_segments_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>>(),
+                           &few_segments_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>, blocks,
+                           few_segments::threads, 0, on.stream, in, offsets, segments, map, op, result, out, cut,
+                           fair_part, static_cast<flagged_slot<A>*>(memory.slots()));
                 return;
             }
         }
-        using tile = warp_tile<element_t<In>, A>;
-        const unsigned blocks = multiprocessors * merge_path_blocks<In, A, Offsets>;
+        using tile = warp_tile<Kernels, element_t<In>, A>;
+        const unsigned blocks = multiprocessors * merge_path_blocks<Kernels, In, A, Offsets>;
         const segment_cut cut(segments, samples_of_many);
         const call_memory memory(on, blocks * sizeof(flagged_slot<A>), 0, call);
-        pdl_launch(properties_of<&merge_path_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
-                   &merge_path_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, tile::threads, 0, on.stream, in,
-                   offsets, segments, map, op, result, out, cut, static_cast<flagged_slot<A>*>(memory.slots()));
+        pdl_launch(properties_of<&merge_path_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>>(),
+                   &merge_path_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>, blocks, tile::threads, 0,
+                   on.stream, in, offsets, segments, map, op, result, out, cut,
+                   static_cast<flagged_slot<A>*>(memory.slots()));
     }
 
 private:
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_unit(const gpu& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
+    static void launch_unit(const On& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
                             const Map& map, const Op& op, const Result& result, const Out& out) {
         using shape = unit_segments<element_t<In>>;
         const bool many = segments > std::uint64_t{multiprocessors} * 2 * shape::most_threads * shape::items;
@@ -244,7 +250,7 @@ private:
                    map, op, result, out);
     }
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_short(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
+    static void launch_short(const On& on, const In& in, std::uint64_t length, std::uint64_t segments,
                              unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
                              const Out& out) {
         using shape = short_segments<In>;
@@ -257,48 +263,50 @@ private:
     }
     // True if each segment of one length suits a team: there are enough for all threads, or none is long.
     template <class T>
-    static bool teams_suit(std::uint64_t length, std::uint64_t segments, unsigned multiprocessors) {
+    static bool teams_suit(const policy_type& policy, std::uint64_t length, std::uint64_t segments,
+                           unsigned multiprocessors) {
         if (length > ~0u / 2) {
             return false;
         }
         const std::uint64_t bytes = length * sizeof(T);
-        if (bytes * segments <= segmented_tuning.bytes_by_teams) {
-            return bytes <= segmented_tuning.bytes_of_range / 4 || segments >= 4ull * multiprocessors;
+        if (bytes * segments <= policy.teams_max_bytes) {
+            return bytes <= Kernels::value.few_range_max_bytes / 4 || segments >= 4ull * multiprocessors;
         }
-        return bytes >= segmented_tuning.bytes_of_team && segments >= 16ull * multiprocessors;
+        return bytes >= policy.team_segment_min_bytes && segments >= 16ull * multiprocessors;
     }
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_teams(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
+    static void launch_teams(const On& on, const In& in, std::uint64_t length, std::uint64_t segments,
                              unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
                              const Out& out) {
         const std::uint64_t vectors = (length * sizeof(element_t<In>) + 15) / 16;
         const std::uint64_t many = std::uint64_t{multiprocessors} * 1024; // threads
         unsigned log_team = 0;
         while (log_team < segment_teams::log_warp &&
-               (vectors > std::uint64_t{segmented_tuning.team_loads} << log_team ||
+               (vectors > std::uint64_t{Kernels::value.equal_vector_loads_in_flight} << log_team ||
                 (vectors > 1u << log_team && segments << log_team < many))) {
             ++log_team;
         }
         if (vectors > 256 && (segments * warp::lanes < many || vectors > 4096)) {
             // More threads per block while all blocks stay resident and each thread has something to load.
             unsigned threads = segment_teams::threads;
-            while (threads < segment_teams::most_threads && vectors > std::uint64_t{threads} * segmented_tuning.loads &&
+            while (threads < segment_teams::most_threads &&
+                   vectors > std::uint64_t{threads} * Kernels::value.vector_loads_in_flight &&
                    segments * threads <= many) {
                 threads *= 2;
             }
             const auto blocks =
                 static_cast<unsigned>(std::min<std::uint64_t>(segments, std::uint64_t{multiprocessors} * 1024));
-            pdl_launch(properties_of<&block_per_segment_kernel<A, In, Map, Op, Result, Out>>(),
-                       &block_per_segment_kernel<A, In, Map, Op, Result, Out>, blocks, threads, 0, on.stream, in,
-                       static_cast<unsigned>(length), segments, map, op, result, out);
+            pdl_launch(properties_of<&block_per_segment_kernel<Kernels, A, In, Map, Op, Result, Out>>(),
+                       &block_per_segment_kernel<Kernels, A, In, Map, Op, Result, Out>, blocks, threads, 0, on.stream,
+                       in, static_cast<unsigned>(length), segments, map, op, result, out);
             return;
         }
         const std::uint64_t of_block = segment_teams::threads >> log_team;
         const auto blocks = static_cast<unsigned>(
             std::min<std::uint64_t>((segments + of_block - 1) / of_block, std::uint64_t{multiprocessors} * 1024));
-        pdl_launch(properties_of<&team_per_segment_kernel<A, In, Map, Op, Result, Out>>(),
-                   &team_per_segment_kernel<A, In, Map, Op, Result, Out>, blocks, segment_teams::threads, 0, on.stream,
-                   in, static_cast<unsigned>(length), segments, log_team, map, op, result, out);
+        pdl_launch(properties_of<&team_per_segment_kernel<Kernels, A, In, Map, Op, Result, Out>>(),
+                   &team_per_segment_kernel<Kernels, A, In, Map, Op, Result, Out>, blocks, segment_teams::threads, 0,
+                   on.stream, in, static_cast<unsigned>(length), segments, log_team, map, op, result, out);
     }
 };
 

@@ -16,12 +16,10 @@
 
 namespace warpfold::detail {
 
-inline constexpr tuning::segmented_reduce segmented_tuning = tuning::segmented_reduce_default;
-
 // The partial value of thread `thread` of a team of `team` threads, for `count` elements from `first` on. Each thread
 // has `Loads` vectors in flight; in the last round `Least`, if no more are left.
-template <class A, unsigned Loads = segmented_tuning.loads, unsigned Least = Loads, class Size, class In, class Map,
-          class Op>
+template <class Kernels, class A, unsigned Loads = Kernels::value.vector_loads_in_flight, unsigned Least = Loads,
+          class Size, class In, class Map, class Op>
 __device__ A fold_by_team(const In& in, std::uint64_t first, Size count, const Map& map, const Op& op, unsigned thread,
                           unsigned team) {
     using T = element_t<In>;
@@ -127,7 +125,7 @@ struct segment_teams {
     static constexpr unsigned most_threads = 1024; // of a block that folds one segment
 };
 
-template <class A, class In, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_per_multiprocessor)
     team_per_segment_kernel(In in, unsigned length, std::uint64_t segments, unsigned log_team, Map map, Op op,
                             Result result, Out out) {
@@ -144,7 +142,8 @@ __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_
     for (; s - behind < segments; s += stride) {
         A mine = Op::template identity<A>();
         if (s < segments) {
-            mine = fold_by_team<A, segmented_tuning.team_loads>(in, s * length, length, map, op, thread, team);
+            mine = fold_by_team<Kernels, A, Kernels::value.equal_vector_loads_in_flight>(in, s * length, length, map,
+                                                                                         op, thread, team);
         }
         mine = reduce_team(mine, op, team);
         if (thread == 0 && s < segments) {
@@ -153,7 +152,7 @@ __global__ void __launch_bounds__(segment_teams::threads, segment_teams::blocks_
     }
 }
 
-template <class A, class In, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(segment_teams::most_threads)
     block_per_segment_kernel(In in, unsigned length, std::uint64_t segments, Map map, Op op, Result result, Out out) {
     __shared__ block::reduce_storage<A> storage;
@@ -162,7 +161,7 @@ __global__ void __launch_bounds__(segment_teams::most_threads)
     pdl_trigger();
     pdl_wait();
     for (std::uint64_t s = blockIdx.x; s < segments; s += gridDim.x) {
-        A mine = fold_by_team<A>(in, s * length, length, map, op, threadIdx.x, blockDim.x);
+        A mine = fold_by_team<Kernels, A>(in, s * length, length, map, op, threadIdx.x, blockDim.x);
         mine = block::reduce(mine, op, storage);
         if (threadIdx.x == 0) {
             out[s] = result(mine);

@@ -18,9 +18,9 @@
 namespace warpfold::detail {
 
 // Shared memory of a warp.
-template <class T, class A>
+template <class Kernels, class T, class A>
 struct warp_share_storage {
-    using tile = warp_tile<T, A>;
+    using tile = warp_tile<Kernels, T, A>;
     using elements = typename tile::elements;
     using values = typename tile::values;
     static constexpr unsigned alignment =
@@ -34,11 +34,11 @@ struct warp_share_storage {
 };
 
 // Consecutive segments that may have one element each, in a warp's registers, about `Bytes` bytes per lane.
-template <class A, class In, class Offsets, unsigned Bytes>
+template <class Kernels, class A, class In, class Offsets, unsigned Bytes>
 struct unit_segment_run {
     using T = element_t<In>;
     using offset_type = typename segment_path<Offsets>::offset_type;
-    static constexpr unsigned all = warp_tile<T, A>::items, bytes = sizeof(T) + sizeof(offset_type);
+    static constexpr unsigned all = warp_tile<Kernels, T, A>::items, bytes = sizeof(T) + sizeof(offset_type);
     static constexpr unsigned items = all == 1 || all * bytes <= Bytes ? all : all / 2; // of a lane
     static constexpr unsigned size = items * warp::lanes;
 
@@ -89,12 +89,12 @@ struct unit_segment_run {
     }
 };
 
-template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, class In, class Offsets, class Map, class Op, class Result, class Out>
 struct warp_share {
     using T = element_t<In>;
-    using tile = warp_tile<T, A>;
-    using storage = warp_share_storage<T, A>;
-    using elements = tile_elements<In, A>;
+    using tile = warp_tile<Kernels, T, A>;
+    using storage = warp_share_storage<Kernels, T, A>;
+    using elements = tile_elements<Kernels, In, A>;
     using values = typename tile::values;
     using flags = typename access_word<tile::items>::type;
     static constexpr unsigned end_groups = 4;
@@ -149,7 +149,7 @@ struct warp_share {
                 segment = first + ends;
                 left -= until - at + ends;
                 single = has_offsets && ends >= tile::size / 2 && ends == until - at && last_stop == until;
-                load_next_ends(ends >= segmented_tuning.dense_from);
+                load_next_ends(ends >= Kernels::value.dense_tile_min_ends);
                 const bool load_next = left != 0 && until == tile::size && readable && is_whole(begin + tile::size);
                 const std::uint64_t next = path.base + begin + tile::size;
                 const bool full = at == 0 && until == tile::size && loaded;
@@ -210,7 +210,7 @@ private:
     // ones are loaded while some are checked.
     __device__ void fold_unit_segments() {
         if constexpr (has_offsets) {
-            using singles = unit_segment_run<A, In, Offsets, 96>; // loaded twice
+            using singles = unit_segment_run<Kernels, A, In, Offsets, 96>; // loaded twice
             // Clamped to the number of elements, in case offsets decrease.
             const std::uint64_t there = min(begin < path.elements ? path.elements - begin : 0, path.segments - segment);
             const std::uint64_t most = min(left / 2, there);

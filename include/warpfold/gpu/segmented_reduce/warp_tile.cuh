@@ -53,14 +53,14 @@ struct lane_rows {
     }
 };
 
-template <class T, class A>
+template <class Kernels, class T, class A>
 struct warp_tile {
     static constexpr unsigned larger = sizeof(T) > sizeof(A) ? sizeof(T) : sizeof(A);
     static_assert(sizeof(T) + sizeof(A) <= 640,
                   "segmented_reduce: elements and values are too large for a GPU's shared memory");
     // Elements of a lane. Values may be twice as large as elements, like sums of integers.
     static constexpr unsigned half = (sizeof(A) + 1) / 2;
-    static constexpr unsigned fit = segmented_tuning.bytes_per_lane / (sizeof(T) > half ? sizeof(T) : half);
+    static constexpr unsigned fit = Kernels::value.tile_bytes_per_lane / (sizeof(T) > half ? sizeof(T) : half);
     static constexpr unsigned items = fit >= 16 ? 16 : (fit >= 8 ? 8 : (fit >= 4 ? 4 : (fit >= 2 ? 2 : 1)));
     static constexpr unsigned size = warp::lanes * items;
     using elements = lane_rows<T, items>;
@@ -71,17 +71,18 @@ struct warp_tile {
         (elements::bytes > values::bytes ? elements::bytes : values::bytes) + warp::lanes * sizeof(A) + 3 * size;
     static constexpr unsigned fitting =
         warp_bytes <= 4608 ? 256 : (warp_bytes <= 7680 ? 128 : (warp_bytes <= 12288 ? 64 : 32));
-    static constexpr unsigned threads = fitting < segmented_tuning.threads ? fitting : segmented_tuning.threads;
+    static constexpr unsigned threads =
+        fitting < Kernels::value.max_block_threads ? fitting : Kernels::value.max_block_threads;
     static constexpr unsigned warps = threads / warp::lanes;
     static constexpr unsigned blocks_per_multiprocessor =
-        segmented_tuning.blocks_per_multiprocessor * (larger <= 16 ? segmented_tuning.threads / threads : 1);
+        Kernels::value.resident_blocks * (larger <= 16 ? Kernels::value.max_block_threads / threads : 1);
 };
 
 // The elements of a tile on their way from global memory, in registers of a warp.
-template <class In, class A>
+template <class Kernels, class In, class A>
 struct tile_elements {
     using T = element_t<In>;
-    using tile = warp_tile<T, A>;
+    using tile = warp_tile<Kernels, T, A>;
     using runs = typename tile::elements;
 
     static constexpr bool by_vectors = std::is_pointer_v<In> && runs::by_vectors;
