@@ -161,6 +161,16 @@ class Directions(unittest.TestCase):
                 self.assertFalse(target.startswith("include/warpfold/host/"), f"{name} includes {target}")
             if name.startswith(("include/warpfold/host/", "include/warpfold/detail/")):
                 self.assertFalse(target.startswith("include/warpfold/gpu/"), f"{name} includes {target}")
+            if name.startswith("include/warpfold/detail/"):
+                self.assertFalse(target.startswith("include/warpfold/host/"), f"{name} includes {target}")
+
+    def test_inner_headers_of_the_library_include_no_calls(self):
+        calls = {path.stem for path in (ROOT / "include/warpfold").glob("*.cuh")}
+        self.assertGreater(len(calls), 6)
+        inner = tuple(f"include/warpfold/{folder}/" for folder in ("detail", "host", "gpu", "block", "warp", "tuning"))
+        for name, target in includes():
+            if name.startswith(inner):
+                self.assertNotRegex(target, rf"^include/warpfold/({'|'.join(sorted(calls))})\.(hpp|cuh)$", name)
 
     def test_ladders_are_separate(self):
         for name, target in includes():

@@ -127,10 +127,10 @@ private:
     }
 
     bits_type first_ = 0; // the first sample that has a bin
-    bits_type span_ = 0; // from there to the last sample that has one
+    bits_type span_ = 0;  // from there to the last sample that has one
     bool wide_ = false;
     std::uint32_t whole_ = 0;
-    std::uint64_t offset_ = 0; // from the lower bound to the first sample
+    std::uint64_t offset_ = 0;   // from the lower bound to the first sample
     std::uint64_t fraction_ = 0; // the upper 64 bits
     std::uint64_t fraction_low_ = 0;
 };

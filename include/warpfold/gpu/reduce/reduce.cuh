@@ -155,9 +155,8 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
 struct reduce_shape {
     unsigned blocks = 1;
     unsigned threads = 32;
-    std::size_t bytes = 0; // of slots
-    unsigned loads_in_flight =
-        0; // vectors in flight per thread of a long array, one larger than the L2 cache; 0 for others
+    std::size_t bytes = 0;        // of slots
+    unsigned loads_in_flight = 0; // vectors per thread, of arrays larger than the L2 cache; 0 for others
 };
 
 // Enough threads for all elements, but no more blocks than are resident at once. `weight`: the work per element

@@ -217,8 +217,7 @@ struct segmented_engine<On> {
             const unsigned ranges = std::min(blocks, few_segments::ranges);
             if (segments <= std::min<std::uint64_t>(policy.few_max_segments, ranges * few_segments::of_range)) {
                 const segment_cut cut(segments, ranges);
-                const std::uint64_t fair_part =
-                    ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // as a fraction of 2^64
+                const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // * 2^-64
                 const call_memory memory(on, blocks * sizeof(flagged_slot<A>), 0, call);
                 pdl_launch(properties_of<&few_segments_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>>(),
                            &few_segments_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>, blocks,
