@@ -243,7 +243,8 @@ private:
         unsigned held[4];
         std::memcpy(held, items, 16);
         asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(held[0]),
-                     "r"(held[1]), "r"(held[2]), "r"(held[3]));
+                     "r"(held[1]), "r"(held[2]), "r"(held[3])
+                     : "memory");
     }
     // From the order in memory to that of the scan, and back.
     template <class X>
