@@ -56,7 +56,7 @@ const texture_descriptor* descriptor_of(const instruction* i, warp* w, unsigned 
 }
 
 template <class Body>
-const instruction* each_descriptor(const instruction* i, std::byte* frame, warp* w, Body&& body) {
+const instruction* each_descriptor(const instruction* i, warp* w, Body&& body) {
     const instruction* next = i + 1;
     const std::uint64_t* const handles = read<std::uint64_t>(w, i->places[handle_at]);
     const texture_descriptor* t = nullptr; // of the lane before, mostly the same
@@ -80,7 +80,7 @@ std::uint32_t word(const instruction* i, warp* w, unsigned which, unsigned lane)
 
 template <bool Gather>
 const instruction* fetch(const instruction* i, std::byte* frame, warp* w) {
-    const instruction* const next = each_descriptor(i, frame, w, [&](unsigned l, const texture_descriptor& t) {
+    const instruction* const next = each_descriptor(i, w, [&](unsigned l, const texture_descriptor& t) {
         texture_place p;
         p.integers = (i->more & integer_coordinates) != 0;
         for (unsigned k = 0; k < 3; ++k) {
@@ -113,7 +113,7 @@ const instruction* fetch(const instruction* i, std::byte* frame, warp* w) {
 }
 
 const instruction* query(const instruction* i, std::byte* frame, warp* w) {
-    return each_descriptor(i, frame, w, [&](unsigned l, const texture_descriptor& t) {
+    return each_descriptor(i, w, [&](unsigned l, const texture_descriptor& t) {
         const std::uint32_t values[] = {t.width, t.height, t.depth, t.layers, t.normalized ? 1u : 0u};
         written<std::uint32_t>(frame, i->d)[l] = values[i->more >> query_shift & 15];
         return true;
@@ -124,7 +124,7 @@ template <bool Store>
 const instruction* surface(const instruction* i, std::byte* frame, warp* w) {
     const unsigned bytes = i->more >> bytes_shift & 31;
     const unsigned count = i->more >> count_shift & 7;
-    return each_descriptor(i, frame, w, [&](unsigned l, const texture_descriptor& t) {
+    return each_descriptor(i, w, [&](unsigned l, const texture_descriptor& t) {
         const auto at = [&](unsigned k) { return static_cast<std::int32_t>(word(i, w, coordinates_at + k, l)); };
         if ((static_cast<std::uint32_t>(at(0)) & (bytes * count - 1)) != 0) {
             raise(w, i, fault_kind::misaligned_address, "a surface access that is not aligned", 1u << l);
