@@ -119,7 +119,7 @@ build() {
     grep -E '^-- (nvcc|No nvcc)' "$work/configure.log"
     NINJA_STATUS='[%f/%t %es] ' within 420 ninja -k 0 -C "$preset_dir" warpfold_command >"$work/build.log" 2>&1 ||
         { grep -E -A20 'error|FAILED' "$work/build.log" | head -n 60; cp "$work/build.log" "$out"; say "the build failed"
-        [ -x "$tool" ] && [ -e "$preset_dir/lib/libwarpfold_ladder.so" ] || exit 1
+        [ -x "$tool" ] && [ -e "$preset_dir/lib/libwarpfold_ladder_reduce.so" ] || exit 1
         say "going on with what was built"; }
     say "built"
     within 20 "$tool" devices
@@ -153,13 +153,13 @@ all_ladders() {
 one_by_one() {
     local name names
     mkdir -p "$work/ladder/alone"
-    names=$(sed -n 's/^ *{"\([a-z]*\)", .*/\1/p' ladder/catalogue.hpp)
-    for name in reduce $names; do
+    names=$(sed -n 's/^ *{"\([a-z]*\)",.*/\1/p' ladder/engine/catalogue.hpp)
+    for name in $names; do
         within 30 "$tool" ladder "$name" --device gpu --samples 11 $([ "$name" = reduce ] && echo --n 2^24) \
             --json "$work/ladder/alone/$name.json" >"$work/ladder/alone/$name.txt" 2>"$work/ladder/alone/$name.err" ||
             { say "$name is not as it ought to be"; tail -n 2 "$work/ladder/alone/$name.err"; }
     done
-    python3 - "$work/ladder/alone" reduce $names >"$out/ladders.json" <<'PYTHON'
+    python3 - "$work/ladder/alone" $names >"$out/ladders.json" <<'PYTHON'
 import json, pathlib, sys
 
 folder = pathlib.Path(sys.argv[1])

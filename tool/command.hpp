@@ -24,11 +24,7 @@ struct subcommand {
     action (*add)(CLI::App& app);
 };
 
-// A ladder, `warpfold ladder NAME`: the same one level deeper.
-using ladder_entry = subcommand;
-
 action add_ladder(CLI::App& app);
-action add_ladder_reduce(CLI::App& app);
 action add_reduce(CLI::App& app);
 action add_sum(CLI::App& app);
 action add_scan(CLI::App& app);

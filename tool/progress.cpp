@@ -23,7 +23,7 @@ progress::~progress() {
 }
 
 void progress::show(const std::string& what, std::size_t done, std::size_t of) {
-    if (!visible_ || std::chrono::steady_clock::now() - begun_ < std::chrono::seconds(1)) {
+    if (!visible_) {
         return;
     }
     const std::string line =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is being done, on stderr, for somebody who waits.
+// Progress on stderr.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace warpfold::tool {
 
-// One line that is written over, only on a terminal and only once a second has passed; gone when the object is.
+// One line that is overwritten, on a terminal only; the destructor erases it.
 class progress {
 public:
     progress();
@@ -17,8 +17,9 @@ public:
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
 
+    // At once: "3/17 step".
     void show(const std::string& what, std::size_t done, std::size_t of);
-    // A bar of how much of `what` is done; a few times a second.
+    // A bar of how much of `what` is done: after the first second, ten times a second.
     void show_share(const std::string& what, std::uint64_t done, std::uint64_t of);
     [[nodiscard]] bool visible() const noexcept { return visible_; }
 

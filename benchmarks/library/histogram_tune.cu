@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The library's histograms alone, 2^28 samples, cold, one line each, to compare tunings (WARPFOLD_TUNING_HISTOGRAM at
-// compile time). With any argument each call runs once, for a profiler. Needs a GPU with 4 GiB.
+// The library's histograms alone, 2^28 samples, cold, a line each: to compare policies. Arguments such as
+// copies_max_bytes=65536 set run-time values of tuning::histogram_policy; compile-time ones are `kernels` below. With the
+// argument `once` each call is made once, for a profiler. Needs a GPU with 4 GiB.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "benchmarks/library/bench.hpp"
@@ -15,6 +17,35 @@ using bench::shape;
 
 namespace {
 
+constexpr tuning::histogram_kernels kernels{};
+using policy = tuning::histogram_policy<kernels>;
+
+struct field {
+    const char* name;
+    unsigned policy::*value;
+};
+constexpr field fields[] = {{"full_counters_max_blocks", &policy::full_counters_max_blocks},
+                            {"packed_counters_max_blocks", &policy::packed_counters_max_blocks},
+                            {"private_min_samples_per_counter", &policy::private_min_samples_per_counter},
+                            {"copies_max_bytes", &policy::copies_max_bytes},
+                            {"block_min_samples", &policy::block_min_samples},
+                            {"pass_max_bytes", &policy::pass_max_bytes},
+                            {"blocks_per_multiprocessor", &policy::blocks_per_multiprocessor},
+                            {"packed_blocks_per_multiprocessor", &policy::packed_blocks_per_multiprocessor},
+                            {"direct_blocks_per_multiprocessor", &policy::direct_blocks_per_multiprocessor}};
+
+// "name=value"
+void set_field(policy& of, const std::string& argument) {
+    const std::size_t equals = argument.find('=');
+    for (const field& one : fields) {
+        if (equals != std::string::npos && argument.substr(0, equals) == one.name) {
+            of.*one.value = static_cast<unsigned>(std::stoul(argument.substr(equals + 1)));
+            return;
+        }
+    }
+    throw std::invalid_argument(argument + " is no FIELD=VALUE of a histogram's policy");
+}
+
 constexpr std::uint64_t n = std::uint64_t{1} << 28;
 
 struct room {
@@ -24,6 +55,7 @@ struct room {
     workspace memory{histogram_workspace()};
     double read = 0;
     bool once = false;
+    policy tried = policy::of(device_compute_capability());
 };
 
 template <class T, class Level>
@@ -33,8 +65,8 @@ void row(room& in, const char* type, unsigned bins, Level upper, shape which) {
     bench::fill<<<2048, 256>>>(data, n * copies, static_cast<double>(upper), which);
     WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
     const bench::call work = [&](cudaStream_t s, unsigned k) {
-        histogram(gpu{s, &in.memory}, static_cast<const T*>(data + k * n), n, static_cast<unsigned*>(in.counts.data()),
-                  even_bins<Level>(0, upper, bins));
+        histogram(gpu{s, &in.memory}.with(in.tried), static_cast<const T*>(data + k * n), n,
+                  static_cast<unsigned*>(in.counts.data()), even_bins<Level>(0, upper, bins));
     };
     if (in.once) {
         work(in.stream.handle(), 0);
@@ -59,10 +91,16 @@ void row(room& in, const char* type, unsigned bins, Level upper, shape which) {
 
 } // namespace
 
-int main(int count, char** /*arguments*/) {
+int main(int count, char** arguments) {
     try {
         room in;
-        in.once = count > 1;
+        for (int k = 1; k < count; ++k) {
+            if (std::string(arguments[k]) == "once") {
+                in.once = true;
+            } else {
+                set_field(in.tried, arguments[k]);
+            }
+        }
         in.read = bench::measure_and_print_ceilings(in.stream).read_gb_per_s;
         for (const shape which : {shape::uniform, shape::skewed, shape::constant}) {
             row<std::uint8_t>(in, "u8", 256, 256, which);

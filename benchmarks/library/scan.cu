@@ -137,8 +137,9 @@ int main(int argc, char** argv) {
         }
         room in;
         bench::print_head(in.stream, "CUB", "", std::size_t{2} << 30);
-        const tuning::scan t = tuning::scan_default;
-        std::printf("# threads %u, bytes %u, blocks %u\n", t.threads, t.bytes, t.blocks_per_multiprocessor);
+        constexpr tuning::scan_kernels k = tuning::scan_policy<>::kernels;
+        std::printf("# threads %u, bytes %u, blocks %u\n", k.general_block_threads, k.general_max_bytes_per_thread,
+                    k.general_resident_blocks);
         sums<std::int32_t>(in, how, "i32");
         sums<double>(in, how, "f64");
         sums<std::uint8_t>(in, how, "u8");

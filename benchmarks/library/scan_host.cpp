@@ -53,9 +53,9 @@ void copying_around_cache(benchmark::State& state) {
     over_data<T>(state, [](const auto& in, auto& out) {
         constexpr std::size_t piece = std::size_t{1} << 18;
         detail::parallel_for(0, count * sizeof(T) / piece, [&](std::uint64_t k) {
-            detail::copy_around_cache(reinterpret_cast<char*>(out.data()) + k * piece,
+            detail::copy_non_temporal(reinterpret_cast<char*>(out.data()) + k * piece,
                                       reinterpret_cast<const char*>(in.data()) + k * piece, piece);
-            detail::settle_around_cache();
+            detail::non_temporal_fence();
         });
     });
 }

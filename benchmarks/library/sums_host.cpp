@@ -13,6 +13,7 @@
 
 #include "benchmarks/library/host_memory.hpp"
 #include "warpfold/exact_sum.hpp"
+#include "warpfold/reduce.hpp"
 #include "warpfold/segmented_reduce.hpp"
 
 namespace {

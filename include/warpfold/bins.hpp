@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which bin of a histogram a sample belongs to: bins of even width, bins between edges, a function of the user's own.
-// A sample that belongs to none is dropped: one outside all bins, and NaN always.
+// The bins of a histogram: bins of equal width, bins between edges, bins by a function. A sample outside all bins is
+// dropped, and so is NaN.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace warpfold {
 
-// The most bins that one histogram has, of all its channels together.
+// The most bins of one histogram, all channels together.
 inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 30;
 
 namespace detail {
@@ -31,19 +31,20 @@ inline std::uint32_t checked_bins(std::uint64_t bins) {
 
 } // namespace detail
 
-// `bins` bins of the same width over [lower, upper).
+// `bins` bins of equal width over [lower, upper).
 //
-// Integer samples and bounds, of whatever types: the bin of x is floor((x - lower) * bins / (upper - lower)), exactly.
-// Otherwise: min(bins - 1, floor((x - lower) * (bins / (upper - lower)))) for lower <= x < upper, where every operation
-// rounds to nearest in one type: that of floating-point samples and bounds, the wider of the two where both are such;
-// double where the integers of the other have more digits than it. x and the bounds are converted to it first. This
-// rule is monotone: a larger sample is never in a lower bin. Host and GPU agree on every sample. Of more bins than the
-// type has whole numbers, 2^24 in float, only those get samples whose number it has.
+// Integer samples and bounds, of any integer types: bin(x) = floor((x - lower) * bins / (upper - lower)), exactly.
+//
+// Otherwise: bin(x) = min(bins - 1, floor((x - lower) * (bins / (upper - lower)))) for lower <= x < upper. Every
+// operation rounds to nearest in one type C, to which x and the bounds are converted first. C is the type of the
+// floating-point samples or bounds, the wider one if both are floating-point, and double if the integers of the other
+// have more digits than it. The rule is monotone: a larger sample is never in a lower bin. Host and GPU agree on every
+// sample. If there are more bins than C has consecutive integers (2^24 for float), only bins whose number is a value of
+// C get samples.
 template <class T>
-    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
-class even_bins {
+requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8) class even_bins {
 public:
-    // Throws invalid_argument unless lower < upper, both finite, and there are 1 to 2^30 bins.
+    // Throws invalid_argument unless lower < upper, both are finite, and `bins` is from 1 to 2^30.
     even_bins(T lower, T upper, std::uint64_t bins) : lower_(lower), last_(upper), bins_(detail::checked_bins(bins)) {
         if (!(lower < upper)) {
             throw invalid_argument("warpfold: histogram: the bins' lower bound is not below the upper one");
@@ -55,10 +56,8 @@ public:
         }
     }
 
-    // Bins over all values of an integer type, the largest included.
-    [[nodiscard]] static even_bins whole_range(std::uint64_t bins)
-        requires std::is_integral_v<T>
-    {
+    // Bins over all values of an integer type, including the largest.
+    [[nodiscard]] static even_bins whole_range(std::uint64_t bins) requires std::is_integral_v<T> {
         even_bins all(0, 1, bins);
         all.lower_ = std::numeric_limits<T>::min();
         all.last_ = std::numeric_limits<T>::max();
@@ -67,7 +66,7 @@ public:
 
     [[nodiscard]] std::uint32_t count() const noexcept { return bins_; }
     [[nodiscard]] T lower() const noexcept { return lower_; }
-    // Of integers the last value that has a bin, of floating-point numbers the first that has none any more.
+    // For integers the last value that has a bin; for floating-point numbers the upper bound.
     [[nodiscard]] T last() const noexcept { return last_; }
 
 private:
@@ -75,18 +74,18 @@ private:
     std::uint32_t bins_;
 };
 
-// Bins between edges: bin k is [edges[k], edges[k + 1]). The edges are sorted, equal ones make a bin that stays empty.
-// They are in the target's memory, and stay there until the call is through. The host throws where they are not sorted;
-// on a GPU it is unspecified then which bin a sample is counted in. Integers are compared as numbers, whatever their
-// types; else sample and edge are converted to their common type.
+// Bins between edges: bin k is [edges[k], edges[k + 1]). Edges are sorted; equal edges make an empty bin. They are in
+// the target's memory until the call has ended. The host throws invalid_argument if they are not sorted; on a GPU the
+// bins are unspecified then. Integers of different types are compared by value; otherwise sample and edge are converted
+// to their common type.
 template <class T>
-    requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 class edge_bins {
 public:
-    // `edges` edges, one more than bins. Throws invalid_argument where they are fewer than 2.
+    // `edges` counts edges, one more than bins. Throws invalid_argument if there are fewer than 2.
     edge_bins(const T* first, std::uint64_t edges) : edges_(first), bins_(detail::checked_bins(edges - (edges != 0))) {}
     template <class Range>
-        requires requires(const Range& r) { std::data(r) + std::size(r); }
+    requires requires(const Range& r) { std::data(r) + std::size(r); }
     explicit edge_bins(const Range& edges) : edge_bins(std::data(edges), std::size(edges)) {}
 
     [[nodiscard]] std::uint32_t count() const noexcept { return bins_; }
@@ -99,8 +98,8 @@ private:
 template <class Range>
 edge_bins(const Range&) -> edge_bins<std::remove_cvref_t<decltype(*std::data(std::declval<const Range&>()))>>;
 
-// Bins by a function f(sample) -> number of the bin, any integer; a negative one, no_bin for instance, or one that is
-// no bin's drops the sample. It depends on the sample alone: of 8-bit samples it is asked once for each value.
+// Bins by a function f(sample) -> bin, any integer. A negative result (no_bin), or one that is not below `bins`, drops
+// the sample. f depends on the sample alone: for 8-bit samples it is called once per value.
 template <class F>
 class function_bins {
 public:
@@ -121,16 +120,16 @@ inline constexpr std::int64_t no_bin = -1;
 
 namespace detail {
 
-// What a call makes of a description for samples of type S: `prepare(bins, S{})` gives a trivially copyable object
-// that tells the bin of a sample, or `outside`.
+// prepare(bins, S{}) converts a description to a trivially copyable object that returns the bin of a sample of type S,
+// or `outside`.
 template <class S, class T>
 auto prepare(const even_bins<T>& bins, const S&) {
     if constexpr (std::is_integral_v<S> && std::is_integral_v<T>) {
-        return even_integers<S, sizeof(S) == 8 || sizeof(T) == 8>(bins.lower(), bins.last(), bins.count());
+        return even_integers < S, sizeof(S) == 8 || sizeof(T) == 8 > (bins.lower(), bins.last(), bins.count());
     } else {
         using C = typename even_type<S, T>::type;
-        const auto upper = std::is_integral_v<T> ? static_cast<C>(static_cast<wide_integer>(bins.last()) + 1)
-                                                 : static_cast<C>(bins.last());
+        const auto upper =
+            std::is_integral_v<T> ? static_cast<C>(static_cast<int128>(bins.last()) + 1) : static_cast<C>(bins.last());
         const C lower = static_cast<C>(bins.lower());
         const C scale = static_cast<C>(bins.count()) / (upper - lower);
         if (!(scale > 0) || !(upper - lower <= std::numeric_limits<C>::max()) ||
@@ -138,7 +137,7 @@ auto prepare(const even_bins<T>& bins, const S&) {
             throw invalid_argument("warpfold: histogram: the samples' type has no number for the width of the bins");
         }
         C last = static_cast<C>(bins.count() - 1);
-        if (static_cast<double>(last) > bins.count() - 1) { // it was rounded up
+        if (static_cast<double>(last) > bins.count() - 1) { // rounded up
             last = std::nextafter(last, C{0});
         }
         return even_floats<C>{lower, upper, scale, last};
@@ -163,7 +162,7 @@ struct between_edges {
 
     const T* edges;
     std::uint32_t bins;
-    std::uint32_t first_step; // the largest power of two that is no more than bins
+    std::uint32_t first_step; // the largest power of two <= bins
 };
 
 template <class S, class T>
@@ -195,7 +194,7 @@ struct by_function {
 };
 
 template <class F>
-struct given<by_function<F>> : given<F> {};
+struct user_callable<by_function<F>> : user_callable<F> {};
 
 template <class S, class F>
 auto prepare(const function_bins<F>& bins, const S&) {

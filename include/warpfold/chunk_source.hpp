@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Where the calls of chunked.hpp read, and where they write.
+// Sources and sinks of the calls in chunked.hpp.
 //
-// A **source** is any of these:
-//   a range in the host's memory, with data() and size(): std::span, std::vector. On a GPU pinned memory is copied from
-//       where it is, other memory through pinned buffers;
-//   file_source<T>(path): the elements of a file;
-//   descriptor_source<T>(fd): what comes out of a pipe or a socket;
-//   from_function<T>(fill): what a function makes; fill(T* to, std::uint64_t most) says how many it has put there, and
-//       0 at the end. It is called by one thread at a time, in order;
-//   an object of your own with a type `element` and either fill(to, most) as above, or size() and
-//       read(first, to, count), which puts the elements [first, first + count) at `to` and may be called by several
-//       threads at the same time. Both may throw: the call ends with that exception.
-// Elements that are stored otherwise: where the object also has stored_bytes() and view(const void* chunk), `to` is a
-// void*, an element takes stored_bytes() there, and view(chunk)[k] is the k-th element of a chunk; on a GPU that is
-// evaluated by the kernel.
+// A source is one of:
+//    a range in host memory with data() and size()   on a GPU pinned memory is copied directly, other memory through
+//                                                    pinned buffers
+//    file_source<T>(path)                            the elements of a file
+//    descriptor_source<T>(fd)                        the elements read from a pipe or a socket
+//    from_function<T>(fill)                          fill(T* to, std::uint64_t most) writes up to `most` elements and
+//                                                    returns their number, 0 at the end; it is called in order, by one
+//                                                    thread at a time
+//    an object with a type `element` and either fill(to, most) as above, or size() and read(first, to, count), which
+//                                                    writes elements [first, first + count) to `to` and may be called
+//                                                    by several threads at once
+// fill and read may throw: the call ends with that exception. An object may store elements in another form: with
+// stored_bytes() and view(const void* chunk), `to` is a void*, each element takes stored_bytes() bytes there, and
+// view(chunk)[k] is element k of a chunk, evaluated in the kernel on a GPU.
 //
-// A **sink** is a range in the host's memory that can be written to and is large enough, file_sink<T>(path),
-// to_function<T>(put), or an object of your own with a type `element` and either put(from, count), called in order, or
-// write(first, from, count), called by several threads.
+// A sink is a writable range in host memory that is large enough, file_sink<T>(path), to_function<T>(put), or an object
+// with a type `element` and either put(from, count), called in order, or write(first, from, count), called by several
+// threads at once.
 #pragma once
 
 #include <cerrno>
@@ -39,18 +40,18 @@
 
 namespace warpfold {
 
-// A file cannot be opened, read or written, or is not what was expected; the message begins with its name.
+// A file cannot be opened, read or written, or its size does not fit. The message begins with its name.
 struct file_error : error {
     using error::error;
 };
 
 namespace detail {
 
-// An open file.
+// An open regular file. All functions throw file_error.
 class file_handle {
 public:
     file_handle(std::string path, int flags) : path_(std::move(path)) {
-        // Not blocking: a pipe that nobody writes to must not hang the open.
+        // O_NONBLOCK: opening a pipe without a writer must not block.
         descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
         if (descriptor_ < 0) {
             fail(std::strerror(errno));
@@ -118,19 +119,19 @@ public:
 private:
     std::string path_;
     int descriptor_ = -1;
-    std::uint64_t bytes_ = 0; // when it was opened
+    std::uint64_t bytes_ = 0; // at opening
 };
 
 } // namespace detail
 
-// The elements of a regular file from byte `offset` on, as they lie in memory. Throws file_error.
+// The elements of a regular file from byte `offset` on, in the layout of memory. Throws file_error.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class file_source {
 public:
     using element = T;
 
-    // To the end of the file, which has to be the end of an element.
+    // To the end of the file. The remaining bytes must be a whole number of elements.
     explicit file_source(std::string path, std::uint64_t offset = 0)
         : file_(std::move(path), O_RDONLY), offset_(offset) {
         const std::uint64_t there = bytes_behind();
@@ -167,8 +168,8 @@ private:
     std::uint64_t offset_ = 0, count_ = 0;
 };
 
-// What comes out of a file descriptor until its end; the descriptor stays open, and the caller's. Throws file_error,
-// also where the data end inside an element.
+// The elements read from a file descriptor until its end. The caller keeps and closes the descriptor. Throws
+// file_error, also if the data end inside an element.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class descriptor_source {
@@ -185,7 +186,7 @@ public:
             if (got < 0 && errno == EINTR) {
                 continue;
             }
-            if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) { // it does not wait by itself
+            if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) { // the descriptor is non-blocking
                 pollfd readable{descriptor_, POLLIN, 0};
                 (void)::poll(&readable, 1, -1);
                 continue;
@@ -209,7 +210,7 @@ private:
     int descriptor_;
 };
 
-// See above.
+// Source by from_function.
 template <class T, class Fill>
 class function_source {
 public:
@@ -226,8 +227,8 @@ template <class T, class Fill>
     return function_source<T, Fill>(std::move(fill));
 }
 
-// Elements into a file from byte `offset` on. The file is made if there is none; what it has is overwritten, and it
-// ends behind the last element when the call is through. Throws file_error.
+// Writes elements to a file from byte `offset` on. Creates or overwrites the file, which ends after the last element.
+// Throws file_error.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class file_sink {
@@ -240,7 +241,7 @@ public:
     void write(std::uint64_t first, const T* from, std::uint64_t count) const {
         file_.write(offset_ + first * sizeof(T), from, count * sizeof(T));
     }
-    // Called once, behind the last of `count` elements.
+    // Called once, after the last of `count` elements.
     void finish(std::uint64_t count) const { file_.cut(offset_ + count * sizeof(T)); }
 
 private:
@@ -266,7 +267,7 @@ template <class T, class Put>
 
 namespace detail {
 
-// A source that is memory.
+// A range in memory as a source.
 template <class T>
 struct memory_source {
     using element = T;
@@ -319,7 +320,7 @@ decltype(auto) as_sink(S& s) {
 }
 
 template <class S>
-concept stored_otherwise = requires(const S& s, const void* chunk) {
+concept has_stored_form = requires(const S& s, const void* chunk) {
     { s.stored_bytes() } -> std::convertible_to<std::uint64_t>;
     s.view(chunk);
 };
@@ -327,54 +328,54 @@ template <class S>
 struct stored_as {
     using type = typename S::element;
 };
-template <stored_otherwise S>
+template <has_stored_form S>
 struct stored_as<S> {
     using type = void;
 };
 template <class S>
-using stored_t = typename stored_as<S>::type; // what a chunk is an array of; void where only the source knows
+using stored_t = typename stored_as<S>::type; // element type of a chunk; void if only the source knows it
 
 template <class S>
-concept reads_anywhere = requires(S& s, std::uint64_t k, stored_t<S>* to) {
+concept random_access_source = requires(S& s, std::uint64_t k, stored_t<S>* to) {
     { s.size() } -> std::convertible_to<std::uint64_t>;
     s.read(k, to, k);
 };
 template <class S>
-concept fills_in_order = requires(S& s, std::uint64_t most, stored_t<S>* to) {
+concept sequential_source = requires(S& s, std::uint64_t most, stored_t<S>* to) {
     { s.fill(to, most) } -> std::convertible_to<std::uint64_t>;
 };
 template <class S>
 concept source_object = requires {
     typename S::element;
 }
-&&(reads_anywhere<S> || fills_in_order<S>);
+&&(random_access_source<S> || sequential_source<S>);
 
 template <class S>
-concept writes_anywhere = requires(S& s, std::uint64_t k, const typename S::element* from) {
+concept random_access_sink = requires(S& s, std::uint64_t k, const typename S::element* from) {
     s.write(k, from, k);
 };
 template <class S>
-concept puts_in_order = requires(S& s, std::uint64_t k, const typename S::element* from) {
+concept sequential_sink = requires(S& s, std::uint64_t k, const typename S::element* from) {
     s.put(from, k);
 };
 template <class S>
 concept sink_object = requires {
     typename S::element;
 }
-&&(writes_anywhere<S> || puts_in_order<S>);
+&&(random_access_sink<S> || sequential_sink<S>);
 
 template <class S>
 std::uint64_t stored_bytes(const S& source) {
-    if constexpr (stored_otherwise<S>) {
+    if constexpr (has_stored_form<S>) {
         return source.stored_bytes();
     } else {
         return sizeof(typename S::element);
     }
 }
-// The elements of a chunk.
+// The elements of a chunk, as an object with [k].
 template <class S>
 auto view_of(const S& source, const void* chunk) {
-    if constexpr (stored_otherwise<S>) {
+    if constexpr (has_stored_form<S>) {
         return source.view(chunk);
     } else {
         return static_cast<const typename S::element*>(chunk);
@@ -383,7 +384,7 @@ auto view_of(const S& source, const void* chunk) {
 template <class S>
 using view_t = decltype(view_of(std::declval<const S&>(), nullptr));
 
-// Elements, where it is known; 0 where it is not.
+// The number of elements, 0 if unknown.
 template <class S>
 std::uint64_t known_size(S& source) {
     if constexpr (requires {

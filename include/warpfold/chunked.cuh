@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls on data that a GPU, or the host, does not hold all at once: for nvcc. The calls are described in chunked.hpp.
+// Chunked calls on a GPU and on the host, for nvcc. The calls are described in chunked.hpp.
 #pragma once
 
 #include "warpfold/chunked.hpp"

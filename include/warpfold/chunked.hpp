@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Calls on data that the target does not hold all at once: arrays larger than a GPU's memory, files, pipes, what a
-// function makes. They pass through in chunks, and reading, copying and folding go on at the same time. This header
-// serves the host's cores; chunked.cuh adds the GPU, with the same calls.
+// Reductions, exact sums, histograms and scans of data that do not fit the target's memory: large arrays, files, pipes,
+// generated data. The data pass through in chunks; reading, copying and computing overlap. This header serves the host;
+// chunked.cuh adds the GPU, with the same calls.
 //
-//     chunked_reduce(gpu{}, file_source<float>("big.bin"))            the sum of a file's elements
-//     chunked_reduce(host{}, numbers, maximum{})                      `numbers` is a range in the host's memory
-//     chunked_exact_sum(gpu{stream}, numbers)                         the same bits as exact_sum
-//     chunked_histogram(gpu{}, source, even_bins<float>(0, 1, 100))   a vector of counts
-//     chunked_inclusive_scan(gpu{}, source, sink)                     running totals, from a source to a sink
+//      chunked_reduce(gpu{}, file_source<float>("big.bin"))            the sum of a file's elements
+//      chunked_reduce(host{}, numbers, maximum{})                      `numbers` is a range in host memory
+//      chunked_exact_sum(gpu{stream}, numbers)                         the same bits as exact_sum
+//      chunked_histogram(gpu{}, source, even_bins<float>(0, 1, 100))   a vector of counts
+//      chunked_inclusive_scan(gpu{}, source, sink)                     running totals, from a source to a sink
 //
-// The target comes first, then a source, and for scans a sink, see chunk_source.hpp; then what the call of the same name in
-// reduce.hpp, exact_sum.hpp, histogram.hpp or scan.hpp has; at the end there may be chunked_options. Every call waits,
-// and returns when all is done: also when it throws, nothing is under way any more and nothing is kept. On a GPU its
-// kernels run in the target's stream, and copies in streams of its own.
+// Arguments. The target, a source and, for scans, a sink (chunk_source.hpp); then those of the call of the same name in
+// reduce.hpp, exact_sum.hpp, histogram.hpp or scan.hpp; chunked_options last. Every call waits for its result. On a GPU
+// kernels run in the target's stream, copies in streams of the call.
 //
-// **Which result.** Integers, minima, maxima, places, counts and exact sums are those of the call on the whole array,
-// bit for bit. Sums of floating-point numbers by chunked_reduce are the same in every run of one device with one chunk
-// size. On the host they are those of reduce() for every chunk size that is a multiple of 65,536 elements, as the
-// library's own is. An operation that does not commute is folded in order.
+// Results. Integers, minima, maxima, indices, counts and exact sums equal those of the call on the whole array, bit for
+// bit. Floating-point sums of chunked_reduce have the same bits in every run with one device and one chunk size; on the
+// host they equal those of reduce() for chunk sizes that are multiples of 65,536 elements, as the default is.
+// Operations that do not commute are folded in order.
 //
-// Throws what the source, the sink, the progress callback and the target throw; invalid_argument where there are no
-// elements to choose from, or too little room.
+// Cost. On a GPU each chunk is one launch and one copy, two for scans; see tuning/chunked.hpp for the buffers.
+//
+// Errors. Throws what the source, the sink, the progress callback and the target throw, and invalid_argument if there
+// are no elements to choose from or a sink is too small. When a call throws, its threads and copies have ended.
 #pragma once
 
 #include <cstdint>
@@ -48,24 +49,21 @@ template <class S>
 using source_view_t = view_t<source_t<S>>;
 template <class S>
 using source_element_t = typename source_t<S>::element;
-template <class S>
-using sink_element_t =
-    typename std::remove_cvref_t<decltype(as_sink(std::declval<std::remove_reference_t<S>&>()))>::element;
 
 template <class A, class On, class Source, class Map, class Op>
 A chunked_fold(const On& on, Source& source, const Map& map, const Op& op, const A* initial,
                const chunked_options& options, const char* call) {
-    (void)need_result<A>{};
-    (void)need_operation<Op, A>{};
+    (void)require_result<A>{};
+    (void)require_operation<Op, A>{};
     static_assert(!is_device_lambda_v<Op>, "the host joins chunks too: the operation has to be __host__ __device__");
     auto&& from = as_source(source);
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
     if constexpr (has_identity<By, A>) {
-        const plain_fold<A, kept_t<Map>, By> fold{map, by, by, initial};
+        const chunked_plain_fold<A, stored_callable_t<Map>, By> fold{map, by, by, initial};
         return chunked_engine<On>::fold(on, from, fold, options, call);
     } else {
-        const lifted_fold<A, kept_t<Map>, By> fold{map, {by}, by, initial};
+        const chunked_optional_fold<A, stored_callable_t<Map>, By> fold{map, {by}, by, initial};
         return chunked_engine<On>::fold(on, from, fold, options, call);
     }
 }
@@ -74,13 +72,13 @@ A chunked_fold(const On& on, Source& source, const Map& map, const Op& op, const
 
 // --- reductions ------------------------------------------------------------------------------------------------------
 
-// op over map(x), or map(x, index), of all elements; with an initial value in front where one is given.
+// op over map(x), or map(x, index), of all elements, preceded by the initial value where one is given.
 template <class On, chunked_source Source, class Map, class Op = sum>
 requires(detail::maps<Map, detail::source_view_t<Source>> && !std::is_same_v<Op, chunked_options>)
     [[nodiscard]] auto chunked_transform_reduce(const On& on, Source&& source, const Map& map, const Op& op = {},
                                                 const chunked_options& options = {}) {
     using A = accumulator_t<Op, detail::mapped_t<detail::source_view_t<Source>, Map>>;
-    (void)detail::need_identity<Op, A>{};
+    (void)detail::require_identity<Op, A>{};
     return detail::chunked_fold<A>(on, source, map, op, nullptr, options, "chunked_transform_reduce");
 }
 template <class On, chunked_source Source, class Map, class Op>
@@ -105,29 +103,30 @@ template <class On, chunked_source Source, class Op = sum>
 requires operation<Op, detail::source_element_t<Source>>
 [[nodiscard]] auto chunked_reduce(const On& on, Source&& source, const Op& op = {},
                                   const chunked_options& options = {}) {
-    return chunked_transform_reduce(on, source, detail::as_it_is{}, op, options);
+    return chunked_transform_reduce(on, source, detail::identity_map{}, op, options);
 }
 template <class On, chunked_source Source, class Op>
 requires operation<Op, detail::source_element_t<Source>>
 [[nodiscard]] auto chunked_reduce(const On& on, Source&& source, const Op& op,
                                   const accumulator_t<Op, detail::source_element_t<Source>>& initial,
                                   const chunked_options& options = {}) {
-    return chunked_transform_reduce(on, source, detail::as_it_is{}, op, initial, options);
+    return chunked_transform_reduce(on, source, detail::identity_map{}, op, initial, options);
 }
 
 template <class On, chunked_source Source>
 [[nodiscard]] auto chunked_reduce(const On& on, Source&& source, const chunked_options& options) {
-    return chunked_transform_reduce(on, source, detail::as_it_is{}, sum{}, options);
+    return chunked_transform_reduce(on, source, detail::identity_map{}, sum{}, options);
 }
 
-// Of how many elements predicate(x), or predicate(x, index), is true.
+// The number of elements for which predicate(x), or predicate(x, index), is true.
 template <class On, chunked_source Source, class Predicate>
 [[nodiscard]] std::uint64_t chunked_count_if(const On& on, Source&& source, const Predicate& predicate,
                                              const chunked_options& options = {}) {
-    return chunked_transform_reduce(on, source, detail::as_count<detail::kept_t<Predicate>>{predicate}, sum{}, options);
+    return chunked_transform_reduce(on, source, detail::count_map<detail::stored_callable_t<Predicate>>{predicate},
+                                    sum{}, options);
 }
 
-// The smallest or largest element and where it stands.
+// The smallest or largest element and its index.
 template <class On, chunked_source Source>
 [[nodiscard]] auto chunked_arg_min(const On& on, Source&& source, const chunked_options& options = {}) {
     using fold = detail::chunked_arg_fold<true, detail::source_element_t<Source>>;
@@ -152,7 +151,7 @@ template <class On, chunked_source Source>
 
 // --- exact sums ------------------------------------------------------------------------------------------------------
 
-// The true sum of float or double elements, rounded once: what exact_sum gives.
+// The true sum of float or double elements, rounded once: the value of exact_sum.
 template <class On, chunked_source Source>
 requires detail::summable<detail::source_view_t<Source>>
 [[nodiscard]] auto chunked_exact_sum(const On& on, Source&& source, const chunked_options& options = {}) {
@@ -162,7 +161,7 @@ requires detail::summable<detail::source_view_t<Source>>
 
 // --- histograms ------------------------------------------------------------------------------------------------------
 
-// How many elements are in each bin. Edges of edge_bins are in the target's memory.
+// The number of elements in each bin. The edges of edge_bins are in the target's memory.
 template <class On, chunked_source Source, detail::bins_for<detail::source_element_t<Source>> Bins>
 [[nodiscard]] std::vector<std::uint64_t> chunked_histogram(const On& on, Source&& source, const Bins& bins,
                                                            const chunked_options& options = {}) {
@@ -170,11 +169,12 @@ template <class On, chunked_source Source, detail::bins_for<detail::source_eleme
     return detail::chunked_engine<On>::count(on, from, bins, options, "chunked_histogram");
 }
 
-// --- scans -----------------------------------------------------------------------------------------------------------
-// From a source to a sink, of as many elements. Behind the operation, in any order: an initial value, `reversed` (of
-// sources and sinks that are read and written anywhere), chunked_options. Elements of the sink are of the type that is
-// folded in: that of its elements for sums and products, as scan.hpp has it, and for other operations the source's. A
-// range in memory may be source and sink.
+// = --- scans
+// -----------------------------------------------------------------------------------------------------------
+// From a source to a sink of as many elements. After the operation, in any order: an initial value, `reversed` (for
+// random access sources and sinks), chunked_options. The sink's element type is the type that is folded in: for sums
+// and products the sink's own, as in scan.hpp; for other operations the source's. One range in memory may be source and
+// sink.
 
 namespace detail {
 
@@ -210,30 +210,30 @@ void chunked_scan(const char* call, const On& on, Source& source, Sink& sink, co
     using From = std::remove_cvref_t<decltype(from)>;
     using To = std::remove_cvref_t<decltype(to)>;
     using A = scan_value_t<Op, view_t<From>, Map, typename To::element*>;
-    (void)need_operation<Op, A>{};
+    (void)require_operation<Op, A>{};
     static_assert(std::is_same_v<A, typename To::element>,
                   "elements of the sink are not of the type that the operation folds in");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
-    static_assert(!reverse || (reads_anywhere<From> && writes_anywhere<To>),
+    static_assert(!reverse || (random_access_source<From> && random_access_sink<To>),
                   "a stream that comes or goes in order cannot be scanned from its end");
     const chunked_options none;
     const chunked_options& options = options_of(none, how...);
-    if constexpr (reads_anywhere<From>) {
-        need_room_for(to, from.size(), call);
+    if constexpr (random_access_source<From>) {
+        check_room(to, from.size(), call);
         if constexpr (in_memory_v<From> && in_memory_v<To>) {
             check_overlap(from.data, to.data, from.size(), call);
         }
     }
-    const auto given = chunked_initial_of<A>(how...);
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    if constexpr (!Inclusive && std::is_same_v<decltype(given), const no_initial>) {
+    const auto initial = chunked_initial_of<A>(how...);
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
+    if constexpr (!Inclusive && std::is_same_v<decltype(initial), const no_initial>) {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
         chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, A{By::template identity<A>()},
                                                                  options, call);
     } else {
-        chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, given, options, call);
+        chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, initial, options, call);
     }
 }
 
@@ -242,17 +242,19 @@ void chunked_scan(const char* call, const On& on, Source& source, Sink& sink, co
 template <class On, chunked_source Source, chunked_sink Sink, class Op = sum, class... How>
 void chunked_inclusive_scan(const On& on, Source&& source, Sink&& sink, const Op& op = {}, const How&... how) {
     if constexpr (std::is_same_v<Op, chunked_options>) {
-        detail::chunked_scan<true>("chunked_inclusive_scan", on, source, sink, detail::as_it_is{}, sum{}, op, how...);
+        detail::chunked_scan<true>("chunked_inclusive_scan", on, source, sink, detail::identity_map{}, sum{}, op,
+                                   how...);
     } else {
-        detail::chunked_scan<true>("chunked_inclusive_scan", on, source, sink, detail::as_it_is{}, op, how...);
+        detail::chunked_scan<true>("chunked_inclusive_scan", on, source, sink, detail::identity_map{}, op, how...);
     }
 }
 template <class On, chunked_source Source, chunked_sink Sink, class Op = sum, class... How>
 void chunked_exclusive_scan(const On& on, Source&& source, Sink&& sink, const Op& op = {}, const How&... how) {
     if constexpr (std::is_same_v<Op, chunked_options>) {
-        detail::chunked_scan<false>("chunked_exclusive_scan", on, source, sink, detail::as_it_is{}, sum{}, op, how...);
+        detail::chunked_scan<false>("chunked_exclusive_scan", on, source, sink, detail::identity_map{}, sum{}, op,
+                                    how...);
     } else {
-        detail::chunked_scan<false>("chunked_exclusive_scan", on, source, sink, detail::as_it_is{}, op, how...);
+        detail::chunked_scan<false>("chunked_exclusive_scan", on, source, sink, detail::identity_map{}, op, how...);
     }
 }
 

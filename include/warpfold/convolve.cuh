@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Convolution on a GPU and on the host's cores: for nvcc. The calls are described in convolve.hpp.
+// Convolution on a GPU and on the host, for nvcc. The calls are described in convolve.hpp.
 //
-// On a GPU a call is one launch where the mask has at most 3,872 bytes as the sums' type; it travels with the launch.
-// A larger mask is put into the call's memory first, and separable ones of sizes that no kernel is made for need room
-// for the rows' sums: convolve_workspace and convolve_separable_workspace say how much.
+// On a GPU most calls are one launch, with the mask as a kernel parameter. A mask of more than 3,872 bytes is first
+// copied to the workspace, by one small kernel per 3,872 bytes. Separable masks of sizes without a kernel of their own
+// take two launches, with the sums of the rows in the workspace.
 #pragma once
 
 #include "warpfold/convolve.hpp"
@@ -11,14 +11,14 @@
 
 namespace warpfold {
 
-// Bytes of a workspace that a call needs for samples of T, results of O and a mask of kx times ky.
+// Bytes of a workspace for samples of T, results of O and a mask of kx * ky values.
 template <class T, class O>
 [[nodiscard]] std::size_t convolve_workspace(std::uint64_t kx, std::uint64_t ky = 1) {
     using A = detail::convolve_sum_t<T, O>;
     return detail::mask_bytes<A>(static_cast<std::int64_t>(kx * ky));
 }
 
-// The same for separable masks, and `count` images of width times height samples.
+// The same for separable masks and `count` images of width * height samples.
 template <class T, class O>
 [[nodiscard]] std::size_t convolve_separable_workspace(std::uint64_t width, std::uint64_t height, std::uint64_t count,
                                                        std::uint64_t kx, std::uint64_t ky,

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Convolution of arrays and images with a mask. This header serves the host's cores; convolve.cuh adds the GPU, with
-// the same calls.
+// Convolution of arrays and images with a mask. This header serves the host; convolve.cuh adds the GPU, with the same
+// calls.
 //
-// convolve turns the mask about, correlate does not; with k/2 rounded down, result i of n samples N and a mask M of k
-// is
-//     correlate: the sum over j of N[i - k/2 + j] * M[j]               (the lectures' "convolution")
-//     convolve:  the sum over j of N[i + (k - 1)/2 - j] * M[j]         (NumPy's convolve, mode "same")
-// for outputs::same; for outputs::full and outputs::valid the sums are the same ones, more or fewer of them.
+// For n samples N and a mask M of k values, with integer division, result i is
+//      correlate: the sum over j of N[i - k/2 + j] * M[j]               (the lectures' "convolution")
+//      convolve:  the sum over j of N[i + (k - 1)/2 - j] * M[j]         (NumPy's convolve, mode "same")
+// for outputs::same. outputs::full and outputs::valid give more or fewer of the same sums.
 //
-// Samples and results are float, double, half, bfloat16 (or the toolkit's types of 16 bits) or integers of 8 or 16
-// bits, each of its own type. Sums are made in float, in double where samples or results are double, and rounded to
-// the results' type; integers to the nearest, ties to even, and to the nearest end of their range (NaN to 0). The mask
-// is rounded to the type of the sums first. With u the unit roundoff of that type (2^-24, 2^-53) and k the number of
-// the mask's values (for separable ones that of both masks), a sum differs from the exact one by at most (k + 1) u
-// times the sum of the magnitudes of its products (to first order, and where nothing overflows or underflows), before
-// it is rounded to the result. What stands outside the samples takes part like a sample: a mask's infinity times a
-// ghost element is NaN. Results are the same in every run on the same device and for any number of threads, and may
-// differ in rounding between targets.
+// Types. Samples and results are float, double, half, bfloat16 (or the toolkit's 16-bit types) or integers of 8 or 16
+// bits, each of its own type. Sums are in float, or in double if samples or results are double. The mask is rounded to
+// that type. Results are rounded to their type; integers to nearest, ties to even, clamped to their range, NaN to 0.
 //
-// Masks are always the host's memory and of any size; they are read before a call returns. On a GPU samples and results
-// are the device's memory; the call returns at once. Results must not overlap the samples.
+// Accuracy. With u the unit roundoff of the sums' type (2^-24 or 2^-53) and k the number of mask values (of both masks
+// for separable ones), a sum differs from the exact one by at most (k + 1) u times the sum of the magnitudes of its
+// products, to first order and without overflow or underflow, before it is rounded to the result. Ghost elements take
+// part like samples: infinity in the mask times a ghost element of 0 is NaN. Results have the same bits in every run on
+// one device and for any number of threads; targets may differ in rounding.
+//
+// Memory. Masks are in host memory, of any size, and are read before the call returns. Samples and results are in the
+// target's memory and must not overlap. On a GPU the call returns at once.
+//
+// Cost. O(results * mask values); separable masks O(results * (kx + ky)). Launches and workspace: convolve.cuh. Errors:
+// throws invalid_argument if sizes do not match, arrays overlap or pointers are null, and what the target throws.
 #pragma once
 
 #include <cstdint>
@@ -37,17 +39,17 @@
 
 namespace warpfold {
 
-// Rows of samples, and images one behind the other.
+// `count` images of `height` rows of `width` samples.
 template <class T>
 struct image {
     T* data;
     std::uint64_t width;
     std::uint64_t height;
-    std::uint64_t pitch = 0;    // from row to row, in samples; 0: the width
+    std::uint64_t pitch = 0;    // distance between rows, in samples; 0: width
     std::uint64_t count = 1;    // images
-    std::uint64_t distance = 0; // from image to image, in samples; 0: height rows
+    std::uint64_t distance = 0; // distance between images, in samples; 0: height * pitch
 };
-// For compilers that find it for no aggregate by themselves.
+// Deduction guide for compilers without one for aggregates.
 template <class T>
 image(T*, std::uint64_t, std::uint64_t, std::uint64_t = 0, std::uint64_t = 1, std::uint64_t = 0) -> image<T>;
 
@@ -56,7 +58,7 @@ struct convolve_options {
     outputs which = outputs::same;
 };
 
-// How many results n samples and a mask of k have.
+// The number of results of n samples and a mask of k values.
 [[nodiscard]] constexpr std::uint64_t convolve_outputs(std::uint64_t n, std::uint64_t k, outputs which) {
     if (which == outputs::valid) {
         return n < k ? 0 : n - k + 1;
@@ -80,7 +82,7 @@ inline std::int64_t lead_of(std::uint64_t k, outputs which) {
     return static_cast<std::int64_t>(which == outputs::same ? k / 2 : (which == outputs::full ? k - 1 : 0));
 }
 
-// The mask in the order of a correlation, and rounded to the type of the sums.
+// The mask in the order of a correlation, rounded to the type of the sums.
 template <class A, class M>
 std::vector<A> mask_values(const image<M>& mask, bool turned, const char* call) {
     if (mask.width == 0 || mask.height == 0 || mask.data == nullptr) {
@@ -104,34 +106,34 @@ std::vector<A> mask_values(const image<M>& mask, bool turned, const char* call) 
 }
 
 template <class T>
-image<T> completed(image<T> given, const char* which, const char* call) {
+image<T> completed(image<T> of, const char* which, const char* call) {
     const std::string name(which);
-    if (given.pitch == 0) {
-        given.pitch = given.width;
+    if (of.pitch == 0) {
+        of.pitch = of.width;
     }
-    if (given.pitch < given.width) {
+    if (of.pitch < of.width) {
         bad_convolve(call, name + ": the pitch is less than the width");
     }
     constexpr std::uint64_t most = std::uint64_t{1} << 60;
-    if (given.width > most || given.height > most || given.pitch > most / (given.height + 1)) {
+    if (of.width > most || of.height > most || of.pitch > most / (of.height + 1)) {
         bad_convolve(call, name + ": more than 2^60 samples");
     }
-    if (given.distance == 0) {
-        given.distance = given.pitch * given.height;
+    if (of.distance == 0) {
+        of.distance = of.pitch * of.height;
     }
-    if (given.height != 0 && given.distance < given.pitch * (given.height - 1) + given.width) {
+    if (of.height != 0 && of.distance < of.pitch * (of.height - 1) + of.width) {
         bad_convolve(call, name + ": the distance between images is less than an image");
     }
-    if (given.distance > most / (given.count + 1)) {
+    if (of.distance > most / (of.count + 1)) {
         bad_convolve(call, name + ": more than 2^60 samples");
     }
-    if (reinterpret_cast<std::uintptr_t>(given.data) % alignof(T) != 0) {
+    if (reinterpret_cast<std::uintptr_t>(of.data) % alignof(T) != 0) {
         bad_convolve(call, name + ": the address is not aligned to the type's size");
     }
-    return given;
+    return of;
 }
 
-// Whether two sets of images that are not empty may share memory: certain unless they lie interleaved, row by row.
+// True if two non-empty sets of images may share memory. Exact unless their rows are interleaved.
 template <class T, class O>
 bool overlap(const image<T>& a, const image<O>& b) {
     const auto from_a = reinterpret_cast<std::uintptr_t>(a.data), from_b = reinterpret_cast<std::uintptr_t>(b.data);
@@ -153,10 +155,10 @@ bool overlap(const image<T>& a, const image<O>& b) {
 }
 
 template <class T, class O>
-convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& given_in, const image<O>& given_out, std::uint64_t kx,
+convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& in_image, const image<O>& out_image, std::uint64_t kx,
                                                  std::uint64_t ky, const convolve_options& how, const char* call) {
-    const image<T> in = completed(given_in, "samples", call);
-    const image<O> out = completed(given_out, "results", call);
+    const image<T> in = completed(in_image, "samples", call);
+    const image<O> out = completed(out_image, "results", call);
     const std::uint64_t width = in.height == 0 ? 0 : convolve_outputs(in.width, kx, how.which);
     const std::uint64_t height = in.width == 0 ? 0 : convolve_outputs(in.height, ky, how.which);
     const bool none = width == 0 || height == 0;
@@ -226,9 +228,10 @@ void filter_separable(const On& on, const image<T>& in, const M* across, std::ui
 
 } // namespace detail
 
-// --- images and a mask of two dimensions -----------------------------------------------------------------------------
-// Every image of `in` by itself. `out` has as many images, of the size that convolve_outputs says for width and height.
-// A mask of height 1 filters rows. Throws invalid_argument where sizes do not go together.
+// = --- images and a two-dimensional mask
+// --------------------------------------------------------------------------------
+// Each image of `in` is filtered by itself. `out` has as many images, of the size that convolve_outputs gives for width
+// and height. A mask of height 1 filters rows. Throws invalid_argument if sizes do not match.
 
 template <class On, detail::sample T, class M, detail::result O>
 void convolve(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out,
@@ -241,8 +244,9 @@ void correlate(const On& on, const image<T>& in, const image<M>& mask, const ima
     detail::filter(on, in, mask, out, how, false, "correlate");
 }
 
-// --- images and a mask that is the product of a row and a column -----------------------------------------------------
-// mask(i, j) = across[i] * down[j]: rows are filtered first, and their sums, not rounded to the results' type, by
+// = --- images and a separable mask
+// --------------------------------------------------------------------------------------
+// mask(i, j) = across[i] * down[j]. Rows are filtered first; their sums stay in the sums' type and are filtered by
 // columns.
 
 template <class On, detail::sample T, class M, detail::result O>
@@ -256,7 +260,8 @@ void correlate_separable(const On& on, const image<T>& in, const M* across, std:
     detail::filter_separable(on, in, across, kx, down, ky, out, how, false, "correlate_separable");
 }
 
-// --- n samples and a mask of k ---------------------------------------------------------------------------------------
+// = --- n samples and a mask of k values
+// ---------------------------------------------------------------------------------
 // `out` has room for convolve_outputs(n, k, how.which) results.
 
 template <class On, detail::sample T, class M, detail::result O>
@@ -272,7 +277,7 @@ void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::u
                    image<O>{out, convolve_outputs(n, k, how.which), 1}, how, false, "correlate");
 }
 
-// The same of ranges that have data() and size(); the results may go to one with enough room.
+// Ranges with data() and size(). Throws invalid_argument if a range of results is too small.
 
 namespace detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the library throws. Every message is one line that names the call, and says what is wrong with which argument.
+// The library's exceptions. A message is one line: the call, the argument and what is wrong with it.
 #pragma once
 
 #include <stdexcept>
@@ -7,12 +7,13 @@
 
 namespace warpfold {
 
-// The root of all of them.
+// The base class of all of them.
 struct error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// An argument that no data can make right: no elements where one is needed, an address that is not aligned as its type.
+// An argument is invalid whatever the data are: too few elements, a null or misaligned pointer, sizes that do not
+// match.
 struct invalid_argument : error {
     using error::error;
 };

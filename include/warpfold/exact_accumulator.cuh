@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exact sums that go on, on a GPU and on the host's cores: for nvcc. See exact_accumulator.hpp.
+// exact_accumulator on a GPU and on the host, for nvcc; see exact_accumulator.hpp.
 #pragma once
 
 #include "warpfold/exact_accumulator.hpp"
-#include "warpfold/gpu/exact_sum/exact_accumulator.cuh"
+#include "warpfold/gpu/exact_sum/accumulator.cuh"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// An exact sum that goes on: of numbers that are not all there at once, or in one place. It is rounded when it is asked
-// for, and not before; what exact_sum.hpp says of zeros, infinities and NaN holds. This header serves the host's cores;
-// exact_accumulator.cuh adds the GPU.
+// An exact sum of elements that arrive in parts, or lie in different memories. It is rounded only by value(). Special
+// values are those of exact_sum.hpp. This header serves the host; exact_accumulator.cuh adds the GPU.
 //
-//     exact_accumulator<double> sum;
-//     sum.add(gpu{stream}, data, n);   // elements in the target's memory
-//     sum.add(host{}, more, m);
-//     sum.add(other);                  // another accumulator, of another thread or machine
-//     double s = sum.value();          // the true sum of all of them, rounded once
+//      exact_accumulator<double> sum;
+//      sum.add(gpu{stream}, data, n);   // elements in the target's memory
+//      sum.add(host{}, more, m);
+//      sum.add(other);                  // another accumulator, from another thread or process
+//      double s = sum.value();          // the true sum of all of them, rounded once
 //
 // An accumulator is trivially copyable: its bytes may be sent to another process of the same build.
 #pragma once
@@ -32,7 +31,7 @@ public:
         detail::long_accumulator<T, 1> copy = other.sum_;
         sum_.add(copy);
     }
-    // n elements in the target's memory; returns when they are added. Throws what the target throws.
+    // Adds n elements in the target's memory and waits. Throws what the target throws.
     template <class On, detail::summable In>
     requires std::is_same_v<detail::element_t<In>, T>
     void add(const On& on, const In& in, std::uint64_t n) {
@@ -47,7 +46,7 @@ public:
         add(on, static_cast<const T*>(in), n);
     }
 
-    // The sum of all that was added, rounded to nearest, ties to even.
+    // The sum of everything added, rounded to nearest, ties to even.
     [[nodiscard]] T value() const {
         detail::long_accumulator<T, 1> copy = sum_;
         return copy.value();

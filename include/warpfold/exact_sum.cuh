@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exact sums on a GPU and on the host's cores: for nvcc. The calls are described in exact_sum.hpp.
+// Exact sums on a GPU and on the host, for nvcc. The calls are described in exact_sum.hpp.
 #pragma once
 
 #include "warpfold/exact_sum.hpp"
@@ -7,11 +7,10 @@
 
 namespace warpfold {
 
-// Bytes of a workspace that an exact_sum or an exact_dot of any type needs on the current device, in either form, with
-// the policy of `on`.
+// Bytes of a workspace for exact_sum and exact_dot of any type on the current device, with the policy of `on`.
 template <detail::gpu_target On = gpu>
 [[nodiscard]] std::size_t exact_sum_workspace(const On& on = {}) {
-    const unsigned blocks = detail::device_attribute(cudaDevAttrMultiProcessorCount) *
+    const unsigned blocks = detail::device_attribute<cudaDevAttrMultiProcessorCount>() *
                             detail::policy_of<tuning::exact_sum_policy<>>(on).blocks_per_multiprocessor;
     return detail::exact_memory<double, 2>::bytes(blocks) + 2 * sizeof(double);
 }

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Exact sums of float and double: what comes out is the true sum, or the true sum of products, rounded once, to nearest
-// with ties to even. So it is the same, bit for bit, on every GPU and on the host, for any number of threads, and for
-// every order of the elements. This header serves the host's cores; exact_sum.cuh adds the GPU, with the same calls.
+// Exact sums of float and double: the true sum, or the true sum of products, rounded once to nearest, ties to even. The
+// result has the same bits on every GPU and on the host, for any number of threads and any order of the elements. This
+// header serves the host; exact_sum.cuh adds the GPU, with the same calls.
 //
-// What holds for all of them:
-//   - A sum of zero is +0, also the sum of no elements and that of nothing but -0.
-//   - Infinity comes out where the true sum rounds to no finite number, however large the sums on the way are; and
-//     where there are infinities of one sign among the elements (or products).
-//   - NaN comes out where there is one among them, or infinities of both signs, or infinity times zero. It is always
-//     the same one: 0x7fc00000 as a float, 0x7ff8000000000000 as a double.
-//   - Subnormal numbers count as what they are. A sum of products that is too small for the format is rounded to a
-//     subnormal number or a zero of its sign.
+//  exact_sum(on, in, n)      sum of in[k]
+//  exact_dot(on, a, b, n)    sum of a[k] * b[k]
 //
-// Inputs are as in reduce.hpp: a target, a pointer or any other random access object of float or double and a number of
-// elements, or a range. One form returns the value and waits for it; one has a place for it behind the input, which on
-// a GPU is set in the order of the stream.
+// Special values:
+//  - A sum of zero is +0, also for no elements and for elements that are all -0.
+//  - The result is infinity if the true sum rounds to no finite number, or if there are infinities of one sign. Large
+//    intermediate sums do not matter.
+//  - The result is NaN if there is a NaN, infinities of both signs, or infinity times zero. It is always the same NaN:
+//    0x7fc00000 for float, 0x7ff8000000000000 for double.
+//  - Subnormal numbers are not flushed. A sum of products too small for the format rounds to a subnormal number or to a
+//    zero of its sign.
+//
+// Inputs, outputs and errors are those of reduce.hpp. Cost: O(n); on a GPU one launch and a workspace of
+// exact_sum_workspace() bytes. Method: U. Kulisch's long accumulator (detail/exact_integer.hpp), filled from windows
+// after J. Demmel and H. D. Nguyen (gpu/exact_sum/window.cuh).
 #pragma once
 
 #include <cstdint>
@@ -65,7 +68,7 @@ auto exact_sum(const On& on, const Range& range, const Out&... out) {
     }
 }
 
-// The sum of the n products a[k] * b[k], each of them exact, whether it has a number in the format or not.
+// The sum of the n products a[k] * b[k]. Products are exact, also where the format cannot represent them.
 template <class On, class A, class B>
 requires detail::multipliable<A, B>
 [[nodiscard]] detail::element_t<A> exact_dot(const On& on, const A& a, const B& b, std::uint64_t n) {
@@ -76,7 +79,7 @@ requires detail::multipliable<A, B>
 void exact_dot(const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
     detail::exact_engine<On>::template into<detail::element_t<A>>(on, n, out, "exact_dot", a, b);
 }
-// Of two ranges of the same size; throws invalid_argument of others.
+// Two ranges of the same size; throws invalid_argument if the sizes differ.
 template <class On, detail::array_like A, detail::array_like B, class... Out>
 requires(!detail::counted_array_v<A, Out...>) auto exact_dot(const On& on, const A& a, const B& b, const Out&... out) {
     return warpfold::exact_dot(on, std::data(a), std::data(b), detail::common_size(a, b, "exact_dot"), out...);

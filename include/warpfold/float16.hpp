@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Floating-point numbers of 16 bits as they lie in memory, for code that is to compile without the CUDA toolkit too.
-// They are converted to float to be computed with, and back with rounding to nearest, ties to even. The toolkit's own
-// __half and __nv_bfloat16 have the same bits, and go wherever the library takes these.
+// 16-bit floating-point numbers as they are stored, for code that compiles without the CUDA toolkit. They convert to
+// float for arithmetic, and back by rounding to nearest, ties to even. The toolkit's __half and __nv_bfloat16 have the
+// same bits and are accepted wherever these are.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace detail {
 WARPFOLD_HD inline float float_of_half(std::uint16_t bits) {
     const std::uint32_t magnitude = bits & 0x7fffu;
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
-    // Normal numbers are moved to float's exponents; a subnormal one is its bits times 2^-24.
+    // Normal numbers get float's exponent bias; a subnormal number is its bits times 2^-24.
     const std::uint32_t exponent = magnitude >= 0x7c00u ? 224u << 23 : 112u << 23;
     const std::uint32_t normal = (magnitude << 13) + exponent;
     const auto subnormal = __builtin_bit_cast(
@@ -27,7 +27,7 @@ WARPFOLD_HD inline std::uint16_t half_of_float(float x) {
     const auto bits = __builtin_bit_cast(std::uint32_t, x);
     const std::uint32_t magnitude = bits & 0x7fffffffu;
     const std::uint32_t sign = bits >> 16 & 0x8000u;
-    // Adding a number whose last place is that of the result rounds as wanted, also to a subnormal one.
+    // Adding a number whose last place is the result's last place rounds correctly, also to a subnormal number.
     const std::uint32_t small = magnitude < 0x38800000u ? 0x3f000000u : 0;
     const auto rounded = __builtin_bit_cast(
         std::uint32_t, __builtin_bit_cast(float, magnitude) + __builtin_bit_cast(float, small));
@@ -40,7 +40,7 @@ WARPFOLD_HD inline std::uint16_t half_of_float(float x) {
 
 } // namespace detail
 
-// IEEE 754's binary16.
+// IEEE 754 binary16.
 struct half {
     half() = default;
     WARPFOLD_HD explicit half(float x) {
@@ -63,7 +63,7 @@ struct half {
     std::uint16_t bits;
 };
 
-// The upper half of a float.
+// bfloat16: the upper 16 bits of a float.
 struct bfloat16 {
     bfloat16() = default;
     WARPFOLD_HD explicit bfloat16(float x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Histograms on a GPU and on the host's cores: for nvcc. The calls are described in histogram.hpp.
+// Histograms on a GPU and on the host, for nvcc. The calls are described in histogram.hpp.
 #pragma once
 
 #include "warpfold/gpu/histogram/histogram.cuh"
@@ -7,7 +7,7 @@
 
 namespace warpfold {
 
-// Bytes of a workspace that any histogram needs, whatever its bins.
+// Bytes of a workspace for any histogram.
 [[nodiscard]] inline std::size_t histogram_workspace() { return sizeof(detail::histogram_control); }
 
 } // namespace warpfold

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Histograms. This header serves the host's cores; histogram.cuh adds the GPU, with the same calls.
+// Histograms. This header serves the host; histogram.cuh adds the GPU, with the same calls.
 //
-// Every call takes the target first (host{} or gpu{stream}), then the samples: a pointer or any other random access
-// object `in` with in[k], and their number; or one range that has data() and size(). Then the place of the counts, in
-// the target's memory: a pointer, or on the host a range of as many elements as there are bins. Then the bins:
-// even_bins, edge_bins or function_bins, see bins.hpp. By default the counts are overwritten; with update::add they are
-// added to.
+//  histogram(on, in, n, counts, bins, mode)                    counts[bin(x)] += 1
+//  weighted_histogram(on, in, weights, n, sums, bins, mode)    sums[bin(x)] += weight
+//  histogram_channels<Channels>(on, in, n, counts, bins, mode) one histogram per channel of interleaved samples
 //
-// Counts are integers of 32 or 64 bits and exact, also where more than 2^32 samples are in a bin of 64 bits; a count of
-// 32 bits wraps. Samples without a bin are dropped. Samples must not overlap the counts.
+// Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
+// memory; n counts samples. A range with data() and size() replaces `in, n`. `bins` is even_bins, edge_bins or
+// function_bins (bins.hpp).
 //
-// On a GPU a call returns at once, and the counts are set in the order of the stream. The form without a place returns
-// a vector of counts, when they are there.
+// Output. `counts` is a pointer in the target's memory or, on the host, a range of as many elements as there are bins.
+// It must not overlap the samples. mode: update::overwrite (default) or update::add. Counts are exact: integers of 64
+// bits, or of 32 bits, which wrap. On a GPU the call returns at once and counts are set in stream order. Without
+// `counts` the call waits and returns a vector.
+//
+// Cost. O(n) for even bins, O(n log bins) for edges. On a GPU one launch, and before it a memset of the counts unless
+// the kernel clears them: up to 65,536 counts with a workspace of histogram_workspace() bytes.
+//
+// Errors. Throws invalid_argument for null or misaligned pointers and sizes that do not match, and what the target
+// throws.
 #pragma once
 
 #include <array>
@@ -39,7 +46,7 @@ concept count_range = requires(Range& r) {
     std::size(r);
 };
 
-// A range, but no C array, which is a pointer where a number of samples stands before it.
+// True for ranges other than C arrays: a C array after a number of samples is a pointer.
 template <class Counts>
 concept count_container = !std::is_array_v<Counts> && count_range<Counts>;
 
@@ -49,7 +56,7 @@ concept counter = std::is_integral_v<C> &&(sizeof(C) == 4 || sizeof(C) == 8);
 template <class C>
 concept weight_sum = std::is_arithmetic_v<C> &&(sizeof(C) == 4 || sizeof(C) == 8);
 
-inline void need_room(std::uint64_t have, std::uint64_t bins, const char* call) {
+inline void check_room_for_counts(std::uint64_t have, std::uint64_t bins, const char* call) {
     if (have != bins) {
         throw invalid_argument(std::string("warpfold: ") + call + ": there is room for " + std::to_string(have) +
                                " counts, and there are " + std::to_string(bins) + " bins");
@@ -65,11 +72,11 @@ std::uint64_t all_bins(const std::array<Bins, Active>& bins) {
     return all;
 }
 
-// What is behind the place of the counts, a pointer or a range with room for all of them.
+// The pointer to the counts; throws if a range does not have one element per bin.
 template <class Counts>
 auto count_place(Counts& counts, std::uint64_t bins, const char* call) {
     if constexpr (count_range<Counts>) {
-        need_room(std::size(counts), bins, call);
+        check_room_for_counts(std::size(counts), bins, call);
         return std::data(counts);
     } else {
         return counts;
@@ -92,7 +99,7 @@ requires(!detail::array_like<In> && detail::count_container<std::remove_referenc
     warpfold::histogram(on, in, n, detail::count_place(counts, bins.count(), "histogram"), bins, mode);
 }
 
-// The counts, when they are there.
+// Waits and returns the counts.
 template <class On, class In, detail::bins_for<detail::element_t<In>> Bins>
 requires(!detail::array_like<In>)
     [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, std::uint64_t n, const Bins& bins) {
@@ -100,11 +107,11 @@ requires(!detail::array_like<In>)
         on, bins.count(), [&](std::uint64_t* counts) { warpfold::histogram(on, in, n, counts, bins); }, "histogram");
 }
 
-// --- weighted_histogram: the sum of the weights of the samples in each bin -------------------------------------------
-// weights[k] is the weight of in[k], of any arithmetic type; it is converted to the type of the sums. Sums are of 32 or
-// 64 bits; those of integers wrap. Sums of floating-point numbers on the host are the same for any number of threads;
-// on a GPU their order is that of arrival, and the last bits may differ from run to run: give integers where that
-// matters.
+// = --- weighted_histogram: the sum of the weights of the samples in each bin
+// --------------------------------------------
+// weights[k] is the weight of in[k], of any arithmetic type; it is converted to the type of the sums. Sums have 32 or
+// 64 bits; integers wrap. Floating-point sums on the host have the same bits for any number of threads. On a GPU they
+// are added by atomics in any order, so their last bits may differ from run to run; integer sums do not.
 
 template <class On, class In, class Weights, detail::weight_sum Sum, detail::bins_for<detail::element_t<In>> Bins>
 requires(!detail::array_like<In> &&
@@ -116,10 +123,11 @@ requires(!detail::array_like<In> &&
     detail::histogram_engine<On>::weigh(on, in, weights, n, sums, of, mode, "weighted_histogram");
 }
 
-// --- histogram_channels: one histogram of each channel, in one pass --------------------------------------------------
-// Of n pixels of `Channels` samples each, one behind the other: in[k * Channels + c] is channel c of pixel k. The first
-// `Active` channels are counted, by bins[c], all of one type. The counts of a channel stand behind those of the channel
-// before: counts[0 .. bins[0].count()), and so on.
+// = --- histogram_channels: one histogram per channel, in one pass
+// -------------------------------------------------------
+// n counts pixels of `Channels` interleaved samples: in[k * Channels + c] is channel c of pixel k. The first `Active`
+// channels are counted, channel c by bins[c]. The counts of the channels follow each other: counts[0 ..
+// bins[0].count()), then those of channel 1, and so on.
 
 template <unsigned Channels, class On, class In, detail::counter Counter, detail::bins_for<detail::element_t<In>> Bins,
           std::size_t Active>
@@ -132,8 +140,9 @@ requires(!detail::array_like<In> && Active >= 1 && Active <= Channels &&
     detail::histogram_engine<On>::count(on, in, n * Channels, counts, of, mode, "histogram_channels");
 }
 
-// --- the same of ranges, and of C arrays and their number ------------------------------------------------------------
-// The samples and their weights; a range of counts has as many elements as there are bins.
+// = --- the same calls for ranges, and for C arrays with a number of samples
+// ---------------------------------------------
+// A range of counts has as many elements as there are bins.
 
 namespace detail {
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The operations that reductions and scans fold with, and what an operation of a user's own may say of itself.
+// The operations of reductions and scans, and what a user's operation may declare.
 //
-// An operation is any callable op(A, A) -> A that is associative and trivially copyable. It may also have
-//   template <class T> using accumulator = A;     the type in which elements of type T are folded; else T itself
-//   template <class A> static constexpr A identity();   op(identity, x) == x == op(x, identity)
-//   static constexpr bool commutative = true;     elements may be folded in any order, which is faster; else they
-//                                                 are folded strictly in the order in which they stand
+// An operation is a callable op(A, A) -> A that is associative and trivially copyable. Optional members:
 //
-// Of std::plus, multiplies, bit_and, bit_or, bit_xor, logical_and and logical_or all this is known where they fold
-// numbers: they commute, those that have an identity need no initial value (std::logical_and and logical_or have one of
-// bool only), and a GPU can call them. Sums and products of floating-point numbers are taken for associative, as those
-// of `sum` are. std::plus<> folds in the type of the elements, std::plus<V> in V: neither widens as `sum` does, and
-// integers wrap.
+//  template <class T> using accumulator = A;            the type in which elements of type T are folded; T by default
+//  template <class A> static constexpr A identity();    op(identity, x) == op(x, identity) == x
+//  static constexpr bool commutative = true;            elements may be folded in any order, which is faster
+//
+// std::plus, multiplies, bit_and, bit_or, bit_xor, logical_and and logical_or are recognised when they fold numbers:
+// they commute, can be called on a GPU and have their identity (logical_and and logical_or for bool only).
+// Floating-point sums and products count as associative, as with `sum`. std::plus<> folds in the type of the elements
+// and std::plus<V> in V: unlike `sum`, neither widens integers, and integers wrap.
 #pragma once
 
 #include <concepts>
@@ -28,21 +27,20 @@ namespace warpfold {
 
 namespace detail {
 
-// Integers are added up in 64 bits: as many elements as memory holds do not overflow where each has 32 bits or fewer.
+// Integers of up to 64 bits are summed in 64 bits: a sum of 32-bit integers cannot overflow in memory of any size.
 template <class T>
 struct widened {
     using type = T;
 };
 template <class T>
-    requires(std::integral<T> && sizeof(T) <= 8)
-struct widened<T> {
+requires(std::integral<T> && sizeof(T) <= 8) struct widened<T> {
     using type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
 };
 
 } // namespace detail
 
-// a + b. Integers are summed in 64 bits and wrap there; other types in themselves. Of no elements, and of zeros of
-// either sign: +0.
+// a + b. Integers are summed in 64 bits and wrap there; other types are summed in themselves. A sum of no elements, or
+// of zeros of both signs, is +0.
 struct sum {
     template <class T>
     using accumulator = typename detail::widened<T>::type;
@@ -63,7 +61,7 @@ struct sum {
     }
 };
 
-// a * b. Integers are multiplied in 64 bits and wrap there; other types in themselves.
+// a * b. Integers are multiplied in 64 bits and wrap there; other types are multiplied in themselves.
 struct product {
     template <class T>
     using accumulator = typename detail::widened<T>::type;
@@ -84,9 +82,9 @@ struct product {
     }
 };
 
-// The smaller one. Of floating-point numbers as IEEE 754-2019's minimum: where a NaN is among them, the result is a NaN
-// (which one is not said), and -0 is smaller than +0. Of no elements: the largest value, which is infinity where there
-// is one.
+// The smaller value. Floating-point numbers follow minimum of IEEE 754-2019: the result is NaN if either operand is
+// (which NaN is unspecified), and -0 is smaller than +0. The identity is the largest value, infinity where the type has
+// one.
 struct minimum {
     static constexpr bool commutative = true;
 
@@ -104,7 +102,7 @@ struct minimum {
     }
 };
 
-// The larger one; see minimum.
+// The larger value, by the same rules.
 struct maximum {
     static constexpr bool commutative = true;
 
@@ -122,7 +120,7 @@ struct maximum {
     }
 };
 
-// Declares of an operation of a user's own that the order of elements does not matter.
+// Declares that a user's operation commutes.
 template <class Op>
 struct commutes : Op {
     WARPFOLD_HD explicit constexpr commutes(const Op& op) : Op(op) {}
@@ -144,20 +142,21 @@ struct accumulator_of {
     using type = T;
 };
 template <class Op, class T>
-    requires requires { typename Op::template accumulator<T>; }
+requires requires { typename Op::template accumulator<T>; }
 struct accumulator_of<Op, T> {
     using type = typename Op::template accumulator<T>;
 };
 template <class Op, class T>
-    requires(!std::is_void_v<typename standard_operation<Op>::named>)
-struct accumulator_of<Op, T> {
+requires(!std::is_void_v<typename standard_operation<Op>::named>) struct accumulator_of<Op, T> {
     using type = typename standard_operation<Op>::named;
 };
 
 template <class Op>
 inline constexpr bool is_commutative_v = false;
 template <class Op>
-    requires requires { { Op::commutative } -> std::convertible_to<bool>; }
+requires requires {
+    { Op::commutative } -> std::convertible_to<bool>;
+}
 inline constexpr bool is_commutative_v<Op> = Op::commutative;
 template <class Op>
 inline constexpr bool is_commutative_v<commutes<Op>> = true;
@@ -167,23 +166,25 @@ template <class Op>
 struct standard_operation<commutes<Op>> : standard_operation<Op> {};
 
 template <class Op>
-struct given<commutes<Op>> : given<Op> {};
+struct user_callable<commutes<Op>> : user_callable<Op> {};
 
 template <class Op, class A>
-concept has_identity = requires { { Op::template identity<A>() } -> std::convertible_to<A>; };
+concept has_identity = requires {
+    { Op::template identity<A>() } -> std::convertible_to<A>;
+};
 
 } // namespace detail
 
-// The type in which `Op` folds elements of type `T`.
+// The type in which `Op` folds elements of type T.
 template <class Op, class T>
 using accumulator_t = typename detail::accumulator_of<Op, std::remove_cvref_t<T>>::type;
 
-// Something that folds elements of type `T`. What it folds them in is trivially copyable and can be made of nothing.
+// A callable that folds elements of type T. Its accumulator is trivially copyable and default-constructible.
 template <class Op, class T>
 concept operation = std::is_trivially_copyable_v<accumulator_t<Op, T>> &&
-                    std::default_initializable<accumulator_t<Op, T>> &&
-                    (detail::is_device_lambda_v<Op> || requires(const Op& op, const accumulator_t<Op, T>& a) {
-                        { op(a, a) } -> std::convertible_to<accumulator_t<Op, T>>;
-                    });
+    std::default_initializable<accumulator_t<Op, T>> &&
+    (detail::is_device_lambda_v<Op> || requires(const Op& op, const accumulator_t<Op, T>& a) {
+        { op(a, a) } -> std::convertible_to<accumulator_t<Op, T>>;
+    });
 
 } // namespace warpfold

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Reductions. This header serves the host's cores; reduce.cuh adds the GPU, with the same calls.
+// Reductions. This header serves the host; reduce.cuh adds the GPU, with the same calls.
 //
-// Every call takes the target first (host{} or gpu{stream}), then its input: a pointer or any other random access
-// object `in` with in[k], and a number of elements; or one range that has data() and size(), a std::span for instance,
-// or an array of known length.
-// On a GPU that memory is the device's.
+//  reduce(on, in, n, op, initial)                  op over all elements; `op` is sum{} by default
+//  transform_reduce(on, in, n, map, op, initial)   op over map(x), or map(x, index)
+//  count_if(on, in, n, predicate)                  how often predicate(x), or predicate(x, index), is true
+//  arg_min, arg_max, min_max(on, in, n)            extreme elements and their indices
 //
-// Each call has two forms. One returns the value, and waits for it. The other has a place for the value behind the
-// input, a pointer or iterator of the target's memory; on a GPU it returns at once, and *out is set in the order of the
-// stream.
+// Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
+// memory; n counts elements. A range with data() and size(), or an array of known length, replaces `in, n`.
 //
-// A map that is a lambda with __device__ alone has to say what it returns, [] __device__ (float x) -> double {...};
-// predicates and operations need not.
+// Output. Without an output the call waits and returns the value. With a pointer or iterator `out` after the input, in
+// the target's memory, *out is set; on a GPU the call returns at once, and *out is set in stream order.
 //
-// Throws invalid_argument where a pointer to elements or to the place is null or not aligned to its type, and what the
-// target throws. A pointer of the host's is no error of a call on a GPU: the kernel that comes upon it ends with
-// cudaErrorIllegalAddress, which a later call may be the first to see.
+// Order. An operation that commutes (operation.hpp) may combine elements in any order; others are folded strictly in
+// order. The order depends on n and the device only: the result has the same bits in every run and, on the host, for
+// any number of threads. Floating-point sums may differ between targets; exact_sum does not.
 //
-// Results are the same in every run on the same device, and on the host for any number of threads. Sums of
-// floating-point numbers may differ between targets, since their orders do; exact_sum does not.
+// Cost. O(n) operations. On a GPU one launch, and a workspace of reduce_workspace() bytes (reduce.cuh).
+//
+// Errors. Throws invalid_argument if a pointer to elements or to the output is null or not aligned to its type, and
+// what the target throws. Device pointers are not validated: a kernel that reads a host pointer ends with
+// cudaErrorIllegalAddress, which a later call may report.
+//
+// A map that is a lambda with __device__ alone declares its return type: [] __device__ (float x) -> double {...}.
+// Predicates and operations need not.
 #pragma once
 
 #include <cstdint>
@@ -38,52 +43,52 @@ namespace warpfold {
 
 namespace detail {
 
-// op over map(x) of all elements, as a value or into a place; with an initial value in front where one is given.
+// Each function: op over map(x) of all elements, preceded by the initial value where one is given.
 template <class On, class In, class Map, class Op>
 auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op) {
-    (void)need_result<mapped_t<In, Map>>{};
+    (void)require_result<mapped_t<In, Map>>{};
     using A = accumulator_t<Op, mapped_t<In, Map>>;
-    (void)need_operation<Op, A>{};
-    (void)need_identity<Op, A>{};
-    return reduce_engine<On>::template value<A>(on, in, n, map, detail::known<A>(op), unchanged{}, call);
+    (void)require_operation<Op, A>{};
+    (void)require_identity<Op, A>{};
+    return reduce_engine<On>::template value<A>(on, in, n, map, detail::resolve<A>(op), identity_result{}, call);
 }
 template <class On, class In, class Out, class Map, class Op>
 void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map,
                const Op& op) {
-    (void)need_result<mapped_t<In, Map>>{};
+    (void)require_result<mapped_t<In, Map>>{};
     using A = accumulator_t<Op, mapped_t<In, Map>>;
-    (void)need_operation<Op, A>{};
-    (void)need_identity<Op, A>{};
-    reduce_engine<On>::template into<A>(on, in, n, map, detail::known<A>(op), unchanged{}, out, call);
+    (void)require_operation<Op, A>{};
+    (void)require_identity<Op, A>{};
+    reduce_engine<On>::template into<A>(on, in, n, map, detail::resolve<A>(op), identity_result{}, out, call);
 }
 template <class On, class In, class Map, class Op, class A>
 auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
                 const A& initial) {
-    (void)need_result<mapped_t<In, Map>>{};
-    (void)need_operation<Op, A>{};
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    const behind_initial<By, A> result{by, initial};
+    (void)require_result<mapped_t<In, Map>>{};
+    (void)require_operation<Op, A>{};
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
+    const with_initial<By, A> result{by, initial};
     if constexpr (has_identity<By, A>) {
         return reduce_engine<On>::template value<A>(on, in, n, map, by, result, call);
     } else {
-        return reduce_engine<On>::template value<possible<A>>(on, in, n, lifted_map<kept_t<Map>, A>{map},
-                                                              lifted<By>{by}, result, call);
+        return reduce_engine<On>::template value<optional_value<A>>(
+            on, in, n, optional_map<stored_callable_t<Map>, A>{map}, optional_operation<By>{by}, result, call);
     }
 }
 template <class On, class In, class Out, class Map, class Op, class A>
 void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map,
                const Op& op, const A& initial) {
-    (void)need_result<mapped_t<In, Map>>{};
-    (void)need_operation<Op, A>{};
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    const behind_initial<By, A> result{by, initial};
+    (void)require_result<mapped_t<In, Map>>{};
+    (void)require_operation<Op, A>{};
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
+    const with_initial<By, A> result{by, initial};
     if constexpr (has_identity<By, A>) {
         reduce_engine<On>::template into<A>(on, in, n, map, by, result, out, call);
     } else {
-        reduce_engine<On>::template into<possible<A>>(on, in, n, lifted_map<kept_t<Map>, A>{map}, lifted<By>{by},
-                                                      result, out, call);
+        reduce_engine<On>::template into<optional_value<A>>(on, in, n, optional_map<stored_callable_t<Map>, A>{map},
+                                                            optional_operation<By>{by}, result, out, call);
     }
 }
 
@@ -91,7 +96,7 @@ void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, co
 
 // --- transform_reduce: op over map(x) for all elements x, or over map(x, index) -------------------------------------
 
-// The value, of an operation with an identity; the identity where there are no elements.
+// Returns the value. `op` has an identity, which is the value of no elements.
 template <class On, class In, class Map, class Op = sum>
 requires(!detail::array_like<In> && detail::maps<Map, In>)
     [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map,
@@ -99,7 +104,7 @@ requires(!detail::array_like<In> && detail::maps<Map, In>)
     return detail::fold_value("transform_reduce", on, in, n, map, op);
 }
 
-// op(initial, the rest), of any operation; `initial` where there are no elements.
+// Returns op(initial, the value); any operation. `initial` where there are no elements.
 template <class On, class In, class Map, class Op>
 requires(!detail::array_like<In> && detail::maps<Map, In>)
     [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
@@ -107,7 +112,7 @@ requires(!detail::array_like<In> && detail::maps<Map, In>)
     return detail::fold_value("transform_reduce", on, in, n, map, op, initial);
 }
 
-// The same with a place for the value.
+// The same with an output.
 template <class On, class In, class Out, class Map, class Op = sum>
 requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
     detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>> void transform_reduce(
@@ -124,69 +129,71 @@ requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>)
 
 // --- reduce: op over all elements ------------------------------------------------------------------------------------
 
-// The value, of an operation with an identity; the identity where there are no elements.
+// Returns the value. `op` has an identity, which is the value of no elements.
 template <class On, class In, class Op = sum>
 requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
     [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
-    return detail::fold_value("reduce", on, in, n, detail::as_it_is{}, op);
+    return detail::fold_value("reduce", on, in, n, detail::identity_map{}, op);
 }
 
-// op(initial, the rest), of any operation; `initial` where there are no elements.
+// Returns op(initial, the value); any operation. `initial` where there are no elements.
 template <class On, class In, class Op>
 requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
     [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
                                                 const detail::fold_t<In, Op>& initial) {
-    return detail::fold_value("reduce", on, in, n, detail::as_it_is{}, op, initial);
+    return detail::fold_value("reduce", on, in, n, detail::identity_map{}, op, initial);
 }
 
-// The same with a place for the value.
+// The same with an output.
 template <class On, class In, class Out, class Op = sum>
 requires(!detail::array_like<In> &&
          detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(const On& on, const In& in, std::uint64_t n,
                                                                      const Out& out, const Op& op = {}) {
-    detail::fold_into("reduce", on, in, n, out, detail::as_it_is{}, op);
+    detail::fold_into("reduce", on, in, n, out, detail::identity_map{}, op);
 }
 template <class On, class In, class Out, class Op>
 requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(
     const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op, const detail::fold_t<In, Op>& initial) {
-    detail::fold_into("reduce", on, in, n, out, detail::as_it_is{}, op, initial);
+    detail::fold_into("reduce", on, in, n, out, detail::identity_map{}, op, initial);
 }
 
-// --- count_if: of how many elements predicate(x), or predicate(x, index), is true ------------------------------------
+// = --- count_if: the number of elements for which predicate(x), or predicate(x, index), is true
+// ------------------------
 
 template <class On, class In, class Predicate>
 requires(!detail::array_like<In> && detail::maps<Predicate, In>) [[nodiscard]] std::uint64_t
     count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
-    const detail::as_count<detail::kept_t<Predicate>> one_or_none{predicate};
+    const detail::count_map<detail::stored_callable_t<Predicate>> one_or_none{predicate};
     return detail::fold_value("count_if", on, in, n, one_or_none, sum{});
 }
 template <class On, class In, class Out, class Predicate>
 requires(!detail::array_like<In> &&
          detail::place_for<Out, std::uint64_t>) void count_if(const On& on, const In& in, std::uint64_t n,
                                                               const Out& out, const Predicate& predicate) {
-    const detail::as_count<detail::kept_t<Predicate>> one_or_none{predicate};
+    const detail::count_map<detail::stored_callable_t<Predicate>> one_or_none{predicate};
     detail::fold_into("count_if", on, in, n, out, one_or_none, sum{});
 }
 
-// --- arg_min, arg_max: the smallest or largest element and where it stands -------------------------------------------
-// Of equal elements the first. Of floating-point numbers: -0 is smaller than +0, and the first NaN is found where there
-// is one. Other types are compared by <. Throws invalid_argument where there are no elements.
+// = --- arg_min, arg_max: the smallest or largest element and its index
+// -------------------------------------------------
+// The first of equal elements. For floating-point numbers -0 is smaller than +0, and the first NaN wins over every
+// number. Other types are compared by <. Throws invalid_argument if there are no elements.
 
 namespace detail {
 
 template <bool Smallest, class On, class In>
 auto arg_value(const On& on, const In& in, std::uint64_t n, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
-    need_elements(n, call);
+    require_elements(n, call);
     return reduce_engine<On>::template value<typename fold::folded>(
-        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, read_again<In>{in}, call);
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, located_result<In>{in}, call);
 }
 template <bool Smallest, class On, class In, class Out>
 void arg_into(const On& on, const In& in, std::uint64_t n, const Out& out, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
-    need_elements(n, call);
-    reduce_engine<On>::template into<typename fold::folded>(on, in, n, typename fold::folded_map{},
-                                                            typename fold::folded_op{}, read_again<In>{in}, out, call);
+    require_elements(n, call);
+    reduce_engine<On>::template into<typename fold::folded>(
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, located_result<In>{in}, out, call);
 }
 
 } // namespace detail
@@ -210,27 +217,29 @@ requires(!detail::array_like<In>) void arg_max(const On& on, const In& in, std::
     detail::arg_into<false>(on, in, n, out, "arg_max");
 }
 
-// --- min_max: the smallest and the largest element, in one pass ------------------------------------------------------
-// As minimum and maximum have them: a NaN among the elements is both. Throws invalid_argument where there are no
-// elements.
+// = --- min_max: the smallest and the largest element, in one pass
+// ------------------------------------------------------
+// By the rules of minimum and maximum: if any element is NaN, both results are NaN. Throws invalid_argument if there
+// are no elements.
 
 template <class On, class In>
 requires(!detail::array_like<In>)
     [[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, std::uint64_t n) {
     using T = detail::element_t<In>;
-    detail::need_elements(n, "min_max");
+    detail::require_elements(n, "min_max");
     return detail::reduce_engine<On>::template value<extremes<T>>(
-        on, in, n, detail::as_extremes<T>{}, detail::further_extremes{}, detail::unchanged{}, "min_max");
+        on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, "min_max");
 }
 template <class On, class In, detail::place_for<extremes<detail::element_t<In>>> Out>
 requires(!detail::array_like<In>) void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
     using T = detail::element_t<In>;
-    detail::need_elements(n, "min_max");
+    detail::require_elements(n, "min_max");
     detail::reduce_engine<On>::template into<extremes<T>>(
-        on, in, n, detail::as_extremes<T>{}, detail::further_extremes{}, detail::unchanged{}, out, "min_max");
+        on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, out, "min_max");
 }
 
-// --- the same of one range -------------------------------------------------------------------------------------------
+// = --- the same calls for one range
+// -------------------------------------------------------------------------------------
 
 template <class On, detail::array_like Range, class... Rest>
 auto transform_reduce(const On& on, const Range& range, const Rest&... rest) {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Reductions of many segments of one array. This header serves the host's cores; segmented_reduce.cuh adds the GPU,
-// with the same call.
+// Segmented reductions: one value per segment of an array. This header serves the host; segmented_reduce.cuh adds the
+// GPU, with the same call.
 //
-// Segments lie one behind the other, however long or short: a million of one element cost no more beside one of a
-// hundred million than elsewhere. They are given by their offsets, segments + 1 integers of 32 or 64 bits that do not
-// decrease, segment s being the elements from offsets[s] up to, but not including, offsets[s + 1]; the first of them
-// need not be 0. On the host offsets that decrease are an error. On a GPU, where they are in the device's memory,
-// nobody looks: with offsets that decrease a call ends, and reads and writes nothing outside of the elements from the
-// first offset to the last and of the results, but what the results are is not said, nor is the workspace good for
-// another call. Or all segments have the same length: equal_segments{length}.
+//  segmented_reduce(on, in, offsets, segments, out, op, initial)   out[s] = op over in[offsets[s] .. offsets[s + 1])
 //
-// Results are the same in every run on the same device, and on the host for any number of threads. The elements of a
-// segment are folded in their order, unless the operation commutes.
+// Input. `offsets` holds segments + 1 integers of 32 or 64 bits that do not decrease; offsets[0] need not be 0.
+// equal_segments{length} stands for segments of one length. Other arguments are those of reduce.hpp. Segments may have
+// any lengths, including 0; the work is balanced over elements and segments together.
+//
+// Order. The elements of a segment are folded in order unless the operation commutes. Results have the same bits in
+// every run on the same device and, on the host, for any number of threads.
+//
+// Cost. O(elements + segments). On a GPU one launch, and a workspace of segmented_reduce_workspace() bytes.
+//
+// Errors. Throws invalid_argument for null or misaligned pointers and, on the host, for decreasing offsets. On a GPU
+// offsets are not checked. If they decrease, the call still ends, and it accesses nothing outside the elements from the
+// first offset to the last and the outputs; but results are unspecified, and the workspace must not be used again.
 #pragma once
 
 #include <concepts>
@@ -30,7 +34,7 @@
 
 namespace warpfold {
 
-// out[s] = op over the elements of segment s, for s in [0, segments); its identity where there are none.
+// Operations with an identity. An empty segment gives the identity.
 template <class On, class In, detail::segment_bounds Offsets, class Out, class Op = sum>
 requires(!detail::array_like<In> && !detail::array_like<Out> &&
          detail::places_for<Out, detail::fold_t<In, Op>>) void segmented_reduce(const On& on, const In& in,
@@ -38,13 +42,14 @@ requires(!detail::array_like<In> && !detail::array_like<Out> &&
                                                                                 std::uint64_t segments, const Out& out,
                                                                                 const Op& op = {}) {
     using A = detail::fold_t<In, Op>;
-    (void)detail::need_operation<Op, A>{};
-    (void)detail::need_identity<Op, A>{};
-    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{}, detail::known<A>(op),
-                                                   detail::unchanged{}, out, "segmented_reduce");
+    (void)detail::require_operation<Op, A>{};
+    (void)detail::require_identity<Op, A>{};
+    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::identity_map{},
+                                                   detail::resolve<A>(op), detail::identity_result{}, out,
+                                                   "segmented_reduce");
 }
 
-// out[s] = op(initial, the rest), of any operation; `initial` where the segment has no elements.
+// out[s] = op(initial, op over segment s); any operation. An empty segment gives `initial`.
 template <class On, class In, detail::segment_bounds Offsets, class Out, class Op>
 requires(!detail::array_like<In> && !detail::array_like<Out> &&
          detail::places_for<Out, detail::fold_t<In, Op>>) void segmented_reduce(const On& on, const In& in,
@@ -53,21 +58,22 @@ requires(!detail::array_like<In> && !detail::array_like<Out> &&
                                                                                 const Op& op,
                                                                                 const detail::fold_t<In, Op>& initial) {
     using A = detail::fold_t<In, Op>;
-    (void)detail::need_operation<Op, A>{};
-    using By = detail::known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    const detail::behind_initial<By, A> result{by, initial};
+    (void)detail::require_operation<Op, A>{};
+    using By = detail::resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
+    const detail::with_initial<By, A> result{by, initial};
     if constexpr (detail::has_identity<By, A>) {
-        detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::as_it_is{}, by, result, out,
-                                                       "segmented_reduce");
+        detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::identity_map{}, by, result,
+                                                       out, "segmented_reduce");
     } else {
-        detail::segmented_engine<On>::template into<detail::possible<A>>(
-            on, in, offsets, segments, detail::lifted_map<detail::as_it_is, A>{}, detail::lifted<By>{by}, result, out,
-            "segmented_reduce");
+        detail::segmented_engine<On>::template into<detail::optional_value<A>>(
+            on, in, offsets, segments, detail::optional_map<detail::identity_map, A>{},
+            detail::optional_operation<By>{by}, result, out, "segmented_reduce");
     }
 }
 
-// --- the same of ranges that have data() and size(), any of the three, and C arrays ----------------------------------
+// = --- ranges with data() and size() for any of the three arrays, and C arrays
+// -------------------------------------------
 
 template <class On, class In, class Offsets, class Out, class... Rest>
 requires(detail::array_like<In> || detail::array_like<Offsets> ||
@@ -79,8 +85,8 @@ requires(detail::array_like<In> || detail::array_like<Offsets> ||
                                rest...);
 }
 
-// As many segments as the offsets are, less one. Throws invalid_argument where there are none, where a range of results
-// has less room and, on the host, where the last offset is behind the end of a range of elements.
+// The number of segments is size(offsets) - 1. Throws invalid_argument if `offsets` is empty, if a range `out` is
+// shorter and, on the host, if the last offset is greater than the size of a range of elements.
 template <class On, class In, detail::array_like Offsets, class Out, class... Rest>
 requires(!std::integral<std::remove_cvref_t<Out>>) void segmented_reduce(const On& on, const In& in,
                                                                          const Offsets& offsets, Out&& out,

@@ -35,29 +35,29 @@ __global__ void convolution_1d_ghosts(const float* n, const float* m, float* p, 
     p[i] = pvalue;
 }
 
-void run_one(const frame::stage& on, const char* name, void (*kernel)(const float*, const float*, float*, int)) {
+void run_one(const engine::stage& on, const char* name, void (*kernel)(const float*, const float*, float*, int)) {
     if (on.n != 0) {
-        frame::launch(on, name, kernel, static_cast<unsigned>(frame::divide_up(on.n, threads)), threads, 0,
-                      on.input<float>(0), on.input<float>(1), on.output<float>(), static_cast<int>(on.n));
+        engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0,
+                       on.input<float>(0), on.input<float>(1), on.output<float>(), static_cast<int>(on.n));
     }
 }
 
-void run(const frame::stage& on) { run_one(on, "convolution_1d_basic", convolution_1d_basic); }
-void run_ghosts(const frame::stage& on) { run_one(on, "convolution_1d_ghosts", convolution_1d_ghosts); }
+void run(const engine::stage& on) { run_one(on, "convolution_1d_basic", convolution_1d_basic); }
+void run_ghosts(const engine::stage& on) { run_one(on, "convolution_1d_ghosts", convolution_1d_ghosts); }
 
-verdict ratio_of_one(const frame::evidence& e) {
+verdict ratio_of_one(const engine::evidence& e) {
     const double here = ratio(pairs_of_line(e.n()), e.step);
     return seen(here > 0.95 && here < 1.05, number(here, 3) + ": " + std::to_string(2 * pairs_of_line(e.n())) +
                                                 " operations, " + std::to_string(loads(e.step)) + " loads");
 }
 
-verdict stored_once(const frame::evidence& e) {
+verdict stored_once(const engine::evidence& e) {
     const auto stores = e.step.launches[0].total.global_store_bytes / sizeof(float);
     return seen(stores == e.n(), std::to_string(stores) + " stores for " + std::to_string(e.n()) + " elements of " +
                                      std::to_string(mask_width) + " additions each");
 }
 
-verdict divergence(const frame::evidence& e) {
+verdict divergence(const engine::evidence& e) {
     if (e.n() < 1000) {
         return unseen("needs more than one block");
     }
@@ -68,7 +68,7 @@ verdict divergence(const frame::evidence& e) {
                                               " %), in the first and last warp");
 }
 
-verdict less_divergence(const frame::evidence& e, const study_step& other) {
+verdict less_divergence(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].total.divergent_branches;
     const auto before = other.launches[0].total.divergent_branches;
     if (e.n() < 1000) {
@@ -79,7 +79,7 @@ verdict less_divergence(const frame::evidence& e, const study_step& other) {
 
 } // namespace
 
-frame::step_definition basic() {
+engine::step_definition basic() {
     return {.about = {"1", "one dimension, basic", "ladder/convolution/01_basic.cu",
                       "a thread for each output element; whatever lies outside counts as 0",
                       "Parallel patterns, The 1D Version"},
@@ -88,15 +88,15 @@ frame::step_definition basic() {
             .least_bytes = read_and_written,
             .claims = {
                 {"ratio of floating point arithmetic to global memory access is ~ 1.0",
-                 "Parallel patterns, The 1D Version", frame::counted(ratio_of_one)},
+                 "Parallel patterns, The 1D Version", engine::counted(ratio_of_one)},
                 {"Pvalue allows intermediate values to be accumulated in registers",
-                 "Parallel patterns, The 1D Version", frame::counted(stored_once)},
+                 "Parallel patterns, The 1D Version", engine::counted(stored_once)},
                 {"there will be control flow divergence (due to ghost elements)", "Parallel patterns, The 1D Version",
-                 frame::counted(divergence)},
+                 engine::counted(divergence)},
             }};
 }
 
-frame::step_definition ghost_elements() {
+engine::step_definition ghost_elements() {
     return {.about = {"1g", "ghost elements stored", "ladder/convolution/01_basic.cu",
                       "zeros before and behind the input, and nobody has to ask", "Parallel patterns, The 1D Version"},
             .data = line_with_ghosts,
@@ -104,7 +104,7 @@ frame::step_definition ghost_elements() {
             .least_bytes = read_and_written,
             .claims = {
                 {"we assume ghost values are 0: stored, they take the divergence away",
-                 "Parallel patterns, The 1D Version", frame::compared("1", less_divergence)},
+                 "Parallel patterns, The 1D Version", engine::compared("1", less_divergence)},
             }};
 }
 

@@ -24,25 +24,25 @@ __global__ void convolution_1d_constant(const float* n, float* p, int width) {
     p[i] = pvalue;
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyToSymbolAsync(mask_1d, on.in[1], sizeof mask_1d, 0, cudaMemcpyDeviceToDevice, on.stream));
-    frame::launch(on, "convolution_1d_constant", convolution_1d_constant,
-                  static_cast<unsigned>(frame::divide_up(on.n, threads)), threads, 0, on.input<float>(),
-                  on.output<float>(), static_cast<int>(on.n));
+    engine::launch(on, "convolution_1d_constant", convolution_1d_constant,
+                   static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0, on.input<float>(),
+                   on.output<float>(), static_cast<int>(on.n));
 }
 
-verdict half_the_loads(const frame::evidence& e, const study_step& other) {
+verdict half_the_loads(const engine::evidence& e, const step_result& other) {
     const double here = ratio(pairs_of_line(e.n()), e.step);
     return seen(here > 1.9 && here < 2.1 && 2 * loads(e.step) <= loads(other) + e.n(),
                 number(here, 2) + " operations a load; " + std::to_string(loads(e.step)) + " loads, " +
                     std::to_string(loads(other)) + " in step 1");
 }
 
-verdict same_order(const frame::evidence& e) {
+verdict same_order(const engine::evidence& e) {
     const auto c = e.step.launches[0].total;
     const double a_warp = static_cast<double>(c.constant_load_requests) / static_cast<double>((e.n() + 31) / 32);
     return seen(c.constant_load_requests > 0, number(a_warp, 1) +
@@ -52,7 +52,7 @@ verdict same_order(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition constant_mask() {
+engine::step_definition constant_mask() {
     return {.about = {"2", "mask in constant memory", "ladder/convolution/02_constant_mask.cu",
                       "the mask is small and never changes: a cached broadcast instead of a load for each thread",
                       "Parallel patterns, Mask M and Constant Memory"},
@@ -61,10 +61,10 @@ frame::step_definition constant_mask() {
             .least_bytes = read_and_written,
             .claims = {
                 {"the mask is not loaded from global memory any more: 2 operations for each load",
-                 "Parallel patterns, Mask M and Constant Memory", frame::compared("1", half_the_loads)},
+                 "Parallel patterns, Mask M and Constant Memory", engine::compared("1", half_the_loads)},
                 {"all threads need to access M and in the same order", "Parallel patterns, Regarding Mask M",
-                 frame::counted(same_order)},
-                {"faster than step 1", "Parallel patterns, Regarding Mask M", frame::faster_than("1")},
+                 engine::counted(same_order)},
+                {"faster than step 1", "Parallel patterns, Regarding Mask M", engine::faster_than("1")},
             }};
 }
 

@@ -47,20 +47,20 @@ __global__ void convolution_1d_cached(const float* n, float* p, int width) {
     }
 }
 
-void run_one(const frame::stage& on, const char* name, void (*kernel)(const float*, float*, int)) {
+void run_one(const engine::stage& on, const char* name, void (*kernel)(const float*, float*, int)) {
     if (on.n == 0) {
         return;
     }
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyToSymbolAsync(mask_1d, on.in[1], sizeof mask_1d, 0, cudaMemcpyDeviceToDevice, on.stream));
-    frame::launch(on, name, kernel, static_cast<unsigned>(frame::divide_up(on.n, threads)), threads, 0,
-                  on.input<float>(), on.output<float>(), static_cast<int>(on.n));
+    engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0,
+                   on.input<float>(), on.output<float>(), static_cast<int>(on.n));
 }
 
-void run_halo(const frame::stage& on) { run_one(on, "convolution_1d_halo", convolution_1d_halo); }
-void run_cached(const frame::stage& on) { run_one(on, "convolution_1d_cached", convolution_1d_cached); }
+void run_halo(const engine::stage& on) { run_one(on, "convolution_1d_halo", convolution_1d_halo); }
+void run_cached(const engine::stage& on) { run_one(on, "convolution_1d_cached", convolution_1d_cached); }
 
-verdict each_element_once(const frame::evidence& e) {
+verdict each_element_once(const engine::evidence& e) {
     const std::uint64_t blocks = e.step.launches[0].grid[0];
     const auto here = loads(e.step);
     const double a_load = ratio(pairs_of_line(e.n()), e.step);
@@ -68,7 +68,7 @@ verdict each_element_once(const frame::evidence& e) {
                                                        " elements: " + number(a_load, 1) + " operations a load");
 }
 
-verdict halo_share(const frame::evidence& e) {
+verdict halo_share(const engine::evidence& e) {
     if (e.n() < 10 * threads) {
         return unseen("needs many blocks");
     }
@@ -78,7 +78,7 @@ verdict halo_share(const frame::evidence& e) {
                 number(100 * extra, 2) + " % more loads than elements: a halo of 8 for each 256");
 }
 
-verdict without_halo_in_tile(const frame::evidence& e, const study_step& other) {
+verdict without_halo_in_tile(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].static_shared_bytes;
     const auto before = other.launches[0].static_shared_bytes;
     return seen(here < before, std::to_string(here) + " bytes of shared memory, " + std::to_string(before) +
@@ -88,7 +88,7 @@ verdict without_halo_in_tile(const frame::evidence& e, const study_step& other) 
                                    "block has just loaded");
 }
 
-verdict divergent_again(const frame::evidence& e, const study_step& other) {
+verdict divergent_again(const engine::evidence& e, const step_result& other) {
     if (e.n() < 10 * threads) {
         return unseen("needs many blocks");
     }
@@ -97,8 +97,8 @@ verdict divergent_again(const frame::evidence& e, const study_step& other) {
     return seen(here > before, std::to_string(here) + " divergent branches, " + std::to_string(before) + " in step 3");
 }
 
-verdict no_faster_than_shared(const frame::evidence& e) {
-    const study_step* const other = e.other("3");
+verdict no_faster_than_shared(const engine::evidence& e) {
+    const step_result* const other = e.other("3");
     if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
         return unseen("needs times, so a GPU");
     }
@@ -108,7 +108,7 @@ verdict no_faster_than_shared(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition tiled_with_halo() {
+engine::step_definition tiled_with_halo() {
     return {.about = {"3", "tiled, halo in shared memory", "ladder/convolution/03_tiled.cu",
                       "a block loads what it needs once, its neighbours' edge elements too",
                       "Parallel patterns, This means"},
@@ -117,13 +117,13 @@ frame::step_definition tiled_with_halo() {
             .least_bytes = read_and_written,
             .claims = {
                 {"load data from device memory to shared memory, process it there: each element once",
-                 "Parallel patterns, This means", frame::counted(each_element_once)},
-                {"the halo is loaded twice", "Parallel patterns, Pattern: Convolution", frame::counted(halo_share)},
-                {"faster than step 2", "Parallel patterns, The 1D Version", frame::faster_than("2")},
+                 "Parallel patterns, This means", engine::counted(each_element_once)},
+                {"the halo is loaded twice", "Parallel patterns, Pattern: Convolution", engine::counted(halo_share)},
+                {"faster than step 2", "Parallel patterns, The 1D Version", engine::faster_than("2")},
             }};
 }
 
-frame::step_definition tiled_with_cache() {
+engine::step_definition tiled_with_cache() {
     return {.about = {"4", "tiled, halo from the cache", "ladder/convolution/03_tiled.cu",
                       "only the block's own elements in shared memory: its neighbours' are in the caches already",
                       "Parallel patterns, Pattern: Convolution"},
@@ -132,9 +132,9 @@ frame::step_definition tiled_with_cache() {
             .least_bytes = read_and_written,
             .claims = {
                 {"a simpler tile, and the halo from the cache", "Parallel patterns, Pattern: Convolution",
-                 frame::compared("3", without_halo_in_tile)},
+                 engine::compared("3", without_halo_in_tile)},
                 {"it costs divergence at the edges of every tile", "Parallel patterns, Pattern: Convolution",
-                 frame::compared("3", divergent_again)},
+                 engine::compared("3", divergent_again)},
                 {"blocking for a cache: shared memory has the same or higher bandwidth",
                  "380, Blocking for L1, Read-only, L2 Caches", no_faster_than_shared},
             }};

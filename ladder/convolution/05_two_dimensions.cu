@@ -71,34 +71,34 @@ __global__ void convolution_2d_tiled(const float* in, const float*, float* out, 
 
 using kernel_2d = void (*)(const float*, const float*, float*, int, int);
 
-void run_one(const frame::stage& on, const char* name, kernel_2d kernel) {
+void run_one(const engine::stage& on, const char* name, kernel_2d kernel) {
     const extent e = image_of(on.n);
     if (on.n == 0) {
         return;
     }
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyToSymbolAsync(mask_2d, on.in[1], sizeof mask_2d, 0, cudaMemcpyDeviceToDevice, on.stream));
-    const dim3 grid(static_cast<unsigned>(frame::divide_up(static_cast<std::uint64_t>(e.width), tile)),
-                    static_cast<unsigned>(frame::divide_up(static_cast<std::uint64_t>(e.height), tile)));
-    frame::launch(on, name, kernel, grid, dim3(tile, tile), 0, on.input<float>(0), on.input<float>(1),
-                  on.output<float>(), e.width, e.height);
+    const dim3 grid(static_cast<unsigned>(engine::divide_up(static_cast<std::uint64_t>(e.width), tile)),
+                    static_cast<unsigned>(engine::divide_up(static_cast<std::uint64_t>(e.height), tile)));
+    engine::launch(on, name, kernel, grid, dim3(tile, tile), 0, on.input<float>(0), on.input<float>(1),
+                   on.output<float>(), e.width, e.height);
 }
 
-void run_basic(const frame::stage& on) { run_one(on, "convolution_2d_basic", convolution_2d_basic); }
-void run_constant(const frame::stage& on) { run_one(on, "convolution_2d_constant", convolution_2d_constant); }
-void run_tiled(const frame::stage& on) { run_one(on, "convolution_2d_tiled", convolution_2d_tiled); }
+void run_basic(const engine::stage& on) { run_one(on, "convolution_2d_basic", convolution_2d_basic); }
+void run_constant(const engine::stage& on) { run_one(on, "convolution_2d_constant", convolution_2d_constant); }
+void run_tiled(const engine::stage& on) { run_one(on, "convolution_2d_tiled", convolution_2d_tiled); }
 
-verdict ratio_of_one(const frame::evidence& e) {
+verdict ratio_of_one(const engine::evidence& e) {
     const double here = ratio(pairs_of_image(e.n()), e.step);
     return seen(here > 0.95 && here < 1.05, number(here, 3) + ": " + std::to_string(loads(e.step)) + " loads");
 }
 
-verdict ratio_of_two(const frame::evidence& e) {
+verdict ratio_of_two(const engine::evidence& e) {
     const double here = ratio(pairs_of_image(e.n()), e.step);
     return seen(here > 1.9 && here < 2.1, number(here, 3) + ": " + std::to_string(loads(e.step)) + " loads");
 }
 
-verdict tile_and_halo(const frame::evidence& e) {
+verdict tile_and_halo(const engine::evidence& e) {
     if (e.n() < 10'000) {
         return unseen("needs many tiles");
     }
@@ -113,7 +113,7 @@ std::uint64_t as_image(std::uint64_t n) { return pixels(n); }
 
 } // namespace
 
-frame::step_definition basic_2d() {
+engine::step_definition basic_2d() {
     return {.about = {"5", "two dimensions, basic", "ladder/convolution/05_two_dimensions.cu",
                       "a thread for each pixel, blocks of 16 x 16", "Parallel patterns, Convolution can also be 2D"},
             .data = image,
@@ -122,11 +122,11 @@ frame::step_definition basic_2d() {
             .least_bytes = read_and_written,
             .claims = {
                 {"ratio of floating point arithmetic to global memory access is ~ 1.0",
-                 "Parallel patterns, The 1D Version", frame::counted(ratio_of_one)},
+                 "Parallel patterns, The 1D Version", engine::counted(ratio_of_one)},
             }};
 }
 
-frame::step_definition constant_2d() {
+engine::step_definition constant_2d() {
     return {.about = {"6", "two dimensions, constant mask", "ladder/convolution/05_two_dimensions.cu",
                       "the 25 weights in constant memory", "Parallel patterns, Mask M and Constant Memory"},
             .data = image,
@@ -135,12 +135,12 @@ frame::step_definition constant_2d() {
             .least_bytes = read_and_written,
             .claims = {
                 {"the mask is not loaded from global memory any more: 2 operations for each load",
-                 "Parallel patterns, Mask M and Constant Memory", frame::counted(ratio_of_two)},
-                {"faster than step 5", "Parallel patterns, Regarding Mask M", frame::faster_than("5")},
+                 "Parallel patterns, Mask M and Constant Memory", engine::counted(ratio_of_two)},
+                {"faster than step 5", "Parallel patterns, Regarding Mask M", engine::faster_than("5")},
             }};
 }
 
-frame::step_definition tiled_2d() {
+engine::step_definition tiled_2d() {
     return {.about = {"7", "two dimensions, tiled", "ladder/convolution/05_two_dimensions.cu",
                       "a tile of 16 x 16 with a halo of 2 around it in shared memory", "Parallel patterns, This means"},
             .data = image,
@@ -149,8 +149,8 @@ frame::step_definition tiled_2d() {
             .least_bytes = read_and_written,
             .claims = {
                 {"a tile of 16 x 16 needs 20 x 20 loads: 1.56 a pixel instead of 25", "Parallel patterns, This means",
-                 frame::counted(tile_and_halo)},
-                {"faster than step 6", "Parallel patterns, This means", frame::faster_than("6")},
+                 engine::counted(tile_and_halo)},
+                {"faster than step 6", "Parallel patterns, This means", engine::faster_than("6")},
             }};
 }
 

@@ -27,7 +27,7 @@ __global__ void convolution_pass(const float* in, float* out, int width, int hei
     out[static_cast<std::int64_t>(y) * width + x] = sum;
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -35,15 +35,15 @@ void run(const frame::stage& on) {
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyToSymbolAsync(weights, on.in[2], sizeof weights, 0, cudaMemcpyDeviceToDevice, on.stream));
     const dim3 block(32, 8);
-    const dim3 grid(static_cast<unsigned>(frame::divide_up(static_cast<std::uint64_t>(e.width), block.x)),
-                    static_cast<unsigned>(frame::divide_up(static_cast<std::uint64_t>(e.height), block.y)));
-    frame::launch(on, "convolution_pass", convolution_pass, grid, block, 0, on.input<float>(), on.temporary<float>(),
-                  e.width, e.height, 1, 0);
-    frame::launch(on, "convolution_pass", convolution_pass, grid, block, 0, on.temporary<float>(), on.output<float>(),
-                  e.width, e.height, 0, 1);
+    const dim3 grid(static_cast<unsigned>(engine::divide_up(static_cast<std::uint64_t>(e.width), block.x)),
+                    static_cast<unsigned>(engine::divide_up(static_cast<std::uint64_t>(e.height), block.y)));
+    engine::launch(on, "convolution_pass", convolution_pass, grid, block, 0, on.input<float>(), on.temporary<float>(),
+                   e.width, e.height, 1, 0);
+    engine::launch(on, "convolution_pass", convolution_pass, grid, block, 0, on.temporary<float>(), on.output<float>(),
+                   e.width, e.height, 0, 1);
 }
 
-verdict fewer_products(const frame::evidence& e) {
+verdict fewer_products(const engine::evidence& e) {
     if (e.n() < 1000) {
         return unseen("needs more than ghosts");
     }
@@ -57,7 +57,7 @@ verdict fewer_products(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition separable() {
+engine::step_definition separable() {
     return {.about = {"8", "separable, two passes", "ladder/convolution/08_separable.cu",
                       "rows first, then columns: 5 + 5 products instead of 25", "beyond the lectures"},
             .data = image,
@@ -67,8 +67,8 @@ frame::step_definition separable() {
             .least_bytes = read_and_written,
             .claims =
                 {
-                    {"5 + 5 products a pixel instead of 25", "beyond the lectures", frame::counted(fewer_products)},
-                    {"faster than step 7", "beyond the lectures", frame::faster_than("7")},
+                    {"5 + 5 products a pixel instead of 25", "beyond the lectures", engine::counted(fewer_products)},
+                    {"faster than step 7", "beyond the lectures", engine::faster_than("7")},
                 }};
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Convolution, steps 9 and 10: the library's own calls, in one dimension, and of an image with a separable mask.
 #include "ladder/convolution/steps.hpp"
-#include "ladder/frame/library.hpp"
+#include "ladder/engine/library_workspace.hpp"
 #include "warpfold/convolve.cuh"
 
 namespace warpfold::ladder::convolution {
 
 namespace {
 
-void run(const frame::stage& on) {
-    static frame::kept_workspace memory;
+void run(const engine::stage& on) {
+    static engine::kept_workspace memory;
     if (on.n == 0) {
         return;
     }
@@ -18,8 +18,8 @@ void run(const frame::stage& on) {
     warpfold::correlate(target, on.input<float>(), on.n, mask.data(), mask.size(), on.output<float>());
 }
 
-void run_2d(const frame::stage& on) {
-    static frame::kept_workspace memory;
+void run_2d(const engine::stage& on) {
+    static engine::kept_workspace memory;
     const extent e = image_of(on.n);
     if (on.n == 0) {
         return;
@@ -38,22 +38,22 @@ constexpr const char* source = "ladder/convolution/09_library.cu";
 
 } // namespace
 
-frame::step_definition library() {
+engine::step_definition library() {
     return {.about = {"9", "warpfold::correlate", source, "the library's call, one dimension", "beyond the lectures"},
             .data = line,
             .run = run,
             .least_bytes = read_and_written,
-            .claims = {{"faster than step 3", "beyond the lectures", frame::faster_than("3")}}};
+            .claims = {{"faster than step 3", "beyond the lectures", engine::faster_than("3")}}};
 }
 
-frame::step_definition library_2d() {
+engine::step_definition library_2d() {
     return {
         .about = {"10", "warpfold::correlate_separable", source, "the library's call, an image", "beyond the lectures"},
         .data = image,
         .run = run_2d,
         .size = [](std::uint64_t n) { return pixels(n); },
         .least_bytes = read_and_written,
-        .claims = {{"faster than step 8", "beyond the lectures", frame::faster_than("8")}}};
+        .claims = {{"faster than step 8", "beyond the lectures", engine::faster_than("8")}}};
 }
 
 } // namespace warpfold::ladder::convolution

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ladder/convolution/steps.hpp"
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 
 namespace warpfold::ladder::convolution {
 
@@ -71,18 +71,18 @@ std::vector<float> mask_of(int width) {
     return mask;
 }
 
-frame::sample line(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n, seed, 7);
+engine::sample line(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers<float>(n, seed, 7);
     const auto mask = mask_of(mask_width);
     return {n,
-            {frame::bytes_of(in), frame::bytes_of(mask)},
-            frame::bytes_of(convolved(in, mask)),
-            frame::value_type::float32};
+            {engine::bytes_of(in), engine::bytes_of(mask)},
+            engine::bytes_of(convolved(in, mask)),
+            engine::value_type::float32};
 }
 
-frame::sample line_with_ghosts(std::uint64_t n, std::uint64_t seed) {
-    frame::sample all = line(n, seed);
-    frame::bytes& in = all.in[0];
+engine::sample line_with_ghosts(std::uint64_t n, std::uint64_t seed) {
+    engine::sample all = line(n, seed);
+    engine::bytes& in = all.in[0];
     in.insert(in.begin(), half * sizeof(float), std::byte{0});
     in.insert(in.end(), half * sizeof(float), std::byte{0});
     return all;
@@ -93,9 +93,9 @@ extent image_of(std::uint64_t n) {
     return width == 0 ? extent{} : extent{static_cast<int>(width), static_cast<int>(n / width)};
 }
 
-frame::sample image(std::uint64_t n, std::uint64_t seed) {
+engine::sample image(std::uint64_t n, std::uint64_t seed) {
     const extent e = image_of(n);
-    const auto in = frame::numbers<float>(pixels(n), seed, 7);
+    const auto in = engine::numbers<float>(pixels(n), seed, 7);
     const auto row = mask_of(side);
     std::vector<float> mask;
     for (const float a : row) {
@@ -104,9 +104,9 @@ frame::sample image(std::uint64_t n, std::uint64_t seed) {
         }
     }
     return {pixels(n),
-            {frame::bytes_of(in), frame::bytes_of(mask), frame::bytes_of(row)},
-            frame::bytes_of(convolved(in, e, mask)),
-            frame::value_type::float32};
+            {engine::bytes_of(in), engine::bytes_of(mask), engine::bytes_of(row)},
+            engine::bytes_of(convolved(in, e, mask)),
+            engine::value_type::float32};
 }
 
 std::uint64_t pairs_of_line(std::uint64_t n) { return pairs_in(n, half); }
@@ -117,14 +117,15 @@ std::uint64_t pairs_of_image(std::uint64_t n) {
            pairs_in(static_cast<std::uint64_t>(e.height), half_side);
 }
 
-frame::step_definition peer_cpu() {
+engine::step_definition peer_cpu() {
     return {
         .about = {"cpu", "two loops, one dimension", "ladder/convolution/data.cpp", "one core of the host", "", true},
         .data = line,
         .on_host =
-            [](const frame::sample& s) {
-                const auto in = frame::view<float>(s.in[0]);
-                const auto mask = frame::view<float>(s.in[1]);
+            [](const engine::stage& on) {
+                const engine::sample& s = *on.data;
+                const auto in = engine::view<float>(s.in[0]);
+                const auto mask = engine::view<float>(s.in[1]);
                 std::vector<float> out(in.size());
                 const auto n = static_cast<std::int64_t>(in.size());
                 for (std::int64_t i = 0; i < n; ++i) {
@@ -134,13 +135,13 @@ frame::step_definition peer_cpu() {
                     }
                     out[static_cast<std::size_t>(i)] = sum;
                 }
-                return frame::bytes_of(out);
+                return engine::bytes_of(out);
             },
         .least_bytes = read_and_written};
 }
 
-const frame::study_definition& ladder() {
-    static const frame::study_definition all{
+const engine::ladder_definition& ladder() {
+    static const engine::ladder_definition all{
         .name = "convolution",
         .data = "floats, each replaced by the weighted sum of its neighbours: 9 in a line, 25 in an image",
         .n_counted = 1u << 16,
@@ -152,3 +153,7 @@ const frame::study_definition& ladder() {
 }
 
 } // namespace warpfold::ladder::convolution
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::convolution::ladder();
+}

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
+#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::convolution {
 
-[[nodiscard]] const frame::study_definition& ladder();
+[[nodiscard]] const engine::ladder_definition& ladder();
 
 constexpr int mask_width = 9; // of the mask in one dimension
 constexpr int half = mask_width / 2;
@@ -22,11 +22,11 @@ constexpr int tile = 16; // side of a block in two dimensions
 
 // Inputs: the elements, then the mask. All are whole numbers, so that sums of products are exact.
 [[nodiscard]] std::vector<float> mask_of(int width);
-[[nodiscard]] frame::sample line(std::uint64_t n, std::uint64_t seed);
+[[nodiscard]] engine::sample line(std::uint64_t n, std::uint64_t seed);
 // The same with the ghost elements stored: zeros before and behind.
-[[nodiscard]] frame::sample line_with_ghosts(std::uint64_t n, std::uint64_t seed);
+[[nodiscard]] engine::sample line_with_ghosts(std::uint64_t n, std::uint64_t seed);
 // An image as nearly square as n allows, with a mask that is the product of a column (input 2) and a row (the same).
-[[nodiscard]] frame::sample image(std::uint64_t n, std::uint64_t seed);
+[[nodiscard]] engine::sample image(std::uint64_t n, std::uint64_t seed);
 
 struct extent {
     int width = 0, height = 0;
@@ -43,25 +43,25 @@ struct extent {
 
 [[nodiscard]] inline std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
 // Elements that threads loaded from global memory.
-[[nodiscard]] inline std::uint64_t loads(const study_step& step) {
-    return frame::total(step.launches).global_load_bytes / sizeof(float);
+[[nodiscard]] inline std::uint64_t loads(const step_result& step) {
+    return engine::total(step.launches).global_load_bytes / sizeof(float);
 }
 // Floating-point operations (a multiplication and an addition a pair) for each load.
-[[nodiscard]] inline double ratio(std::uint64_t pairs, const study_step& step) {
+[[nodiscard]] inline double ratio(std::uint64_t pairs, const step_result& step) {
     return 2.0 * static_cast<double>(pairs) / static_cast<double>(loads(step));
 }
 
-frame::step_definition basic();
-frame::step_definition ghost_elements();
-frame::step_definition constant_mask();
-frame::step_definition tiled_with_halo();
-frame::step_definition tiled_with_cache();
-frame::step_definition basic_2d();
-frame::step_definition constant_2d();
-frame::step_definition tiled_2d();
-frame::step_definition separable();
-frame::step_definition library();
-frame::step_definition library_2d();
-frame::step_definition peer_cpu();
+engine::step_definition basic();
+engine::step_definition ghost_elements();
+engine::step_definition constant_mask();
+engine::step_definition tiled_with_halo();
+engine::step_definition tiled_with_cache();
+engine::step_definition basic_2d();
+engine::step_definition constant_2d();
+engine::step_definition tiled_2d();
+engine::step_definition separable();
+engine::step_definition library();
+engine::step_definition library_2d();
+engine::step_definition peer_cpu();
 
 } // namespace warpfold::ladder::convolution

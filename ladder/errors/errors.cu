@@ -19,13 +19,13 @@ __global__ void foo(int* ptr) { *ptr = 7; }
 int code(cudaError_t error) { return static_cast<int>(error); }
 
 // The codes go where the results of a step are.
-void leave(const frame::stage& on, const std::vector<int>& codes) {
+void leave(const engine::stage& on, const std::vector<int>& codes) {
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyAsync(on.out, codes.data(), codes.size() * sizeof(int), cudaMemcpyHostToDevice, on.stream));
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
 }
 
-frame::sample expected(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, frame::bytes_of(codes)}; }
+engine::sample expected(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, engine::bytes_of(codes)}; }
 
 // More than any device has, and more than this one.
 std::size_t too_many_bytes() {
@@ -36,17 +36,17 @@ std::size_t too_many_bytes() {
 }
 
 // What a launch of such a shape answers, if asked three times: a look, the error, and once more.
-std::vector<int> launch(const frame::stage& on, dim3 grid, dim3 block, std::size_t shared_bytes) {
+std::vector<int> launch(const engine::stage& on, dim3 grid, dim3 block, std::size_t shared_bytes) {
     foo<<<grid, block, shared_bytes, on.stream>>>(on.temporary<int>());
     return {code(cudaPeekAtLastError()), code(cudaGetLastError()), code(cudaGetLastError())};
 }
 
 // Drivers of today answer invalid value, where cudaErrorInvalidConfiguration was the answer once.
-frame::sample refused(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample refused(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const int wrong = code(cudaErrorInvalidValue);
     return expected({wrong, wrong, 0, wrong, wrong, 0, wrong, wrong, 0});
 }
-void run_refused(const frame::stage& on) {
+void run_refused(const engine::stage& on) {
     std::vector<int> all;
     for (const auto& [grid, block] : {std::pair<dim3, dim3>{1, 2048}, {1, 0}, {dim3(1, 70'000), 1}}) {
         const auto codes = launch(on, grid, block, 0);
@@ -55,14 +55,14 @@ void run_refused(const frame::stage& on) {
     leave(on, all);
 }
 
-frame::sample too_much_shared(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample too_much_shared(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const int wrong = code(cudaErrorInvalidValue);
     return expected({wrong, wrong, 0});
 }
-void run_too_much_shared(const frame::stage& on) { leave(on, launch(on, 1, 1, std::size_t{1} << 20)); }
+void run_too_much_shared(const engine::stage& on) { leave(on, launch(on, 1, 1, std::size_t{1} << 20)); }
 
-frame::sample none(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return expected({0, 0, 7}); }
-void run_asked_twice(const frame::stage& on) {
+engine::sample none(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return expected({0, 0, 7}); }
+void run_asked_twice(const engine::stage& on) {
     int* const ptr = on.temporary<int>();
     foo<<<1, 1, 0, on.stream>>>(ptr);
     const int after_launch = code(cudaGetLastError());
@@ -72,20 +72,20 @@ void run_asked_twice(const frame::stage& on) {
     leave(on, {after_launch, after_end, value});
 }
 
-frame::sample out_of_memory(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample out_of_memory(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const int wrong = code(cudaErrorMemoryAllocation);
     return expected({wrong, wrong, 0});
 }
-void run_out_of_memory(const frame::stage& on) {
+void run_out_of_memory(const engine::stage& on) {
     void* ptr = nullptr;
     const int answer = code(cudaMalloc(&ptr, too_many_bytes()));
     leave(on, {answer, code(cudaGetLastError()), code(cudaGetLastError())});
 }
 
-frame::sample goes_on(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample goes_on(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     return expected({code(cudaErrorMemoryAllocation), code(cudaErrorInvalidValue), 0, 7});
 }
-void run_goes_on(const frame::stage& on) {
+void run_goes_on(const engine::stage& on) {
     void* none_there = nullptr;
     const int memory = code(cudaMalloc(&none_there, too_many_bytes()));
     (void)cudaGetLastError();
@@ -99,7 +99,7 @@ void run_goes_on(const frame::stage& on) {
     leave(on, {memory, shape, good, value});
 }
 
-// The slide's lines, which stand behind #ifdef DEBUG there; what it prints before it leaves is left in `said`.
+// The slide's lines, which are under #ifdef DEBUG there; `said` gets what they print.
 template <bool Debug>
 int look_for_errors(const char* filename, int line_number, std::string& said) {
     if constexpr (Debug) {
@@ -124,19 +124,20 @@ std::string said_when_debugging(std::vector<int>* codes) {
     codes->push_back(code(cudaGetLastError()));
     return said;
 }
-frame::sample found_when_debugging(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample found_when_debugging(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const int wrong = code(cudaErrorInvalidValue);
     return expected({0, wrong, wrong, 0});
 }
-void run_debugging(const frame::stage& on) {
+void run_debugging(const engine::stage& on) {
     std::vector<int> codes;
     (void)said_when_debugging(&codes);
     leave(on, codes);
 }
-verdict says_file_and_line(const frame::evidence& e) {
+verdict says_file_and_line(const engine::evidence& e) {
     std::vector<int> codes;
     const std::string said = said_when_debugging(&codes);
-    return seen(e.step.correct && said.rfind("CUDA error at errors.cu:", 0) == 0, said + "; without -DDEBUG not a word");
+    return seen(e.step.correct && said.rfind("CUDA error at errors.cu:", 0) == 0,
+                said + "; without -DDEBUG not a word");
 }
 
 std::string named(std::int32_t value) {
@@ -145,20 +146,20 @@ std::string named(std::int32_t value) {
 }
 
 // The codes are those of the reference; `what` says of them what they mean.
-frame::check answers(std::string what) {
-    return [what = std::move(what)](const frame::evidence& e) {
-        const auto codes = frame::view<std::int32_t>(e.result);
+engine::check answers(std::string what) {
+    return [what = std::move(what)](const engine::evidence& e) {
+        const auto codes = engine::view<std::int32_t>(e.result);
         return seen(e.step.correct, what + ": " + named(codes[0]));
     };
 }
 
-verdict asked_by_name(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict asked_by_name(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     const std::string text = cudaGetErrorString(static_cast<cudaError_t>(codes[0]));
     return seen(text == "out of memory", "CUDA error: " + text);
 }
 
-verdict most_threads(const frame::evidence& e) {
+verdict most_threads(const engine::evidence& e) {
     int device = 0;
     int most = 0;
     WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
@@ -169,14 +170,14 @@ verdict most_threads(const frame::evidence& e) {
 constexpr const char* source = "ladder/errors/errors.cu";
 constexpr const char* handling = "Parallel patterns, Error Handling";
 
-std::function<std::uint64_t(std::uint64_t)> codes_of(frame::data_function data) {
+std::function<std::uint64_t(std::uint64_t)> codes_of(engine::data_function data) {
     return [data](std::uint64_t) { return data(0, 0).n; };
 }
 std::size_t a_word(std::uint64_t) { return sizeof(int); }
 
-frame::step_definition step(std::string id, std::string title, std::string idea, std::string lecture,
-                            frame::data_function data, void (*run)(const frame::stage&),
-                            std::vector<frame::claim_check> claims) {
+engine::step_definition step(std::string id, std::string title, std::string idea, std::string lecture,
+                             engine::data_function data, void (*run)(const engine::stage&),
+                             std::vector<engine::claim_check> claims) {
     return {.about = {std::move(id), std::move(title), source, std::move(idea), std::move(lecture)},
             .data = data,
             .run = run,
@@ -187,46 +188,53 @@ frame::step_definition step(std::string id, std::string title, std::string idea,
 
 } // namespace
 
-const frame::study_definition& laboratory() {
-    static const frame::study_definition all{
+const engine::ladder_definition& laboratory() {
+    static const engine::ladder_definition all{
         .name = "errors",
         .data = "calls that fail, and what the runtime answers",
         .n_counted = 1,
         .n_timed = 1,
         .most = 1u << 20,
-        .steps = {
-            step("configuration", "shapes that no device takes", "2048 threads, no thread, 70,000 blocks in y",
-                 handling, refused, run_refused,
-                 {{"the CUDA runtime will respond to questions, but won't talk without being asked", handling,
-                   answers("a launch returns nothing; cudaGetLastError answers, and then forgets")},
-                  {"one block in CUDA has at most 1024 threads", "759, Hillis & Steele: Kernel Function, Quick Remarks",
-                   most_threads}}),
-            step("shared", "too much shared memory", "1 MiB at a launch", handling, too_much_shared,
-                 run_too_much_shared,
-                 {{"check for the error explicitly", handling, answers("asked after the launch")}}),
-            step("after", "after the launch, and after the kernel", "the same question, two times", handling, none,
-                 run_asked_twice,
-                 {{"check for the error only after we're sure a kernel has finished: kernel calls are async", handling,
-                   answers("no error at the launch, none at the end, and what the kernel wrote is there")}}),
-            step("memory", "out of memory", "100,000,000,000 bytes, or twice what the device has",
-                 "Parallel patterns, Same Technique with Synchronous Calls", out_of_memory, run_out_of_memory,
-                 {{"the output will be: CUDA error: out of memory",
-                   "Parallel patterns, Same Technique with Synchronous Calls", asked_by_name}}),
-            step("goes on", "errors that do not stick", "after both, a kernel runs as if nothing had been", handling,
-                 goes_on, run_goes_on,
-                 {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
-                   answers("two errors, and then a kernel that is right")}}),
-            step("debug", "the slide's check, with and without DEBUG", "a launch that is refused, and who says so",
-                 "Parallel patterns, Rules of Thumb", found_when_debugging, run_debugging,
-                 {{"you can enable it during debugging and disable it otherwise: CUDA error at file:line: text",
-                   "Parallel patterns, Rules of Thumb", says_file_and_line}}),
-            crash(),
-            sticky(),
-            new_process(),
-            misaligned(),
-            failed_assertion(),
-        }};
+        .steps =
+            {
+                step("configuration", "shapes that no device takes", "2048 threads, no thread, 70,000 blocks in y",
+                     handling, refused, run_refused,
+                     {{"the CUDA runtime will respond to questions, but won't talk without being asked", handling,
+                       answers("a launch returns nothing; cudaGetLastError answers, and then forgets")},
+                      {"one block in CUDA has at most 1024 threads",
+                       "759, Hillis & Steele: Kernel Function, Quick Remarks", most_threads}}),
+                step("shared", "too much shared memory", "1 MiB at a launch", handling, too_much_shared,
+                     run_too_much_shared,
+                     {{"check for the error explicitly", handling, answers("asked after the launch")}}),
+                step("after", "after the launch, and after the kernel", "the same question, two times", handling, none,
+                     run_asked_twice,
+                     {{"check for the error only after we're sure a kernel has finished: kernel calls are async",
+                       handling,
+                       answers("no error at the launch, none at the end, and what the kernel wrote is there")}}),
+                step("memory", "out of memory", "100,000,000,000 bytes, or twice what the device has",
+                     "Parallel patterns, Same Technique with Synchronous Calls", out_of_memory, run_out_of_memory,
+                     {{"the output will be: CUDA error: out of memory",
+                       "Parallel patterns, Same Technique with Synchronous Calls", asked_by_name}}),
+                step("goes on", "errors that do not stick", "after both, a kernel runs as if nothing had been",
+                     handling, goes_on, run_goes_on,
+                     {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
+                       answers("two errors, and then a kernel that is right")}}),
+                step("debug", "the slide's check, with and without DEBUG", "a launch that is refused, and who says so",
+                     "Parallel patterns, Rules of Thumb", found_when_debugging, run_debugging,
+                     {{"you can enable it during debugging and disable it otherwise: CUDA error at file:line: text",
+                       "Parallel patterns, Rules of Thumb", says_file_and_line}}),
+                crash(),
+                sticky(),
+                new_process(),
+                misaligned(),
+                failed_assertion(),
+            },
+        .child_programs = child_programs()};
     return all;
 }
 
 } // namespace warpfold::ladder::errors
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::errors::laboratory();
+}

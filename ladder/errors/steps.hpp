@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The laboratory of errors: what the runtime says, when, and to whom.
+// The laboratory of errors: which errors the runtime reports, when, and to which process.
 #pragma once
 
 #include <vector>
 
-#include "ladder/frame/apart.hpp"
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/child_process.hpp"
+#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::errors {
 
-[[nodiscard]] const frame::study_definition& laboratory();
-[[nodiscard]] std::vector<frame::apart_program> apart_programs();
+[[nodiscard]] const engine::ladder_definition& laboratory();
+[[nodiscard]] std::vector<engine::child_program> child_programs();
 
 // Errors that stick, each in a process of its own.
-frame::step_definition crash();
-frame::step_definition sticky();
-frame::step_definition new_process();
-frame::step_definition misaligned();
-frame::step_definition failed_assertion();
+engine::step_definition crash();
+engine::step_definition sticky();
+engine::step_definition new_process();
+engine::step_definition misaligned();
+engine::step_definition failed_assertion();
 
 } // namespace warpfold::ladder::errors

@@ -87,15 +87,15 @@ constexpr std::int32_t address = cudaErrorIllegalAddress;
 constexpr std::int32_t assertion = cudaErrorAssert;
 constexpr std::int32_t alignment = cudaErrorMisalignedAddress;
 
-frame::sample of(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, frame::bytes_of(codes)}; }
+engine::sample of(const std::vector<std::int32_t>& codes) { return {codes.size(), {}, engine::bytes_of(codes)}; }
 
-frame::sample crashed(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, address, address}); }
-frame::sample stuck(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample crashed(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, address, address}); }
+engine::sample stuck(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     return of({0, address, 0, address, address, address, address});
 }
-frame::sample well_again(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, address, address, 0, 0, 7}); }
-frame::sample asserted(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, 0, 0, assertion, assertion}); }
-frame::sample off_by_a_word(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, 0, alignment, alignment}); }
+engine::sample well_again(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, address, address, 0, 0, 7}); }
+engine::sample asserted(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, 0, 0, assertion, assertion}); }
+engine::sample off_by_a_word(std::uint64_t /*n*/, std::uint64_t /*seed*/) { return of({0, 0, alignment, alignment}); }
 
 std::string text_of(std::int32_t error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); }
 std::string named(std::int32_t error) {
@@ -104,50 +104,50 @@ std::string named(std::int32_t error) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-verdict silent_launch(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict silent_launch(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(codes[0] == 0 && codes[1] != 0,
                 "after the launch " + named(codes[0]) + ", after the kernel's end " + named(codes[1]));
 }
 
-verdict words_of_the_slide(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict words_of_the_slide(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(text_of(codes[2]) == "unspecified launch failure", "CUDA error: " + text_of(codes[2]));
 }
 
-verdict every_call(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict every_call(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(e.step.correct, "a wait, a launch, a copy, an allocation: " + named(codes[3]) + ", " + named(codes[4]) +
                                     ", " + named(codes[5]) + ", " + named(codes[6]));
 }
 
-verdict forgotten_and_back(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict forgotten_and_back(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(codes[2] == 0 && codes[3] != 0,
                 "asked once more " + named(codes[2]) + ", and by the next call that waits " + named(codes[3]));
 }
 
-verdict process_alone(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict process_alone(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(e.step.correct, "one process ends in " + named(codes[1]) + ", the next one's kernel leaves " +
                                     std::to_string(codes[5]));
 }
 
-verdict names_the_assertion(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict names_the_assertion(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(e.step.correct && e.said.find("Assertion `*ptr == 7` failed") != std::string::npos,
                 named(codes[3]) + ": " + text_of(codes[3]) + "; on standard error: " +
                     first_line(e.said.substr(std::min(e.said.find("sticky.cu"), e.said.size()))));
 }
 
-verdict word_boundaries(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict word_boundaries(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(codes[1] == 0 && codes[2] == alignment,
                 "8 bytes at a multiple of 8: " + named(codes[1]) + "; 4 bytes further on: " + named(codes[2]));
 }
 
 // What the software GPU itself writes, whether checks are on or not.
-verdict says_where(const frame::evidence& e) {
+verdict says_where(const engine::evidence& e) {
     const auto at = e.said.find("block (0,0,0)");
     if (at == std::string::npos) {
         return unseen("needs the software GPU: a GPU says no more than the code");
@@ -160,11 +160,11 @@ constexpr const char* source = "ladder/errors/sticky.cu";
 constexpr const char* handling = "Parallel patterns, Error Handling";
 constexpr const char* thumb = "Parallel patterns, Rules of Thumb";
 
-frame::step_definition step(const char* id, const char* title, const char* idea, frame::data_function data,
-                            const char* programs, const char* finds, std::vector<frame::claim_check> claims) {
+engine::step_definition step(const char* id, const char* title, const char* idea, engine::data_function data,
+                             const char* programs, const char* finds, std::vector<engine::claim_check> claims) {
     return {.about = {id, title, source, idea, handling},
             .data = data,
-            .apart = programs,
+            .child_programs = programs,
             .size = [data](std::uint64_t) { return data(0, 0).n; },
             .finds = finds,
             .claims = std::move(claims)};
@@ -172,7 +172,7 @@ frame::step_definition step(const char* id, const char* title, const char* idea,
 
 } // namespace
 
-std::vector<frame::apart_program> apart_programs() {
+std::vector<engine::child_program> child_programs() {
     return {{"crash", crash_program},
             {"sticky", sticky_program},
             {"good", good_program},
@@ -180,7 +180,7 @@ std::vector<frame::apart_program> apart_programs() {
             {"misaligned", misaligned_program}};
 }
 
-frame::step_definition crash() {
+engine::step_definition crash() {
     return step("crash", "the slides' crash", "a kernel that writes to address 0", crashed, "crash", "out of bounds",
                 {{"an error during a kernel launch has to be checked for after the kernel has executed", handling,
                   silent_launch},
@@ -188,7 +188,7 @@ frame::step_definition crash() {
                  {"the software GPU says who wrote where", "beyond the lectures", says_where}});
 }
 
-frame::step_definition sticky() {
+engine::step_definition sticky() {
     return step("sticky", "and every call after it", "a wait, a launch, a copy and an allocation after the crash",
                 stuck, "sticky", "out of bounds",
                 {{"the runtime will respond to questions: from now on always with this error", handling, every_call},
@@ -196,14 +196,14 @@ frame::step_definition sticky() {
                   handling, forgotten_and_back}});
 }
 
-frame::step_definition new_process() {
+engine::step_definition new_process() {
     return step(
         "process", "a new process", "the crash, and then another process on the same device", well_again, "crash,good",
         "out of bounds",
         {{"print the error message and exit: the device is well, only the process was not", thumb, process_alone}});
 }
 
-frame::step_definition misaligned() {
+engine::step_definition misaligned() {
     auto s = step("misaligned", "an address that is not aligned", "a load of 8 bytes a word behind a multiple of 8",
                   off_by_a_word, "misaligned", "misaligned",
                   {{"addresses must be aligned on word-size boundary", "380, Access Via L1", word_boundaries}});
@@ -211,7 +211,7 @@ frame::step_definition misaligned() {
     return s;
 }
 
-frame::step_definition failed_assertion() {
+engine::step_definition failed_assertion() {
     return step(
         "assert", "an assertion", "assert() in a kernel", asserted, "assertion", "failed assertion",
         {{"a device-side assertion sticks too, and says where it failed", "beyond the lectures", names_the_assertion}});

@@ -20,13 +20,13 @@ __global__ void count_sections(const unsigned char* buffer, std::uint64_t size, 
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     clear(on, letter_bins);
-    frame::launch(on, "count_sections", count_sections, blocks_of(on), threads, 0, on.input<unsigned char>(), on.n,
-                  on.output<int>());
+    engine::launch(on, "count_sections", count_sections, blocks_of(on), threads, 0, on.input<unsigned char>(), on.n,
+                   on.output<int>());
 }
 
-verdict not_coalesced(const frame::evidence& e) {
+verdict not_coalesced(const engine::evidence& e) {
     if (e.n() < 32 * threads) {
         return unseen("needs sections of 32 characters or more");
     }
@@ -38,7 +38,7 @@ verdict not_coalesced(const frame::evidence& e) {
                 number(sectors / characters, 2) + " sectors of 32 bytes moved for each character of one byte");
 }
 
-verdict poorly_utilised(const frame::evidence& e) {
+verdict poorly_utilised(const engine::evidence& e) {
     if (e.n() < 32 * threads) {
         return unseen("needs sections of 32 characters or more");
     }
@@ -49,23 +49,23 @@ verdict poorly_utilised(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition sections() {
+engine::step_definition sections() {
     return {.about = {"1", "a section for each thread", "ladder/histogram/01_sections.cu",
                       "every thread counts a section of its own into the bins of all",
                       "Parallel patterns, Implementation 1"},
             .data = text,
             .run = run,
             .least_bytes = [](std::uint64_t n) { return n; },
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson = "bin++ reads, adds and writes: what another thread has written meanwhile is lost",
             .finds = "race in global memory",
             .claims = {
                 {"possible collision: counts are lost", "Parallel patterns, Evaluation of Implementation 1",
-                 frame::comes_out_wrong()},
+                 engine::comes_out_wrong()},
                 {"adjacent threads do not access adjacent memory locations: accesses are not coalesced",
-                 "Parallel patterns, Evaluation of Implementation 1", frame::counted(not_coalesced)},
+                 "Parallel patterns, Evaluation of Implementation 1", engine::counted(not_coalesced)},
                 {"DRAM bandwidth is poorly utilised", "Parallel patterns, Evaluation of Implementation 1",
-                 frame::counted(poorly_utilised)},
+                 engine::counted(poorly_utilised)},
             }};
 }
 

@@ -17,13 +17,13 @@ __global__ void count_interleaved(const unsigned char* buffer, std::uint64_t siz
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     clear(on, letter_bins);
-    frame::launch(on, "count_interleaved", count_interleaved, blocks_of(on), threads, 0, on.input<unsigned char>(),
-                  on.n, on.output<int>());
+    engine::launch(on, "count_interleaved", count_interleaved, blocks_of(on), threads, 0, on.input<unsigned char>(),
+                   on.n, on.output<int>());
 }
 
-verdict better_patterns(const frame::evidence& e, const study_step& other) {
+verdict better_patterns(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].total.global_load_sectors;
     const auto before = other.launches[0].total.global_load_sectors;
     return seen(here < before, std::to_string(here) + " sectors loaded, " + std::to_string(before) + " in step 1");
@@ -31,20 +31,20 @@ verdict better_patterns(const frame::evidence& e, const study_step& other) {
 
 } // namespace
 
-frame::step_definition interleaved() {
+engine::step_definition interleaved() {
     return {.about = {"2", "interleaved", "ladder/histogram/02_interleaved.cu",
                       "all threads process a contiguous piece, then the next", "Parallel patterns, Implementation 2"},
             .data = text,
             .run = run,
             .least_bytes = [](std::uint64_t n) { return n; },
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson = "neighbours now count neighbouring characters, and collide as before",
             .finds = "race in global memory",
             .claims = {
                 {"better memory access patterns", "Parallel patterns, Evaluation of Implementation 2",
-                 frame::compared("1", better_patterns)},
+                 engine::compared("1", better_patterns)},
                 {"still possibility of collision due to data races",
-                 "Parallel patterns, Evaluation of Implementation 2", frame::comes_out_wrong()},
+                 "Parallel patterns, Evaluation of Implementation 2", engine::comes_out_wrong()},
             }};
 }
 

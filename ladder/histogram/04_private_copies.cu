@@ -30,19 +30,19 @@ __global__ void histo_private_kernel(const unsigned char* buffer, std::uint64_t 
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     clear(on, letter_bins);
-    frame::launch(on, "histo_private_kernel", histo_private_kernel, blocks_of(on), threads, 0,
-                  on.input<unsigned char>(), on.n, on.output<int>());
+    engine::launch(on, "histo_private_kernel", histo_private_kernel, blocks_of(on), threads, 0,
+                   on.input<unsigned char>(), on.n, on.output<int>());
 }
 
-void run_bytes(const frame::stage& on) {
+void run_bytes(const engine::stage& on) {
     clear(on, byte_bins);
-    frame::launch(on, "count_bytes_privately", count_bytes_privately, blocks_of(on), threads, 0,
-                  on.input<unsigned char>(), on.n, on.output<int>());
+    engine::launch(on, "count_bytes_privately", count_bytes_privately, blocks_of(on), threads, 0,
+                   on.input<unsigned char>(), on.n, on.output<int>());
 }
 
-verdict less_contention(const frame::evidence& e, const study_step& other) {
+verdict less_contention(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].total.atomic_lanes;
     const auto before = other.launches[0].total.atomic_lanes;
     return seen(here == std::uint64_t{letter_bins} * e.step.launches[0].grid[0] && (here < before || e.n() < 100),
@@ -50,7 +50,7 @@ verdict less_contention(const frame::evidence& e, const study_step& other) {
                     " in step 3");
 }
 
-verdict initialised_and_merged(const frame::evidence& e) {
+verdict initialised_and_merged(const engine::evidence& e) {
     const auto c = e.step.launches[0].total;
     const auto blocks = e.step.launches[0].grid[0];
     return seen(c.shared_store_bytes == std::uint64_t{letter_bins} * 4 * blocks &&
@@ -59,8 +59,8 @@ verdict initialised_and_merged(const frame::evidence& e) {
                     " blocks");
 }
 
-verdict ten_times(const frame::evidence& e) {
-    const study_step* const other = e.other("3");
+verdict ten_times(const engine::evidence& e) {
+    const step_result* const other = e.other("3");
     if (!e.step.cold || other == nullptr || !other->cold) {
         return unseen("needs times, so a GPU, and step 3 in the same run");
     }
@@ -68,7 +68,7 @@ verdict ten_times(const frame::evidence& e) {
     return seen(speedup > 10, number(speedup, 2) + "x here");
 }
 
-verdict fits(const frame::evidence& e) {
+verdict fits(const engine::evidence& e) {
     const auto bytes = e.step.launches[0].static_shared_bytes;
     return seen(bytes == 1024,
                 std::to_string(bytes) + " bytes of shared memory for 256 bins; a block has 49152 without asking");
@@ -76,7 +76,7 @@ verdict fits(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition private_copies() {
+engine::step_definition private_copies() {
     return {.about = {"4", "private copies in shared memory", "ladder/histogram/04_private_copies.cu",
                       "each block counts into its own copy, and adds it to the final one at its end",
                       "Parallel patterns, Implementation 4"},
@@ -85,15 +85,15 @@ frame::step_definition private_copies() {
             .least_bytes = [](std::uint64_t n) { return n; },
             .claims = {
                 {"much less contention and serialization in accessing the final copy",
-                 "Parallel patterns, Implementation 4", frame::compared("3", less_contention)},
+                 "Parallel patterns, Implementation 4", engine::compared("3", less_contention)},
                 {"overhead for creating and initializing private copies, and for accumulating them",
-                 "Parallel patterns, Implementation 4", frame::counted(initialised_and_merged)},
+                 "Parallel patterns, Implementation 4", engine::counted(initialised_and_merged)},
                 {"the overall performance can often be improved more than 10x", "Parallel patterns, Implementation 4",
                  ten_times},
             }};
 }
 
-frame::step_definition private_bytes() {
+engine::step_definition private_bytes() {
     return {.about = {"5", "private copies, 256 bins", "ladder/histogram/private.cuh", "the same of bytes, a bin each",
                       "Parallel patterns, About Privatization"},
             .data = uniform_bytes,
@@ -101,7 +101,7 @@ frame::step_definition private_bytes() {
             .least_bytes = [](std::uint64_t n) { return n; },
             .claims = {
                 {"the private histogram size needs to be small: it has to fit into shared memory",
-                 "Parallel patterns, About Privatization", frame::counted(fits)},
+                 "Parallel patterns, About Privatization", engine::counted(fits)},
             }};
 }
 

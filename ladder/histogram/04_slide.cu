@@ -57,16 +57,16 @@ std::vector<std::int32_t> slide_program() {
     return {answer == cudaSuccess && counts == right_counts ? 1 : 0};
 }
 
-frame::sample not_right(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
-    return {1, {}, frame::bytes_of(std::vector<std::int32_t>{0})};
+engine::sample not_right(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    return {1, {}, engine::bytes_of(std::vector<std::int32_t>{0})};
 }
 
-verdict counts_letters(const frame::evidence& e) {
+verdict counts_letters(const engine::evidence& e) {
     constexpr std::string_view mark = "histogram: ";
     const auto at = e.said.find(mark);
     const std::string told =
         at == std::string::npos ? "" : e.said.substr(at + mark.size(), e.said.find('\n', at) - at - mark.size());
-    return seen(frame::view<std::int32_t>(e.result)[0] == 1,
+    return seen(engine::view<std::int32_t>(e.result)[0] == 1,
                 told + ", where 5, 5, 6, 10, 10, 1, 1 would be right: 'a' / 4 is 24, of 7 bins");
 }
 
@@ -74,17 +74,17 @@ constexpr const char* section = "Parallel patterns, Implementation 4";
 
 } // namespace
 
-std::vector<frame::apart_program> apart_programs() { return {{"histogram of the slide", slide_program}}; }
+std::vector<engine::child_program> child_programs() { return {{"histogram of the slide", slide_program}}; }
 
-frame::step_definition private_copies_of_the_slide() {
+engine::step_definition private_copies_of_the_slide() {
     return {.about = {"4s", "private copies, as on the slide", "ladder/histogram/04_slide.cu",
                       "buffer[i]/4 where (buffer[i] - 'a')/4 is meant", section, false, "phrase"},
             .data = not_right,
-            .apart = "histogram of the slide",
+            .child_programs = "histogram of the slide",
             .size = [](std::uint64_t) { return std::uint64_t{1}; },
             .finds = "out of bounds",
-            .claims = {{"build the private histogram: atomicAdd(&(private_histo[buffer[i]/4]), 1)", section,
-                        counts_letters}}};
+            .claims = {
+                {"build the private histogram: atomicAdd(&(private_histo[buffer[i]/4]), 1)", section, counts_letters}}};
 }
 
 } // namespace warpfold::ladder::histogram

@@ -6,13 +6,13 @@ namespace warpfold::ladder::histogram {
 
 namespace {
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     clear(on, byte_bins);
-    frame::launch(on, "count_bytes_aggregated", count_bytes_aggregated, blocks_of(on), threads, 0,
-                  on.input<unsigned char>(), on.n, on.output<int>());
+    engine::launch(on, "count_bytes_aggregated", count_bytes_aggregated, blocks_of(on), threads, 0,
+                   on.input<unsigned char>(), on.n, on.output<int>());
 }
 
-verdict fewer_atomics(const frame::evidence& e, const study_step& other) {
+verdict fewer_atomics(const engine::evidence& e, const step_result& other) {
     if (e.n() < 1000) {
         return unseen("needs many bytes");
     }
@@ -22,7 +22,7 @@ verdict fewer_atomics(const frame::evidence& e, const study_step& other) {
                                    std::to_string(e.n()) + " uniform bytes, " + std::to_string(before) + " in step 5");
 }
 
-verdict at_what_price(const frame::evidence& e, const study_step& other) {
+verdict at_what_price(const engine::evidence& e, const step_result& other) {
     if (e.n() < 1000) {
         return unseen("needs many bytes");
     }
@@ -37,7 +37,7 @@ verdict at_what_price(const frame::evidence& e, const study_step& other) {
 
 } // namespace
 
-frame::step_definition warp_aggregated() {
+engine::step_definition warp_aggregated() {
     return {
         .about = {"6", "warp-aggregated", "ladder/histogram/aggregated.cuh",
                   "lanes with the same value find each other by __match_any_sync; one adds for all",
@@ -46,8 +46,8 @@ frame::step_definition warp_aggregated() {
         .run = run,
         .least_bytes = [](std::uint64_t n) { return n; },
         .claims = {
-            {"never more atomic operations than without", "beyond the lectures", frame::compared("5", fewer_atomics)},
-            {"more instructions for uniform data", "beyond the lectures", frame::compared("5", at_what_price)},
+            {"never more atomic operations than without", "beyond the lectures", engine::compared("5", fewer_atomics)},
+            {"more instructions for uniform data", "beyond the lectures", engine::compared("5", at_what_price)},
         }};
 }
 

@@ -30,14 +30,14 @@ __global__ void count_with_range_test(const unsigned* values, std::uint64_t n, i
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     clear(on, wide_bins);
     const unsigned blocks = std::clamp(blocks_of(on) / 4, 1u, on.multiprocessors * 2);
-    frame::launch(on, "count_with_range_test", count_with_range_test, blocks, threads, 0, on.input<unsigned>(), on.n,
-                  on.output<int>());
+    engine::launch(on, "count_with_range_test", count_with_range_test, blocks, threads, 0, on.input<unsigned>(), on.n,
+                   on.output<int>());
 }
 
-verdict partially_private(const frame::evidence& e) {
+verdict partially_private(const engine::evidence& e) {
     const auto c = e.step.launches[0].total;
     const double share = static_cast<double>(c.shared_atomic_lanes) / static_cast<double>(e.n());
     return seen(c.shared_atomic_lanes > 0 || e.n() < 100,
@@ -45,7 +45,7 @@ verdict partially_private(const frame::evidence& e) {
                     std::to_string(private_bins) + " of " + std::to_string(wide_bins) + " bins");
 }
 
-verdict does_not_fit(const frame::evidence& e) {
+verdict does_not_fit(const engine::evidence& e) {
     const auto bytes = e.step.launches[0].static_shared_bytes;
     return seen(bytes <= 49152 && wide_bins * sizeof(int) > 49152, std::to_string(bytes) +
                                                                        " bytes of shared memory; all bins would take " +
@@ -54,7 +54,7 @@ verdict does_not_fit(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition range_testing() {
+engine::step_definition range_testing() {
     return {.about = {"7", "range testing, 65,536 bins", "ladder/histogram/07_range_testing.cu",
                       "some bins have private copies; a test of the range sends each value to the one or the other",
                       "Parallel patterns, About Privatization"},
@@ -63,9 +63,9 @@ frame::step_definition range_testing() {
             .least_bytes = [](std::uint64_t n) { return 4 * n; },
             .claims = {
                 {"what if the histogram is too large to privatize?", "Parallel patterns, About Privatization",
-                 frame::counted(does_not_fit)},
+                 engine::counted(does_not_fit)},
                 {"one can partially privatize an output histogram and use range testing",
-                 "Parallel patterns, About Privatization", frame::counted(partially_private)},
+                 "Parallel patterns, About Privatization", engine::counted(partially_private)},
             }};
 }
 

@@ -16,23 +16,23 @@ __global__ void count_bytes_globally(const unsigned char* buffer, std::uint64_t 
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     clear(on, mixtures * 3 * byte_bins);
     int* out = on.output<int>();
     for (unsigned k = 0; k < mixtures; ++k) {
         const auto* const bytes = on.input<unsigned char>(k);
-        frame::launch(on, "count_bytes_globally", count_bytes_globally, blocks_of(on), threads, 0, bytes, on.n, out);
-        frame::launch(on, "count_bytes_privately", count_bytes_privately, blocks_of(on), threads, 0, bytes, on.n,
-                      out + byte_bins);
-        frame::launch(on, "count_bytes_aggregated", count_bytes_aggregated, blocks_of(on), threads, 0, bytes, on.n,
-                      out + 2 * byte_bins);
+        engine::launch(on, "count_bytes_globally", count_bytes_globally, blocks_of(on), threads, 0, bytes, on.n, out);
+        engine::launch(on, "count_bytes_privately", count_bytes_privately, blocks_of(on), threads, 0, bytes, on.n,
+                       out + byte_bins);
+        engine::launch(on, "count_bytes_aggregated", count_bytes_aggregated, blocks_of(on), threads, 0, bytes, on.n,
+                       out + 2 * byte_bins);
         out += 3 * byte_bins;
     }
 }
 
-using counters = frame::counters;
+using counters = engine::counters;
 
-std::vector<double> of_way(const frame::evidence& e, unsigned way, std::uint64_t counters::*count) {
+std::vector<double> of_way(const engine::evidence& e, unsigned way, std::uint64_t counters::*count) {
     std::vector<double> values;
     for (unsigned k = 0; k < mixtures; ++k) {
         values.push_back(static_cast<double>(e.step.launches[3 * k + way].total.*count) / static_cast<double>(e.n()));
@@ -42,7 +42,7 @@ std::vector<double> of_way(const frame::evidence& e, unsigned way, std::uint64_t
 
 bool rises(const std::vector<double>& values) { return std::is_sorted(values.begin(), values.end()); }
 
-verdict globally(const frame::evidence& e) {
+verdict globally(const engine::evidence& e) {
     if (e.n() < 1000) {
         return unseen("needs many bytes");
     }
@@ -54,7 +54,7 @@ verdict globally(const frame::evidence& e) {
                 "most lanes of a warp at one bin, with 0, 25, 50, 75 and 100 % of the bytes the same: " + list(worst));
 }
 
-verdict privately(const frame::evidence& e) {
+verdict privately(const engine::evidence& e) {
     if (e.n() < 1000) {
         return unseen("needs many bytes");
     }
@@ -63,7 +63,7 @@ verdict privately(const frame::evidence& e) {
                 "passes of shared memory for each byte counted: " + list(passes, 3) + ", from uniform to constant");
 }
 
-verdict aggregated(const frame::evidence& e) {
+verdict aggregated(const engine::evidence& e) {
     if (e.n() < 1000) {
         return unseen("needs many bytes");
     }
@@ -74,21 +74,21 @@ verdict aggregated(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition contention() {
+engine::step_definition contention() {
     return {
         .about = {"contention", "from uniform to constant", "ladder/histogram/08_contention.cu",
                   "three ways to count five mixtures: the more values are the same, the longer the queue",
                   "Parallel patterns, Implementation 3"},
         .data = mixed_bytes,
         .run = run,
-        .size = frame::at_most(1u << 20),
+        .size = engine::at_most(1u << 20),
         .least_bytes = [](std::uint64_t n) { return 3 * mixtures * n; },
         .claims = {
             {"threads that attempt an atomic operation on the same location will typically be held in a queue",
-             "Parallel patterns, Implementation 3", frame::counted(globally)},
+             "Parallel patterns, Implementation 3", engine::counted(globally)},
             {"all threads perform their atomic operations serially on the same location: in shared memory too",
-             "Parallel patterns, Implementation 3", frame::counted(privately)},
-            {"warp aggregation turns the worst case into the best", "beyond the lectures", frame::counted(aggregated)},
+             "Parallel patterns, Implementation 3", engine::counted(privately)},
+            {"warp aggregation turns the worst case into the best", "beyond the lectures", engine::counted(aggregated)},
         }};
 }
 

@@ -6,16 +6,17 @@
 
 namespace warpfold::ladder::histogram {
 
-frame::step_definition peer_cpu() {
+engine::step_definition peer_cpu() {
     return {.about = {"cpu", "a loop over bytes", "ladder/histogram/cpu.cpp", "one core of the host", "", true},
             .data = uniform_bytes,
             .on_host =
-                [](const frame::sample& s) {
+                [](const engine::stage& on) {
+                    const engine::sample& s = *on.data;
                     std::vector<std::int32_t> counts(byte_bins);
                     for (const std::byte value : s.in[0]) {
                         ++counts[static_cast<unsigned char>(value)];
                     }
-                    return frame::bytes_of(counts);
+                    return engine::bytes_of(counts);
                 },
             .least_bytes = [](std::uint64_t n) { return n; }};
 }

@@ -20,14 +20,14 @@ std::size_t scratch_bytes(std::uint64_t n) {
     return std::max<std::size_t>(bytes, 1);
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     std::size_t bytes = on.scratch_bytes;
     WARPFOLD_CUDA_CHECK(call(on.scratch, bytes, on.input<unsigned char>(), on.output<int>(), on.n, on.stream));
 }
 
 } // namespace
 
-frame::step_definition peer_cub() {
+engine::step_definition peer_cub() {
     return {.about = {"cub", "cub::DeviceHistogram", "ladder/histogram/peer_cub.cu", "HistogramEven of bytes, 256 bins",
                       "", true},
             .data = uniform_bytes,

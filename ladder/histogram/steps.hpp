@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "ladder/frame/apart.hpp"
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/child_process.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
+#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::histogram {
 
-[[nodiscard]] const frame::study_definition& ladder();
-[[nodiscard]] std::vector<frame::apart_program> apart_programs();
+[[nodiscard]] const engine::ladder_definition& ladder();
+[[nodiscard]] std::vector<engine::child_program> child_programs();
 
 constexpr unsigned threads = 256;
 constexpr unsigned letter_bins = 7; // of four letters each: a-d, e-h, ... y-z
@@ -24,40 +24,40 @@ constexpr unsigned private_bins = 8192; // of these
 constexpr unsigned mixtures = 5;        // of uniform and constant bytes: 0, 25, 50, 75, 100 % constant
 
 // The lecture's phrase over and over; bins of four letters.
-[[nodiscard]] frame::sample text(std::uint64_t n, std::uint64_t seed);
-[[nodiscard]] frame::sample phrase(std::uint64_t n, std::uint64_t seed); // once
+[[nodiscard]] engine::sample text(std::uint64_t n, std::uint64_t seed);
+[[nodiscard]] engine::sample phrase(std::uint64_t n, std::uint64_t seed); // once
 // Bytes, uniform.
-[[nodiscard]] frame::sample uniform_bytes(std::uint64_t n, std::uint64_t seed);
+[[nodiscard]] engine::sample uniform_bytes(std::uint64_t n, std::uint64_t seed);
 // `mixtures` inputs of n bytes, and their histograms one behind the other, for each of the three ways to count.
-[[nodiscard]] frame::sample mixed_bytes(std::uint64_t n, std::uint64_t seed);
+[[nodiscard]] engine::sample mixed_bytes(std::uint64_t n, std::uint64_t seed);
 // Numbers of 32 bits below wide_bins, nine of ten below private_bins.
-[[nodiscard]] frame::sample wide_numbers(std::uint64_t n, std::uint64_t seed);
+[[nodiscard]] engine::sample wide_numbers(std::uint64_t n, std::uint64_t seed);
 
 // No more blocks than make every thread count 32 elements.
-[[nodiscard]] inline unsigned blocks_of(const frame::stage& on) {
+[[nodiscard]] inline unsigned blocks_of(const engine::stage& on) {
     const std::uint64_t by_work = on.n / (threads * 32);
     return static_cast<unsigned>(std::clamp<std::uint64_t>(by_work, 1, std::uint64_t{on.multiprocessors} * 8));
 }
-inline void clear(const frame::stage& on, unsigned bins) {
+inline void clear(const engine::stage& on, unsigned bins) {
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, bins * sizeof(int), on.stream));
 }
-[[nodiscard]] inline double sectors_a_load(const study_step& step) {
-    const auto c = frame::total(step.launches);
+[[nodiscard]] inline double sectors_a_load(const step_result& step) {
+    const auto c = engine::total(step.launches);
     return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
 }
 
-frame::step_definition sections();
-frame::step_definition interleaved();
-frame::step_definition global_atomics();
-frame::step_definition the_phrase();
-frame::step_definition private_copies();
-frame::step_definition private_copies_of_the_slide();
-frame::step_definition private_bytes();
-frame::step_definition warp_aggregated();
-frame::step_definition range_testing();
-frame::step_definition contention();
-frame::step_definition library();
-frame::step_definition peer_cub();
-frame::step_definition peer_cpu();
+engine::step_definition sections();
+engine::step_definition interleaved();
+engine::step_definition global_atomics();
+engine::step_definition the_phrase();
+engine::step_definition private_copies();
+engine::step_definition private_copies_of_the_slide();
+engine::step_definition private_bytes();
+engine::step_definition warp_aggregated();
+engine::step_definition range_testing();
+engine::step_definition contention();
+engine::step_definition library();
+engine::step_definition peer_cub();
+engine::step_definition peer_cpu();
 
 } // namespace warpfold::ladder::histogram

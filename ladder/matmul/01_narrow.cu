@@ -62,8 +62,8 @@ __global__ void tiled_multiply(const float* a, const float* b, float* c, int n) 
     c[row * n + col] = sum;
 }
 
-frame::check loads_are(std::uint64_t expected) {
-    return frame::counted([expected](const frame::evidence& e) {
+engine::check loads_are(std::uint64_t expected) {
+    return engine::counted([expected](const engine::evidence& e) {
         const auto c = e.step.launches[0].total;
         const double sectors = static_cast<double>(c.global_load_sectors) / static_cast<double>(warps_of(e));
         return seen(loads_a_warp(e.step) == expected,
@@ -71,14 +71,14 @@ frame::check loads_are(std::uint64_t expected) {
     });
 }
 
-verdict broadcast(const frame::evidence& e) {
+verdict broadcast(const engine::evidence& e) {
     const auto c = e.step.launches[0].total;
-    const auto conflicts = frame::bank_conflicts(c);
+    const auto conflicts = engine::bank_conflicts(c);
     return seen(conflicts == 0 && c.shared_load_requests > 0,
                 std::to_string(conflicts) + " bank conflicts in " + std::to_string(c.shared_load_requests) + " loads");
 }
 
-verdict without_barrier(const frame::evidence& e) {
+verdict without_barrier(const engine::evidence& e) {
     if (e.found == nullptr) {
         return unseen("needs the checks of the software GPU");
     }
@@ -95,53 +95,53 @@ constexpr const char* section = "759, Shared Memory: Syntax & Semantics";
 
 } // namespace
 
-frame::step_definition naive() {
+engine::step_definition naive() {
     return {.about = {"1", "naive", source, "every thread loads its row of a and its column of b", section},
             .data = narrow,
-            .run = [](const frame::stage& on) { run_kernel(on, "simple_multiply", simple_multiply); },
+            .run = [](const engine::stage& on) { run_kernel(on, "simple_multiply", simple_multiply); },
             .size = as_square,
             .least_bytes = least_bytes,
             .claims = {{"without shared memory: 32 + 32 loads for each element", section, loads_are(64)}}};
 }
 
-frame::step_definition coalesced_as_on_the_slide() {
+engine::step_definition coalesced_as_on_the_slide() {
     return {.about = {"2s", "coalescedMultiply, as on the slide", source,
                       "a tile of a in shared memory, and nothing between its stores and its loads", section},
             .data = narrow,
-            .run = [](const frame::stage& on) { run_kernel(on, "coalesced_multiply", coalesced_multiply); },
+            .run = [](const engine::stage& on) { run_kernel(on, "coalesced_multiply", coalesced_multiply); },
             .size = as_square,
             .least_bytes = least_bytes,
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson = "lanes read what other lanes have stored, and nothing says that these have",
             .finds = "race in shared memory",
             .claims = {{"the variable aTile is visible to all threads in each block", section, without_barrier}}};
 }
 
-frame::step_definition coalesced() {
+engine::step_definition coalesced() {
     return {.about = {"2", "coalescedMultiply", source,
                       "a tile of a in shared memory: each of its elements is loaded once", section},
             .data = narrow,
             .run =
-                [](const frame::stage& on) {
+                [](const engine::stage& on) {
                     run_kernel(on, "coalesced_multiply_synchronised", coalesced_multiply_synchronised);
                 },
             .size = as_square,
             .least_bytes = least_bytes,
             .claims = {{"1 + 32 loads for each element", section, loads_are(33)},
                        {"all lanes read the same word of aTile: a broadcast without conflict", "759, Other Examples",
-                        frame::counted(broadcast)},
-                       {"faster than step 1", section, frame::faster_than("1")}}};
+                        engine::counted(broadcast)},
+                       {"faster than step 1", section, engine::faster_than("1")}}};
 }
 
-frame::step_definition both_tiled() {
+engine::step_definition both_tiled() {
     return {.about = {"3", "both in tiles", source, "a tile of b too: 32 rows of the block share it", section},
             .data = narrow,
-            .run = [](const frame::stage& on) { run_kernel(on, "tiled_multiply", tiled_multiply); },
+            .run = [](const engine::stage& on) { run_kernel(on, "tiled_multiply", tiled_multiply); },
             .size = as_square,
             .least_bytes = least_bytes,
             .claims = {{"1 + 1 loads for each element", section, loads_are(2)},
-                       {"no bank conflicts", "759, Shared Memory Bank Conflicts", frame::counted(broadcast)},
-                       {"faster than step 2", section, frame::faster_than("2")}}};
+                       {"no bank conflicts", "759, Shared Memory Bank Conflicts", engine::counted(broadcast)},
+                       {"faster than step 2", section, engine::faster_than("2")}}};
 }
 
 } // namespace warpfold::ladder::matmul

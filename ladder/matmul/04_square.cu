@@ -32,25 +32,25 @@ __global__ void square_multiply_tiled(const float* a, const float* b, float* c, 
         for (int i = 0; i < tile_dim; ++i) {
             sum += a_tile[y][i] * b_tile[i][x];
         }
-        __syncthreads(); // so that nobody overwrites what others still read
+        __syncthreads(); // no thread overwrites what others still read
     }
     c[row * n + col] = sum;
 }
 
-verdict thirty_two_times_less(const frame::evidence& e, const study_step& other) {
+verdict thirty_two_times_less(const engine::evidence& e, const step_result& other) {
     const auto here = loads_a_warp(e.step);
     const auto before = loads_a_warp(other);
     return seen(before == 32 * here, std::to_string(here) + " loads a warp, " + std::to_string(before) + " in step 4");
 }
 
-verdict two_for_each(const frame::evidence& e) {
+verdict two_for_each(const engine::evidence& e) {
     const auto side = static_cast<std::uint64_t>(side_of(e.n()));
     return seen(loads_a_warp(e.step) == 2 * side, std::to_string(loads_a_warp(e.step)) + " loads a warp for " +
                                                       std::to_string(side) + " multiplications a thread");
 }
 
-verdict two_barriers_a_tile(const frame::evidence& e) {
-    const double here = frame::barriers_per_warp(e.step.launches[0]);
+verdict two_barriers_a_tile(const engine::evidence& e) {
+    const double here = engine::barriers_per_warp(e.step.launches[0]);
     return seen(here == 2.0 * side_of(e.n()) / tile_dim,
                 number(here, 0) + " barriers a warp for " + std::to_string(side_of(e.n()) / tile_dim) + " tiles");
 }
@@ -61,29 +61,29 @@ constexpr const char* source = "ladder/matmul/04_square.cu";
 
 } // namespace
 
-frame::step_definition square_naive() {
+engine::step_definition square_naive() {
     return {.about = {"4", "square, naive", source, "a row times a column, from global memory",
                       "759, Shared Memory: Syntax & Semantics"},
             .data = square,
-            .run = [](const frame::stage& on) { run_kernel(on, "square_multiply", square_multiply); },
+            .run = [](const engine::stage& on) { run_kernel(on, "square_multiply", square_multiply); },
             .size = as_square,
             .least_bytes = least_bytes,
             .claims = {{"two loads for each multiplication", "Parallel patterns, How about memory?",
-                        frame::counted(two_for_each)}}};
+                        engine::counted(two_for_each)}}};
 }
 
-frame::step_definition square_tiled() {
+engine::step_definition square_tiled() {
     return {.about = {"5", "square, tiled", source, "tile by tile of both through shared memory",
                       "Parallel patterns, This means"},
             .data = square,
-            .run = [](const frame::stage& on) { run_kernel(on, "square_multiply_tiled", square_multiply_tiled); },
+            .run = [](const engine::stage& on) { run_kernel(on, "square_multiply_tiled", square_multiply_tiled); },
             .size = as_square,
             .least_bytes = least_bytes,
             .claims = {{"minimise transfers with low bandwidth: 32 times fewer loads from global memory",
-                        "Parallel patterns, How about memory?", frame::compared("4", thirty_two_times_less)},
+                        "Parallel patterns, How about memory?", engine::compared("4", thirty_two_times_less)},
                        {"synchronize so that each thread can safely read, and again to make sure that all is updated",
-                        "Parallel patterns, This means", frame::counted(two_barriers_a_tile)},
-                       {"faster than step 4", "Parallel patterns, How about memory?", frame::faster_than("4")}}};
+                        "Parallel patterns, This means", engine::counted(two_barriers_a_tile)},
+                       {"faster than step 4", "Parallel patterns, How about memory?", engine::faster_than("4")}}};
 }
 
 } // namespace warpfold::ladder::matmul

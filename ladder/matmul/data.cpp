@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/matmul/steps.hpp"
 
 namespace warpfold::ladder::matmul {
@@ -24,14 +24,14 @@ std::vector<float> product(std::span<const float> a, std::span<const float> b, s
     return c;
 }
 
-frame::sample of_depth(std::uint64_t n, std::uint64_t seed, std::size_t depth) {
+engine::sample of_depth(std::uint64_t n, std::uint64_t seed, std::size_t depth) {
     const auto side = static_cast<std::size_t>(side_of(n));
-    const auto a = frame::numbers<float>(side * depth, seed, 7);
-    const auto b = frame::numbers<float>(depth * side, seed + 1, 7);
+    const auto a = engine::numbers<float>(side * depth, seed, 7);
+    const auto b = engine::numbers<float>(depth * side, seed + 1, 7);
     return {side * side,
-            {frame::bytes_of(a), frame::bytes_of(b)},
-            frame::bytes_of(product(a, b, side, depth)),
-            frame::value_type::float32};
+            {engine::bytes_of(a), engine::bytes_of(b)},
+            engine::bytes_of(product(a, b, side, depth)),
+            engine::value_type::float32};
 }
 
 } // namespace
@@ -41,32 +41,37 @@ int side_of(std::uint64_t n) {
     return std::max(root / tile_dim, 1) * tile_dim;
 }
 
-frame::sample narrow(std::uint64_t n, std::uint64_t seed) { return of_depth(n, seed, tile_dim); }
-frame::sample square(std::uint64_t n, std::uint64_t seed) {
+engine::sample narrow(std::uint64_t n, std::uint64_t seed) { return of_depth(n, seed, tile_dim); }
+engine::sample square(std::uint64_t n, std::uint64_t seed) {
     return of_depth(n, seed, static_cast<std::size_t>(side_of(n)));
 }
 
-frame::step_definition peer_cpu() {
+engine::step_definition peer_cpu() {
     return {.about = {"cpu", "three loops", "ladder/matmul/data.cpp", "one core of the host", "", true},
             .data = square,
             .on_host =
-                [](const frame::sample& s) {
+                [](const engine::stage& on) {
+                    const engine::sample& s = *on.data;
                     const auto side = static_cast<std::size_t>(side_of(s.n));
-                    return frame::bytes_of(
-                        product(frame::view<float>(s.in[0]), frame::view<float>(s.in[1]), side, side));
+                    return engine::bytes_of(
+                        product(engine::view<float>(s.in[0]), engine::view<float>(s.in[1]), side, side));
                 },
             .size = as_square};
 }
 
-const frame::study_definition& ladder() {
-    static const frame::study_definition all{.name = "matmul",
-                                             .data = "matrix products of floats: 32 deep, and square",
-                                             .n_counted = 1u << 14,
-                                             .n_timed = 1u << 20,
-                                             .most = 1u << 22,
-                                             .steps = {naive(), coalesced_as_on_the_slide(), coalesced(), both_tiled(),
-                                                       square_naive(), square_tiled(), peer_cpu()}};
+const engine::ladder_definition& ladder() {
+    static const engine::ladder_definition all{.name = "matmul",
+                                               .data = "matrix products of floats: 32 deep, and square",
+                                               .n_counted = 1u << 14,
+                                               .n_timed = 1u << 20,
+                                               .most = 1u << 22,
+                                               .steps = {naive(), coalesced_as_on_the_slide(), coalesced(),
+                                                         both_tiled(), square_naive(), square_tiled(), peer_cpu()}};
     return all;
 }
 
 } // namespace warpfold::ladder::matmul
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::matmul::ladder();
+}

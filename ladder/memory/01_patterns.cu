@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -53,20 +53,20 @@ __global__ void gather(int* output, const int* input, std::uint64_t n) {
 }
 
 template <class Pattern>
-frame::sample gathered(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n + Pattern::more, seed);
+engine::sample gathered(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n + Pattern::more, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = in[Pattern::of(i, n)];
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
 template <class Pattern>
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "gather", gather<Pattern>, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                      on.n);
+        engine::launch(on, "gather", gather<Pattern>, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
+                       on.n);
     }
 }
 
@@ -90,8 +90,8 @@ double pieces(std::uint64_t n, std::uint64_t bytes) {
 std::string percent(double share) { return number(100 * share, share < 0.1 ? 3 : 1) + " %"; }
 
 template <class Pattern>
-frame::check segments(double expected, double needed_bytes) {
-    return full_warps([=](const frame::evidence& e) {
+engine::check segments(double expected, double needed_bytes) {
+    return full_warps([=](const engine::evidence& e) {
         const double here = sectors_a_load(e.step.launches[0].total);
         return seen(here == expected && pieces<Pattern>(e.n(), 32) == here,
                     number(here, 2) + " segments of 32 bytes a load: of " + number(32 * here, 0) + " bytes moved, " +
@@ -101,8 +101,8 @@ frame::check segments(double expected, double needed_bytes) {
 
 // The lecture's caching load: a transaction is a line of 128 bytes.
 template <class Pattern>
-frame::check lines(double expected, double needed_bytes) {
-    return [=](const frame::evidence& e) {
+engine::check lines(double expected, double needed_bytes) {
+    return [=](const engine::evidence& e) {
         if (e.n() < 1024 || e.n() % 32 != 0) {
             return unseen("needs full warps: a multiple of 32 elements, 1024 at least");
         }
@@ -115,26 +115,26 @@ frame::check lines(double expected, double needed_bytes) {
 
 // Warps misaligned by 1 to 8 elements, one behind the other.
 template <unsigned... Offset>
-void run_shifts(const frame::stage& on, std::integer_sequence<unsigned, Offset...>) {
+void run_shifts(const engine::stage& on, std::integer_sequence<unsigned, Offset...>) {
     if (on.n != 0) {
-        (frame::launch(on, "gather", gather<shifted<Offset + 1>>, blocks_for(on.n), threads, 0,
-                       on.output<int>() + Offset * on.n, on.input<int>(), on.n),
+        (engine::launch(on, "gather", gather<shifted<Offset + 1>>, blocks_for(on.n), threads, 0,
+                        on.output<int>() + Offset * on.n, on.input<int>(), on.n),
          ...);
     }
 }
 constexpr unsigned shifts = 8;
-void run_misaligned(const frame::stage& on) { run_shifts(on, std::make_integer_sequence<unsigned, shifts>{}); }
+void run_misaligned(const engine::stage& on) { run_shifts(on, std::make_integer_sequence<unsigned, shifts>{}); }
 
-frame::sample shifted_copies(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n + shifts, seed);
+engine::sample shifted_copies(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n + shifts, seed);
     std::vector<std::int32_t> right;
     for (unsigned offset = 1; offset <= shifts; ++offset) {
         right.insert(right.end(), in.begin() + offset, in.begin() + offset + static_cast<std::ptrdiff_t>(n));
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-std::vector<double> segments_of_shifts(const frame::evidence& e) {
+std::vector<double> segments_of_shifts(const engine::evidence& e) {
     std::vector<double> all;
     for (const auto& launch : e.step.launches) {
         all.push_back(sectors_a_load(launch.total));
@@ -142,7 +142,7 @@ std::vector<double> segments_of_shifts(const frame::evidence& e) {
     return all;
 }
 
-verdict at_most_five(const frame::evidence& e) {
+verdict at_most_five(const engine::evidence& e) {
     const auto all = segments_of_shifts(e);
     bool holds = true;
     for (unsigned k = 0; k + 1 < shifts; ++k) {
@@ -152,34 +152,34 @@ verdict at_most_five(const frame::evidence& e) {
                            "; of 160 bytes 128 are needed: 80 %");
 }
 
-verdict some_four(const frame::evidence& e) {
+verdict some_four(const engine::evidence& e) {
     const double here = segments_of_shifts(e).back();
     return seen(here == 4, number(here, 0) + " segments where the offset is 8 elements, 32 bytes: 100 %");
 }
 
-verdict scattered_share(const frame::evidence& e) {
+verdict scattered_share(const engine::evidence& e) {
     const auto c = e.step.launches[0].total;
     const double n = sectors_a_load(c);
     const double used = static_cast<double>(c.global_load_bytes) / (32.0 * static_cast<double>(c.global_load_sectors));
     return seen(n > 4 && std::abs(used - 128 / (n * 32)) < 1e-9, "N = " + number(n, 2) + " segments: " + percent(used));
 }
 
-verdict four_times_lines(const frame::evidence& e) {
+verdict four_times_lines(const engine::evidence& e) {
     const double segments_of = sectors_a_load(e.step.launches[0].total) * 32;
     const double lines_of = pieces<anywhere>(e.n(), 128) * 128;
     return seen(lines_of / segments_of > 3.5,
                 number(lines_of / segments_of, 2) + "x the bytes with lines of 128 bytes");
 }
 
-verdict scattered_lines(const frame::evidence& e) {
+verdict scattered_lines(const engine::evidence& e) {
     const double n = pieces<anywhere>(e.n(), 128);
     return seen(n > 4, "N = " + number(n, 2) + " lines of 128 bytes, so " + number(n - 1, 2) +
                            " replays: " + percent(32 * 4 / (n * 128)) +
                            " (addresses counted on the host: today's GPUs move 32 bytes and replay nothing)");
 }
 
-verdict slower(const frame::evidence& e) {
-    const study_step* const other = e.other("aligned");
+verdict slower(const engine::evidence& e) {
+    const step_result* const other = e.other("aligned");
     if (!e.step.cold || other == nullptr || !other->cold) {
         return unseen("needs times, so a GPU");
     }
@@ -198,29 +198,29 @@ __global__ void difference(int* x, const int* a, std::uint64_t n, unsigned times
 constexpr unsigned stride = 64;
 
 template <unsigned Times, unsigned Plus>
-frame::sample differences(std::uint64_t n, std::uint64_t seed) {
-    const auto a = frame::numbers(Times * n + Plus, seed);
+engine::sample differences(std::uint64_t n, std::uint64_t seed) {
+    const auto a = engine::numbers(Times * n + Plus, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = a[Times * i + Plus] - a[i];
     }
-    return {n, {frame::bytes_of(a)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(a)}, engine::bytes_of(right)};
 }
 
 template <unsigned Times, unsigned Plus>
-void run_difference(const frame::stage& on) {
+void run_difference(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "difference", difference, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                      on.n, Times, Plus);
+        engine::launch(on, "difference", difference, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
+                       on.n, Times, Plus);
     }
 }
 
-verdict nearly_as_aligned(const frame::evidence& e) {
+verdict nearly_as_aligned(const engine::evidence& e) {
     const double here = sectors_a_load(e.step.launches[0].total);
     return seen(here == 4.5, number(here, 2) + " segments a load: 5 of the one, 4 of the other, most of them the same");
 }
 
-verdict a_segment_each(const frame::evidence& e) {
+verdict a_segment_each(const engine::evidence& e) {
     const double here = sectors_a_load(e.step.launches[0].total);
     return seen(here == 18, number(here, 2) + " segments a load: 32 of the strided one, 4 of the other");
 }
@@ -230,7 +230,7 @@ constexpr const char* caching = "380, Caching Load";
 
 } // namespace
 
-frame::step_definition aligned() {
+engine::step_definition aligned() {
     return {.about = {"aligned", "aligned, consecutive", "ladder/memory/01_patterns.cu",
                       "a warp reads 32 words that follow each other, from a multiple of 128 bytes", patterns},
             .data = gathered<in_order>,
@@ -240,7 +240,7 @@ frame::step_definition aligned() {
                        {"1 cache-line, no replays, bus utilization 100 %", caching, lines<in_order>(1, 128)}}};
 }
 
-frame::step_definition permuted() {
+engine::step_definition permuted() {
     return {.about = {"permuted", "aligned, permuted", "ladder/memory/01_patterns.cu",
                       "the same words, each lane another", patterns},
             .data = gathered<permutation>,
@@ -250,19 +250,19 @@ frame::step_definition permuted() {
                        {"1 cache-line, no replays, bus utilization 100 %", caching, lines<permutation>(1, 128)}}};
 }
 
-frame::step_definition misaligned() {
+engine::step_definition misaligned() {
     return {.about = {"misaligned", "misaligned, consecutive", "ladder/memory/01_patterns.cu",
                       "consecutive words that begin 1 to 8 elements behind a multiple of 128 bytes", patterns},
             .data = shifted_copies,
             .run = run_misaligned,
-            .size = frame::at_most(1u << 22),
+            .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return shifts * each_once(n); },
             .claims = {{"at most 5 segments, bus utilization at least 80 %", patterns, full_warps(at_most_five)},
                        {"some misaligned patterns will fall within 4 segments: 100 %", patterns, full_warps(some_four)},
                        {"2 cache-lines, 1 replay, bus utilization 50 %", caching, lines<shifted<1>>(2, 128)}}};
 }
 
-frame::step_definition same_word() {
+engine::step_definition same_word() {
     return {.about = {"same word", "all lanes the same word", "ladder/memory/01_patterns.cu", "a broadcast", patterns},
             .data = gathered<one_word>,
             .run = run<one_word>,
@@ -271,7 +271,7 @@ frame::step_definition same_word() {
                        {"a single cache-line, bus utilization 3.125 %", caching, lines<one_word>(1, 4)}}};
 }
 
-frame::step_definition scattered() {
+engine::step_definition scattered() {
     return {.about = {"scattered", "scattered, a[rand(i)]", "ladder/memory/01_patterns.cu", "every lane anywhere",
                       patterns},
             .data = gathered<anywhere>,
@@ -283,7 +283,7 @@ frame::step_definition scattered() {
                        {"random array access: slower", "380, Global Memory Access Patterns", slower}}};
 }
 
-frame::step_definition neighbours() {
+engine::step_definition neighbours() {
     return {
         .about = {"neighbours", "x[i] = a[i+1] - a[i]", "ladder/memory/01_patterns.cu",
                   "one load aligned, the other a word off", "380, Global Memory Access Patterns"},
@@ -293,12 +293,12 @@ frame::step_definition neighbours() {
         .claims = {{"~OK: x[i] = a[i+1] - a[i]", "380, Global Memory Access Patterns", full_warps(nearly_as_aligned)}}};
 }
 
-frame::step_definition strided() {
+engine::step_definition strided() {
     return {.about = {"strided", "x[i] = a[64*i] - a[i]", "ladder/memory/01_patterns.cu", "every lane another segment",
                       "380, Global Memory Access Patterns"},
             .data = differences<stride, 0>,
             .run = run_difference<stride, 0>,
-            .size = frame::at_most(1u << 20),
+            .size = engine::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 3 * n * sizeof(int); },
             .claims = {
                 {"slower: x[i] = a[64*i] - a[i]", "380, Global Memory Access Patterns", full_warps(a_segment_each)}}};

@@ -3,7 +3,7 @@
 // (380 "Structures of Non-Native Size", "Performance and Solutions", "Read-only Data Cache".)
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -66,8 +66,8 @@ __global__ void of_padded(float* sums, const padded_position* data, std::uint64_
 }
 
 // Inputs: structures, x, y, z, padded structures. The sum of each.
-frame::sample positions(std::uint64_t n, std::uint64_t seed) {
-    const auto values = frame::numbers(3 * n, seed);
+engine::sample positions(std::uint64_t n, std::uint64_t seed) {
+    const auto values = engine::numbers(3 * n, seed);
     std::vector<float> words(values.begin(), values.end());
     std::vector<float> each[3];
     std::vector<float> padded;
@@ -81,49 +81,49 @@ frame::sample positions(std::uint64_t n, std::uint64_t seed) {
         sums.push_back(words[3 * i] + words[3 * i + 1] + words[3 * i + 2]);
     }
     return {n,
-            {frame::bytes_of(words), frame::bytes_of(each[0]), frame::bytes_of(each[1]), frame::bytes_of(each[2]),
-             frame::bytes_of(padded)},
-            frame::bytes_of(sums),
-            frame::value_type::float32};
+            {engine::bytes_of(words), engine::bytes_of(each[0]), engine::bytes_of(each[1]), engine::bytes_of(each[2]),
+             engine::bytes_of(padded)},
+            engine::bytes_of(sums),
+            engine::value_type::float32};
 }
 
 template <class... Parameters, class... Arguments>
-void run_one(const frame::stage& on, const char* name, void (*kernel)(float*, Parameters...), Arguments... arguments) {
+void run_one(const engine::stage& on, const char* name, void (*kernel)(float*, Parameters...), Arguments... arguments) {
     if (on.n != 0) {
-        frame::launch(on, name, kernel, blocks_for(on.n), threads, 0, on.output<float>(), arguments...);
+        engine::launch(on, name, kernel, blocks_for(on.n), threads, 0, on.output<float>(), arguments...);
     }
 }
 
 std::uint64_t needed(std::uint64_t n) { return 4 * n * sizeof(float); }
 
-verdict three_loads(const frame::evidence& e) {
+verdict three_loads(const engine::evidence& e) {
     const auto c = e.step.launches[0].total;
     return seen(c.global_load_requests == 3 * warps_of(e.n()),
                 std::to_string(c.global_load_requests / warps_of(e.n())) + " loads a warp, of " +
                     number(sectors_a_load(c), 0) + " segments each");
 }
 
-frame::check moved(double expected) {
-    return full_warps([expected](const frame::evidence& e) {
+engine::check moved(double expected) {
+    return full_warps([expected](const engine::evidence& e) {
         const double here = moved_for_each(e.step.launches[0].total);
         return seen(here == expected, number(here, 2) + " bytes moved for each that is loaded");
     });
 }
 
-verdict one_load(const frame::evidence& e) {
+verdict one_load(const engine::evidence& e) {
     const auto c = e.step.launches[0].total;
     return seen(c.global_load_requests == warps_of(e.n()), std::to_string(c.global_load_requests / warps_of(e.n())) +
                                                                " load a warp, of " + number(sectors_a_load(c), 0) +
                                                                " segments: a third more bytes than are needed");
 }
 
-verdict odd_stride(const frame::evidence& e) {
-    const auto conflicts = frame::bank_conflicts(e.step.launches[0].total);
+verdict odd_stride(const engine::evidence& e) {
+    const auto conflicts = engine::bank_conflicts(e.step.launches[0].total);
     return seen(conflicts == 0, std::to_string(conflicts) + " bank conflicts: the stride of 3 words is odd");
 }
 
-verdict nearly_optimal(const frame::evidence& e) {
-    const study_step* const other = e.other("arrays");
+verdict nearly_optimal(const engine::evidence& e) {
+    const step_result* const other = e.other("arrays");
     if (!e.step.cold || other == nullptr || !other->cold) {
         return unseen("needs times, so a GPU: the software GPU has no caches");
     }
@@ -136,12 +136,12 @@ constexpr const char* section = "380, Performance and Solutions";
 
 } // namespace
 
-frame::step_definition structures() {
+engine::step_definition structures() {
     return {.about = {"structures", "12-byte structures", source, "a structure of three floats for each thread",
                       "380, Structures of Non-Native Size"},
             .data = positions,
             .run =
-                [](const frame::stage& on) {
+                [](const engine::stage& on) {
                     run_one(on, "of_structures", of_structures, static_cast<const position*>(on.in[0]), on.n);
                 },
             .least_bytes = needed,
@@ -150,53 +150,53 @@ frame::step_definition structures() {
                        {"we end up moving 3x more bytes than the application requests", section, moved(3)}}};
 }
 
-frame::step_definition structure_of_arrays() {
+engine::step_definition structure_of_arrays() {
     return {.about = {"arrays", "structure of arrays", source, "three arrays of floats", section},
             .data = positions,
             .run =
-                [](const frame::stage& on) {
+                [](const engine::stage& on) {
                     run_one(on, "of_arrays", of_arrays, on.input<float>(1), on.input<float>(2), on.input<float>(3),
                             on.n);
                 },
             .least_bytes = needed,
             .claims = {{"the most reliable approach: every byte moved is used", section, moved(1)},
-                       {"faster than the structures", section, frame::faster_than("structures")}}};
+                       {"faster than the structures", section, engine::faster_than("structures")}}};
 }
 
-frame::step_definition staged() {
+engine::step_definition staged() {
     return {.about = {"staged", "staged in shared memory", source,
                       "the block loads words in order, threads pick theirs", section},
             .data = positions,
-            .run = [](const frame::stage& on) { run_one(on, "of_staged", of_staged, on.input<float>(), on.n); },
+            .run = [](const engine::stage& on) { run_one(on, "of_staged", of_staged, on.input<float>(), on.n); },
             .least_bytes = needed,
             .claims = {{"stage loads via shared memory: every byte moved is used", section, moved(1)},
                        {"and no bank conflict", "759, Linear Addressing", full_warps(odd_stride)},
-                       {"faster than the structures", section, frame::faster_than("structures")}}};
+                       {"faster than the structures", section, engine::faster_than("structures")}}};
 }
 
-frame::step_definition read_only() {
+engine::step_definition read_only() {
     return {.about = {"read-only", "through the read-only cache", source, "__ldg, const and __restrict__",
                       "380, Read-only Data Cache"},
             .data = positions,
-            .run = [](const frame::stage& on) { run_one(on, "of_read_only", of_read_only, on.input<float>(), on.n); },
+            .run = [](const engine::stage& on) { run_one(on, "of_read_only", of_read_only, on.input<float>(), on.n); },
             .least_bytes = needed,
             .claims = {
                 {"as long as lines survive in the cache, performance will be nearly optimal", section, nearly_optimal},
-                {"faster than the structures", section, frame::faster_than("structures")}}};
+                {"faster than the structures", section, engine::faster_than("structures")}}};
 }
 
-frame::step_definition padded_structures() {
+engine::step_definition padded_structures() {
     return {.about = {"padded", "structures padded to 16 bytes", source, "one load of 16 bytes, an unused word in each",
                       "380, Summary: GMEM Optimization"},
             .data = positions,
             .run =
-                [](const frame::stage& on) {
+                [](const engine::stage& on) {
                     run_one(on, "of_padded", of_padded, static_cast<const padded_position*>(on.in[4]), on.n);
                 },
             .least_bytes = needed,
             .claims = {{"align the starting address (may require padding): one load instead of three",
                         "380, Summary: GMEM Optimization", full_warps(one_load)},
-                       {"faster than the structures", section, frame::faster_than("structures")}}};
+                       {"faster than the structures", section, engine::faster_than("structures")}}};
 }
 
 } // namespace warpfold::ladder::memory

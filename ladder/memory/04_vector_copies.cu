@@ -44,24 +44,24 @@ __global__ void device_copy_vector4_kernel(const int* d_in, int* d_out, int n) {
 
 unsigned blocks(std::uint64_t vectors) {
     return static_cast<unsigned>(
-        std::min<std::uint64_t>(std::max<std::uint64_t>(frame::divide_up(vectors, copy_threads), 1), most_blocks));
+        std::min<std::uint64_t>(std::max<std::uint64_t>(engine::divide_up(vectors, copy_threads), 1), most_blocks));
 }
 
 template <class Vector>
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "device_copy", device_copy<Vector>, blocks(on.n / width<Vector>), copy_threads, 0,
-                      on.input<int>(), on.output<int>(), on.n);
+        engine::launch(on, "device_copy", device_copy<Vector>, blocks(on.n / width<Vector>), copy_threads, 0,
+                       on.input<int>(), on.output<int>(), on.n);
     }
 }
 
-void run_slide(const frame::stage& on) {
-    frame::launch(on, "device_copy_vector4_kernel", device_copy_vector4_kernel, blocks(on.n / 4), copy_threads, 0,
-                  on.input<int>(), on.output<int>(), static_cast<int>(on.n));
+void run_slide(const engine::stage& on) {
+    engine::launch(on, "device_copy_vector4_kernel", device_copy_vector4_kernel, blocks(on.n / 4), copy_threads, 0,
+                   on.input<int>(), on.output<int>(), static_cast<int>(on.n));
 }
 
-frame::check loads_for(double expected_bytes) {
-    return full_warps([=](const frame::evidence& e) {
+engine::check loads_for(double expected_bytes) {
+    return full_warps([=](const engine::evidence& e) {
         const auto c = e.step.launches[0].total;
         const double bytes = static_cast<double>(c.global_load_bytes) / static_cast<double>(c.global_load_requests);
         return seen(bytes == expected_bytes, number(bytes, 0) + " bytes a load of a warp, " +
@@ -70,7 +70,7 @@ frame::check loads_for(double expected_bytes) {
     });
 }
 
-verdict fewer_instructions(const frame::evidence& e, const study_step& other) {
+verdict fewer_instructions(const engine::evidence& e, const step_result& other) {
     if (e.n() < 1024) {
         return unseen("needs more than a remainder");
     }
@@ -81,7 +81,7 @@ verdict fewer_instructions(const frame::evidence& e, const study_step& other) {
                                    number(static_cast<double>(before) / static_cast<double>(e.n()), 2) + " by int");
 }
 
-verdict remainder_lost(const frame::evidence& e) {
+verdict remainder_lost(const engine::evidence& e) {
     return seen(e.step.correct, e.step.correct ? "nothing is lost"
                                                : "with n = " + std::to_string(e.n()) + ", " + e.step.difference +
                                                      ": no thread has the index n/4");
@@ -94,7 +94,7 @@ constexpr const char* section = "380, Vectorized Memory Access";
 
 } // namespace
 
-frame::step_definition copy_by_int() {
+engine::step_definition copy_by_int() {
     return {.about = {"int", "copy by int", source, "a load and a store of 4 bytes", section},
             .data = copy_of,
             .run = run<int>,
@@ -102,33 +102,33 @@ frame::step_definition copy_by_int() {
             .claims = {{"LD.E: 128 bytes a warp", section, loads_for(128)}}};
 }
 
-frame::step_definition copy_by_int2() {
+engine::step_definition copy_by_int2() {
     return {.about = {"int2", "copy by int2", source, "a load and a store of 8 bytes", section},
             .data = copy_of,
             .run = run<int2>,
             .least_bytes = each_once,
             .claims = {{"LD.E.64: 256 bytes a warp", section, loads_for(256)},
-                       {"fewer instructions", section, frame::compared("int", fewer_instructions)},
-                       {"faster than by int", section, frame::faster_than("int")}}};
+                       {"fewer instructions", section, engine::compared("int", fewer_instructions)},
+                       {"faster than by int", section, engine::faster_than("int")}}};
 }
 
-frame::step_definition copy_by_int4() {
+engine::step_definition copy_by_int4() {
     return {.about = {"int4", "copy by int4", source, "a load and a store of 16 bytes", section},
             .data = copy_of,
             .run = run<int4>,
             .least_bytes = each_once,
             .claims = {{"LD.E.128: 512 bytes a warp", section, loads_for(512)},
-                       {"fewer instructions", section, frame::compared("int", fewer_instructions)},
-                       {"faster than by int", section, frame::faster_than("int")}}};
+                       {"fewer instructions", section, engine::compared("int", fewer_instructions)},
+                       {"faster than by int", section, engine::faster_than("int")}}};
 }
 
-frame::step_definition copy_of_the_slide() {
+engine::step_definition copy_of_the_slide() {
     return {.about = {"int4 slide", "copy by int4, as on the slide", source,
                       "512 elements for each block, and a remainder of 3", section},
             .data = copy_of,
             .run = run_slide,
             .size = [](std::uint64_t n) { return std::max<std::uint64_t>(n / 512, 1) * 512 + 3; },
-            .ought = fate::wrong,
+            .expected = outcome::wrong,
             .lesson = "where the grid has exactly n/4 threads, no thread takes the remainder",
             .claims = {{"in only one thread, process final elements (if there are any)", section, remainder_lost}}};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Constant memory with one address and with many; local memory, which nobody asks for; the cache operators of PTX. (380
+// Constant memory with one address and with many; local memory, which the compiler chooses; the cache operators of PTX. (380
 // "Memory and Cache Types", "GPU Memory System", "PTX Cache Operators"; parallel patterns "Constant Memory".)
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -26,29 +26,29 @@ __global__ void add_constants(int* out, const int* in, std::uint64_t n, unsigned
 }
 
 template <unsigned Spread>
-frame::sample with_table(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
-    const auto constants = frame::numbers(words, seed + 1);
+engine::sample with_table(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
+    const auto constants = engine::numbers(words, seed + 1);
     std::vector<std::int32_t> right(in);
     for (std::uint64_t i = 0; i < n; ++i) {
         for (unsigned k = 0; k < 16; ++k) {
             right[i] += constants[(k + Spread * (i % threads)) % words];
         }
     }
-    return {n, {frame::bytes_of(in), frame::bytes_of(constants)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in), engine::bytes_of(constants)}, engine::bytes_of(right)};
 }
 
 template <unsigned Spread>
-void run_constant(const frame::stage& on) {
+void run_constant(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     WARPFOLD_CUDA_CHECK(cudaMemcpyToSymbolAsync(table, on.in[1], sizeof table, 0, cudaMemcpyDeviceToDevice, on.stream));
-    frame::launch(on, "add_constants", add_constants, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                  on.n, Spread);
+    engine::launch(on, "add_constants", add_constants, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
+                   on.n, Spread);
 }
 
-verdict explicit_code(const frame::evidence& e) {
+verdict explicit_code(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(c.constant_load_requests == 16 * warps_of(e.n()) && c.global_load_requests == warps_of(e.n()),
                 std::to_string(c.constant_load_requests / warps_of(e.n())) +
@@ -56,13 +56,13 @@ verdict explicit_code(const frame::evidence& e) {
                     std::to_string(c.global_load_requests / warps_of(e.n())) + " to global memory");
 }
 
-verdict visible(const frame::evidence& e) {
+verdict visible(const engine::evidence& e) {
     return seen(e.step.correct, std::to_string(e.step.launches.empty() ? 0 : e.step.launches[0].grid[0]) +
                                     " blocks read the table that the host has copied there once");
 }
 
-verdict slower_than_one_address(const frame::evidence& e) {
-    const study_step* const other = e.other("constant");
+verdict slower_than_one_address(const engine::evidence& e) {
+    const step_result* const other = e.other("constant");
     if (!e.step.cold || other == nullptr || !other->cold) {
         return unseen("needs times, so a GPU");
     }
@@ -102,8 +102,8 @@ __global__ void in_registers(int* out, const int* in, std::uint64_t n) {
     out[i] = sum;
 }
 
-frame::sample both_ways(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample both_ways(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right(2 * n);
     for (std::uint64_t i = 0; i < n; ++i) {
         for (int k = 0; k < 4; ++k) {
@@ -111,20 +111,20 @@ frame::sample both_ways(std::uint64_t n, std::uint64_t seed) {
         }
         right[n + i] = right[i];
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_local(const frame::stage& on) {
+void run_local(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    frame::launch(on, "in_local_memory", in_local_memory, blocks_for(on.n), threads, 0, on.output<int>(),
-                  on.input<int>(), on.n);
-    frame::launch(on, "in_registers", in_registers, blocks_for(on.n), threads, 0, on.output<int>() + on.n,
-                  on.input<int>(), on.n);
+    engine::launch(on, "in_local_memory", in_local_memory, blocks_for(on.n), threads, 0, on.output<int>(),
+                   on.input<int>(), on.n);
+    engine::launch(on, "in_registers", in_registers, blocks_for(on.n), threads, 0, on.output<int>() + on.n,
+                   on.input<int>(), on.n);
 }
 
-verdict managed_by_compiler(const frame::evidence& e) {
+verdict managed_by_compiler(const engine::evidence& e) {
     const auto& array = e.step.launches[0].total;
     const auto& none = e.step.launches[1].total;
     return seen(array.local_load_requests == 4 * warps_of(e.n()) && array.local_store_requests > 0 &&
@@ -134,7 +134,7 @@ verdict managed_by_compiler(const frame::evidence& e) {
                     " stores of local memory a warp with the array, none without it");
 }
 
-verdict side_by_side(const frame::evidence& e) {
+verdict side_by_side(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     const double sectors = static_cast<double>(c.local_store_sectors) / static_cast<double>(c.local_store_requests);
     return seen(sectors <= 16, number(sectors, 1) + " segments a store: the lanes' words lie side by side");
@@ -160,22 +160,22 @@ __global__ void copy_with(int* out, const int* in, std::uint64_t n) {
     }
 }
 
-frame::sample five_copies(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample five_copies(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right;
     for (unsigned k = 0; k < 5; ++k) {
         right.insert(right.end(), in.begin(), in.end());
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_operators(const frame::stage& on) {
+void run_operators(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     const auto one = [&](auto kernel, unsigned k) {
-        frame::launch(on, "copy_with", kernel, blocks_for(on.n), threads, 0, on.output<int>() + k * on.n,
-                      on.input<int>(), on.n);
+        engine::launch(on, "copy_with", kernel, blocks_for(on.n), threads, 0, on.output<int>() + k * on.n,
+                       on.input<int>(), on.n);
     };
     one(copy_with<by::ca>, 0);
     one(copy_with<by::cg>, 1);
@@ -184,7 +184,7 @@ void run_operators(const frame::stage& on) {
     one(copy_with<by::cv>, 4);
 }
 
-verdict same_segments(const frame::evidence& e) {
+verdict same_segments(const engine::evidence& e) {
     std::vector<double> here;
     for (const auto& launch : e.step.launches) {
         here.push_back(sectors_a_load(launch.total));
@@ -197,7 +197,7 @@ constexpr const char* source = "ladder/memory/05_constant_and_local.cu";
 
 } // namespace
 
-frame::step_definition constant_memory() {
+engine::step_definition constant_memory() {
     return {.about = {"constant", "constant memory, one address", source, "all lanes of a warp the same word",
                       "380, Access Path"},
             .data = with_table<0>,
@@ -209,7 +209,7 @@ frame::step_definition constant_memory() {
                         "Parallel patterns, Constant Memory", visible}}};
 }
 
-frame::step_definition constant_spread() {
+engine::step_definition constant_spread() {
     return {.about = {"constant spread", "constant memory, many addresses", source, "each lane another word",
                       "380, Memory and Cache Types"},
             .data = with_table<1>,
@@ -219,12 +219,12 @@ frame::step_definition constant_spread() {
                         "380, Memory and Cache Types", slower_than_one_address}}};
 }
 
-frame::step_definition local_memory() {
+engine::step_definition local_memory() {
     return {.about = {"local", "local memory", source, "an array whose index the compiler does not know",
                       "380, GPU Memory System"},
             .data = both_ways,
             .run = run_local,
-            .size = frame::at_most(1u << 22),
+            .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
             .claims = {{"local memory: allocation and access are managed by the compiler", "380, Access Path",
                         full_warps(managed_by_compiler)},
@@ -232,12 +232,12 @@ frame::step_definition local_memory() {
                         "380, GPU Memory System", full_warps(side_by_side)}}};
 }
 
-frame::step_definition cache_operators() {
+engine::step_definition cache_operators() {
     return {.about = {"operators", "PTX cache operators", source, "ld.ca, ld.cg, ld.cs, ld.lu and ld.cv",
                       "380, PTX Cache Operators"},
             .data = five_copies,
             .run = run_operators,
-            .size = frame::at_most(1u << 22),
+            .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 10 * n * sizeof(int); },
             .claims = {{"they say where a line is kept, not what is read", "380, PTX Cache Operators",
                         full_warps(same_segments)}}};

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -37,13 +37,13 @@ __global__ void of_texture(float* sums, cudaTextureObject_t words, std::uint64_t
     }
 }
 
-frame::sample positions(std::uint64_t n, std::uint64_t seed) {
-    const auto words = frame::numbers<float>(3 * n, seed);
+engine::sample positions(std::uint64_t n, std::uint64_t seed) {
+    const auto words = engine::numbers<float>(3 * n, seed);
     std::vector<float> sums;
     for (std::uint64_t i = 0; i < n; ++i) {
         sums.push_back(words[3 * i] + words[3 * i + 1] + words[3 * i + 2]);
     }
-    return {n, {frame::bytes_of(words)}, frame::bytes_of(sums), frame::value_type::float32};
+    return {n, {engine::bytes_of(words)}, engine::bytes_of(sums), engine::value_type::float32};
 }
 
 // Destroyed once the stream has come to its end.
@@ -64,7 +64,7 @@ private:
 
 constexpr std::uintptr_t texture_alignment = 512; // a texture begins at such an address on every device
 
-void run_texture(const frame::stage& on) {
+void run_texture(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -82,7 +82,8 @@ void run_texture(const frame::stage& on) {
     cudaTextureDesc how{};
     how.readMode = cudaReadModeElementType;
     const texture words(what, how);
-    frame::launch(on, "of_texture", of_texture, blocks_for(on.n), threads, 0, on.output<float>(), words.handle(), on.n);
+    engine::launch(on, "of_texture", of_texture, blocks_for(on.n), threads, 0, on.output<float>(), words.handle(),
+                   on.n);
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
 }
 
@@ -97,8 +98,8 @@ __global__ void sample_between(float* out, cudaTextureObject_t line, int n) {
     }
 }
 
-frame::sample black_and_white(std::uint64_t n, std::uint64_t seed) {
-    const auto random = frame::numbers(n, seed);
+engine::sample black_and_white(std::uint64_t n, std::uint64_t seed) {
+    const auto random = engine::numbers(n, seed);
     std::vector<std::uint8_t> in;
     for (const std::int32_t x : random) {
         in.push_back(x > 0 ? 255 : 0);
@@ -109,10 +110,10 @@ frame::sample black_and_white(std::uint64_t n, std::uint64_t seed) {
         right[i] = (value(i) + value(i + 1 < n ? i + 1 : n - 1)) / 2;
         right[n + i] = value(i % 2 == 0 ? 0 : n - 1);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
-void run_sampler(const frame::stage& on) {
+void run_sampler(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -130,8 +131,8 @@ void run_sampler(const frame::stage& on) {
         cudaMemcpy2DToArrayAsync(line, 0, 0, on.in[0], on.n, on.n, 1, cudaMemcpyDeviceToDevice, on.stream));
     {
         const texture bytes(what, how);
-        frame::launch(on, "sample_between", sample_between, blocks_for(on.n), threads, 0, on.output<float>(),
-                      bytes.handle(), static_cast<int>(on.n));
+        engine::launch(on, "sample_between", sample_between, blocks_for(on.n), threads, 0, on.output<float>(),
+                       bytes.handle(), static_cast<int>(on.n));
         WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
     }
     WARPFOLD_CUDA_CHECK(cudaFreeArray(line));
@@ -148,30 +149,30 @@ __global__ void read_what_is_written(int* out, int* values, const int* in, std::
     }
 }
 
-void run_stale(const frame::stage& on) {
+void run_stale(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "read_what_is_written", read_what_is_written, blocks_for(on.n), threads, 0, on.output<int>(),
-                      on.temporary<int>(), on.input<int>(), on.n);
+        engine::launch(on, "read_what_is_written", read_what_is_written, blocks_for(on.n), threads, 0, on.output<int>(),
+                       on.temporary<int>(), on.input<int>(), on.n);
     }
 }
 
 template <class Kernel>
 auto copied_by(const char* name, Kernel kernel) {
-    return [=](const frame::stage& on) {
+    return [=](const engine::stage& on) {
         if (on.n != 0) {
-            frame::launch(on, name, kernel, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(), on.n);
+            engine::launch(on, name, kernel, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(), on.n);
         }
     };
 }
 
-verdict as_aligned(const frame::evidence& e) {
+verdict as_aligned(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(sectors_a_load(c) == 4 && c.global_load_requests == warps_of(e.n()),
                 number(sectors_a_load(c), 0) + " segments a load, one load a warp");
 }
 
-verdict no_slower(const frame::evidence& e) {
-    const study_step* const other = e.other("aligned");
+verdict no_slower(const engine::evidence& e) {
+    const step_result* const other = e.other("aligned");
     if (!e.step.cold || other == nullptr || !other->cold) {
         return unseen("needs times, so a GPU");
     }
@@ -179,14 +180,14 @@ verdict no_slower(const frame::evidence& e) {
     return seen(times < 1.05, number(times, 2) + "x the time of the plain loads of step aligned");
 }
 
-verdict texture_path(const frame::evidence& e) {
+verdict texture_path(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(c.global_load_requests == 0, std::to_string(c.global_load_requests) +
                                                  " loads from global memory: all data comes by texture fetches");
 }
 
-verdict nearly_optimal(const frame::evidence& e) {
-    const study_step* const other = e.other("arrays");
+verdict nearly_optimal(const engine::evidence& e) {
+    const step_result* const other = e.other("arrays");
     if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
         return unseen("needs times, so a GPU");
     }
@@ -194,11 +195,11 @@ verdict nearly_optimal(const frame::evidence& e) {
     return seen(times < 1.2, number(times, 2) + "x the time of the structure of arrays");
 }
 
-verdict interpolates(const frame::evidence& e) {
+verdict interpolates(const engine::evidence& e) {
     return seen(e.step.correct, "bytes as 0 to 1, the mean of two neighbours, the nearest where there are none");
 }
 
-verdict not_coherent(const frame::evidence& e) {
+verdict not_coherent(const engine::evidence& e) {
     if (e.report.device.software) {
         return unseen("the software GPU has no caches");
     }
@@ -210,7 +211,7 @@ constexpr const char* slides = "380, Read-only Data Cache";
 
 } // namespace
 
-frame::step_definition restricted() {
+engine::step_definition restricted() {
     return {.about = {"restrict", "const and __restrict__", source, "pointers that promise the compiler no aliasing",
                       slides, false, "aligned"},
             .data = copy_of,
@@ -221,7 +222,7 @@ frame::step_definition restricted() {
                 {"as fast as plain loads", slides, no_slower}}};
 }
 
-frame::step_definition by_ldg() {
+engine::step_definition by_ldg() {
     return {.about = {"ldg", "the __ldg() intrinsic", source, "requires no pointer decoration", slides},
             .data = copy_of,
             .run = copied_by("copy_by_ldg", copy_by_ldg),
@@ -230,39 +231,39 @@ frame::step_definition by_ldg() {
                        {"as fast as plain loads", slides, no_slower}}};
 }
 
-frame::step_definition through_texture() {
-    return {
-        .about = {"texture", "12-byte structures through a texture", source, "tex1Dfetch on linear memory",
-                  "380, Read-Only Cache", false, "read-only"},
-        .data = positions,
-        .run = run_texture,
-        .size = frame::at_most(1u << 24),
-        .scratch_bytes = [](std::uint64_t n) { return 3 * n * sizeof(float); },
-        .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(float); },
-        .claims = {{"data in texture objects take the read-only/TEX path", "380, Access Path",
-                    frame::counted(texture_path)},
-                   {"as long as lines survive in the cache, performance will be nearly optimal",
-                    "380, Performance and Solutions", nearly_optimal},
-                   {"faster than the structures", "380, Performance and Solutions", frame::faster_than("structures")}}};
+engine::step_definition through_texture() {
+    return {.about = {"texture", "12-byte structures through a texture", source, "tex1Dfetch on linear memory",
+                      "380, Read-Only Cache", false, "read-only"},
+            .data = positions,
+            .run = run_texture,
+            .size = engine::at_most(1u << 24),
+            .scratch_bytes = [](std::uint64_t n) { return 3 * n * sizeof(float); },
+            .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(float); },
+            .claims = {{"data in texture objects take the read-only/TEX path", "380, Access Path",
+                        engine::counted(texture_path)},
+                       {"as long as lines survive in the cache, performance will be nearly optimal",
+                        "380, Performance and Solutions", nearly_optimal},
+                       {"faster than the structures", "380, Performance and Solutions",
+                        engine::faster_than("structures")}}};
 }
 
-frame::step_definition sampler() {
+engine::step_definition sampler() {
     return {.about = {"sampler", "what a texture does besides", source,
                       "bytes read as floats, between two of them, and outside", "380, Read-Only Cache Operation"},
             .data = black_and_white,
             .run = run_sampler,
-            .size = frame::at_most(4096),
+            .size = engine::at_most(4096),
             .claims = {{"additional functionality for texture objects: interpolation, clamping, type conversion",
                         "380, Read-Only Cache Operation", interpolates}}};
 }
 
-frame::step_definition stale() {
+engine::step_definition stale() {
     return {
         .about = {"stale", "__ldg of what the kernel writes", source, "a thread reads its own store that way", slides},
         .data = one_more,
         .run = run_stale,
         .scratch_bytes = [](std::uint64_t n) { return n * sizeof(int); },
-        .ought = fate::by_luck,
+        .expected = outcome::by_luck,
         .lesson = "the read-only cache is not coherent with writes: the old value may be read again",
         .claims = {
             {"not coherent with writes: addresses must not be written by the same kernel", slides, not_coherent}}};

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -26,9 +26,9 @@ __global__ void copy_words(Word* out, const Word* in, std::uint64_t n) {
 constexpr unsigned sizes[] = {16, 8, 4, 2, 1}; // each stays aligned behind those before it
 
 // The first n words of the input, of each size.
-frame::sample words_of_all_sizes(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers(4 * n, seed));
-    frame::bytes right;
+engine::sample words_of_all_sizes(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers(4 * n, seed));
+    engine::bytes right;
     for (const unsigned size : sizes) {
         right.insert(right.end(), in.begin(), in.begin() + static_cast<std::ptrdiff_t>(size * n));
     }
@@ -36,13 +36,13 @@ frame::sample words_of_all_sizes(std::uint64_t n, std::uint64_t seed) {
 }
 
 template <class Word>
-void copy_words_of(const frame::stage& on, std::size_t& done) {
-    frame::launch(on, "copy_words", copy_words<Word>, blocks_for(on.n), threads, 0,
-                  reinterpret_cast<Word*>(on.output<std::byte>() + done), on.input<Word>(), on.n);
+void copy_words_of(const engine::stage& on, std::size_t& done) {
+    engine::launch(on, "copy_words", copy_words<Word>, blocks_for(on.n), threads, 0,
+                   reinterpret_cast<Word*>(on.output<std::byte>() + done), on.input<Word>(), on.n);
     done += on.n * sizeof(Word);
 }
 
-void run_words(const frame::stage& on) {
+void run_words(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -54,7 +54,7 @@ void run_words(const frame::stage& on) {
     copy_words_of<char>(on, done);
 }
 
-verdict one_load_each(const frame::evidence& e) {
+verdict one_load_each(const engine::evidence& e) {
     std::vector<double> bytes;
     bool one = true;
     for (const auto& launch : e.step.launches) {
@@ -65,7 +65,7 @@ verdict one_load_each(const frame::evidence& e) {
     return seen(one, "one load a warp each, of " + list(bytes, 0) + " bytes");
 }
 
-verdict required_segments(const frame::evidence& e) {
+verdict required_segments(const engine::evidence& e) {
     std::vector<double> here;
     for (const auto& launch : e.step.launches) {
         here.push_back(sectors_a_store(launch.total));
@@ -74,7 +74,7 @@ verdict required_segments(const frame::evidence& e) {
                 "segments a store of 16, 8, 4, 2, 1 bytes a lane: " + list(here, 0));
 }
 
-verdict split_requests(const frame::evidence& e) {
+verdict split_requests(const engine::evidence& e) {
     std::vector<double> here;
     for (std::size_t k = 0; k < 3; ++k) {
         const auto& c = e.step.launches[k].total;
@@ -102,22 +102,22 @@ __global__ void store_with(int* out, const int* in, std::uint64_t n) {
     }
 }
 
-frame::sample four_copies(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample four_copies(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right;
     for (unsigned k = 0; k < 4; ++k) {
         right.insert(right.end(), in.begin(), in.end());
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_store_operators(const frame::stage& on) {
+void run_store_operators(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     const auto one = [&](auto kernel, unsigned k) {
-        frame::launch(on, "store_with", kernel, blocks_for(on.n), threads, 0, on.output<int>() + k * on.n,
-                      on.input<int>(), on.n);
+        engine::launch(on, "store_with", kernel, blocks_for(on.n), threads, 0, on.output<int>() + k * on.n,
+                       on.input<int>(), on.n);
     };
     one(store_with<store_by::wb>, 0);
     one(store_with<store_by::cg>, 1);
@@ -125,7 +125,7 @@ void run_store_operators(const frame::stage& on) {
     one(store_with<store_by::wt>, 3);
 }
 
-verdict same_stores(const frame::evidence& e) {
+verdict same_stores(const engine::evidence& e) {
     std::vector<double> here;
     for (const auto& launch : e.step.launches) {
         here.push_back(sectors_a_store(launch.total));
@@ -148,30 +148,30 @@ __global__ void gather_in_l2(int* output, const int* input, std::uint64_t n) {
     }
 }
 
-frame::sample gathered(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample gathered(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = in[anywhere(i, n)];
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_gather_in_l2(const frame::stage& on) {
+void run_gather_in_l2(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "gather_in_l2", gather_in_l2, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                      on.n);
+        engine::launch(on, "gather_in_l2", gather_in_l2, blocks_for(on.n), threads, 0, on.output<int>(),
+                       on.input<int>(), on.n);
     }
 }
 
-verdict same_as_caching(const frame::evidence& e, const study_step& other) {
+verdict same_as_caching(const engine::evidence& e, const step_result& other) {
     const double here = sectors_a_load(e.step.launches[0].total);
     const double there = sectors_a_load(other.launches[0].total);
     return seen(here == there, number(here, 1) + " segments a load; " + number(there, 1) + " by ld.ca");
 }
 
-verdict clearly_faster(const frame::evidence& e) {
-    const study_step* const other = e.other("scattered");
+verdict clearly_faster(const engine::evidence& e) {
+    const step_result* const other = e.other("scattered");
     if (!e.step.cold || other == nullptr || !other->cold) {
         return unseen("needs times, so a GPU");
     }
@@ -206,8 +206,8 @@ __global__ void apply_atomics(int* words, int* returned, double* reals, const in
     atomicAdd(reals + i, static_cast<double>(x));
 }
 
-frame::sample applied(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample applied(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<double> reals;
     std::vector<std::int32_t> words;
     for (const std::int32_t x : in) {
@@ -218,35 +218,35 @@ frame::sample applied(std::uint64_t n, std::uint64_t seed) {
             words.push_back(value);
         }
     }
-    frame::bytes right = frame::bytes_of(reals);
-    const auto tail = frame::bytes_of(words);
+    engine::bytes right = engine::bytes_of(reals);
+    const auto tail = engine::bytes_of(words);
     right.insert(right.end(), tail.begin(), tail.end());
-    const auto old = frame::bytes_of(std::vector<std::int32_t>(n * functions, 12));
+    const auto old = engine::bytes_of(std::vector<std::int32_t>(n * functions, 12));
     right.insert(right.end(), old.begin(), old.end());
-    return {n, {frame::bytes_of(in)}, right};
+    return {n, {engine::bytes_of(in)}, right};
 }
 
-void run_functions(const frame::stage& on) {
+void run_functions(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     auto* const reals = on.output<double>();
     auto* const words = reinterpret_cast<int*>(reals + on.n);
-    frame::launch(on, "apply_atomics", apply_atomics, blocks_for(on.n), threads, 0, words, words + functions * on.n,
-                  reals, on.input<int>(), on.n);
+    engine::launch(on, "apply_atomics", apply_atomics, blocks_for(on.n), threads, 0, words, words + functions * on.n,
+                   reals, on.input<int>(), on.n);
 }
 
-verdict old_values(const frame::evidence& e) {
+verdict old_values(const engine::evidence& e) {
     return seen(e.step.correct, "add, sub, inc, dec, min, max, exch, and, or, CAS: each returns what was there");
 }
 
-verdict compare_and_swap(const frame::evidence& e) {
+verdict compare_and_swap(const engine::evidence& e) {
     return seen(e.step.correct,
                 "where the old value is the one compared with, val; else the old one stays (the slide has "
                 "compare for the comparison)");
 }
 
-verdict doubles(const frame::evidence& e) {
+verdict doubles(const engine::evidence& e) {
     return seen(e.report.device.compute_major >= 6 && e.step.correct,
                 "compute capability " + std::to_string(e.report.device.compute_major) + "." +
                     std::to_string(e.report.device.compute_minor) + ", and the sums are right");
@@ -257,12 +257,12 @@ constexpr const char* third = "Parallel patterns, Implementation 3";
 
 } // namespace
 
-frame::step_definition word_sizes() {
+engine::step_definition word_sizes() {
     return {.about = {"words", "words of 16, 8, 4, 2 and 1 bytes", source, "the sizes that one load of a thread takes",
                       "380, Access Via L1"},
             .data = words_of_all_sizes,
             .run = run_words,
-            .size = frame::at_most(1u << 22),
+            .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 2 * 31 * n; },
             .claims = {{"natively supported word sizes per thread: 1, 2, 4, 8, 16 bytes", "380, Access Via L1",
                         full_warps(one_load_each)},
@@ -271,34 +271,34 @@ frame::step_definition word_sizes() {
                         "380, Compute Capab. 3.x (Kepler, Part 2)", full_warps(split_requests)}}};
 }
 
-frame::step_definition store_operators() {
+engine::step_definition store_operators() {
     return {.about = {"store operators", "PTX cache operators of stores", source, "st.wb, st.cg, st.cs and st.wt",
                       "380, PTX Cache Operators", false, "operators"},
             .data = four_copies,
             .run = run_store_operators,
-            .size = frame::at_most(1u << 22),
+            .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 8 * n * sizeof(int); },
             .claims = {{"they say where a line is kept, not what is written", "PTX ISA, Cache Operators",
                         full_warps(same_stores)}}};
 }
 
-frame::step_definition scattered_in_l2() {
+engine::step_definition scattered_in_l2() {
     return {.about = {"scattered cg", "scattered, not cached in L1", source, "the same addresses by ld.cg",
                       "380, Caching vs Non-caching Loads", false, "scattered"},
             .data = gathered,
             .run = run_gather_in_l2,
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
             .claims = {{"caching in L2 only can reduce over-fetch in the case of scattered accesses",
-                        "380, Compute Capab. 3.x (Kepler, Part 1)", frame::compared("scattered", same_as_caching)},
+                        "380, Compute Capab. 3.x (Kepler, Part 1)", engine::compared("scattered", same_as_caching)},
                        {"non-caching loads are better if the warp address pattern is scattered",
                         "380, Caching vs Non-caching Loads", clearly_faster}}};
 }
 
-frame::step_definition atomic_functions() {
+engine::step_definition atomic_functions() {
     return {.about = {"atomics", "the atomic functions", source, "every one on a word of each thread's own", third},
             .data = applied,
             .run = run_functions,
-            .size = frame::at_most(1u << 16),
+            .size = engine::at_most(1u << 16),
             .claims = {
                 {"read the old value, calculate a new value, and write it: the old one is returned", third, old_values},
                 {"CAS (compare and swap): old == compare ? val : old", third, compare_and_swap},

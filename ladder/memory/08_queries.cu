@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/memory/steps.hpp"
 #include "measure/device.hpp"
 
@@ -39,15 +39,15 @@ __global__ void load(float* out, const float* words, pattern p, std::uint64_t n)
     }
 }
 
-frame::sample fetched(std::uint64_t n, std::uint64_t seed) {
-    const auto words = frame::numbers<float>(3 * n, seed);
+engine::sample fetched(std::uint64_t n, std::uint64_t seed) {
+    const auto words = engine::numbers<float>(3 * n, seed);
     std::vector<float> right;
     for (const pattern p : all_patterns) {
         for (std::uint64_t i = 0; i < n; ++i) {
             right.push_back(words[word_of(p, i, n)]);
         }
     }
-    return {n, {frame::bytes_of(words)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(words)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
 class texture_of_words {
@@ -72,7 +72,7 @@ private:
     cudaTextureObject_t handle_ = 0;
 };
 
-void run_queries(const frame::stage& on) {
+void run_queries(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -82,7 +82,7 @@ void run_queries(const frame::stage& on) {
     const texture_of_words words(on.scratch, bytes);
     float* out = on.output<float>();
     for (const pattern p : all_patterns) {
-        frame::launch(on, "fetch", fetch, blocks_for(on.n), threads, 0, out, words.handle(), p, on.n);
+        engine::launch(on, "fetch", fetch, blocks_for(on.n), threads, 0, out, words.handle(), p, on.n);
         out += on.n;
     }
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream)); // the texture goes
@@ -164,7 +164,7 @@ double cycles_a_fetch() {
     return static_cast<double>(best) / (32.0 * 8 * rounds);
 }
 
-verdict eight_at_least(const frame::evidence& e) {
+verdict eight_at_least(const engine::evidence& e) {
     if (e.n() < 1024 || e.n() % 32 != 0) {
         return unseen("needs full warps: a multiple of 32 elements, 1024 at least");
     }
@@ -184,7 +184,7 @@ verdict eight_at_least(const frame::evidence& e) {
                                             "; " + figure);
 }
 
-verdict at_most_one_miss(const frame::evidence& e) {
+verdict at_most_one_miss(const engine::evidence& e) {
     if (e.n() < 1024 || e.n() % 32 != 0) {
         return unseen("needs full warps: a multiple of 32 elements, 1024 at least");
     }
@@ -196,7 +196,7 @@ verdict at_most_one_miss(const frame::evidence& e) {
                     number(three.queries, 1) + " where they are 12 bytes apart: the other queries hit" + counted_here);
 }
 
-verdict better_for_scattered(const frame::evidence& e) {
+verdict better_for_scattered(const engine::evidence& e) {
     if (!e.step.cold) {
         return unseen("needs times, so a GPU");
     }
@@ -234,12 +234,12 @@ constexpr const char* operation = "380, Read-Only Cache Operation";
 
 } // namespace
 
-frame::step_definition texture_queries() {
+engine::step_definition texture_queries() {
     return {.about = {"queries", "a texture's queries", "ladder/memory/08_queries.cu",
                       "consecutive, 12 bytes apart and scattered words, fetched through a texture", operation},
             .data = fetched,
             .run = run_queries,
-            .size = frame::at_most(1u << 22),
+            .size = engine::at_most(1u << 22),
             .scratch_bytes = [](std::uint64_t n) { return 3 * n * sizeof(float); },
             .claims = {{"warp addresses are converted to queries 4 threads at a time: a minimum of 8 queries per warp",
                         operation, eight_at_least},

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/memory/steps.hpp"
 #include "measure/check.hpp"
 
@@ -18,7 +18,7 @@ __constant__ int constant_words[words]; // none either
 __device__ int global_given = 587;
 __constant__ int constant_given = 759;
 
-// out[0 .. words): what .global and .const hold that nobody has written, added; then the four others below.
+// out[0 .. words): the sum of unwritten words in .global and .const; then the four others below.
 __global__ void look(int* out) {
     if (threadIdx.x < words) {
         out[threadIdx.x] = global_words[threadIdx.x] + constant_words[threadIdx.x];
@@ -46,33 +46,33 @@ __global__ void take_address(int* out, parameter p, std::uint64_t n) {
 
 constexpr parameter given{{1, 2, 3, 4, 5, 6, 7, 8}};
 
-frame::sample spaces(std::uint64_t n, std::uint64_t /*seed*/) {
+engine::sample spaces(std::uint64_t n, std::uint64_t /*seed*/) {
     std::vector<std::int32_t> right(words, 0);
     right.push_back(587);
     right.push_back(759);
     for (std::uint64_t i = 0; i < n; ++i) {
         right.push_back(given.values[i % 8] + 1 + given.values[(i + 1) % 8]);
     }
-    return {n, {}, frame::bytes_of(right)};
+    return {n, {}, engine::bytes_of(right)};
 }
 
-void run_spaces(const frame::stage& on) {
-    frame::launch(on, "look", look, 1, words, 0, on.output<int>());
+void run_spaces(const engine::stage& on) {
+    engine::launch(on, "look", look, 1, words, 0, on.output<int>());
     if (on.n != 0) {
-        frame::launch(on, "take_address", take_address, blocks_for(on.n), threads, 0, on.output<int>() + words + 2,
-                      given, on.n);
+        engine::launch(on, "take_address", take_address, blocks_for(on.n), threads, 0, on.output<int>() + words + 2,
+                       given, on.n);
     }
 }
 
-verdict begin_as_zero(const frame::evidence& e) {
-    const auto all = frame::view<std::int32_t>(e.result);
+verdict begin_as_zero(const engine::evidence& e) {
+    const auto all = engine::view<std::int32_t>(e.result);
     const bool zero = std::all_of(all.begin(), all.begin() + words, [](std::int32_t x) { return x == 0; });
     return seen(zero, std::to_string(words) + " words of each that nothing is said of: " +
                           (zero ? "all 0" : "not all 0") + "; " + std::to_string(all[words]) + " and " +
                           std::to_string(all[words + 1]) + " where an initialiser stands");
 }
 
-verdict in_local_memory(const frame::evidence& e) {
+verdict in_local_memory(const engine::evidence& e) {
     if (e.step.launches.size() < 2) {
         return unseen("needs an element");
     }
@@ -102,7 +102,7 @@ struct mapped_memory {
     void* device = nullptr;
 };
 
-std::shared_ptr<void> make_mapped(const frame::stage& on) {
+std::shared_ptr<void> make_mapped(const engine::stage& on) {
     auto memory = std::make_shared<mapped_memory>(std::max<std::size_t>(on.n * sizeof(int), sizeof(int)));
     if (on.n != 0) {
         std::memcpy(memory->host, on.data->in[0].data(), on.n * sizeof(int));
@@ -110,10 +110,10 @@ std::shared_ptr<void> make_mapped(const frame::stage& on) {
     return memory;
 }
 
-void run_mapped(const frame::stage& on) {
+void run_mapped(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "copy_mapped", copy_mapped, blocks_for(on.n), threads, 0, on.output<int>(),
-                      static_cast<const int*>(static_cast<mapped_memory*>(on.kept)->device), on.n);
+        engine::launch(on, "copy_mapped", copy_mapped, blocks_for(on.n), threads, 0, on.output<int>(),
+                       static_cast<const int*>(static_cast<mapped_memory*>(on.kept)->device), on.n);
     }
 }
 
@@ -132,35 +132,35 @@ __global__ void add_one(int* values, std::uint64_t n) {
     }
 }
 
-std::shared_ptr<void> make_managed(const frame::stage& on) {
+std::shared_ptr<void> make_managed(const engine::stage& on) {
     return std::make_shared<managed_memory>(std::max<std::size_t>(on.n * sizeof(int), sizeof(int)));
 }
 
 // The host writes, the device adds 1, the host reads, by the same pointer.
-void run_managed(const frame::stage& on) {
+void run_managed(const engine::stage& on) {
     if (on.n != 0) {
         int* const values = static_cast<int*>(static_cast<managed_memory*>(on.kept)->both);
         WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream)); // an earlier run may be at it
         std::memcpy(values, on.data->in[0].data(), on.n * sizeof(int));
-        frame::launch(on, "add_one", add_one, blocks_for(on.n), threads, 0, values, on.n);
+        engine::launch(on, "add_one", add_one, blocks_for(on.n), threads, 0, values, on.n);
     }
 }
 
-frame::bytes read_managed(const frame::stage& on) {
-    frame::bytes out(on.n * sizeof(int));
+engine::bytes read_managed(const engine::stage& on) {
+    engine::bytes out(on.n * sizeof(int));
     if (on.n != 0) {
         std::memcpy(out.data(), static_cast<managed_memory*>(on.kept)->both, out.size());
     }
     return out;
 }
 
-verdict as_global(const frame::evidence& e) {
+verdict as_global(const engine::evidence& e) {
     const double here = sectors_a_load(e.step.launches[0].total);
     return seen(here == 4, number(here, 0) + " segments a load, as from global memory");
 }
 
-verdict by_the_bus(const frame::evidence& e) {
-    const study_step* const other = e.other("aligned");
+verdict by_the_bus(const engine::evidence& e) {
+    const step_result* const other = e.other("aligned");
     if (!e.step.cold || other == nullptr || !other->cold) {
         return unseen("needs times, so a GPU");
     }
@@ -176,7 +176,7 @@ constexpr const char* path = "380, Access Path";
 
 } // namespace
 
-frame::step_definition state_spaces() {
+engine::step_definition state_spaces() {
     return {.about = {"state spaces", "the state spaces of PTX", source,
                       ".global and .const without and with initialisers, .param whose address is taken", section},
             .data = spaces,
@@ -184,30 +184,30 @@ frame::step_definition state_spaces() {
             .claims = {{"variables in .const and .global state spaces are initialized to zero by default", section,
                         begin_as_zero},
                        {"a parameter whose address is taken is in the .local state space", section,
-                        frame::counted(in_local_memory)}}};
+                        engine::counted(in_local_memory)}}};
 }
 
-frame::step_definition managed_memory_shared() {
+engine::step_definition managed_memory_shared() {
     return {.about = {"managed", "unified memory", source, "host and device use one pointer",
                       "380, Memory and Cache Types"},
             .data = one_more,
             .run = run_managed,
             .prepare = make_managed,
             .collect = read_managed,
-            .size = frame::at_most(1u << 20),
+            .size = engine::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
             .claims = {{"unified memory programming: device/host memory sharing", "380, Memory and Cache Types",
-                        [](const frame::evidence& e) {
+                        [](const engine::evidence& e) {
                             return seen(e.step.correct, "the host wrote, the device added, the host read: no copy");
                         }}}};
 }
 
-frame::step_definition mapped_host_memory() {
+engine::step_definition mapped_host_memory() {
     return {.about = {"mapped", "mapped memory of the host", source, "a kernel reads the host's memory in place", path},
             .data = copy_of,
             .run = run_mapped,
             .prepare = make_mapped,
-            .size = frame::at_most(1u << 20),
+            .size = engine::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
             .claims = {{"mapped CPU memory takes the L1 path, as global memory does", path, full_warps(as_global)},
                        {"minimize data transfers with low bandwidth: host and device",

@@ -2,27 +2,27 @@
 // Data of the laboratory of memory, and its order.
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
 
-frame::sample copy_of(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers(n, seed));
+engine::sample copy_of(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers(n, seed));
     return {n, {in}, in};
 }
 
-frame::sample one_more(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample one_more(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right;
     for (const std::int32_t x : in) {
         right.push_back(x + 1);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-const frame::study_definition& laboratory() {
-    static const frame::study_definition all{
+const engine::ladder_definition& laboratory() {
+    static const engine::ladder_definition all{
         .name = "memory",
         .data = "threads that read and write global memory in the patterns of the 380 lecture",
         .n_counted = 1u << 16,
@@ -67,3 +67,7 @@ const frame::study_definition& laboratory() {
 }
 
 } // namespace warpfold::ladder::memory
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::memory::laboratory();
+}

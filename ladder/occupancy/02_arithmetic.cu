@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/chains.cuh"
 #include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
@@ -139,8 +139,8 @@ double throughput::at(unsigned warps_there, unsigned chains_there) const {
 namespace {
 
 // What the six chains leave of n numbers.
-frame::sample ends_of_chains(std::uint64_t n, std::uint64_t seed) {
-    auto in = frame::numbers(n, seed);
+engine::sample ends_of_chains(std::uint64_t n, std::uint64_t seed) {
+    auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right;
     right.insert(right.end(), 2 * n, 2); // of floating-point multiply-adds
     for (const std::int32_t x : in) {
@@ -151,17 +151,17 @@ frame::sample ends_of_chains(std::uint64_t n, std::uint64_t seed) {
     }
     right.insert(right.end(), n, 1);
     right.insert(right.end(), in.begin(), in.end()); // an even number of exchanges
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
 template <class Chain>
-void run_chain(const frame::stage& on, const char* name, unsigned place, bool with_input) {
-    frame::launch(on, name, go_through<Chain, 1>, static_cast<unsigned>(frame::divide_up(on.n, 128)), 128, 0,
-                  on.output<std::int32_t>() + place * on.n, with_input ? on.input<std::int32_t>() : nullptr, on.n,
-                  rounds, 1, 1, nullptr);
+void run_chain(const engine::stage& on, const char* name, unsigned place, bool with_input) {
+    engine::launch(on, name, go_through<Chain, 1>, static_cast<unsigned>(engine::divide_up(on.n, 128)), 128, 0,
+                   on.output<std::int32_t>() + place * on.n, with_input ? on.input<std::int32_t>() : nullptr, on.n,
+                   rounds, 1, 1, nullptr);
 }
 
-void run_chains(const frame::stage& on) {
+void run_chains(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -175,26 +175,26 @@ void run_chains(const frame::stage& on) {
 
 // Four chains a thread, float32.
 constexpr unsigned chains_at_once = 4;
-frame::sample ends_of_four(std::uint64_t n, std::uint64_t seed) {
-    auto in = frame::numbers(n, seed);
+engine::sample ends_of_four(std::uint64_t n, std::uint64_t seed) {
+    auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right;
     right.insert(right.end(), n, 2);
     right.insert(right.end(), n, 2 * static_cast<std::int32_t>(chains_at_once));
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_four(const frame::stage& on) {
+void run_four(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    const auto blocks = static_cast<unsigned>(frame::divide_up(on.n, 128));
-    frame::launch(on, "one_chain", go_through<float32_chain, 1>, blocks, 128, 0, on.output<std::int32_t>(),
-                  on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
-    frame::launch(on, "four_chains", go_through<float32_chain, chains_at_once>, blocks, 128, 0,
-                  on.output<std::int32_t>() + on.n, on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
+    const auto blocks = static_cast<unsigned>(engine::divide_up(on.n, 128));
+    engine::launch(on, "one_chain", go_through<float32_chain, 1>, blocks, 128, 0, on.output<std::int32_t>(),
+                   on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
+    engine::launch(on, "four_chains", go_through<float32_chain, chains_at_once>, blocks, 128, 0,
+                   on.output<std::int32_t>() + on.n, on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
 }
 
-verdict four_cycles(const frame::evidence&) {
+verdict four_cycles(const engine::evidence&) {
     const auto& t = measured_arithmetic();
     return seen(std::abs(t.float32 - 4) < 0.5,
                 number(t.float32, 1) + " cycles for a multiply-add that waits for the one before it; int32 " +
@@ -202,13 +202,13 @@ verdict four_cycles(const frame::evidence&) {
                     ", shuffle " + number(t.shuffle, 1));
 }
 
-verdict modulo_is_slow(const frame::evidence&) {
+verdict modulo_is_slow(const engine::evidence&) {
     const auto& t = measured_arithmetic();
     return seen(t.modulo > 5 * t.int32,
                 number(t.modulo, 1) + " cycles for a % b, " + number(t.int32, 1) + " for a multiply-add of integers");
 }
 
-verdict operations_of_the_device(const frame::evidence& e) {
+verdict operations_of_the_device(const engine::evidence& e) {
     const double here = measured_throughput().best();
     const double all = here * e.report.device.multiprocessors;
     return seen(std::abs(all - 480) < 48, number(here, 0) + " multiply-adds a cycle on each of " +
@@ -216,7 +216,7 @@ verdict operations_of_the_device(const frame::evidence& e) {
                                               " multiprocessors: " + number(all, 0));
 }
 
-verdict needed_parallelism(const frame::evidence&) {
+verdict needed_parallelism(const engine::evidence&) {
     const auto& t = measured_throughput();
     const double needed = measured_arithmetic().float32 * t.best() / 32;
     const auto enough =
@@ -231,27 +231,27 @@ verdict needed_parallelism(const frame::evidence&) {
                                                 number(100 * half, 0) + " %");
 }
 
-verdict idle_cycles(const frame::evidence&) {
+verdict idle_cycles(const engine::evidence&) {
     const auto& t = measured_throughput();
     const double share = t.at(1, 1) / t.best();
     return seen(share < 0.5, "one warp with one chain: " + number(100 * share, 1) + " % of the operations a cycle");
 }
 
-verdict by_instructions(const frame::evidence&) {
+verdict by_instructions(const engine::evidence&) {
     const auto& t = measured_throughput();
     return seen(t.at(4, 4) > 2.5 * t.at(4, 1), "4 warps: " + number(t.at(4, 1), 1) +
                                                    " operations a cycle with one chain, " + number(t.at(4, 2), 1) +
                                                    " with two, " + number(t.at(4, 4), 1) + " with four");
 }
 
-verdict by_threads(const frame::evidence&) {
+verdict by_threads(const engine::evidence&) {
     const auto& t = measured_throughput();
     return seen(t.at(16, 1) > 2.5 * t.at(4, 1), "one chain: " + number(t.at(4, 1), 1) +
                                                     " operations a cycle with 4 warps, " + number(t.at(8, 1), 1) +
                                                     " with 8, " + number(t.at(16, 1), 1) + " with 16");
 }
 
-verdict not_utilization(const frame::evidence& e) {
+verdict not_utilization(const engine::evidence& e) {
     const auto& t = measured_throughput();
     int most = 0;
     int device = 0;
@@ -264,7 +264,7 @@ verdict not_utilization(const frame::evidence& e) {
                                   number(100 * t.at(8, 1) / t.best(), 0) + " % with one");
 }
 
-verdict other_units(const frame::evidence&) {
+verdict other_units(const engine::evidence&) {
     const auto& t = measured_throughput();
     return seen(t.special < t.best() / 2, "a cycle and multiprocessor: float32 " + number(t.best(), 0) + ", int32 " +
                                               number(t.int32, 0) + ", float64 " + number(t.float64, 0) +
@@ -272,7 +272,7 @@ verdict other_units(const frame::evidence&) {
                                               number(t.shuffle, 0));
 }
 
-verdict bank_width(const frame::evidence&) {
+verdict bank_width(const engine::evidence&) {
     const double here = measured_throughput().shared_bytes;
     return seen(std::abs(here - 64) < 8, number(here, 0) + " bytes a cycle from 32 banks: " + number(here / 4, 0) +
                                              " words, so that a bank gives " + number(here * 8 / 32, 0) +
@@ -284,25 +284,25 @@ constexpr const char* slide = "Parallel patterns, Latency Vs Throughput";
 
 } // namespace
 
-frame::step_definition arithmetic() {
+engine::step_definition arithmetic() {
     return {
         .about = {"arithmetic", "latency of arithmetic", source, "operations that wait for each other", slide},
         .data = ends_of_chains,
         .run = run_chains,
-        .size = frame::at_most(1024),
+        .size = engine::at_most(1024),
         .claims = {{"latency is time: an instruction takes 4 cycles per warp", slide, timed(four_cycles)},
                    {"the % operator is very slow", "759, Reduction #1: Interleaved Addressing", timed(modulo_is_slow)},
                    {"less operations means idle cycles", "Parallel patterns, Examples from GPU", timed(idle_cycles)}}};
 }
 
-frame::step_definition parallelism() {
+engine::step_definition parallelism() {
     return {
         .about = {"parallelism", "throughput of arithmetic", source,
                   "more warps, or more operations of a thread that do not wait for each other",
                   "Parallel patterns, Little's Law"},
         .data = ends_of_four,
         .run = run_four,
-        .size = frame::at_most(1024),
+        .size = engine::at_most(1024),
         .claims = {
             {"throughput is rate: 480 arithmetic operations a cycle (a multiply-add each)", slide,
              timed(operations_of_the_device)},

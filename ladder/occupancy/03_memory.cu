@@ -97,7 +97,7 @@ __global__ void chase_what_was_written(std::int32_t* out, std::byte* chain, std:
 }
 
 void make_chain(cudaStream_t on, std::byte* chain, std::uint64_t lines) {
-    link<<<static_cast<unsigned>(frame::divide_up(lines, 256)), 256, 0, on>>>(chain, lines);
+    link<<<static_cast<unsigned>(engine::divide_up(lines, 256)), 256, 0, on>>>(chain, lines);
     WARPFOLD_CUDA_CHECK(cudaGetLastError());
 }
 
@@ -175,7 +175,7 @@ memory_latencies measure_all(std::uint64_t l2_bytes) {
     WARPFOLD_CUDA_CHECK(cudaFuncSetAttribute(chase<cache_operator::nc>, cudaFuncAttributePreferredSharedMemoryCarveout,
                                              cudaSharedmemCarveoutDefault));
     make_chain(watch.stream().handle(), chain, in_l1 / line_bytes);
-    // Each line once: what a load has brought back into the cache is not what is asked about.
+    // Each line once: a line that a load has brought back into the cache says nothing.
     all.written =
         watch.each(in_l1 / line_bytes / hops_at_once, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
             chase_what_was_written<<<1, 1, 0, on>>>(out, chain, in_l1 / line_bytes, in_l1 / line_bytes / hops_at_once,
@@ -199,7 +199,7 @@ const memory_latencies& measured_memory(std::uint64_t l2_bytes) {
 
 namespace {
 
-frame::sample ends_in_memory(std::uint64_t lines, std::uint64_t /*seed*/) {
+engine::sample ends_in_memory(std::uint64_t lines, std::uint64_t /*seed*/) {
     if (lines == 0) {
         return {};
     }
@@ -207,20 +207,21 @@ frame::sample ends_in_memory(std::uint64_t lines, std::uint64_t /*seed*/) {
     for (unsigned k = 0; k < hops_of_a_step; ++k) {
         at = next_line(at, lines);
     }
-    return {lines,
-            {},
-            frame::bytes_of(std::vector<std::int32_t>(cache_operator_names.size() + 1, static_cast<std::int32_t>(at)))};
+    return {
+        lines,
+        {},
+        engine::bytes_of(std::vector<std::int32_t>(cache_operator_names.size() + 1, static_cast<std::int32_t>(at)))};
 }
 
-void run_memory(const frame::stage& on) {
+void run_memory(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     auto* const chain = on.temporary<std::byte>();
-    frame::launch(on, "link", link, static_cast<unsigned>(frame::divide_up(on.n, 256)), 256, 0, chain, on.n);
+    engine::launch(on, "link", link, static_cast<unsigned>(engine::divide_up(on.n, 256)), 256, 0, chain, on.n);
     const auto one = [&](auto kernel, unsigned place) {
-        frame::launch(on, "chase", kernel, 1, 1, 0, on.output<std::int32_t>() + place, chain, 0, 0,
-                      hops_of_a_step / hops_at_once, nullptr);
+        engine::launch(on, "chase", kernel, 1, 1, 0, on.output<std::int32_t>() + place, chain, 0, 0,
+                       hops_of_a_step / hops_at_once, nullptr);
     };
     one(chase<cache_operator::ca>, 0);
     one(chase<cache_operator::cg>, 1);
@@ -228,19 +229,19 @@ void run_memory(const frame::stage& on) {
     one(chase<cache_operator::lu>, 3);
     one(chase<cache_operator::cv>, 4);
     one(chase<cache_operator::nc>, 5);
-    frame::launch(on, "chase_what_was_written", chase_what_was_written, 1, 1, 0, on.output<std::int32_t>() + 6, chain,
-                  on.n, hops_of_a_step / hops_at_once, nullptr);
+    engine::launch(on, "chase_what_was_written", chase_what_was_written, 1, 1, 0, on.output<std::int32_t>() + 6, chain,
+                   on.n, hops_of_a_step / hops_at_once, nullptr);
 }
 
-const memory_latencies& here(const frame::evidence& e) { return measured_memory(e.report.device.l2_bytes); }
+const memory_latencies& here(const engine::evidence& e) { return measured_memory(e.report.device.l2_bytes); }
 
-verdict four_hundred(const frame::evidence& e) {
+verdict four_hundred(const engine::evidence& e) {
     const auto& t = here(e);
     return seen(std::abs(t.dram - 400) < 100, number(t.dram, 0) + " cycles from DRAM, " + number(t.l2, 0) +
                                                   " from the L2 cache, " + number(t.l1, 0) + " from the L1 cache");
 }
 
-verdict loads_a_cycle(const frame::evidence& e) {
+verdict loads_a_cycle(const engine::evidence& e) {
     if (!e.report.device.read_gb_per_s) {
         return unseen("needs the read ceiling");
     }
@@ -254,7 +255,7 @@ verdict loads_a_cycle(const frame::evidence& e) {
                                               " loads of 32 bits a cycle");
 }
 
-verdict bytes_needed(const frame::evidence& e) {
+verdict bytes_needed(const engine::evidence& e) {
     if (!e.report.device.read_gb_per_s) {
         return unseen("needs the read ceiling");
     }
@@ -270,14 +271,14 @@ verdict bytes_needed(const frame::evidence& e) {
                     number(needed * 1e-3 / e.report.device.multiprocessors, 1) + " KB on each multiprocessor");
 }
 
-verdict through_l2(const frame::evidence& e) {
+verdict through_l2(const engine::evidence& e) {
     const auto& t = here(e);
     return seen(t.after_a_copy.copied < (t.l2 + t.after_a_copy.flushed) / 2,
                 number(t.after_a_copy.copied, 0) + " cycles a read of what was just copied from the host, " +
                     number(t.after_a_copy.flushed, 0) + " once the L2 cache was emptied");
 }
 
-verdict split(const frame::evidence& e) {
+verdict split(const engine::evidence& e) {
     const auto& t = here(e);
     return seen(t.small_l1 > 1.5 * t.large_l1, "128 KiB: " + number(t.large_l1, 0) +
                                                    " cycles a read with the memory given to the L1 cache, " +
@@ -285,8 +286,8 @@ verdict split(const frame::evidence& e) {
 }
 
 // What a second read of a line takes, against a first level that kept it and a second that did.
-frame::check kept_in(cache_operator which, bool in_l1_cache) {
-    return timed([which, in_l1_cache](const frame::evidence& e) {
+engine::check kept_in(cache_operator which, bool in_l1_cache) {
+    return timed([which, in_l1_cache](const engine::evidence& e) {
         const auto& t = here(e);
         const double again = t.again[static_cast<std::size_t>(which)];
         const bool first = std::abs(again - t.l1) < std::abs(again - t.l2);
@@ -296,7 +297,7 @@ frame::check kept_in(cache_operator which, bool in_l1_cache) {
     });
 }
 
-verdict read_only_latency(const frame::evidence& e) {
+verdict read_only_latency(const engine::evidence& e) {
     const auto& t = here(e);
     const double nc = t.again[static_cast<std::size_t>(cache_operator::nc)];
     const double ca = t.again[static_cast<std::size_t>(cache_operator::ca)];
@@ -304,21 +305,21 @@ verdict read_only_latency(const frame::evidence& e) {
                 number(nc, 0) + " cycles through the read-only path, " + number(ca, 0) + " by an ordinary load");
 }
 
-verdict stores_leave_l1(const frame::evidence& e) {
+verdict stores_leave_l1(const engine::evidence& e) {
     const auto& t = here(e);
     return seen(std::abs(t.written - t.l2) < std::abs(t.written - t.l1),
                 number(t.written, 0) + " cycles to read a line that was read and then written; L1 " + number(t.l1, 0) +
                     ", L2 " + number(t.l2, 0));
 }
 
-verdict small_read_only_cache(const frame::evidence& e) {
+verdict small_read_only_cache(const engine::evidence& e) {
     const auto& t = here(e);
     return seen(t.large_read_only > 1.5 * t.l1, number(t.large_read_only, 0) +
                                                     " cycles a read by ld.nc of 128 KiB, again and again; L1 " +
                                                     number(t.l1, 0) + ": the two are one cache");
 }
 
-verdict mapped_in_l1(const frame::evidence& e) {
+verdict mapped_in_l1(const engine::evidence& e) {
     const auto& t = here(e);
     return seen(std::abs(t.mapped - t.l1) < std::abs(t.mapped - t.l2),
                 number(t.mapped, 0) + " cycles to read memory of the host again; L1 " + number(t.l1, 0) + ", L2 " +
@@ -331,7 +332,7 @@ constexpr const char* operators = "380, PTX Cache Operators";
 
 } // namespace
 
-frame::step_definition memory_chains() {
+engine::step_definition memory_chains() {
     return {.about = {"chains", "latency of memory", source,
                       "every load needs the address that the one before has read", slide},
             .data = ends_in_memory,
@@ -348,7 +349,7 @@ frame::step_definition memory_chains() {
                         timed(split)}}};
 }
 
-frame::step_definition reload() {
+engine::step_definition reload() {
     auto step = memory_chains();
     step.about = {"reload", "a line read again, by operator", source,
                   "what ld.ca, ld.cg, ld.cs, ld.lu, ld.cv and ld.nc leave where", operators};

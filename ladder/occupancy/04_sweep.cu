@@ -109,9 +109,9 @@ const std::vector<sweep_point>& measured_sweep(const device_description& device)
     return all;
 }
 
-std::vector<study_table> sweep_tables(const device_description& device) {
+std::vector<extra_table> sweep_tables(const device_description& device) {
     const auto& points = measured_sweep(device);
-    study_table rates{"Copy bandwidth over occupancy, GB/s read and written: bytes of a load x loads of a thread",
+    extra_table rates{"Copy bandwidth over occupancy, GB/s read and written: bytes of a load x loads of a thread",
                       {"threads on a\nmultiprocessor"},
                       {}};
     for (const unsigned bytes : {4u, 8u, 16u}) {
@@ -129,7 +129,7 @@ std::vector<study_table> sweep_tables(const device_description& device) {
         rates.rows.back().push_back(number(p.gb_per_s, 0));
     }
     // The same by what it comes to: bytes under way.
-    study_table flight{
+    extra_table flight{
         "Copy bandwidth over bytes in flight on a multiprocessor: the least and the best of the shapes that "
         "have so many, and the best as a bar",
         {"bytes in\nflight", "shapes", "least\nGB/s", "best\nGB/s", "of the best of all"},
@@ -157,15 +157,15 @@ std::vector<study_table> sweep_tables(const device_description& device) {
     return {rates, flight};
 }
 
-std::vector<study_table> latency_tables(const device_description& device) {
+std::vector<extra_table> latency_tables(const device_description& device) {
     const auto& memory = measured_memory(device.l2_bytes);
-    study_table chase{
+    extra_table chase{
         "Latency of dependent loads over the bytes that they go through, cycles", {"KiB", "cycles", ""}, {}};
     for (const auto& p : memory.by_footprint) {
         chase.rows.push_back({std::to_string(p.bytes / 1024), number(p.cycles, 1), bar(p.cycles / memory.dram)});
     }
     const auto& t = measured_throughput();
-    study_table rate{"Multiply-adds of float32 a cycle on one multiprocessor, by warps and by chains of a thread",
+    extra_table rate{"Multiply-adds of float32 a cycle on one multiprocessor, by warps and by chains of a thread",
                      {"warps", "1 chain", "2 chains", "4 chains", "1 chain, of the best"},
                      {}};
     for (std::size_t k = 0; k < t.warps.size(); ++k) {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 
@@ -25,35 +25,35 @@ __global__ void pass_on(std::int32_t* to, const std::int32_t* from, std::uint64_
 
 __global__ void nothing() {}
 
-frame::sample passed_on(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample passed_on(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = in[(i + launches_in_a_row * distance) % n] + static_cast<std::int32_t>(launches_in_a_row);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_launches(const frame::stage& on) {
+void run_launches(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     const std::int32_t* from = on.input<std::int32_t>();
     std::int32_t* const two[] = {on.temporary<std::int32_t>(), on.output<std::int32_t>()};
     for (unsigned k = 0; k < launches_in_a_row; ++k) { // the last goes to the output
-        frame::launch(on, "pass_on", pass_on, static_cast<unsigned>(frame::divide_up(on.n, 256)), 256, 0, two[k % 2],
-                      from, on.n);
+        engine::launch(on, "pass_on", pass_on, static_cast<unsigned>(engine::divide_up(on.n, 256)), 256, 0, two[k % 2],
+                       from, on.n);
         from = two[k % 2];
     }
 }
 
-verdict ordered(const frame::evidence& e) {
+verdict ordered(const engine::evidence& e) {
     return seen(e.step.correct && e.step.launches.size() == launches_in_a_row,
                 std::to_string(e.step.launches.size()) +
                     " launches, each of which reads what other blocks of the one before it have written");
 }
 
-verdict negligible(const frame::evidence& /*e*/) {
+verdict negligible(const engine::evidence& /*e*/) {
     using clock = std::chrono::steady_clock;
     constexpr int many = 1000;
     const measure::stream on;
@@ -81,7 +81,7 @@ verdict negligible(const frame::evidence& /*e*/) {
 }
 
 // Many small kernels, the host waiting for each of them or for the last.
-verdict waiting_is_slow(const frame::evidence& /*e*/) {
+verdict waiting_is_slow(const engine::evidence& /*e*/) {
     using clock = std::chrono::steady_clock;
     constexpr int many = 300;
     const measure::stream on;
@@ -112,7 +112,7 @@ constexpr const char* section = "759, Problem: Global Synchronization";
 
 } // namespace
 
-frame::step_definition launches() {
+engine::step_definition launches() {
     return {.about = {"launches", "a launch as a barrier of the grid", "ladder/occupancy/05_launches.cu",
                       "eight kernels in a row, each reads what other blocks wrote", section},
             .data = passed_on,

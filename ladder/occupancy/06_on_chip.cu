@@ -177,7 +177,7 @@ namespace {
 
 // Three chains in shared memory, with 1, 2 and 32 lanes at each bank, and one in constant memory, for n lanes.
 constexpr unsigned ways_tried[] = {1, 2, 32};
-frame::sample ends_on_chip(std::uint64_t lanes, std::uint64_t /*seed*/) {
+engine::sample ends_on_chip(std::uint64_t lanes, std::uint64_t /*seed*/) {
     std::vector<std::int32_t> right;
     for (const unsigned ways : ways_tried) {
         for (std::uint64_t lane = 0; lane < lanes; ++lane) {
@@ -189,71 +189,71 @@ frame::sample ends_on_chip(std::uint64_t lanes, std::uint64_t /*seed*/) {
         at = next_line(at, constant_words);
     }
     right.insert(right.end(), lanes, static_cast<std::int32_t>(at));
-    return {lanes, {frame::bytes_of(constant_links())}, frame::bytes_of(right)};
+    return {lanes, {engine::bytes_of(constant_links())}, engine::bytes_of(right)};
 }
 
-void run_on_chip(const frame::stage& on) {
+void run_on_chip(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     const auto lanes = static_cast<unsigned>(on.n);
     std::int32_t* out = on.output<std::int32_t>();
     for (const unsigned ways : ways_tried) {
-        frame::launch(on, "chase_shared", chase_shared, 1, 32, 0, out, lanes, ways, hops_of_a_step / hops_at_once,
-                      nullptr);
+        engine::launch(on, "chase_shared", chase_shared, 1, 32, 0, out, lanes, ways, hops_of_a_step / hops_at_once,
+                       nullptr);
         out += lanes;
     }
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyToSymbolAsync(constants, on.in[0], sizeof constants, 0, cudaMemcpyDeviceToDevice, on.stream));
-    frame::launch(on, "chase_constant", chase_constant, 1, 32, 0, out, lanes, hops_of_a_step / hops_at_once, nullptr);
+    engine::launch(on, "chase_constant", chase_constant, 1, 32, 0, out, lanes, hops_of_a_step / hops_at_once, nullptr);
 }
 
 // What the last addition of either chain saw; then the words of n blocks that add in global memory, and in shared memory.
 constexpr unsigned additions = 4;
-frame::sample counted_twice(std::uint64_t n, std::uint64_t /*seed*/) {
+engine::sample counted_twice(std::uint64_t n, std::uint64_t /*seed*/) {
     if (n == 0) {
         return {};
     }
     const auto last = static_cast<std::int32_t>(hops_of_a_step - 1);
     std::vector<std::int32_t> right(2 + 2 * 32 * n, static_cast<std::int32_t>(adding_threads / 32 * additions));
     right[0] = right[1] = last;
-    return {n, {}, frame::bytes_of(right)};
+    return {n, {}, engine::bytes_of(right)};
 }
 
-void run_atomics(const frame::stage& on) {
+void run_atomics(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     std::int32_t* const out = on.output<std::int32_t>();
     int* const word = on.temporary<int>();
-    frame::launch(on, "chase_atomics", chase_atomics<true>, 1, 1, 0, out, word, 0, hops_of_a_step / hops_at_once,
-                  nullptr);
-    frame::launch(on, "chase_atomics", chase_atomics<false>, 1, 1, 0, out + 1, word, 0, hops_of_a_step / hops_at_once,
-                  nullptr);
+    engine::launch(on, "chase_atomics", chase_atomics<true>, 1, 1, 0, out, word, 0, hops_of_a_step / hops_at_once,
+                   nullptr);
+    engine::launch(on, "chase_atomics", chase_atomics<false>, 1, 1, 0, out + 1, word, 0, hops_of_a_step / hops_at_once,
+                   nullptr);
     const auto blocks = static_cast<unsigned>(on.n);
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(out + 2, 0, 2 * 32 * on.n * sizeof(int), on.stream));
-    frame::launch(on, "add_atomically", add_atomically<false>, blocks, adding_threads, 0, out + 2, additions);
-    frame::launch(on, "add_atomically", add_atomically<true>, blocks, adding_threads, 0, out + 2 + 32 * on.n,
-                  additions);
+    engine::launch(on, "add_atomically", add_atomically<false>, blocks, adding_threads, 0, out + 2, additions);
+    engine::launch(on, "add_atomically", add_atomically<true>, blocks, adding_threads, 0, out + 2 + 32 * on.n,
+                   additions);
 }
 
-const memory_latencies& in_memory(const frame::evidence& e) { return measured_memory(e.report.device.l2_bytes); }
+const memory_latencies& in_memory(const engine::evidence& e) { return measured_memory(e.report.device.l2_bytes); }
 
-verdict hundred_times(const frame::evidence& e) {
+verdict hundred_times(const engine::evidence& e) {
     const auto& t = measured_on_chip();
     return seen(in_memory(e).dram > 50 * t.shared, number(t.shared, 0) + " cycles from shared memory, " +
                                                        number(in_memory(e).dram, 0) +
                                                        " from DRAM: " + number(in_memory(e).dram / t.shared, 0) + "x");
 }
 
-verdict slower_than_registers(const frame::evidence& /*e*/) {
+verdict slower_than_registers(const engine::evidence& /*e*/) {
     return seen(measured_on_chip().shared > measured_arithmetic().float32,
                 number(measured_on_chip().shared, 0) +
                     " cycles a load from shared memory; an operation on registers takes " +
                     number(measured_arithmetic().float32, 0));
 }
 
-verdict doubled(const frame::evidence& /*e*/) {
+verdict doubled(const engine::evidence& /*e*/) {
     const auto& t = measured_on_chip();
     return seen(t.shared_two_way >= 2 * t.shared, number(t.shared, 1) + " cycles without a conflict, " +
                                                       number(t.shared_two_way, 1) + " with two lanes at each bank, " +
@@ -261,14 +261,14 @@ verdict doubled(const frame::evidence& /*e*/) {
                                                       number((t.shared_worst - t.shared) / 31, 1));
 }
 
-verdict constant_is_cached(const frame::evidence& e) {
+verdict constant_is_cached(const engine::evidence& e) {
     const auto& t = measured_on_chip();
     return seen(t.constant < in_memory(e).l1 && t.constant < in_memory(e).dram / 4,
                 number(t.constant, 0) + " cycles from constant memory once it is in its cache; global memory " +
                     number(in_memory(e).l1, 0) + " from the L1 cache, " + number(in_memory(e).dram, 0) + " from DRAM");
 }
 
-verdict constant_size(const frame::evidence& /*e*/) {
+verdict constant_size(const engine::evidence& /*e*/) {
     int bytes = 0;
     int device = 0;
     WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
@@ -276,28 +276,28 @@ verdict constant_size(const frame::evidence& /*e*/) {
     return seen(bytes > 0, std::to_string(bytes / 1024) + " KiB of constant memory on this device");
 }
 
-verdict few_hundred(const frame::evidence& e) {
+verdict few_hundred(const engine::evidence& e) {
     const auto& t = measured_on_chip();
     return seen(t.global_atomic > 200 && t.global_atomic < 2 * in_memory(e).dram,
                 number(t.global_atomic, 0) +
                     " cycles an atomic addition to global memory that waits for the one before");
 }
 
-verdict atomics_from_l2(const frame::evidence& e) {
+verdict atomics_from_l2(const engine::evidence& e) {
     const auto& t = measured_on_chip();
     return seen(t.global_atomic < in_memory(e).dram + in_memory(e).l2,
                 number(t.global_atomic, 0) + " cycles, a read from DRAM alone " + number(in_memory(e).dram, 0) +
                     ", from L2 " + number(in_memory(e).l2, 0));
 }
 
-verdict atomics_in_shared(const frame::evidence& /*e*/) {
+verdict atomics_in_shared(const engine::evidence& /*e*/) {
     const auto& t = measured_on_chip();
     return seen(t.shared_atomic < t.global_atomic / 2,
                 number(t.shared_atomic, 0) + " cycles in shared memory, " + number(t.global_atomic, 0) +
                     " in global memory: " + number(t.global_atomic / t.shared_atomic, 1) + "x");
 }
 
-verdict atomic_rates(const frame::evidence& /*e*/) {
+verdict atomic_rates(const engine::evidence& /*e*/) {
     const auto& t = measured_on_chip();
     return seen(t.shared_atomic_rate > 10 * t.global_atomic_rate,
                 number(t.shared_atomic_rate * 1e-9, 0) + " additions a nanosecond in shared memory, " +
@@ -309,13 +309,13 @@ constexpr const char* source = "ladder/occupancy/06_on_chip.cu";
 
 } // namespace
 
-frame::step_definition shared_chains() {
+engine::step_definition shared_chains() {
     return {.about = {"on chip", "latency of shared and constant memory", source,
                       "the same in shared memory, with conflicts and without, and in constant memory",
                       "759, Shared Memory Bank Conflicts"},
             .data = ends_on_chip,
             .run = run_on_chip,
-            .size = frame::at_most(32),
+            .size = engine::at_most(32),
             .claims = {{"latency is roughly 100x lower than global memory latency", "759, Shared Memory Bank Conflicts",
                         timed(hundred_times)},
                        {"fast, but not as fast as register access", "759, Shared Memory Bank Conflicts",
@@ -328,12 +328,12 @@ frame::step_definition shared_chains() {
                         "Parallel patterns, Constant Memory", constant_size}}};
 }
 
-frame::step_definition atomics() {
+engine::step_definition atomics() {
     return {.about = {"atomics", "latency of atomic operations", source,
                       "each addition waits for what the last one saw", "Parallel patterns, About Atomic Operations"},
             .data = counted_twice,
             .run = run_atomics,
-            .size = frame::at_most(256),
+            .size = engine::at_most(256),
             .scratch_bytes = [](std::uint64_t) { return sizeof(int); },
             .claims = {{"a latency of a few hundred cycles, during which no one else can access the location",
                         "Parallel patterns, About Atomic Operations", timed(few_hundred)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many blocks a reduction wants whose threads add many elements each: kernel 7 with blocks of 128 threads, by the size of
+// The best number of blocks for a reduction whose threads add many elements each: kernel 7 with blocks of 128 threads, by the size of
 // its grid. (759 "Algorithm Cascading", "Kernel 7, Comments", "What About Cost?".)
 // The tree has its barriers here, since the grid is the subject; the kernel as the slides have it is reduce's step 7.
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "ladder/occupancy/sweep.hpp"
 #include "measure/device.hpp"
@@ -53,11 +53,11 @@ constexpr std::uint64_t elements_of_the_example = 1024;
 constexpr unsigned blocks_of_the_example = 32;
 constexpr unsigned threads_of_the_example = 4;
 
-frame::sample sums(std::uint64_t n, std::uint64_t seed) {
+engine::sample sums(std::uint64_t n, std::uint64_t seed) {
     if (n == 0) {
         return {};
     }
-    const auto in = frame::numbers(n, seed);
+    const auto in = engine::numbers(n, seed);
     std::int32_t sum = 0;
     std::int32_t of_the_example = 0;
     for (std::uint64_t i = 0; i < n; ++i) {
@@ -66,22 +66,22 @@ frame::sample sums(std::uint64_t n, std::uint64_t seed) {
     }
     std::vector<std::int32_t> right(grids_of_the_step.size(), sum);
     right.push_back(of_the_example);
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_grids(const frame::stage& on) {
+void run_grids(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     int* const partial = on.temporary<int>();
     int* out = on.output<int>();
     for (const unsigned blocks : grids_of_the_step) {
-        frame::launch(on, "add_at_grid_stride", add_at_grid_stride, blocks, block, 0, partial, on.input<int>(), on.n);
-        frame::launch(on, "add_at_grid_stride", add_at_grid_stride, 1, block, 0, out++, partial, blocks);
+        engine::launch(on, "add_at_grid_stride", add_at_grid_stride, blocks, block, 0, partial, on.input<int>(), on.n);
+        engine::launch(on, "add_at_grid_stride", add_at_grid_stride, 1, block, 0, out++, partial, blocks);
     }
-    frame::launch(on, "add_at_grid_stride", add_at_grid_stride, blocks_of_the_example, threads_of_the_example, 0,
-                  partial, on.input<int>(), std::min(on.n, elements_of_the_example));
-    frame::launch(on, "add_at_grid_stride", add_at_grid_stride, 1, block, 0, out, partial, blocks_of_the_example);
+    engine::launch(on, "add_at_grid_stride", add_at_grid_stride, blocks_of_the_example, threads_of_the_example, 0,
+                   partial, on.input<int>(), std::min(on.n, elements_of_the_example));
+    engine::launch(on, "add_at_grid_stride", add_at_grid_stride, 1, block, 0, out, partial, blocks_of_the_example);
 }
 
 constexpr std::uint64_t measured_elements = std::uint64_t{1} << 25; // with 64 to 256 blocks 4096 to 1024 a thread
@@ -130,7 +130,7 @@ std::string in_words(const by_grid& one) {
     return std::to_string(one.blocks) + " blocks " + number(one.seconds * 1e6, 1) + " us";
 }
 
-verdict few_blocks_are_best(const frame::evidence& e) {
+verdict few_blocks_are_best(const engine::evidence& e) {
     const auto& all = measured_grids(e.report.device.l2_bytes);
     const auto of = [&](unsigned blocks) {
         return *std::find_if(all.begin(), all.end(), [&](const by_grid& one) { return one.blocks == blocks; });
@@ -143,7 +143,7 @@ verdict few_blocks_are_best(const frame::evidence& e) {
                                                              in_words(of(256)));
 }
 
-verdict as_in_the_example(const frame::evidence& e) {
+verdict as_in_the_example(const engine::evidence& e) {
     if (e.n() < elements_of_the_example) {
         return unseen("the example has 1024 elements");
     }
@@ -157,10 +157,10 @@ verdict as_in_the_example(const frame::evidence& e) {
 double cost(const softgpu::observe::launch_record& launch, std::uint64_t n) {
     const double threads = static_cast<double>(launch.grid[0]) * launch.block[0];
     const double elements = static_cast<double>(launch.total.global_load_bytes) / sizeof(int) / threads;
-    return threads * (std::ceil(elements) + frame::barriers_per_warp(launch)) / static_cast<double>(n);
+    return threads * (std::ceil(elements) + engine::barriers_per_warp(launch)) / static_cast<double>(n);
 }
 
-verdict cost_is_linear(const frame::evidence& e) {
+verdict cost_is_linear(const engine::evidence& e) {
     const auto& few = e.step.launches.front();
     const auto& many = e.step.launches[2 * (grids_of_the_step.size() - 1)];
     if (e.n() < 16 * std::uint64_t{grids_of_the_step.front()} * block) {
@@ -174,26 +174,26 @@ verdict cost_is_linear(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition best_grid() {
+engine::step_definition best_grid() {
     return {
         .about = {"grids", "how many blocks", "ladder/occupancy/07_grids.cu",
                   "a reduction whose threads add many elements each, in grids of 64 to 4096 blocks",
                   "759, Algorithm Cascading"},
         .data = sums,
         .run = run_grids,
-        .size = frame::at_most(1u << 22),
+        .size = engine::at_most(1u << 22),
         .scratch_bytes = [](std::uint64_t) { return most_blocks * sizeof(int); },
         .claims = {{"on G80, best performance with 64-256 blocks of 128 threads, 1024-4096 elements per thread",
                     "759, Algorithm Cascading", timed(few_blocks_are_best)},
                    {"1024 elements, 32 blocks of 4 threads: a thread has to add two numbers, then two numbers, then "
                     "two numbers, then two more",
-                    "759, Kernel 7, Comments", frame::counted(as_in_the_example)},
+                    "759, Kernel 7, Comments", engine::counted(as_in_the_example)},
                    {"N threads cost O(N log N), which is not cost efficient; O(N / log N) threads cost O(N)",
-                    "759, What About Cost?", frame::counted(cost_is_linear)}}};
+                    "759, What About Cost?", engine::counted(cost_is_linear)}}};
 }
 
-study_table grid_table(const device_description& device) {
-    study_table table{"a reduction of 2^25 ints in blocks of 128 threads, by the size of its grid",
+extra_table grid_table(const device_description& device) {
+    extra_table table{"a reduction of 2^25 ints in blocks of 128 threads, by the size of its grid",
                       {"blocks", "elements a thread", "time us", "GB/s"},
                       {}};
     for (const by_grid& one : measured_grids(device.l2_bytes)) {

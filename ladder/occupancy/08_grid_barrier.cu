@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/steps.hpp"
 
 namespace warpfold::ladder::occupancy {
@@ -53,7 +53,7 @@ unsigned most_resident(unsigned multiprocessors) {
     return static_cast<unsigned>(blocks) * multiprocessors;
 }
 
-cudaError_t launch(const frame::stage& on, unsigned blocks) {
+cudaError_t launch(const engine::stage& on, unsigned blocks) {
     int* out = on.output<int>();
     int* partial = on.temporary<int>();
     const int* in = on.input<int>();
@@ -64,29 +64,30 @@ cudaError_t launch(const frame::stage& on, unsigned blocks) {
 }
 
 // The sum, and what the runtime answers to one block more than the device holds at once.
-frame::sample sum_and_answer(std::uint64_t n, std::uint64_t seed) {
+engine::sample sum_and_answer(std::uint64_t n, std::uint64_t seed) {
     if (n == 0) {
         return {};
     }
-    const auto in = frame::numbers(n, seed);
+    const auto in = engine::numbers(n, seed);
     std::int32_t sum = 0;
     for (const std::int32_t value : in) {
         sum += value;
     }
-    return {
-        n, {frame::bytes_of(in)}, frame::bytes_of(std::vector<std::int32_t>{sum, cudaErrorCooperativeLaunchTooLarge})};
+    return {n,
+            {engine::bytes_of(in)},
+            engine::bytes_of(std::vector<std::int32_t>{sum, cudaErrorCooperativeLaunchTooLarge})};
 }
 
 constexpr unsigned most_blocks = 1u << 16;
 
-void run_cooperative(const frame::stage& on) {
+void run_cooperative(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     const unsigned most = most_resident(on.multiprocessors);
     const auto answer = static_cast<std::int32_t>(launch(on, most + 1));
     (void)cudaGetLastError(); // an answer, no fault
-    const auto wanted = static_cast<unsigned>(std::min<std::uint64_t>(frame::divide_up(on.n, block), most));
+    const auto wanted = static_cast<unsigned>(std::min<std::uint64_t>(engine::divide_up(on.n, block), most));
     measure::check(launch(on, wanted), "sum_in_one_launch", __FILE__, __LINE__);
     if (on.launches != nullptr) {
         auto& record = on.launches->emplace_back();
@@ -99,14 +100,14 @@ void run_cooperative(const frame::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream)); // before `answer` goes
 }
 
-verdict has_none(const frame::evidence& e) {
+verdict has_none(const engine::evidence& e) {
     return seen(!(e.step.correct && e.step.launches.size() == 1),
                 std::to_string(e.step.launches.size()) + " launch of " + std::to_string(e.step.launches.at(0).grid[0]) +
                     " blocks with a barrier between them: a cooperative launch");
 }
 
-verdict fewer_blocks(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict fewer_blocks(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     const unsigned most = most_resident(static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1)));
     return seen(codes[1] == cudaErrorCooperativeLaunchTooLarge,
                 std::to_string(most) + " blocks of 256 threads at most, with one more " +
@@ -117,7 +118,7 @@ constexpr const char* section = "380, Problem: Global Synchronization";
 
 } // namespace
 
-frame::step_definition barrier_of_the_grid() {
+engine::step_definition barrier_of_the_grid() {
     return {
         .about = {"grid barrier", "a barrier of the grid in one launch", "ladder/occupancy/08_grid_barrier.cu",
                   "a cooperative launch: all blocks are on the device at once", section},

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/chains.cuh"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
@@ -52,8 +52,8 @@ __global__ void copy_and_compute(float* out, const float* in, std::uint64_t n, u
 constexpr unsigned rounds_of_the_step = 1;
 constexpr unsigned block = 256;
 
-frame::sample worked_on(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n, seed);
+engine::sample worked_on(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers<float>(n, seed);
     std::vector<float> right;
     for (const float first : in) {
         float sum = 0;
@@ -66,7 +66,7 @@ frame::sample worked_on(std::uint64_t n, std::uint64_t seed) {
         }
         right.push_back(sum);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
 // How much more than one block on each multiprocessor eight bring.
@@ -94,7 +94,7 @@ double gain_of_more_threads(unsigned multiprocessors, unsigned rounds) {
     return seconds(multiprocessors) / seconds(8 * multiprocessors);
 }
 
-verdict less_is_needed(const frame::evidence& e) {
+verdict less_is_needed(const engine::evidence& e) {
     const auto multiprocessors = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
     std::vector<double> gains;
     for (const unsigned rounds : {0u, 1u, 4u, 16u, 64u}) { // of 32 multiply-adds
@@ -107,16 +107,16 @@ verdict less_is_needed(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition compute_bound() {
+engine::step_definition compute_bound() {
     return {.about = {"compute", "a kernel that computes", "ladder/occupancy/09_compute.cu",
                       "a word at a time, and multiply-adds between its load and its store",
                       "Parallel patterns, How about memory?"},
             .data = worked_on,
             .run =
-                [](const frame::stage& on) {
+                [](const engine::stage& on) {
                     if (on.n != 0) {
-                        frame::launch(on, "copy_and_compute", copy_and_compute, on.multiprocessors, block, 0,
-                                      on.output<float>(), on.input<float>(), on.n, rounds_of_the_step);
+                        engine::launch(on, "copy_and_compute", copy_and_compute, on.multiprocessors, block, 0,
+                                       on.output<float>(), on.input<float>(), on.n, rounds_of_the_step);
                     }
                 },
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(float); },

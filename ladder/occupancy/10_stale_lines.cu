@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
@@ -45,9 +45,9 @@ __device__ void await(unsigned* flag) {
     }
 }
 
-// A word in each line, all of them 0. Block 1 reads them; block 0 then writes the input there; block 1 reads them again, which
-// is what it leaves. Both blocks are there at once. Fences: around the flags, on both sides, as the memory model wants them.
-// `where`: on which multiprocessors, for who asks.
+// A word in each line, all of them 0. Block 1 reads them; block 0 then writes the input there; block 1 reads them again and
+// outputs them. Both blocks are resident at once. Fences: around the flags, on both sides, as the memory model requires.
+// `where`: the multiprocessors of the blocks.
 template <way Way, bool Fences>
 __global__ void hand_over(int* out, int* values, unsigned* flags, const int* in, unsigned n, unsigned* where) {
     if (where != nullptr) {
@@ -103,13 +103,12 @@ void run_once(cudaStream_t stream, place p) {
 }
 
 template <way Way, bool Fences>
-void run_hand_over(const frame::stage& on) {
+void run_hand_over(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    run_once<Way, Fences>(on.stream,
-                                {on.output<int>(), on.temporary<int>(), on.temporary<unsigned>(value_bytes(on.n)),
-                                 on.input<int>(), static_cast<unsigned>(on.n), nullptr});
+    run_once<Way, Fences>(on.stream, {on.output<int>(), on.temporary<int>(), on.temporary<unsigned>(value_bytes(on.n)),
+                                      on.input<int>(), static_cast<unsigned>(on.n), nullptr});
     if (on.launches != nullptr) {
         auto& record = on.launches->emplace_back();
         record.kernel = record.symbol = "hand_over";
@@ -137,9 +136,8 @@ staleness measure_staleness() {
     staleness all;
     for (unsigned k = 0; k < runs; ++k) {
         run_once<Way, Fences>(on.handle(), {static_cast<int*>(output.data()), static_cast<int*>(values.data()),
-                                                  static_cast<unsigned*>(flags.data()),
-                                                  static_cast<const int*>(input.data()), most_lines,
-                                                  static_cast<unsigned*>(where.data())});
+                                            static_cast<unsigned*>(flags.data()), static_cast<const int*>(input.data()),
+                                            most_lines, static_cast<unsigned*>(where.data())});
         on.synchronize();
         std::vector<int> got(most_lines);
         unsigned places[2];
@@ -152,37 +150,36 @@ staleness measure_staleness() {
     return all;
 }
 
-std::string of_all(unsigned words) {
-    return std::to_string(words) + " of " + std::to_string(runs * most_lines);
-}
+std::string of_all(unsigned words) { return std::to_string(words) + " of " + std::to_string(runs * most_lines); }
 
-frame::check on_a_gpu(verdict (*inner)(const frame::evidence&)) {
-    return [inner](const frame::evidence& e) {
+engine::check on_a_gpu(verdict (*inner)(const engine::evidence&)) {
+    return [inner](const engine::evidence& e) {
         return e.report.device.software ? unseen("the software GPU has no caches") : inner(e);
     };
 }
 
-verdict may_be_stale(const frame::evidence&) {
+verdict may_be_stale(const engine::evidence&) {
     const auto cached = measure_staleness<way::ca, false>();
-    return seen(cached.words != 0, of_all(cached.words) + " words that multiprocessor " + std::to_string(cached.writer) +
+    return seen(cached.words != 0, of_all(cached.words) + " words that multiprocessor " +
+                                       std::to_string(cached.writer) +
                                        " has written are still the old ones when multiprocessor " +
                                        std::to_string(cached.reader) + " reads them again by ld.ca");
 }
 
-verdict coherent_at_l2(const frame::evidence&) {
+verdict coherent_at_l2(const engine::evidence&) {
     const auto in_l2 = measure_staleness<way::cg, true>();
     const auto without = measure_staleness<way::cg, false>();
-    return seen(in_l2.words == 0, of_all(in_l2.words) + " words read by ld.cg are old ones; without any fence " +
-                                      of_all(without.words));
+    return seen(in_l2.words == 0,
+                of_all(in_l2.words) + " words read by ld.cg are old ones; without any fence " + of_all(without.words));
 }
 
-verdict fence_empties_l1(const frame::evidence&) {
+verdict fence_empties_l1(const engine::evidence&) {
     const auto fenced = measure_staleness<way::ca, true>();
     return seen(fenced.words == 0,
                 of_all(fenced.words) + " words are old ones by ld.ca behind __threadfence() on both sides");
 }
 
-// Each block reads all words, so that they are in its multiprocessor's cache, and counts those that are not as they ought to be.
+// Each block reads all words, so that they are in its multiprocessor's cache, and counts those that differ from `wanted`.
 __global__ void read_all(int* differing, const int* values, const int* wanted, unsigned n) {
     for (unsigned k = threadIdx.x; k < n; k += blockDim.x) {
         if (read<way::ca>(values + k * line_words) != (wanted == nullptr ? 0 : wanted[k])) {
@@ -196,7 +193,7 @@ __global__ void write_all(int* values, const int* in, unsigned n) {
     }
 }
 
-void run_grids(const frame::stage& on) {
+void run_grids(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -204,30 +201,31 @@ void run_grids(const frame::stage& on) {
     int* const values = on.temporary<int>();
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(values, 0, value_bytes(on.n), on.stream));
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, 2 * sizeof(int), on.stream));
-    frame::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>(), values, nullptr, n);
-    frame::launch(on, "write_all", write_all, 1, 32, 0, values, on.input<int>(), n);
-    frame::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>() + 1, values, on.input<int>(), n);
+    engine::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>(), values, nullptr, n);
+    engine::launch(on, "write_all", write_all, 1, 32, 0, values, on.input<int>(), n);
+    engine::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>() + 1, values, on.input<int>(),
+                   n);
 }
 
-frame::sample lines_of(std::uint64_t n, std::uint64_t seed) {
-    auto in = frame::numbers(n, seed);
+engine::sample lines_of(std::uint64_t n, std::uint64_t seed) {
+    auto in = engine::numbers(n, seed);
     for (auto& value : in) {
         value += 1001; // none is 0
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(in)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(in)};
 }
-frame::sample none_differs(std::uint64_t n, std::uint64_t seed) {
+engine::sample none_differs(std::uint64_t n, std::uint64_t seed) {
     auto s = lines_of(n, seed);
-    s.right = frame::bytes_of(std::vector<std::int32_t>{0, 0});
+    s.right = engine::bytes_of(std::vector<std::int32_t>{0, 0});
     return s;
 }
 
-verdict invalidated_between_grids(const frame::evidence& e) {
-    const auto differing = frame::view<std::int32_t>(e.result);
-    return seen(e.step.correct, std::to_string(differing[1]) + " of " +
-                                    std::to_string(e.n() * e.step.launches.at(0).grid[0]) +
-                                    " words are old ones for the third grid, whose blocks read by ld.ca what the first grid has "
-                                    "read and the second has written");
+verdict invalidated_between_grids(const engine::evidence& e) {
+    const auto differing = engine::view<std::int32_t>(e.result);
+    return seen(e.step.correct,
+                std::to_string(differing[1]) + " of " + std::to_string(e.n() * e.step.launches.at(0).grid[0]) +
+                    " words are old ones for the third grid, whose blocks read by ld.ca what the first grid has "
+                    "read and the second has written");
 }
 
 // Reads two words of the host's memory in turn until one has changed, or the time is over; leaves how often it has read, 0
@@ -274,41 +272,43 @@ unsigned reads_until_it_changed() {
     return reads;
 }
 
-verdict fetches_again(const frame::evidence&) {
+verdict fetches_again(const engine::evidence&) {
     const unsigned again = reads_until_it_changed<cache_operator::cv>();
     const unsigned cached = reads_until_it_changed<cache_operator::ca>();
     const auto text = [](unsigned reads) {
         return reads == 0 ? std::string("is not seen in 60 million cycles")
                           : "is seen by read number " + std::to_string(reads);
     };
-    return seen(again != 0, "what the host writes 5 ms later " + text(again) + " by ld.cv; by ld.ca it " + text(cached));
+    return seen(again != 0,
+                "what the host writes 5 ms later " + text(again) + " by ld.cv; by ld.ca it " + text(cached));
 }
 
 constexpr const char* source = "ladder/occupancy/10_stale_lines.cu";
 constexpr const char* operators = "380, PTX Cache Operators";
 
-frame::step_definition step(const char* id, const char* title, const char* idea, void (*run)(const frame::stage&)) {
+engine::step_definition step(const char* id, const char* title, const char* idea, void (*run)(const engine::stage&)) {
     return {.about = {id, title, source, idea, operators},
             .data = lines_of,
             .run = run,
-            .size = frame::at_most(most_lines),
+            .size = engine::at_most(most_lines),
             .scratch_bytes = [](std::uint64_t n) { return value_bytes(n) + flag_bytes; }};
 }
 
 } // namespace
 
-frame::step_definition stale_lines() {
-    auto s = step("stale lines", "lines of another multiprocessor, by ld.ca",
-                  "a block reads words, another writes them, the first reads them again", run_hand_over<way::ca, false>);
-    s.ought = fate::by_luck;
+engine::step_definition stale_lines() {
+    auto s =
+        step("stale lines", "lines of another multiprocessor, by ld.ca",
+             "a block reads words, another writes them, the first reads them again", run_hand_over<way::ca, false>);
+    s.expected = outcome::by_luck;
     s.lesson = "an L1 cache may keep lines that another multiprocessor has written since";
     s.finds = "race in global memory";
-    s.claims = {{"multiple L1 caches are not coherent: the second thread may get stale L1 cache data by ld.ca", operators,
-                 on_a_gpu(may_be_stale)}};
+    s.claims = {{"multiple L1 caches are not coherent: the second thread may get stale L1 cache data by ld.ca",
+                 operators, on_a_gpu(may_be_stale)}};
     return s;
 }
 
-frame::step_definition fresh_lines() {
+engine::step_definition fresh_lines() {
     auto s = step("fresh lines", "the same by ld.cg", "with fences around the flags, and words read from the L2 cache",
                   run_hand_over<way::cg, true>);
     s.about.follows = "stale lines";
@@ -319,13 +319,14 @@ frame::step_definition fresh_lines() {
     return s;
 }
 
-frame::step_definition dependent_grids() {
+engine::step_definition dependent_grids() {
     auto s = step("next grid", "the same from grid to grid", "a grid reads, the next one writes, a third reads again",
                   run_grids);
     s.data = none_differs;
-    s.claims = {{"the driver must invalidate global L1 lines between dependent grids: stores of the first are correctly "
-                 "fetched by the second's ld.ca",
-                 operators, invalidated_between_grids}};
+    s.claims = {
+        {"the driver must invalidate global L1 lines between dependent grids: stores of the first are correctly "
+         "fetched by the second's ld.ca",
+         operators, invalidated_between_grids}};
     return s;
 }
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/frame/command.hpp"
+#include "ladder/engine/command.hpp"
 #include "ladder/occupancy/cycles.hpp"
 #include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/machine_code.hpp"
@@ -39,7 +39,7 @@ __global__ void follow_plainly(std::int32_t* out, const std::byte* chain, unsign
     *out = static_cast<std::int32_t>((at - chain) / static_cast<std::int64_t>(line_bytes));
 }
 
-frame::sample end_of_the_chain(std::uint64_t lines, std::uint64_t /*seed*/) {
+engine::sample end_of_the_chain(std::uint64_t lines, std::uint64_t /*seed*/) {
     if (lines == 0) {
         return {};
     }
@@ -47,17 +47,17 @@ frame::sample end_of_the_chain(std::uint64_t lines, std::uint64_t /*seed*/) {
     for (unsigned k = 0; k < hops_of_a_step; ++k) {
         at = next_line(at, lines);
     }
-    return {lines, {}, frame::bytes_of(std::vector<std::int32_t>{static_cast<std::int32_t>(at)})};
+    return {lines, {}, engine::bytes_of(std::vector<std::int32_t>{static_cast<std::int32_t>(at)})};
 }
 
-void run_plainly(const frame::stage& on) {
+void run_plainly(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     auto* const chain = on.temporary<std::byte>();
-    frame::launch(on, "link_plainly", link_plainly, static_cast<unsigned>(frame::divide_up(on.n, 256)), 256, 0, chain,
-                  on.n);
-    frame::launch(on, "follow_plainly", follow_plainly, 1, 1, 0, on.output<std::int32_t>(), chain, hops_of_a_step);
+    engine::launch(on, "link_plainly", link_plainly, static_cast<unsigned>(engine::divide_up(on.n, 256)), 256, 0, chain,
+                   on.n);
+    engine::launch(on, "follow_plainly", follow_plainly, 1, 1, 0, on.output<std::int32_t>(), chain, hops_of_a_step);
 }
 
 // The same with a clock, as PTX, so that it can be assembled with other options. {L} is the load.
@@ -121,15 +121,15 @@ private:
     void* library_;
 };
 
-unsigned target_of(const frame::evidence& e) {
+unsigned target_of(const engine::evidence& e) {
     return static_cast<unsigned>(10 * e.report.device.compute_major + e.report.device.compute_minor);
 }
 std::string name_of_target(unsigned target) { return "sm_" + std::to_string(target); }
 
 // Cycles of a load that reads a line again, assembled with the options.
-double cycles_with(const driver& gpu, const frame::evidence& e, const std::vector<std::string>& options,
+double cycles_with(const driver& gpu, const engine::evidence& e, const std::vector<std::string>& options,
                    const std::string& load = "ld.global.u64 %at, [%at];") {
-    const auto& made = frame::assemble(chain_with(load), name_of_target(target_of(e)), options);
+    const auto& made = engine::assemble(chain_with(load), name_of_target(target_of(e)), options);
     if (made.cubin.empty()) {
         throw std::runtime_error("ptxas: " + made.said);
     }
@@ -166,36 +166,38 @@ struct reread {
     bool in_l1 = false;
     std::string figure;
 };
-using reread_check = std::function<verdict(const frame::evidence&, const reread&)>;
-frame::check read_again(std::vector<std::string> options, std::string load, reread_check inner) {
-    return timed([=](const frame::evidence& e) {
+using reread_check = std::function<verdict(const engine::evidence&, const reread&)>;
+engine::check read_again(std::vector<std::string> options, std::string load, reread_check inner) {
+    return timed([=](const engine::evidence& e) {
         const driver gpu;
-        if (!gpu.there() || !frame::assemble(memory_program(), name_of_target(target_of(e)), {}).there) {
+        if (!gpu.there() || !engine::assemble(memory_program(), name_of_target(target_of(e)), {}).there) {
             return unseen("needs NVIDIA's driver and ptxas");
         }
         const double cycles = cycles_with(gpu, e, options, load);
         const auto& t = measured_memory(e.report.device.l2_bytes);
-        return inner(e, {std::abs(cycles - t.l1) < std::abs(cycles - t.l2),
-                         number(cycles, 0) + " cycles to read a line again; L1 " + number(t.l1, 0) + ", L2 " +
-                             number(t.l2, 0)});
+        return inner(
+            e, {std::abs(cycles - t.l1) < std::abs(cycles - t.l2),
+                number(cycles, 0) + " cycles to read a line again; L1 " + number(t.l1, 0) + ", L2 " + number(t.l2, 0)});
     });
 }
-frame::check read_again(std::vector<std::string> options, reread_check inner) {
+engine::check read_again(std::vector<std::string> options, reread_check inner) {
     return read_again(std::move(options), "ld.global.u64 %at, [%at];", std::move(inner));
 }
 reread_check kept(bool wanted) {
-    return [wanted](const frame::evidence&, const reread& r) { return seen(r.in_l1 == wanted, r.figure); };
+    return [wanted](const engine::evidence&, const reread& r) { return seen(r.in_l1 == wanted, r.figure); };
 }
 // Of what cannot be had any more.
 reread_check gone() {
-    return [](const frame::evidence&, const reread& r) {
-        return unseen("hardware that is gone; today a load without an operator finds its line in the L1 cache: " + r.figure);
+    return [](const engine::evidence&, const reread& r) {
+        return unseen("hardware that is gone; today a load without an operator finds its line in the L1 cache: " +
+                      r.figure);
     };
 }
 
 // The memory instructions of one kernel of memory_program(), assembled with the options.
-std::vector<instruction> code_of(const frame::evidence& e, const std::vector<std::string>& options, const char* kernel) {
-    const auto& made = frame::assemble(memory_program(), name_of_target(target_of(e)), options);
+std::vector<instruction> code_of(const engine::evidence& e, const std::vector<std::string>& options,
+                                 const char* kernel) {
+    const auto& made = engine::assemble(memory_program(), name_of_target(target_of(e)), options);
     const auto code = machine_code(made.cubin);
     std::vector<instruction> found;
     for (const instruction& one : code.at(kernel)) {
@@ -206,51 +208,51 @@ std::vector<instruction> code_of(const frame::evidence& e, const std::vector<std
     }
     return found;
 }
-std::string first_name(const frame::evidence& e, const std::vector<std::string>& options, const char* kernel) {
+std::string first_name(const engine::evidence& e, const std::vector<std::string>& options, const char* kernel) {
     return name_of(code_of(e, options, kernel).at(0), target_of(e));
 }
-bool same(const frame::evidence& e, const std::vector<std::string>& options, const char* kernel, const char* other) {
+bool same(const engine::evidence& e, const std::vector<std::string>& options, const char* kernel, const char* other) {
     return code_of(e, options, kernel).at(0) == code_of(e, {}, other).at(0);
 }
 
-// `inner` where there is a ptxas that knows the device.
-frame::check assembled(std::function<verdict(const frame::evidence&)> inner) {
-    return [inner = std::move(inner)](const frame::evidence& e) {
-        const auto& made = frame::assemble(memory_program(), name_of_target(target_of(e)), {});
+// `inner` where there is a ptxas with the device's target.
+engine::check assembled(std::function<verdict(const engine::evidence&)> inner) {
+    return [inner = std::move(inner)](const engine::evidence& e) {
+        const auto& made = engine::assemble(memory_program(), name_of_target(target_of(e)), {});
         return made.cubin.empty() ? unseen(made.there ? "ptxas: " + made.said : "needs ptxas") : inner(e);
     };
 }
 
-verdict opt_in(const frame::evidence& e) {
+verdict opt_in(const engine::evidence& e) {
     return seen(same(e, {"-dlcm=ca"}, "global", "ca") && same(e, {"-dlcm=cg"}, "global", "cg"),
                 "ld.global becomes " + first_name(e, {}, "global") + ", with -dlcm=ca " +
-                    first_name(e, {"-dlcm=ca"}, "global") + ", with -dlcm=cg " +
-                    first_name(e, {"-dlcm=cg"}, "global") + ", as ld.global.ca and ld.global.cg do");
+                    first_name(e, {"-dlcm=ca"}, "global") + ", with -dlcm=cg " + first_name(e, {"-dlcm=cg"}, "global") +
+                    ", as ld.global.ca and ld.global.cg do");
 }
 
-verdict except_operators(const frame::evidence& e) {
+verdict except_operators(const engine::evidence& e) {
     return seen(same(e, {"-dlcm=ca"}, "cg", "cg") && same(e, {"-dlcm=ca"}, "cv", "cv"),
                 "with -dlcm=ca ld.global.cg stays " + first_name(e, {"-dlcm=ca"}, "cg") + ", ld.global.cv " +
                     first_name(e, {"-dlcm=ca"}, "cv"));
 }
 
-verdict forced(const frame::evidence& e) {
-    const auto& refused = frame::assemble(memory_program(), name_of_target(target_of(e)), {"-fscm=ca"});
+verdict forced(const engine::evidence& e) {
+    const auto& refused = engine::assemble(memory_program(), name_of_target(target_of(e)), {"-fscm=ca"});
     return seen(!refused.cubin.empty() && same(e, {"-fscm=ca"}, "cg", "ca"),
                 "-fscm is of stores today (" + refused.said.substr(0, refused.said.find('\n')) +
                     "); with -flcm=ca ld.global.cg becomes " + first_name(e, {"-flcm=ca"}, "cg"));
 }
 
-verdict local_by_cs(const frame::evidence& e) {
+verdict local_by_cs(const engine::evidence& e) {
     const auto cs = code_of(e, {}, "local_cs");
     const auto lu = code_of(e, {}, "local_lu");
     return seen(cs.at(1) == lu.at(1), "ld.local.cs and ld.local.lu both become " + name_of(cs.at(1), target_of(e)) +
                                           (cs.at(1) == code_of(e, {}, "local").at(1) ? ", as ld.local does" : ""));
 }
 
-verdict instructions_of_kepler(const frame::evidence& e) {
+verdict instructions_of_kepler(const engine::evidence& e) {
     std::set<std::string> names;
-    const auto code = machine_code(frame::assemble(memory_program(), name_of_target(target_of(e)), {}).cubin);
+    const auto code = machine_code(engine::assemble(memory_program(), name_of_target(target_of(e)), {}).cubin);
     for (const auto& [kernel, instructions] : code) {
         for (const instruction& one : instructions) {
             const std::string name = name_of(one, target_of(e));
@@ -267,13 +269,13 @@ verdict instructions_of_kepler(const frame::evidence& e) {
                     ": stores and atomics know their state space, and ATOMS has taken the place of the locks");
 }
 
-verdict non_coherent(const frame::evidence& e) {
-    return seen(first_name(e, {}, "global").rfind("LDG", 0) != 0,
-                "every ld.global is " + first_name(e, {}, "global") + "; what is not coherent is " +
-                    first_name(e, {}, "nc"));
+verdict non_coherent(const engine::evidence& e) {
+    return seen(first_name(e, {}, "global").rfind("LDG", 0) != 0, "every ld.global is " + first_name(e, {}, "global") +
+                                                                      "; what is not coherent is " +
+                                                                      first_name(e, {}, "nc"));
 }
 
-verdict wide_names(const frame::evidence& e) {
+verdict wide_names(const engine::evidence& e) {
     const auto two = code_of(e, {}, "two_words");
     const auto four = code_of(e, {}, "four_words");
     std::string all;
@@ -288,12 +290,13 @@ verdict wide_names(const frame::evidence& e) {
     if (target_of(e) < 80 || target_of(e) > 90) {
         return unseen("widths are known of sm_80 to sm_90: " + all);
     }
-    return seen(wide && all.find("LD.E.64") != std::string::npos, all + ": with G, since the address is known to be global");
+    return seen(wide && all.find("LD.E.64") != std::string::npos,
+                all + ": with G, since the address is known to be global");
 }
 
 // The slides' two pointers, as nvcc takes them: the PTX of both kernels.
-verdict detected(const frame::evidence& /*e*/) {
-    const std::string& ptx = frame::ptx_of(R"(
+verdict detected(const engine::evidence& /*e*/) {
+    const std::string& ptx = engine::ptx_of(R"(
 extern "C" __global__ void plain(int* output, const int* input) { output[threadIdx.x] = input[threadIdx.x]; }
 extern "C" __global__ void marked(int* __restrict__ output, const int* __restrict__ input) {
     output[threadIdx.x] = input[threadIdx.x];
@@ -333,14 +336,14 @@ constexpr rule rules[] = {
     {"a store to a kernel parameter", "", "st.param.u32 [p], 3;", false},
 };
 
-verdict properties(const frame::evidence& e) {
+verdict properties(const engine::evidence& e) {
     std::string taken;
     std::string refused;
     std::string otherwise;
     for (const rule& r : rules) {
         const std::string ptx = std::string(".version 6.4\n.target sm_75\n.address_size 64\n") + r.globals +
                                 "\n.visible .entry k(.param .u32 p)\n{\n" + r.body + "\nret;\n}\n";
-        const bool works = !frame::assemble(ptx, name_of_target(target_of(e)), {}).cubin.empty();
+        const bool works = !engine::assemble(ptx, name_of_target(target_of(e)), {}).cubin.empty();
         std::string& list = works == r.taken ? (works ? taken : refused) : otherwise;
         list += (list.empty() ? "" : "; ") + std::string(r.what);
     }
@@ -355,7 +358,7 @@ constexpr const char* sass = "380, SASS LD/ST Instructions";
 
 } // namespace
 
-frame::step_definition by_option() {
+engine::step_definition by_option() {
     return {
         .about = {"by option", "what ptxas decides for loads that say nothing", "ladder/occupancy/11_by_option.cu",
                   "-dlcm and its kind: the instructions that come out, and what a line takes that is read again", reads,
@@ -364,34 +367,36 @@ frame::step_definition by_option() {
         .run = run_plainly,
         .size = [](std::uint64_t n) { return std::bit_floor(std::min<std::uint64_t>(n, 1u << 14)); },
         .scratch_bytes = [](std::uint64_t n) { return n * line_bytes; },
-        .claims = {
-            {"caching in L1 can be asked for by -Xptxas -dlcm=ca, left out by -Xptxas -dlcm=cg", reads, assembled(opt_in)},
-            {"caching loads (-dlcm=ca): attempt to hit in L1", reads, read_again({"-dlcm=ca"}, kept(true))},
-            {"non-caching loads (-dlcm=cg): go directly to L2", reads, read_again({"-dlcm=cg"}, kept(false))},
-            {"CC 1.x: no L1; CC 2.x: can hit in L1; CC 3.0, 3.5: cannot, L1 is for local memory", reads,
-             read_again({}, gone())},
-            {"CC 1.x, 3.0, 3.5: does not matter, all loads behave like non-caching",
-             "380, Caching vs Non-caching Loads", read_again({}, gone())},
-            {"global memory accesses are normally not cached in L1", kepler, read_again({}, kept(false))},
-            {"data that is not read-only is, by default, not cached in the unified L1/texture cache", maxwell,
-             read_again({}, kept(false))},
-            {"inline assembly with the appropriate modifier caches", maxwell,
-             read_again({}, "ld.global.ca.u64 %at, [%at];", kept(true))},
-            {"-dlcm=ca: all reads are cached, except by inline assembly with a modifier that disables caching", maxwell,
-             assembled(except_operators)},
-            {"-fscm=ca: all reads are cached, regardless of the modifier used", maxwell, assembled(forced)},
-            {"global memory behaves the same way as in devices of compute capability 5.x",
-             "380, Compute Capab. 9.x (Hopper)", read_again({}, kept(false))},
-            {"the compiler uses __ldg() where it detects that data is read-only: const and __restrict__ make that likelier",
-             "380, Compute Capab. 3.x (Kepler, Part 2)", detected},
-            {"LDC, LD, LDG, LDL, LDS, LDSLK, ST, STL, STS, STSCUL, ATOM, RED, CCTL, CCTLL, MEMBAR", sass,
-             assembled(instructions_of_kepler)},
-            {"LDG: non-coherent global memory load", sass, assembled(non_coherent)},
-            {"SASS: LD.E.64, LD.E.128, ST.E.64, ST.E.128", "380, Vectorized Memory Access", assembled(wide_names)},
-            {"ld.cs applied to a local address performs the ld.lu operation", "380, PTX Cache Operators",
-             assembled(local_by_cs)},
-            {"state spaces: what can be addressed, initialised, written to", "380, PTX State Spaces (2)",
-             assembled(properties)}}};
+        .claims = {{"caching in L1 can be asked for by -Xptxas -dlcm=ca, left out by -Xptxas -dlcm=cg", reads,
+                    assembled(opt_in)},
+                   {"caching loads (-dlcm=ca): attempt to hit in L1", reads, read_again({"-dlcm=ca"}, kept(true))},
+                   {"non-caching loads (-dlcm=cg): go directly to L2", reads, read_again({"-dlcm=cg"}, kept(false))},
+                   {"CC 1.x: no L1; CC 2.x: can hit in L1; CC 3.0, 3.5: cannot, L1 is for local memory", reads,
+                    read_again({}, gone())},
+                   {"CC 1.x, 3.0, 3.5: does not matter, all loads behave like non-caching",
+                    "380, Caching vs Non-caching Loads", read_again({}, gone())},
+                   {"global memory accesses are normally not cached in L1", kepler, read_again({}, kept(false))},
+                   {"data that is not read-only is, by default, not cached in the unified L1/texture cache", maxwell,
+                    read_again({}, kept(false))},
+                   {"inline assembly with the appropriate modifier caches", maxwell,
+                    read_again({}, "ld.global.ca.u64 %at, [%at];", kept(true))},
+                   {"-dlcm=ca: all reads are cached, except by inline assembly with a modifier that disables caching",
+                    maxwell, assembled(except_operators)},
+                   {"-fscm=ca: all reads are cached, regardless of the modifier used", maxwell, assembled(forced)},
+                   {"global memory behaves the same way as in devices of compute capability 5.x",
+                    "380, Compute Capab. 9.x (Hopper)", read_again({}, kept(false))},
+                   {"the compiler uses __ldg() where it detects that data is read-only: const and __restrict__ make "
+                    "that likelier",
+                    "380, Compute Capab. 3.x (Kepler, Part 2)", detected},
+                   {"LDC, LD, LDG, LDL, LDS, LDSLK, ST, STL, STS, STSCUL, ATOM, RED, CCTL, CCTLL, MEMBAR", sass,
+                    assembled(instructions_of_kepler)},
+                   {"LDG: non-coherent global memory load", sass, assembled(non_coherent)},
+                   {"SASS: LD.E.64, LD.E.128, ST.E.64, ST.E.128", "380, Vectorized Memory Access",
+                    assembled(wide_names)},
+                   {"ld.cs applied to a local address performs the ld.lu operation", "380, PTX Cache Operators",
+                    assembled(local_by_cs)},
+                   {"state spaces: what can be addressed, initialised, written to", "380, PTX State Spaces (2)",
+                    assembled(properties)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/cycles.hpp"
 #include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
@@ -124,20 +124,19 @@ after_a_peer_copy measure_copy(std::uint64_t l2_bytes) {
     stopwatch_in_cycles watch;
     measure::l2_flush flush(l2_bytes);
     for (const bool flushed : {false, true}) {
-        (flushed ? all.flushed : all.copied) =
-            watch.each(64, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
-                WARPFOLD_CUDA_CHECK(
-                    cudaMemcpyPeerAsync(chain.data(), here, source.data(), other, lines * line_bytes, on));
-                if (flushed) {
-                    flush.run(watch.stream());
-                }
-                follow_to_the_end<false><<<1, 1, 0, on>>>(out, chain.data(), 0, 64, cycles);
-            });
+        (flushed ? all.flushed
+                 : all.copied) = watch.each(64, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
+            WARPFOLD_CUDA_CHECK(cudaMemcpyPeerAsync(chain.data(), here, source.data(), other, lines * line_bytes, on));
+            if (flushed) {
+                flush.run(watch.stream());
+            }
+            follow_to_the_end<false><<<1, 1, 0, on>>>(out, chain.data(), 0, 64, cycles);
+        });
     }
     return all;
 }
 
-verdict copies_go_through_l2(const frame::evidence& e) {
+verdict copies_go_through_l2(const engine::evidence& e) {
     const auto t = measure_copy(e.report.device.l2_bytes);
     const auto& m = measured_memory(e.report.device.l2_bytes);
     const std::string figure = number(t.copied, 0) + " cycles a read of what was just copied by cudaMemcpyPeer(), " +
@@ -146,7 +145,7 @@ verdict copies_go_through_l2(const frame::evidence& e) {
     return t.of_a_peer ? seen(in_l2, figure) : unseen("needs two GPUs; from this one to itself: " + figure);
 }
 
-verdict peers_take_the_l1_path(const frame::evidence& e) {
+verdict peers_take_the_l1_path(const engine::evidence& e) {
     constexpr std::uint64_t lines = 128;
     const int other = peer_device();
     if (other == this_device()) {
@@ -169,13 +168,13 @@ verdict peers_take_the_l1_path(const frame::evidence& e) {
                     " by ld.cg; L1 " + number(m.l1, 0));
 }
 
-frame::sample copied_over(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers(n, seed));
+engine::sample copied_over(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers(n, seed));
     return {n, {in}, in};
 }
 
 // To the peer and back; a device alone copies to its own memory and back.
-void run_there_and_back(const frame::stage& on) {
+void run_there_and_back(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -188,7 +187,7 @@ void run_there_and_back(const frame::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
 }
 
-verdict right_there_and_back(const frame::evidence& e) {
+verdict right_there_and_back(const engine::evidence& e) {
     const std::string figure = std::to_string(e.n() * sizeof(int)) + " bytes there and back by cudaMemcpyPeerAsync()";
     return peer_device() != this_device() ? seen(e.step.correct, figure)
                                           : unseen("needs two GPUs; from this one to itself: " + figure);
@@ -196,12 +195,12 @@ verdict right_there_and_back(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition peer_memory() {
+engine::step_definition peer_memory() {
     return {.about = {"peer", "another GPU's memory", "ladder/occupancy/12_peer.cu",
                       "copied from there, and read where it is", "380, GPU Memory System"},
             .data = copied_over,
             .run = run_there_and_back,
-            .size = frame::at_most(1u << 20),
+            .size = engine::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
             .claims = {{"memory of a peer is copied without the host", "380, GPU Memory System", right_there_and_back},
                        {"all DRAM accesses go through L2, including copies P2P", "380, GPU Memory System",

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/cycles.hpp"
 #include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
@@ -52,8 +52,8 @@ __global__ void read_again_and_again(int* sums, const int* data, std::uint64_t w
 
 constexpr unsigned rounds_of_the_step = 2;
 
-frame::sample sums_of_parts(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample sums_of_parts(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right;
     for (std::uint64_t first = 0; first < n; first += words_of_a_block) {
         std::int32_t sum = 0;
@@ -62,17 +62,17 @@ frame::sample sums_of_parts(std::uint64_t n, std::uint64_t seed) {
         }
         right.push_back(static_cast<std::int32_t>(rounds_of_the_step) * sum);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_parts(const frame::stage& on) {
+void run_parts(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     const auto blocks = static_cast<unsigned>(on.n / words_of_a_block);
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, blocks * sizeof(int), on.stream));
-    frame::launch(on, "read_again_and_again", read_again_and_again<true>, blocks, block, 0, on.output<int>(),
-                  on.input<int>(), on.n, rounds_of_the_step);
+    engine::launch(on, "read_again_and_again", read_again_and_again<true>, blocks, block, 0, on.output<int>(),
+                   on.input<int>(), on.n, rounds_of_the_step);
 }
 
 int attribute(cudaDeviceAttr which) {
@@ -116,19 +116,19 @@ const rates& measured_rates(unsigned multiprocessors) {
     return all;
 }
 
-unsigned multiprocessors_of(const frame::evidence& e) {
+unsigned multiprocessors_of(const engine::evidence& e) {
     return static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
 }
 
-verdict throughput_by_level(const frame::evidence& e) {
+verdict throughput_by_level(const engine::evidence& e) {
     const auto& r = measured_rates(multiprocessors_of(e));
     const double dram = e.report.device.read_gb_per_s.value_or(0) * 1e9;
-    return seen(r.l1 > 1.2 * r.l2 && r.l2 > 1.2 * dram,
-                number(r.l1 * 1e-9, 0) + " GB/s where all loads hit in L1, " + number(r.l2 * 1e-9, 0) +
-                    " where they hit in L2, " + number(dram * 1e-9, 0) + " from DRAM");
+    return seen(r.l1 > 1.2 * r.l2 && r.l2 > 1.2 * dram, number(r.l1 * 1e-9, 0) + " GB/s where all loads hit in L1, " +
+                                                            number(r.l2 * 1e-9, 0) + " where they hit in L2, " +
+                                                            number(dram * 1e-9, 0) + " from DRAM");
 }
 
-verdict shared_is_as_fast(const frame::evidence& e) {
+verdict shared_is_as_fast(const engine::evidence& e) {
     const double cycles_a_second = attribute(cudaDevAttrClockRate) * 1e3;
     const double l1 = measured_rates(multiprocessors_of(e)).l1 / cycles_a_second / multiprocessors_of(e);
     const double shared = measured_throughput().shared_bytes;
@@ -136,7 +136,7 @@ verdict shared_is_as_fast(const frame::evidence& e) {
                                         number(l1, 0) + " from the L1 cache");
 }
 
-verdict many_share(const frame::evidence& e) {
+verdict many_share(const engine::evidence& e) {
     const int of_l1 = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
     const auto of_l2 = static_cast<std::uint64_t>(of_l1) * multiprocessors_of(e);
     return seen(of_l1 >= 100 && of_l2 >= 1000,
@@ -145,7 +145,7 @@ verdict many_share(const frame::evidence& e) {
                     " bytes of it for each");
 }
 
-verdict peak_by_clock(const frame::evidence& e) {
+verdict peak_by_clock(const engine::evidence& e) {
     const double bits = attribute(cudaDevAttrGlobalMemoryBusWidth);
     const double megahertz = attribute(cudaDevAttrMemoryClockRate) * 1e-3;
     const double peak = bits * megahertz * 1e6 * 2 / 8;
@@ -178,7 +178,7 @@ __global__ void link_lines(std::byte* chain) {
         chain + next_line(threadIdx.x, lines) * line_bytes;
 }
 
-verdict cache_of_a_scheduler(const frame::evidence& e) {
+verdict cache_of_a_scheduler(const engine::evidence& e) {
     const measure::device_memory chain(lines * line_bytes);
     const measure::device_memory cycles(4 * sizeof(std::int64_t));
     auto* const at = static_cast<std::byte*>(chain.data());
@@ -201,26 +201,25 @@ constexpr const char* blocking = "380, Blocking for L1, Read-only, L2 Caches";
 
 } // namespace
 
-frame::step_definition cache_shares() {
-    return {.about = {"caches", "what caches give", "ladder/occupancy/13_cache_shares.cu",
-                      "words read again and again, from L1, from L2, from DRAM", blocking, false, "reload"},
-            .data = sums_of_parts,
-            .run = run_parts,
-            .size =
-                [](std::uint64_t n) {
-                    return std::clamp<std::uint64_t>(n / words_of_a_block, 1, 64) * words_of_a_block;
-                },
-            .claims = {{"a cache line request is serviced at the throughput of L1 or L2 in case of a hit, or at the "
-                        "throughput of device memory",
-                        "380, Compute Capab. 3.x (Kepler, Part 2)", timed(throughput_by_level)},
-                       {"if it is possible to block for L1 then it is possible to block for SMEM: same or higher bandwidth",
-                        blocking, timed(shared_is_as_fast)},
-                       {"100s of threads sharing the same L1, 1000s of threads sharing the same L2",
-                        "380, Caching vs Non-caching Loads", many_share},
-                       {"one 12-KB cache per scheduler: warps assigned to a scheduler refer to only that cache",
-                        "380, Read-Only Cache", timed(cache_of_a_scheduler)},
-                       {"peak bandwidth: 384 bits x 900 MHz x 2 / 8 = 86.4 GB/s", "759, What is Our Optimization Goal?",
-                        timed(peak_by_clock)}}};
+engine::step_definition cache_shares() {
+    return {
+        .about = {"caches", "what caches give", "ladder/occupancy/13_cache_shares.cu",
+                  "words read again and again, from L1, from L2, from DRAM", blocking, false, "reload"},
+        .data = sums_of_parts,
+        .run = run_parts,
+        .size =
+            [](std::uint64_t n) { return std::clamp<std::uint64_t>(n / words_of_a_block, 1, 64) * words_of_a_block; },
+        .claims = {{"a cache line request is serviced at the throughput of L1 or L2 in case of a hit, or at the "
+                    "throughput of device memory",
+                    "380, Compute Capab. 3.x (Kepler, Part 2)", timed(throughput_by_level)},
+                   {"if it is possible to block for L1 then it is possible to block for SMEM: same or higher bandwidth",
+                    blocking, timed(shared_is_as_fast)},
+                   {"100s of threads sharing the same L1, 1000s of threads sharing the same L2",
+                    "380, Caching vs Non-caching Loads", many_share},
+                   {"one 12-KB cache per scheduler: warps assigned to a scheduler refer to only that cache",
+                    "380, Read-Only Cache", timed(cache_of_a_scheduler)},
+                   {"peak bandwidth: 384 bits x 900 MHz x 2 / 8 = 86.4 GB/s", "759, What is Our Optimization Goal?",
+                    timed(peak_by_clock)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 
@@ -32,13 +32,13 @@ __global__ void sum_of_block(int* sums, const int* in, std::uint64_t n) {
 }
 
 // Each level's sums lie behind those of the level before.
-void reduce_by_levels(const frame::stage& on, unsigned threads, int* out) {
+void reduce_by_levels(const engine::stage& on, unsigned threads, int* out) {
     const int* from = on.input<int>();
     int* to = on.temporary<int>();
     for (std::uint64_t n = on.n;;) {
-        const std::uint64_t blocks = frame::divide_up(n, threads);
-        frame::launch(on, "sum_of_block", sum_of_block, static_cast<unsigned>(blocks), threads, 0, blocks == 1 ? out : to,
-                      from, n);
+        const std::uint64_t blocks = engine::divide_up(n, threads);
+        engine::launch(on, "sum_of_block", sum_of_block, static_cast<unsigned>(blocks), threads, 0,
+                       blocks == 1 ? out : to, from, n);
         if (blocks == 1) {
             return;
         }
@@ -48,16 +48,16 @@ void reduce_by_levels(const frame::stage& on, unsigned threads, int* out) {
     }
 }
 
-frame::sample sum_by_each(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample sum_by_each(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::int32_t sum = 0;
     for (const std::int32_t value : in) {
         sum += value;
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(std::vector<std::int32_t>(std::size(sizes), sum))};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(std::vector<std::int32_t>(std::size(sizes), sum))};
 }
 
-void run_levels(const frame::stage& on) {
+void run_levels(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -67,7 +67,7 @@ void run_levels(const frame::stage& on) {
     }
 }
 
-verdict fewer_levels(const frame::evidence& e) {
+verdict fewer_levels(const engine::evidence& e) {
     std::vector<std::uint64_t> levels(std::size(sizes));
     for (const auto& launch : e.step.launches) {
         for (std::size_t k = 0; k < levels.size(); ++k) {
@@ -75,7 +75,8 @@ verdict fewer_levels(const frame::evidence& e) {
         }
     }
     return seen(std::is_sorted(levels.rbegin(), levels.rend()) && levels.front() > levels.back(),
-                "launches for " + std::to_string(e.n()) + " elements with 32, 128 and 1024 threads a block: " + list(levels));
+                "launches for " + std::to_string(e.n()) +
+                    " elements with 32, 128 and 1024 threads a block: " + list(levels));
 }
 
 // Microseconds of one launch with so many blocks, the fastest of many.
@@ -98,7 +99,7 @@ double microseconds_of(unsigned blocks, int* sums, const int* in) {
     return best * 1e6;
 }
 
-verdict overhead_at_the_end(const frame::evidence& /*e*/) {
+verdict overhead_at_the_end(const engine::evidence& /*e*/) {
     constexpr unsigned first_level = 65536;
     const measure::device_memory in(std::size_t{first_level} * 256 * sizeof(int));
     const measure::device_memory sums(std::size_t{first_level} * sizeof(int));
@@ -118,19 +119,19 @@ constexpr const char* cascading = "759, Algorithm Cascading";
 
 } // namespace
 
-frame::step_definition last_levels() {
+engine::step_definition last_levels() {
     return {.about = {"levels", "levels of a reduction by launches", "ladder/occupancy/14_last_levels.cu",
                       "the same sum by blocks of 32, 128 and 1024 threads", cascading},
             .data = sum_by_each,
             .run = run_levels,
-            .size = frame::at_most(1u << 20),
+            .size = engine::at_most(1u << 20),
             .scratch_bytes = [](std::uint64_t n) { return (n / 16 + 64) * sizeof(int); },
-            .claims = {{"more threads per block reduces levels in the tree of recursive kernel invocations", cascading,
-                        [](const frame::evidence& e) {
-                            return e.n() > 1024 ? fewer_levels(e) : unseen("needs more than 1024 elements");
-                        }},
-                       {"high kernel launch overhead in last levels with few blocks", cascading,
-                        timed(overhead_at_the_end)}}};
+            .claims = {
+                {"more threads per block reduces levels in the tree of recursive kernel invocations", cascading,
+                 [](const engine::evidence& e) {
+                     return e.n() > 1024 ? fewer_levels(e) : unseen("needs more than 1024 elements");
+                 }},
+                {"high kernel launch overhead in last levels with few blocks", cascading, timed(overhead_at_the_end)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -32,19 +32,19 @@ __global__ void stay(int* arrived, unsigned* here, unsigned* most, std::int64_t 
     }
 }
 
-frame::sample all_of_them(std::uint64_t n, std::uint64_t /*seed*/) {
-    return {n, {}, frame::bytes_of(std::vector<std::int32_t>{static_cast<std::int32_t>(n)})};
+engine::sample all_of_them(std::uint64_t n, std::uint64_t /*seed*/) {
+    return {n, {}, engine::bytes_of(std::vector<std::int32_t>{static_cast<std::int32_t>(n)})};
 }
 
-void run_blocks(const frame::stage& on) {
+void run_blocks(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, sizeof(int), on.stream));
     if (on.n != 0) {
-        frame::launch(on, "stay", stay, static_cast<unsigned>(on.n), threads_of_the_step, 0, on.output<int>(), nullptr,
-                      nullptr, 0);
+        engine::launch(on, "stay", stay, static_cast<unsigned>(on.n), threads_of_the_step, 0, on.output<int>(), nullptr,
+                       nullptr, 0);
     }
 }
 
-verdict as_predicted(const frame::evidence& e) {
+verdict as_predicted(const engine::evidence& e) {
     const auto multiprocessors = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
     constexpr unsigned most_places = 1024;
     const measure::device_memory arrived(sizeof(int));
@@ -58,7 +58,7 @@ verdict as_predicted(const frame::evidence& e) {
         WARPFOLD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stay, static_cast<int>(threads), 0));
         WARPFOLD_CUDA_CHECK(cudaMemsetAsync(here.data(), 0, here.bytes(), on.handle()));
         WARPFOLD_CUDA_CHECK(cudaMemsetAsync(most.data(), 0, most.bytes(), on.handle()));
-        stay<<<4 * multiprocessors * static_cast<unsigned>(blocks), threads, 0, on.handle()>>>(
+        stay<<<4 * multiprocessors* static_cast<unsigned>(blocks), threads, 0, on.handle()>>>(
             static_cast<int*>(arrived.data()), static_cast<unsigned*>(here.data()), static_cast<unsigned*>(most.data()),
             100'000);
         WARPFOLD_CUDA_CHECK(cudaGetLastError());
@@ -76,13 +76,14 @@ constexpr const char* section = "Parallel patterns, cudaOccupancyMaxActiveBlocks
 
 } // namespace
 
-frame::step_definition residents() {
+engine::step_definition residents() {
     return {.about = {"residents", "blocks that count each other", "ladder/occupancy/15_residents.cu",
                       "how many are on a multiprocessor at once", section, false, "calculator"},
             .data = all_of_them,
             .run = run_blocks,
-            .size = frame::at_most(4096),
-            .claims = {{"a prediction, don't forget: just a prediction, which comes true here", section, timed(as_predicted)}}};
+            .size = engine::at_most(4096),
+            .claims = {{"a prediction, don't forget: just a prediction, which comes true here", section,
+                        timed(as_predicted)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -54,9 +54,9 @@ struct shuffle_chain { // the other of two neighbours
 
 constexpr unsigned unrolled = 64;
 
-// Every thread goes through `Chains` chains of 64 x rounds operations, and leaves the sum of their ends as an integer;
-// the first chain begins with in[i], or with 1 where there is no `in`, the others with 1 more each. `cycles` is what the first block took from its first operation to its
-// last: between the clocks of its warps, since one may begin when others are done; nullptr: nobody asks.
+// Every thread runs `Chains` chains of 64 x rounds operations, and outputs the sum of their ends as an integer; the first chain
+// begins with in[i], or with 1 without `in`, the others with 1 more each. `cycles`: of the first block, from its first operation
+// to its last by the clocks of all its warps, since one may begin when others are done; may be nullptr.
 template <class Chain, unsigned Chains>
 __global__ void go_through(std::int32_t* out, const std::int32_t* in, std::uint64_t n, unsigned rounds, std::int32_t a,
                            std::int32_t b, std::int64_t* cycles) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the occupancy calculator says of every kernel of the ladders: they are run once, small, and the launches are noted.
+// What the occupancy calculator says of every kernel of the ladders: they run once, small, and their launches are recorded.
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "ladder/frame/kernels.hpp"
-#include "ladder/frame/runner.hpp"
-#include "ladder/ladder.hpp"
+#include "ladder/engine/installed.hpp"
+#include "ladder/engine/launched_kernels.hpp"
+#include "ladder/engine/run_ladder.hpp"
 #include "ladder/occupancy/sweep.hpp"
 #include "measure/check.hpp"
 
@@ -15,7 +15,7 @@ namespace warpfold::ladder::occupancy {
 
 namespace {
 
-constexpr std::uint64_t n_noted = 4099;
+constexpr std::uint64_t n_run = 4099;
 
 struct limits {
     int threads = 0, blocks = 0, shared = 0, reserved = 0, registers = 0;
@@ -50,40 +50,37 @@ std::string limiter(const limits& most, const cudaFuncAttributes& facts, int thr
     return least->second >= blocks ? least->first : "registers";
 }
 
-// Every ladder and laboratory once; errors are those of the laboratory of errors, which launches nothing of interest.
-std::vector<frame::launched_kernel> noted() {
-    const frame::kernel_watch watch;
-    reduce_request reduce;
-    reduce.n = n_noted;
-    static_cast<void>(warpfold_ladder()->reduce(reduce));
-    for (const auto* const study : frame::all_studies()) {
-        const std::string name = study->name;
+// Runs every installed ladder once; the laboratory of errors launches nothing of interest.
+std::vector<engine::launched_kernel> all_kernels() {
+    const engine::kernel_watch watch;
+    for (const std::string& name : engine::installed_ladders()) {
         if (name == "errors") {
             continue;
         }
-        study_request request;
+        const engine::ladder_definition& ladder = engine::find_ladder(name);
+        ladder_request request;
         request.name = name;
-        request.n = std::min(n_noted, study->most);
-        for (const auto& step : study->steps) { // named, so that no tables are made
+        request.n = ladder.most == 0 ? n_run : std::min(n_run, ladder.most);
+        for (const auto& step : ladder.steps) { // named, so that no tables are made
             if (!step.about.peer && !step.on_host) {
                 request.steps.push_back(step.about.id);
             }
         }
-        static_cast<void>(warpfold_ladder()->study(request));
+        static_cast<void>(engine::run_ladder(request));
     }
     return watch.ours();
 }
 
-study_table make_table() {
-    study_table table{
+extra_table make_table() {
+    extra_table table{
         "Occupancy of every kernel of the ladders, as cudaOccupancyMaxActiveBlocksPerMultiprocessor has it "
         "for the blocks that " +
-            std::to_string(n_noted) + " elements are given",
+            std::to_string(n_run) + " elements are given",
         {"kernel", "threads\nof a block", "registers\nof a thread", "static\nshared", "dynamic\nshared",
          "blocks on a\nmultiprocessor", "warps", "of all", "limited by"},
         {}};
     const limits most = of_the_device();
-    for (const auto& kernel : noted()) {
+    for (const auto& kernel : all_kernels()) {
         cudaFuncAttributes facts{};
         WARPFOLD_CUDA_CHECK(cudaFuncGetAttributes(&facts, kernel.function));
         int blocks = 0;
@@ -103,8 +100,8 @@ study_table make_table() {
 
 } // namespace
 
-study_table kernel_table() {
-    static const study_table all = make_table();
+extra_table kernel_table() {
+    static const extra_table all = make_table();
     return all;
 }
 

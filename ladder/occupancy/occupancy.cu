@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/occupancy/copies.cuh"
 #include "ladder/occupancy/steps.hpp"
 #include "ladder/occupancy/sweep.hpp"
@@ -20,18 +20,18 @@ __global__ void my_kernel(int* d, const int* a, const int* b, std::uint64_t n) {
     }
 }
 
-frame::sample products(std::uint64_t n, std::uint64_t seed) {
-    const auto a = frame::numbers(n, seed);
-    const auto b = frame::numbers(n, seed + 1);
+engine::sample products(std::uint64_t n, std::uint64_t seed) {
+    const auto a = engine::numbers(n, seed);
+    const auto b = engine::numbers(n, seed + 1);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = a[i] * b[i];
     }
-    return {n, {frame::bytes_of(a), frame::bytes_of(b)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(a), engine::bytes_of(b)}, engine::bytes_of(right)};
 }
 
-frame::sample copied(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers(n, seed));
+engine::sample copied(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers(n, seed));
     return {n, {in}, in};
 }
 
@@ -47,11 +47,11 @@ constexpr shape many_loads{1, 128, 16, 4};
 constexpr shape wide_loads{1, 128, 4, 16};
 
 template <class Vector, unsigned Loads>
-void run_copy(const frame::stage& on, const shape& s) {
+void run_copy(const engine::stage& on, const shape& s) {
     if (on.n != 0) {
-        frame::launch(on, "copy_in_flight", copy_in_flight<Vector, Loads>,
-                      on.multiprocessors * s.blocks_a_multiprocessor, s.threads, 0, reinterpret_cast<Vector*>(on.out),
-                      static_cast<const Vector*>(on.in[0]), on.n * sizeof(int) / sizeof(Vector));
+        engine::launch(on, "copy_in_flight", copy_in_flight<Vector, Loads>,
+                       on.multiprocessors * s.blocks_a_multiprocessor, s.threads, 0, reinterpret_cast<Vector*>(on.out),
+                       static_cast<const Vector*>(on.in[0]), on.n * sizeof(int) / sizeof(Vector));
     }
 }
 
@@ -73,7 +73,7 @@ prediction predict(unsigned threads, std::size_t shared_bytes) {
     return p;
 }
 
-verdict concurrent_blocks(const frame::evidence& /*e*/) {
+verdict concurrent_blocks(const engine::evidence& /*e*/) {
     const prediction p = predict(block, 0);
     const int warps = p.blocks * static_cast<int>(block) / 32;
     const int most = p.most_threads / 32;
@@ -82,7 +82,7 @@ verdict concurrent_blocks(const frame::evidence& /*e*/) {
                     " of " + std::to_string(most) + " warps, " + number(100.0 * warps / most, 0) + " %");
 }
 
-verdict by_block_size(const frame::evidence& /*e*/) {
+verdict by_block_size(const engine::evidence& /*e*/) {
     std::vector<std::uint64_t> warps;
     for (const unsigned threads : {32u, 64u, 128u, 256u, 512u, 1024u}) {
         warps.push_back(static_cast<std::uint64_t>(predict(threads, 0).blocks) * threads / 32);
@@ -91,7 +91,7 @@ verdict by_block_size(const frame::evidence& /*e*/) {
                 "warps on a multiprocessor with blocks of 32, 64, 128, 256, 512, 1024 threads: " + list(warps));
 }
 
-verdict by_shared_memory(const frame::evidence& /*e*/) {
+verdict by_shared_memory(const engine::evidence& /*e*/) {
     const int without = predict(256, 0).blocks;
     const prediction with = predict(256, 40 * 1024);
     const int fit = with.shared / (40 * 1024 + with.reserved);
@@ -101,9 +101,9 @@ verdict by_shared_memory(const frame::evidence& /*e*/) {
 }
 
 // Bytes that the copy has under way on a multiprocessor, by its shape.
-frame::check more_in_flight(const shape& s, std::string what) {
-    return [s, what = std::move(what)](const frame::evidence& e) {
-        const study_step* const other = e.other("few");
+engine::check more_in_flight(const shape& s, std::string what) {
+    return [s, what = std::move(what)](const engine::evidence& e) {
+        const step_result* const other = e.other("few");
         const std::string figure = std::to_string(s.in_flight()) + " bytes in flight on a multiprocessor, " +
                                    std::to_string(few.in_flight()) + " in step few (" + what + ")";
         if (!e.step.cold || other == nullptr || !other->cold) {
@@ -116,14 +116,14 @@ frame::check more_in_flight(const shape& s, std::string what) {
     };
 }
 
-verdict loads_are_wide(const frame::evidence& e) {
+verdict loads_are_wide(const engine::evidence& e) {
     const auto c = e.step.launches[0].total;
     const double bytes = static_cast<double>(c.global_load_bytes) / static_cast<double>(c.global_load_requests);
     return seen(bytes > 500 || e.n() < 4096, number(bytes, 0) + " bytes a load of a warp");
 }
 
 // Latency from the copy with few bytes in flight: each thread waits for its one load, then stores.
-verdict hundred_kilobytes(const frame::evidence& e) {
+verdict hundred_kilobytes(const engine::evidence& e) {
     if (!e.step.cold || !e.report.device.read_gb_per_s) {
         return unseen("needs times, so a GPU");
     }
@@ -144,8 +144,8 @@ std::uint64_t of_fours(std::uint64_t n) { return std::max<std::uint64_t>(n / 4, 
 constexpr const char* source = "ladder/occupancy/occupancy.cu";
 constexpr const char* section = "Parallel patterns, How Can You Get 100KB From Threads?";
 
-std::vector<study_table> tables(const study_report& report, const frame::stopwatch& /*seconds_of*/) {
-    std::vector<study_table> all;
+std::vector<extra_table> tables(const ladder_report& report, const engine::stopwatch& /*seconds_of*/) {
+    std::vector<extra_table> all;
     if (report.request.time && !report.device.software) {
         all = latency_tables(report.device);
         for (auto& table : sweep_tables(report.device)) {
@@ -159,15 +159,16 @@ std::vector<study_table> tables(const study_report& report, const frame::stopwat
 
 } // namespace
 
-frame::step_definition calculator() {
+engine::step_definition calculator() {
     return {.about = {"calculator", "the occupancy calculator", source,
                       "how many blocks a multiprocessor holds at once", "Parallel patterns, Occupancy Calculator API"},
             .data = products,
             .run =
-                [](const frame::stage& on) {
+                [](const engine::stage& on) {
                     if (on.n != 0) {
-                        frame::launch(on, "my_kernel", my_kernel, static_cast<unsigned>(frame::divide_up(on.n, block)),
-                                      block, 0, on.output<int>(), on.input<int>(0), on.input<int>(1), on.n);
+                        engine::launch(on, "my_kernel", my_kernel,
+                                       static_cast<unsigned>(engine::divide_up(on.n, block)), block, 0,
+                                       on.output<int>(), on.input<int>(0), on.input<int>(1), on.n);
                     }
                 },
             .least_bytes = [](std::uint64_t n) { return 3 * n * sizeof(int); },
@@ -179,60 +180,65 @@ frame::step_definition calculator() {
                         "Parallel patterns, cudaOccupancyMaxActiveBlocksPerMultiprocessor", by_shared_memory}}};
 }
 
-frame::step_definition few_threads() {
+engine::step_definition few_threads() {
     return {.about = {"few", "few bytes in flight", source,
                       "a block of 128 threads on each multiprocessor, a word each", "Parallel patterns, Little's Law"},
             .data = copied,
-            .run = [](const frame::stage& on) { run_copy<int, 1>(on, few); },
+            .run = [](const engine::stage& on) { run_copy<int, 1>(on, few); },
             .least_bytes = read_and_written,
             .claims = {{"to hide memory latency you need to keep 100 KB in flight",
                         "Parallel patterns, How about memory?", hundred_kilobytes}}};
 }
 
-frame::step_definition more_threads() {
+engine::step_definition more_threads() {
     return {.about = {"threads", "more threads", source, "2048 threads on each multiprocessor, a word each", section},
             .data = copied,
-            .run = [](const frame::stage& on) { run_copy<int, 1>(on, many_threads); },
+            .run = [](const engine::stage& on) { run_copy<int, 1>(on, many_threads); },
             .least_bytes = read_and_written,
             .claims = {{"use more threads", section, more_in_flight(many_threads, "16 times the threads")}}};
 }
 
-frame::step_definition more_instructions() {
+engine::step_definition more_instructions() {
     return {.about = {"instructions", "more instructions per thread", source, "128 threads, 16 words each at once",
                       section},
             .data = copied,
-            .run = [](const frame::stage& on) { run_copy<int, 16>(on, many_loads); },
+            .run = [](const engine::stage& on) { run_copy<int, 16>(on, many_loads); },
             .least_bytes = read_and_written,
             .claims = {{"use more instructions per thread", section, more_in_flight(many_loads, "as few threads")},
                        {"higher performance does not mean more threads", "Parallel patterns, So ...",
                         more_in_flight(many_loads, "as few threads")}}};
 }
 
-frame::step_definition more_data() {
+engine::step_definition more_data() {
     return {
         .about = {"data", "more data per thread", source, "128 threads, four loads of 16 bytes each at once", section},
         .data = copied,
-        .run = [](const frame::stage& on) { run_copy<int4, 4>(on, wide_loads); },
+        .run = [](const engine::stage& on) { run_copy<int4, 4>(on, wide_loads); },
         .size = of_fours,
         .least_bytes = read_and_written,
-        .claims = {{"use more data per thread", section, more_in_flight(wide_loads, "as few threads")},
-                   {"16 bytes a thread, 512 a warp", "380, Vectorized Memory Access", frame::counted(loads_are_wide)}}};
+        .claims = {
+            {"use more data per thread", section, more_in_flight(wide_loads, "as few threads")},
+            {"16 bytes a thread, 512 a warp", "380, Vectorized Memory Access", engine::counted(loads_are_wide)}}};
 }
 
-const frame::study_definition& laboratory() {
-    static const frame::study_definition all{.name = "occupancy",
-                                             .data = "copies with few and with many bytes in flight",
-                                             .n_counted = 1u << 18,
-                                             .n_timed = 1u << 24,
-                                             .most = 1u << 28,
-                                             .steps = {calculator(), residents(), arithmetic(), parallelism(), memory_chains(),
-                                                       shared_chains(), reload(), by_option(), stale_lines(),
-                                                       fresh_lines(), dependent_grids(), cache_shares(),
-                                                       peer_memory(), atomics(), few_threads(),
-                                                       more_threads(), more_instructions(), more_data(),
-                                                       compute_bound(), launches(), last_levels(), barrier_of_the_grid(), best_grid()},
-                                             .tables = tables};
+const engine::ladder_definition& laboratory() {
+    static const engine::ladder_definition all{
+        .name = "occupancy",
+        .data = "copies with few and with many bytes in flight",
+        .n_counted = 1u << 18,
+        .n_timed = 1u << 24,
+        .most = 1u << 28,
+        .steps =
+            {calculator(),    residents(), arithmetic(),  parallelism(),         memory_chains(),     shared_chains(),
+             reload(),        by_option(), stale_lines(), fresh_lines(),         dependent_grids(),   cache_shares(),
+             peer_memory(),   atomics(),   few_threads(), more_threads(),        more_instructions(), more_data(),
+             compute_bound(), launches(),  last_levels(), barrier_of_the_grid(), best_grid()},
+        .tables = tables};
     return all;
 }
 
 } // namespace warpfold::ladder::occupancy
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::occupancy::laboratory();
+}

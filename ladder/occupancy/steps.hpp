@@ -6,43 +6,43 @@
 #include <cstdint>
 #include <utility>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
+#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::occupancy {
 
-[[nodiscard]] const frame::study_definition& laboratory();
+[[nodiscard]] const engine::ladder_definition& laboratory();
 
 // `inner` where the run was timed, on a GPU; else the claim cannot be seen.
-[[nodiscard]] inline frame::check timed(frame::check inner) {
-    return [inner = std::move(inner)](const frame::evidence& e) {
+[[nodiscard]] inline engine::check timed(engine::check inner) {
+    return [inner = std::move(inner)](const engine::evidence& e) {
         return e.step.cold ? inner(e) : unseen("needs the clock of a GPU");
     };
 }
 
-frame::step_definition calculator();
-frame::step_definition few_threads();
-frame::step_definition more_threads();
-frame::step_definition more_instructions();
-frame::step_definition more_data();
-frame::step_definition arithmetic();
-frame::step_definition parallelism();
-frame::step_definition memory_chains();
-frame::step_definition shared_chains();
-frame::step_definition reload();
-frame::step_definition atomics();
-frame::step_definition launches();
-frame::step_definition best_grid();
-frame::step_definition barrier_of_the_grid();
-frame::step_definition compute_bound();
-frame::step_definition stale_lines();
-frame::step_definition fresh_lines();
-frame::step_definition dependent_grids();
-frame::step_definition by_option();
-frame::step_definition peer_memory();
-frame::step_definition cache_shares();
-frame::step_definition last_levels();
-frame::step_definition residents();
+engine::step_definition calculator();
+engine::step_definition few_threads();
+engine::step_definition more_threads();
+engine::step_definition more_instructions();
+engine::step_definition more_data();
+engine::step_definition arithmetic();
+engine::step_definition parallelism();
+engine::step_definition memory_chains();
+engine::step_definition shared_chains();
+engine::step_definition reload();
+engine::step_definition atomics();
+engine::step_definition launches();
+engine::step_definition best_grid();
+engine::step_definition barrier_of_the_grid();
+engine::step_definition compute_bound();
+engine::step_definition stale_lines();
+engine::step_definition fresh_lines();
+engine::step_definition dependent_grids();
+engine::step_definition by_option();
+engine::step_definition peer_memory();
+engine::step_definition cache_shares();
+engine::step_definition last_levels();
+engine::step_definition residents();
 
 } // namespace warpfold::ladder::occupancy

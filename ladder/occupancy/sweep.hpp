@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/step.hpp"
 #include "ladder/occupancy/figures.hpp"
 
 namespace warpfold::ladder::occupancy {
@@ -20,10 +20,10 @@ struct sweep_point {
 };
 [[nodiscard]] const std::vector<sweep_point>& measured_sweep(const device_description& device);
 
-[[nodiscard]] std::vector<study_table> sweep_tables(const device_description& device);
-[[nodiscard]] std::vector<study_table> latency_tables(const device_description& device);
-[[nodiscard]] study_table grid_table(const device_description& device);
+[[nodiscard]] std::vector<extra_table> sweep_tables(const device_description& device);
+[[nodiscard]] std::vector<extra_table> latency_tables(const device_description& device);
+[[nodiscard]] extra_table grid_table(const device_description& device);
 // Registers, shared memory, blocks and warps on a multiprocessor and what limits them, for every kernel of the ladders.
-[[nodiscard]] study_table kernel_table();
+[[nodiscard]] extra_table kernel_table();
 
 } // namespace warpfold::ladder::occupancy

@@ -46,13 +46,13 @@ struct step {
 
 bool active(unsigned tid, unsigned stride, unsigned size) { return tid % (2 * stride) == 0 && tid + stride < size; }
 
-verdict active_threads_halve(const evidence& e) {
+verdict active_threads_halve(const engine::evidence& e) {
     const auto here = active_threads(e);
     return seen(here == each(rising_strides(e.block(), active), &iteration::threads),
                 "active threads per stride: " + list(here));
 }
 
-verdict every_warp_diverges(const evidence& e) {
+verdict every_warp_diverges(const engine::evidence& e) {
     const auto here = divergent_warps(e);
     bool holds = true;
     for (std::size_t k = 0; k < std::min<std::size_t>(5, here.size()); ++k) {
@@ -61,13 +61,13 @@ verdict every_warp_diverges(const evidence& e) {
     return seen(holds, "divergent warps per stride, of " + std::to_string(e.warps()) + ": " + list(here));
 }
 
-verdict half_at_most(const evidence& e) {
+verdict half_at_most(const engine::evidence& e) {
     const auto here = active_threads(e);
     const std::uint64_t most = here.empty() ? 0 : *std::max_element(here.begin(), here.end());
     return seen(2 * most <= e.block(), std::to_string(most) + " of " + std::to_string(e.block()) + " threads at most");
 }
 
-verdict quarter_on_average(const evidence& e) {
+verdict quarter_on_average(const engine::evidence& e) {
     double sum_of_all = 0;
     const auto here = active_threads(e);
     if (here.empty()) {
@@ -80,7 +80,7 @@ verdict quarter_on_average(const evidence& e) {
     return seen(share < 0.25, number(100 * share, 1) + " % of the threads on average over the strides");
 }
 
-verdict whole_warps_disabled(const evidence& e) {
+verdict whole_warps_disabled(const engine::evidence& e) {
     const auto here = active_warps(e);
     if (here.size() < 6) {
         return unseen("needs blocks of more than 32 threads");
@@ -92,7 +92,7 @@ verdict whole_warps_disabled(const evidence& e) {
     return seen(holds, "warps with active threads per stride: " + list(here));
 }
 
-verdict no_divergence_later(const evidence& e) {
+verdict no_divergence_later(const engine::evidence& e) {
     const auto here = divergent_warps(e);
     if (here.size() < 6) {
         return unseen("needs blocks of more than 32 threads");
@@ -101,20 +101,20 @@ verdict no_divergence_later(const evidence& e) {
     return seen(holds, "divergent warps per stride: " + list(here) + "; a warp with one active thread diverges too");
 }
 
-verdict log_steps(const evidence& e) {
-    const double iterations = barriers_per_warp(e.first()) - 1;
+verdict log_steps(const engine::evidence& e) {
+    const double iterations = engine::barriers_per_warp(e.first()) - 1;
     return seen(iterations == log2_up(e.block()),
                 number(iterations, 0) + " iterations for " + std::to_string(e.block()) + " elements");
 }
 
-verdict more_steps_with_larger_blocks(const evidence& e) {
-    const double iterations = barriers_per_warp(e.first()) - 1;
+verdict more_steps_with_larger_blocks(const engine::evidence& e) {
+    const double iterations = engine::barriers_per_warp(e.first()) - 1;
     return seen(iterations == log2_up(e.block()) && log2_up(2 * e.block()) == iterations + 1,
                 number(iterations, 0) + " iterations with " + std::to_string(e.block()) +
                     " threads a block, one more with twice as many");
 }
 
-verdict one_operation_an_element(const evidence& e) {
+verdict one_operation_an_element(const engine::evidence& e) {
     const double loads =
         static_cast<double>(e.first().total.global_load_bytes) / static_cast<double>(e.element_bytes());
     std::uint64_t additions = 0;
@@ -128,7 +128,7 @@ verdict one_operation_an_element(const evidence& e) {
 }
 
 // Of the lecture's own array and blocks, launch by launch as this step's launches shrink too.
-verdict idle_in_the_last_launch(const evidence& e) {
+verdict idle_in_the_last_launch(const engine::evidence& e) {
     constexpr std::uint64_t block = 256;
     std::uint64_t entries = 100'000, launches = 0;
     for (std::uint64_t left = entries; left > 1; left = divide_up(left, block)) {
@@ -159,7 +159,7 @@ bool has_identity_and_any_order() {
     return holds;
 }
 
-verdict operations_as_asked_for(const evidence& /*e*/) {
+verdict operations_as_asked_for(const engine::evidence& /*e*/) {
     const bool all = has_identity_and_any_order<sum>() && has_identity_and_any_order<product>() &&
                      has_identity_and_any_order<minimum>() && has_identity_and_any_order<maximum>() &&
                      has_identity_and_any_order<largest_magnitude>();
@@ -170,7 +170,7 @@ verdict operations_as_asked_for(const evidence& /*e*/) {
                          std::to_string(largest_magnitude<int>::identity()));
 }
 
-verdict one_less_additions(const evidence& e) {
+verdict one_less_additions(const engine::evidence& e) {
     std::uint64_t additions = 0;
     for (const auto threads : active_threads(e)) {
         additions += threads;
@@ -181,7 +181,7 @@ verdict one_less_additions(const evidence& e) {
 
 } // namespace
 
-step_definition interleaved_modulo() {
+reduction interleaved_modulo() {
     return {
         .about = {"1", "interleaved addressing, modulo branch", "ladder/reduce/01_interleaved_modulo.cu",
                   "a tree in shared memory; threads that are multiples of twice the stride add",
@@ -191,16 +191,17 @@ step_definition interleaved_modulo() {
         .rounds = rounds_of<step>(),
         .claims = {
             {"active threads halve at each stride: for 128 threads 64, 32, 16, 8, 4, 2, 1",
-             "587, Warp Divergence Example", counted(active_threads_halve)},
+             "587, Warp Divergence Example", engine::counted(active_threads_halve)},
             {"up to stride 16 every warp has both active and inactive threads", "587, Warp Divergence Example",
              counted_power_of_two(32, every_warp_diverges)},
-            {"no more than half of the threads execute at any time", "380, Some Observations", counted(half_at_most)},
+            {"no more than half of the threads execute at any time", "380, Some Observations",
+             engine::counted(half_at_most)},
             {"on average less than a quarter of the threads are active", "380, Some Observations",
-             counted(quarter_on_average)},
+             engine::counted(quarter_on_average)},
             {"after the fifth iteration entire warps are disabled", "380, Some Observations",
-             counted(whole_warps_disabled)},
+             engine::counted(whole_warps_disabled)},
             {"after the fifth iteration there is no divergence", "380, Some Observations",
-             counted(no_divergence_later)},
+             engine::counted(no_divergence_later)},
             {"for the same N, larger M lead to more reduction steps per block", "587, Experimental Results",
              counted_power_of_two(1, more_steps_with_larger_blocks)},
             {"very low arithmetic intensity: 1 flop per element loaded", "759, What is Our Optimization Goal?",
@@ -208,15 +209,15 @@ step_definition interleaved_modulo() {
             {"the operation is associative and commutative and has a well-defined identity value: 0 for sum, 1 for "
              "product, the smallest possible value for max, the largest for min",
              "parallel-patterns, What is it?", operations_as_asked_for},
-            {"only log2(M) parallel steps for M elements", "587, Parallel Reduction", counted(log_steps)},
+            {"only log2(M) parallel steps for M elements", "587, Parallel Reduction", engine::counted(log_steps)},
             {"N-1 operations, as many as a sequential algorithm", "parallel-patterns, reduction tree; 759, Complexity",
-             counted(one_less_additions)},
+             engine::counted(one_less_additions)},
             {"each launch works on as many entries as the one before had blocks: for N=100,000 and 256 threads 391, 2 "
              "and 1 blocks",
              "759, Multiple Kernel Calls",
-             launched([](const evidence& e) { return launches_shrink_by(e, e.block()); })},
+             engine::launched([](const engine::evidence& e) { return launches_shrink_by(e, e.block()); })},
             {"almost all threads of the last of these launches are idle", "759, Multiple Kernel Calls",
-             launched(idle_in_the_last_launch)},
+             engine::launched(idle_in_the_last_launch)},
         }};
 }
 

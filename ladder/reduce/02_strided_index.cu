@@ -44,33 +44,33 @@ struct step {
 
 bool active(unsigned tid, unsigned stride, unsigned size) { return 2 * stride * tid + stride < size; }
 
-verdict first_threads_active(const evidence& e) {
+verdict first_threads_active(const engine::evidence& e) {
     const auto here = active_threads(e);
     return seen(here == each(rising_strides(e.block(), active), &iteration::threads),
                 "active threads per stride: " + list(here));
 }
 
-verdict packed(const evidence& e) {
+verdict packed(const engine::evidence& e) {
     const auto here = active_warps(e);
     return seen(here == each(rising_strides(e.block(), active), &iteration::warps),
                 "warps with active threads per stride: " + list(here));
 }
 
-verdict less_divergence(const evidence& e, const reduce_step& other) {
+verdict less_divergence(const engine::evidence& e, const step_result& other) {
     if (e.block() < 64) {
         return unseen("needs blocks of two whole warps");
     }
-    const auto here = total(e.step).divergent_branches;
-    const auto before = total(other).divergent_branches;
+    const auto here = engine::total(e.step).divergent_branches;
+    const auto before = engine::total(other).divergent_branches;
     return seen(here < before, std::to_string(here) + " divergent branches, " + std::to_string(before) + " in step 1");
 }
 
-verdict two_way_conflict(const evidence& e) {
+verdict two_way_conflict(const engine::evidence& e) {
     const double degree = conflict_degrees(e).front();
     return seen(degree == 2, number(degree, 2) + " passes at stride 1 where one would do");
 }
 
-verdict larger_strides_conflict(const evidence& e) {
+verdict larger_strides_conflict(const engine::evidence& e) {
     const auto degrees = conflict_degrees(e);
     bool holds = true; // the last stride has one thread, which cannot conflict
     for (std::size_t k = 1; k + 1 < degrees.size(); ++k) {
@@ -79,36 +79,36 @@ verdict larger_strides_conflict(const evidence& e) {
     return seen(holds, "passes over passes without conflicts, per stride: " + list(degrees, 2));
 }
 
-verdict same_work(const evidence& e, const reduce_step& other) {
-    const auto here = total(e.step).shared_store_bytes / e.element_bytes();
-    const auto before = total(other).shared_store_bytes / e.element_bytes();
+verdict same_work(const engine::evidence& e, const step_result& other) {
+    const auto here = engine::total(e.step).shared_store_bytes / e.element_bytes();
+    const auto before = engine::total(other).shared_store_bytes / e.element_bytes();
     return seen(here == before, std::to_string(here) + " results stored, " + std::to_string(before) + " in step 1");
 }
 
 } // namespace
 
-step_definition strided_index() {
-    return {
-        .about = {"2", "strided index, bank conflicts", "ladder/reduce/02_strided_index.cu",
-                  "the first threads add, so that whole warps are active or idle; their addresses are strided",
-                  "759, Reduction #2; 587, sum_idx"},
-        .blocks = one_each,
-        .height = height_one_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"the first M/(2 stride) threads are active", "587, Pack Active Threads", counted(first_threads_active)},
-            {"as few warps as possible have active threads: for 128 threads 2, 1, 1, 1, 1, 1, 1",
-             "587, Pack Active Threads", counted(packed)},
-            {"warp divergence is reduced", "587, Experimental Results", compared("1", less_divergence)},
-            {"at stride 1 the warps have two-way bank conflicts", "587, Shared Memory Bank Conflicts; Kharagpur",
-             counted_power_of_two(64, two_way_conflict)},
-            {"larger strides do not help to remove bank conflicts", "587, Shared Memory Bank Conflicts",
-             counted_power_of_two(64, larger_strides_conflict)},
-            {"the same amount of computation", "587, Experimental Results", compared("1", same_work)},
-            {"faster than step 1", "759; Kharagpur", faster_than("1", published::step_speedup(2))},
-            {"sum_idx is faster than sum_mod", "587, Experimental Results",
-             faster_than("1", published::t4_speedup(published::t4_sum_mod, published::t4_sum_idx))},
-        }};
+reduction strided_index() {
+    return {.about = {"2", "strided index, bank conflicts", "ladder/reduce/02_strided_index.cu",
+                      "the first threads add, so that whole warps are active or idle; their addresses are strided",
+                      "759, Reduction #2; 587, sum_idx"},
+            .blocks = one_each,
+            .height = height_one_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"the first M/(2 stride) threads are active", "587, Pack Active Threads",
+                 engine::counted(first_threads_active)},
+                {"as few warps as possible have active threads: for 128 threads 2, 1, 1, 1, 1, 1, 1",
+                 "587, Pack Active Threads", engine::counted(packed)},
+                {"warp divergence is reduced", "587, Experimental Results", engine::compared("1", less_divergence)},
+                {"at stride 1 the warps have two-way bank conflicts", "587, Shared Memory Bank Conflicts; Kharagpur",
+                 counted_power_of_two(64, two_way_conflict)},
+                {"larger strides do not help to remove bank conflicts", "587, Shared Memory Bank Conflicts",
+                 counted_power_of_two(64, larger_strides_conflict)},
+                {"the same amount of computation", "587, Experimental Results", engine::compared("1", same_work)},
+                {"faster than step 1", "759; Kharagpur", engine::faster_than("1", published::step_speedup(2))},
+                {"sum_idx is faster than sum_mod", "587, Experimental Results",
+                 engine::faster_than("1", published::t4_speedup(published::t4_sum_mod, published::t4_sum_idx))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -45,25 +45,24 @@ struct step {
 
 bool active(unsigned tid, unsigned stride, unsigned /*size*/) { return tid < stride; }
 
-verdict no_conflicts(const evidence& e) {
-    const auto conflicts = bank_conflicts(total(e.step));
+verdict no_conflicts(const engine::evidence& e) {
+    const auto conflicts = engine::bank_conflicts(engine::total(e.step));
     return seen(conflicts == 0, std::to_string(conflicts) + " bank conflicts in all launches");
 }
 
-verdict last_five_diverge(const evidence& e) {
+verdict last_five_diverge(const engine::evidence& e) {
     const auto here = divergent_warps(e);
     return seen(here == each(falling_strides(e.block(), active), &iteration::divergent_warps),
                 "divergent warps per stride, the largest first: " + list(here));
 }
 
-verdict same_active_threads(const evidence& e, const reduce_step& other) {
-    const evidence there{e.report, other, e.counted, e.first_blocks};
-    auto before = active_threads(there);
+verdict same_active_threads(const engine::evidence& e, const step_result& other) {
+    const auto before = active_threads(e.of(other));
     const auto here = active_threads(e);
     return seen(here == before, "active threads per iteration: " + list(here) + "; in step 2: " + list(before));
 }
 
-verdict half_idle_first(const evidence& e) {
+verdict half_idle_first(const engine::evidence& e) {
     if (e.block() < 2) {
         return unseen("a block of one thread has no iteration");
     }
@@ -72,7 +71,7 @@ verdict half_idle_first(const evidence& e) {
                 std::to_string(threads) + " of " + std::to_string(e.block()) + " threads add");
 }
 
-verdict warps_shut_down(const evidence& e) {
+verdict warps_shut_down(const engine::evidence& e) {
     const auto warps = active_warps(e);
     std::size_t until_one = 0;
     while (until_one < warps.size() && warps[until_one] > 1) {
@@ -83,28 +82,29 @@ verdict warps_shut_down(const evidence& e) {
 
 } // namespace
 
-step_definition sequential_addressing() {
-    return {
-        .about = {"3", "sequential addressing", "ladder/reduce/03_sequential_addressing.cu",
-                  "the stride falls, consecutive threads read consecutive words: no bank conflicts",
-                  "759, Reduction #3; 587, sum_seq"},
-        .blocks = one_each,
-        .height = height_one_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"sequential addressing is free of bank conflicts", "759, Reduction #3; 587; 380", counted(no_conflicts)},
-            {"only the last 5 iterations have divergence", "380, A better implementation; parallel-patterns",
-             counted(last_five_diverge)},
-            {"as many active threads as in sum_idx, iteration by iteration", "587, Resolve Bank Conflicts",
-             counted_power_of_two(1, [](const evidence& e) { return compared("2", same_active_threads)(e); })},
-            {"half of the threads are idle on the first loop iteration", "759, Idle Threads; Kharagpur",
-             counted_power_of_two(2, half_idle_first)},
-            {"warps shut down as the stride falls: 512 threads take 4 iterations to one warp",
-             "380, A better implementation", counted_power_of_two(64, warps_shut_down)},
-            {"faster than step 2", "759; Kharagpur", faster_than("2", published::step_speedup(3))},
-            {"sum_seq is faster than sum_idx", "587, Experimental Results",
-             faster_than("2", published::t4_speedup(published::t4_sum_idx, published::t4_sum_seq))},
-        }};
+reduction sequential_addressing() {
+    return {.about = {"3", "sequential addressing", "ladder/reduce/03_sequential_addressing.cu",
+                      "the stride falls, consecutive threads read consecutive words: no bank conflicts",
+                      "759, Reduction #3; 587, sum_seq"},
+            .blocks = one_each,
+            .height = height_one_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"sequential addressing is free of bank conflicts", "759, Reduction #3; 587; 380",
+                 engine::counted(no_conflicts)},
+                {"only the last 5 iterations have divergence", "380, A better implementation; parallel-patterns",
+                 engine::counted(last_five_diverge)},
+                {"as many active threads as in sum_idx, iteration by iteration", "587, Resolve Bank Conflicts",
+                 counted_power_of_two(
+                     1, [](const engine::evidence& e) { return engine::compared("2", same_active_threads)(e); })},
+                {"half of the threads are idle on the first loop iteration", "759, Idle Threads; Kharagpur",
+                 counted_power_of_two(2, half_idle_first)},
+                {"warps shut down as the stride falls: 512 threads take 4 iterations to one warp",
+                 "380, A better implementation", counted_power_of_two(64, warps_shut_down)},
+                {"faster than step 2", "759; Kharagpur", engine::faster_than("2", published::step_speedup(3))},
+                {"sum_seq is faster than sum_idx", "587, Experimental Results",
+                 engine::faster_than("2", published::t4_speedup(published::t4_sum_idx, published::t4_sum_seq))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

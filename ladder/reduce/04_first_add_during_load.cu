@@ -45,13 +45,13 @@ struct step {
     }
 };
 
-verdict half_the_blocks(const evidence& e) {
+verdict half_the_blocks(const engine::evidence& e) {
     const std::uint64_t before = divide_up(e.n(), e.block());
     return seen(e.blocks() == divide_up(before, 2),
                 std::to_string(e.blocks()) + " blocks, where one element a thread takes " + std::to_string(before));
 }
 
-verdict two_loads_each(const evidence& e) {
+verdict two_loads_each(const engine::evidence& e) {
     if (e.n() % (2 * std::uint64_t{e.block()}) != 0) {
         return unseen("said of whole blocks: n is no multiple of two blocks");
     }
@@ -60,13 +60,13 @@ verdict two_loads_each(const evidence& e) {
     return seen(each_loads == 2, number(each_loads, 2) + " elements loaded and added by each thread");
 }
 
-verdict fewer_barriers(const evidence& e, const reduce_step& other) {
-    const double here = static_cast<double>(total(e.step).barriers) / static_cast<double>(e.n());
-    const double before = static_cast<double>(total(other).barriers) / static_cast<double>(e.n());
+verdict fewer_barriers(const engine::evidence& e, const step_result& other) {
+    const double here = static_cast<double>(engine::total(e.step).barriers) / static_cast<double>(e.n());
+    const double before = static_cast<double>(engine::total(other).barriers) / static_cast<double>(e.n());
     return seen(here < before, number(here, 4) + " barriers an element, " + number(before, 4) + " in step 3");
 }
 
-verdict half_idle_in_loop(const evidence& e) {
+verdict half_idle_in_loop(const engine::evidence& e) {
     const auto threads = active_threads(e).front();
     return seen(2 * threads == e.block(), std::to_string(threads) + " of " + std::to_string(e.block()) +
                                               " threads add in the loop's first iteration");
@@ -74,25 +74,25 @@ verdict half_idle_in_loop(const evidence& e) {
 
 } // namespace
 
-step_definition first_add_during_load() {
-    return {
-        .about = {"4", "first add during load", "ladder/reduce/04_first_add_during_load.cu",
-                  "each thread adds two elements as it loads them: no thread idle, half as many blocks",
-                  "759, Reduction #4; Kharagpur, Reduction 4"},
-        .blocks = two_each,
-        .height = height_two_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"the number of blocks is half of what it was", "759, Reduction #4; Kharagpur", launched(half_the_blocks)},
-            {"all threads add: two loads and the first addition each", "759, Reduction #4; Kharagpur",
-             counted(two_loads_each)},
-            {"still half of the threads are idle on the first loop iteration", "Kharagpur, Reduction 4: Analysis",
-             counted_power_of_two(2, half_idle_in_loop)},
-            {"the same tree for fewer barriers", "759, Reduction #4", compared("3", fewer_barriers)},
-            {"far from bandwidth bound: a likely bottleneck is instruction overhead", "759, Instruction Bottleneck",
-             share_of_reading(0, 0.7, "17 of 86.4 GB/s on the G80")},
-            {"faster than step 3", "759; Kharagpur", faster_than("3", published::step_speedup(4))},
-        }};
+reduction first_add_during_load() {
+    return {.about = {"4", "first add during load", "ladder/reduce/04_first_add_during_load.cu",
+                      "each thread adds two elements as it loads them: no thread idle, half as many blocks",
+                      "759, Reduction #4; Kharagpur, Reduction 4"},
+            .blocks = two_each,
+            .height = height_two_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"the number of blocks is half of what it was", "759, Reduction #4; Kharagpur",
+                 engine::launched(half_the_blocks)},
+                {"all threads add: two loads and the first addition each", "759, Reduction #4; Kharagpur",
+                 engine::counted(two_loads_each)},
+                {"still half of the threads are idle on the first loop iteration", "Kharagpur, Reduction 4: Analysis",
+                 counted_power_of_two(2, half_idle_in_loop)},
+                {"the same tree for fewer barriers", "759, Reduction #4", engine::compared("3", fewer_barriers)},
+                {"far from bandwidth bound: a likely bottleneck is instruction overhead", "759, Instruction Bottleneck",
+                 share_of_reading(0, 0.7, "17 of 86.4 GB/s on the G80")},
+                {"faster than step 3", "759; Kharagpur", engine::faster_than("3", published::step_speedup(4))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -52,14 +52,14 @@ struct step {
     }
 };
 
-verdict six_barriers_less(const evidence& e, const reduce_step& other) {
-    const double here = barriers_per_warp(e.first());
-    const double before = barriers_per_warp(other.launches.front());
+verdict six_barriers_less(const engine::evidence& e, const step_result& other) {
+    const double here = engine::barriers_per_warp(e.first());
+    const double before = engine::barriers_per_warp(other.launches.front());
     return seen(before - here == std::min(6u, log2_up(e.block())),
                 number(here, 0) + " barriers a warp, " + number(before, 0) + " in step 4");
 }
 
-verdict saves_in_all_warps(const evidence& e, const reduce_step& other) {
+verdict saves_in_all_warps(const engine::evidence& e, const step_result& other) {
     if (e.warps() < 2) {
         return unseen("the block has one warp");
     }
@@ -73,7 +73,7 @@ verdict saves_in_all_warps(const evidence& e, const reduce_step& other) {
                     " in step 4; every warp leaves out the same barriers");
 }
 
-verdict less_divergence(const evidence& e, const reduce_step& other) {
+verdict less_divergence(const engine::evidence& e, const step_result& other) {
     if (e.block() < 2) {
         return unseen("a block of one thread has no iteration");
     }
@@ -84,24 +84,25 @@ verdict less_divergence(const evidence& e, const reduce_step& other) {
 
 } // namespace
 
-step_definition last_warp_unrolled() {
-    return {
-        .about = {"5", "last warp unrolled, volatile", "ladder/reduce/05_last_warp_unrolled.cu",
-                  "one warp left: six iterations unrolled, without barrier, loop or condition",
-                  "759, Reduction #5; Kharagpur, Reduction 5"},
-        .caution = lockstep_caution,
-        .blocks = two_each,
-        .height = height_two_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"no barrier in the last six iterations", "759, Unrolling the Last Warp", compared("4", six_barriers_less)},
-            {"saves work in all warps, not just the last", "759, Reduction #5", compared("4", saves_in_all_warps)},
-            {"the condition tid < s is not needed any more", "759, Unrolling the Last Warp",
-             compared("4", less_divergence)},
-            {"instructions execute in lockstep within a warp, so no synchronisation is needed",
-             "759, Unrolling the Last Warp", unseen_because(lockstep_verdict)},
-            {"faster than step 4", "759; Kharagpur", faster_than("4", published::step_speedup(5))},
-        }};
+reduction last_warp_unrolled() {
+    return {.about = {"5", "last warp unrolled, volatile", "ladder/reduce/05_last_warp_unrolled.cu",
+                      "one warp left: six iterations unrolled, without barrier, loop or condition",
+                      "759, Reduction #5; Kharagpur, Reduction 5"},
+            .luck = lockstep_luck,
+            .blocks = two_each,
+            .height = height_two_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"no barrier in the last six iterations", "759, Unrolling the Last Warp",
+                 engine::compared("4", six_barriers_less)},
+                {"saves work in all warps, not just the last", "759, Reduction #5",
+                 engine::compared("4", saves_in_all_warps)},
+                {"the condition tid < s is not needed any more", "759, Unrolling the Last Warp",
+                 engine::compared("4", less_divergence)},
+                {"instructions execute in lockstep within a warp, so no synchronisation is needed",
+                 "759, Unrolling the Last Warp", engine::unseen_because(lockstep_verdict)},
+                {"faster than step 4", "759; Kharagpur", engine::faster_than("4", published::step_speedup(5))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -47,38 +47,39 @@ struct step {
     }
 };
 
-verdict fewer_instructions(const evidence& e, const reduce_step& other) {
-    const auto here = total(e.step).thread_instructions;
-    const auto before = total(other).thread_instructions;
+verdict fewer_instructions(const engine::evidence& e, const step_result& other) {
+    const auto here = engine::total(e.step).thread_instructions;
+    const auto before = engine::total(other).thread_instructions;
     const auto n = static_cast<double>(e.n());
     return seen(here < before, number(static_cast<double>(here) / n, 2) + " instructions an element, " +
                                    number(static_cast<double>(before) / n, 2) + " in step 5");
 }
 
-verdict fewer_branches(const evidence& e, const reduce_step& other) {
-    const auto here = total(e.step).branches;
-    const auto before = total(other).branches;
+verdict fewer_branches(const engine::evidence& e, const step_result& other) {
+    const auto here = engine::total(e.step).branches;
+    const auto before = engine::total(other).branches;
     return seen(here < before, std::to_string(here) + " branches, " + std::to_string(before) + " in step 5");
 }
 
 } // namespace
 
-step_definition completely_unrolled() {
-    return {.about = {"6", "completely unrolled by template", "ladder/reduce/06_completely_unrolled.cu",
-                      "the block size is a template parameter, so that no loop is left; a switch chooses at run time",
-                      "759, Reduction #6; Kharagpur, Reduction 6"},
-            .caution = lockstep_caution,
-            .blocks = two_each,
-            .height = height_two_each,
-            .rounds = rounds_of<step>(),
-            .claims = {
-                {"evaluated at compile time, a very efficient inner loop: fewer instructions", "759, Reduction #6",
-                 compared("5", fewer_instructions)},
-                {"the loop is removed: fewer branches", "Kharagpur, Reduction 6", compared("5", fewer_branches)},
-                {"instructions execute in lockstep within a warp, so no synchronisation is needed", "759, Reduction #6",
-                 unseen_because(lockstep_verdict)},
-                {"faster than step 5", "759; Kharagpur", faster_than("5", published::step_speedup(6))},
-            }};
+reduction completely_unrolled() {
+    return {
+        .about = {"6", "completely unrolled by template", "ladder/reduce/06_completely_unrolled.cu",
+                  "the block size is a template parameter, so that no loop is left; a switch chooses at run time",
+                  "759, Reduction #6; Kharagpur, Reduction 6"},
+        .luck = lockstep_luck,
+        .blocks = two_each,
+        .height = height_two_each,
+        .rounds = rounds_of<step>(),
+        .claims = {
+            {"evaluated at compile time, a very efficient inner loop: fewer instructions", "759, Reduction #6",
+             engine::compared("5", fewer_instructions)},
+            {"the loop is removed: fewer branches", "Kharagpur, Reduction 6", engine::compared("5", fewer_branches)},
+            {"instructions execute in lockstep within a warp, so no synchronisation is needed", "759, Reduction #6",
+             engine::unseen_because(lockstep_verdict)},
+            {"faster than step 5", "759; Kharagpur", engine::faster_than("5", published::step_speedup(6))},
+        }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -67,22 +67,22 @@ struct step {
     }
 };
 
-verdict two_syncs_an_addition(const evidence& e) {
+verdict two_syncs_an_addition(const engine::evidence& e) {
     const auto here = e.first().total.warp_barriers / e.blocks();
     return seen(here == 2 * std::min(6u, log2_up(e.block())),
                 std::to_string(here) + " executions of __syncwarp a block");
 }
 
-verdict no_more_barriers(const evidence& e, const reduce_step& other) {
-    const auto here = total(e.step).barriers;
-    const auto before = total(other).barriers;
+verdict no_more_barriers(const engine::evidence& e, const step_result& other) {
+    const auto here = engine::total(e.step).barriers;
+    const auto before = engine::total(other).barriers;
     return seen(here == before,
                 std::to_string(here) + " arrivals at barriers of the block, " + std::to_string(before) + " in step 7");
 }
 
 } // namespace
 
-step_definition warp_synchronised() {
+reduction warp_synchronised() {
     return {.about = {"8", "last warp with __syncwarp", "ladder/reduce/08_warp_synchronised.cu",
                       "step 7 with the lanes of the last warp synchronised: right on every architecture",
                       "380, And More...", false, "7"},
@@ -91,8 +91,8 @@ step_definition warp_synchronised() {
             .rounds = rounds_of<step>(),
             .claims = {
                 {"on Volta and newer reduction in shared memory must use warp synchronisation", "380, And More...",
-                 counted(two_syncs_an_addition)},
-                {"the barriers of the block stay as few", "380, And More...", compared("7", no_more_barriers)},
+                 engine::counted(two_syncs_an_addition)},
+                {"the barriers of the block stay as few", "380, And More...", engine::compared("7", no_more_barriers)},
             }};
 }
 

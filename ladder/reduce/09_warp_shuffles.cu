@@ -28,26 +28,26 @@ struct step {
     }
 };
 
-verdict one_value_a_warp(const evidence& e) {
+verdict one_value_a_warp(const engine::evidence& e) {
     const auto stored = e.first().total.shared_store_bytes / e.element_bytes() / e.blocks();
     return seen(stored == e.warps(), std::to_string(stored) + " elements stored in shared memory by a block of " +
                                          std::to_string(e.warps()) + " warps");
 }
 
-verdict no_conflicts(const evidence& e) {
-    const auto conflicts = bank_conflicts(total(e.step));
-    return seen(conflicts == 0,
-                std::to_string(conflicts) + " bank conflicts, " + std::to_string(total(e.step).shuffles) + " shuffles");
+verdict no_conflicts(const engine::evidence& e) {
+    const auto conflicts = engine::bank_conflicts(engine::total(e.step));
+    return seen(conflicts == 0, std::to_string(conflicts) + " bank conflicts, " +
+                                    std::to_string(engine::total(e.step).shuffles) + " shuffles");
 }
 
-verdict one_barrier(const evidence& e) {
-    const double barriers = barriers_per_warp(e.first());
+verdict one_barrier(const engine::evidence& e) {
+    const double barriers = engine::barriers_per_warp(e.first());
     return seen(barriers == 1, number(barriers, 0) + " barriers a warp");
 }
 
 } // namespace
 
-step_definition warp_shuffles() {
+reduction warp_shuffles() {
     return {.about = {"9", "warp shuffles", "ladder/reduce/09_warp_shuffles.cu",
                       "lanes read each other's registers; shared memory takes one value a warp", "380, Shuffle (SHFL)"},
             .blocks = many_each,
@@ -55,11 +55,11 @@ step_definition warp_shuffles() {
             .rounds = rounds_of<step>(),
             .claims = {
                 {"threads read other threads' registers: no shared memory but for one value a warp",
-                 "380, Shuffle (SHFL)", counted(one_value_a_warp)},
-                {"no bank conflicts", "380, Shuffle (SHFL)", counted(no_conflicts)},
-                {"one barrier of the block is left", "380, And More...", counted(one_barrier)},
+                 "380, Shuffle (SHFL)", engine::counted(one_value_a_warp)},
+                {"no bank conflicts", "380, Shuffle (SHFL)", engine::counted(no_conflicts)},
+                {"one barrier of the block is left", "380, And More...", engine::counted(one_barrier)},
                 {"faster than step 8", "380, Reduce: Performance",
-                 faster_than("8", "the lecture shows a diagram without figures")},
+                 engine::faster_than("8", "the lecture shows a diagram without figures")},
             }};
 }
 

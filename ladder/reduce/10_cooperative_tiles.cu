@@ -66,7 +66,7 @@ std::uint64_t height_tiles(const shape& device, std::uint64_t n, unsigned round)
     return elements_each(device, n, round) + 1 + 2 * log2_up(tile) + divide_up(device.block / tile, tile);
 }
 
-verdict one_value_a_tile(const evidence& e) {
+verdict one_value_a_tile(const engine::evidence& e) {
     const auto stored = e.first().total.shared_store_bytes / e.element_bytes() / e.blocks();
     const unsigned tile = tile_of(e.block());
     return seen(stored == e.block() / tile, std::to_string(stored) +
@@ -74,14 +74,14 @@ verdict one_value_a_tile(const evidence& e) {
                                                 std::to_string(tile));
 }
 
-verdict one_barrier(const evidence& e) {
-    const double barriers = barriers_per_warp(e.first());
+verdict one_barrier(const engine::evidence& e) {
+    const double barriers = engine::barriers_per_warp(e.first());
     return seen(barriers == 1, number(barriers, 0) + " barriers a warp");
 }
 
 } // namespace
 
-step_definition cooperative_tiles() {
+reduction cooperative_tiles() {
     return {.about = {"10", "cooperative groups", "ladder/reduce/10_cooperative_tiles.cu",
                       "tiles of threads with a name, whose collective operations synchronise who takes part",
                       "380, And More..."},
@@ -90,8 +90,8 @@ step_definition cooperative_tiles() {
             .rounds = rounds_of<step>(),
             .claims = {
                 {"shuffles in cooperative groups: shared memory takes one value a tile", "380, Shuffle (SHFL)",
-                 counted(one_value_a_tile)},
-                {"one barrier of the block is left", "380, And More...", counted(one_barrier)},
+                 engine::counted(one_value_a_tile)},
+                {"one barrier of the block is left", "380, And More...", engine::counted(one_barrier)},
             }};
 }
 

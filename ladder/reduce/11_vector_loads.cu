@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Step 11: 16-byte loads. A warp asks for 512 bytes at once, and more bytes are under way for as many instructions. The
-// elements before the first 16-byte boundary and after the last are loaded one by one, so that any pointer and any
-// length will do. (380 "Access Via L1" names the 16-byte word; the lectures have no such kernel.)
+// Step 11: 16-byte loads. A warp requests 512 bytes at once, and more bytes are in flight for as many instructions. The
+// elements before the first 16-byte boundary and after the last one are loaded one by one, so that any pointer and any
+// length work. (380 "Access Via L1" names the 16-byte word; the lectures have no such kernel.)
 #include "ladder/reduce/dispatch.cuh"
 #include "ladder/reduce/scratch.cuh"
 #include "ladder/reduce/shuffles.cuh"
@@ -27,7 +27,7 @@ struct step {
     }
 };
 
-verdict wide_requests(const evidence& e) {
+verdict wide_requests(const engine::evidence& e) {
     const std::uint64_t bytes = e.n() * e.element_bytes();
     if (e.block() % 32 != 0) {
         return unseen("needs blocks of whole warps");
@@ -44,7 +44,7 @@ verdict wide_requests(const evidence& e) {
                     std::to_string(bytes) + " bytes");
 }
 
-verdict fewer_requests(const evidence& e, const reduce_step& other) {
+verdict fewer_requests(const engine::evidence& e, const step_result& other) {
     const auto here = e.first().total.global_load_requests;
     const auto before = other.launches.front().total.global_load_requests;
     return seen(here < before, std::to_string(here) + " load requests, " + std::to_string(before) + " in step 9");
@@ -52,7 +52,7 @@ verdict fewer_requests(const evidence& e, const reduce_step& other) {
 
 } // namespace
 
-step_definition vector_loads() {
+reduction vector_loads() {
     return {.about = {"11", "16-byte vector loads", "ladder/reduce/11_vector_loads.cu",
                       "each load brings 16 bytes a thread; the unaligned ends are loaded one by one",
                       "beyond the lectures; 380, Access Via L1, names the word size"},
@@ -61,8 +61,8 @@ step_definition vector_loads() {
             .rounds = rounds_of<step>(),
             .claims = {
                 {"words of 16 bytes are supported natively: 512 bytes a request of a warp", "380, Access Via L1",
-                 counted(wide_requests)},
-                {"fewer requests for the same bytes", "380, Maximize Byte Use", compared("9", fewer_requests)},
+                 engine::counted(wide_requests)},
+                {"fewer requests for the same bytes", "380, Maximize Byte Use", engine::compared("9", fewer_requests)},
             }};
 }
 

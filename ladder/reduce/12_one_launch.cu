@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Step 12: one launch. Each block leaves its value and takes a ticket; the block with the last ticket reduces what all
-// have left. No second launch, which costs microseconds. (Beyond the lectures: 759 and 380 say that only a kernel
-// launch synchronises all blocks; here none waits for another, the last one just knows that it is the last.)
-// The ticket counter wraps to zero with the last ticket, so that the next launch finds it as this one did.
+// Step 12: one launch. Each block stores its value and takes a ticket; the block with the last ticket reduces the values of
+// all blocks. This saves a second launch, which costs microseconds. (Beyond the lectures: 759 and 380 say that only a kernel
+// launch synchronises all blocks; here no block waits for another, and the ticket tells the last one that it is the last.)
+// The ticket counter wraps to zero with the last ticket, ready for the next launch.
 #include "ladder/reduce/dispatch.cuh"
 #include "ladder/reduce/scratch.cuh"
 #include "ladder/reduce/shuffles.cuh"
@@ -62,19 +62,19 @@ std::uint64_t height_once(const shape& device, std::uint64_t n, unsigned round) 
     return height_vectors(device, n, round) + divide_up(blocks, device.block) + height_warps(device.block);
 }
 
-verdict single_launch(const evidence& e) {
+verdict single_launch(const engine::evidence& e) {
     return seen(e.step.launches.size() == 1,
                 std::to_string(e.step.launches.size()) + " launch, " + grids(e.step) + " blocks");
 }
 
-verdict one_atomic_a_block(const evidence& e) {
+verdict one_atomic_a_block(const engine::evidence& e) {
     const auto lanes = e.first().total.atomic_lanes;
     return seen(lanes == e.blocks(), std::to_string(lanes) + " atomics for " + std::to_string(e.blocks()) + " blocks");
 }
 
 } // namespace
 
-step_definition one_launch() {
+reduction one_launch() {
     return {.about = {"12", "one launch, the last block finishes", "ladder/reduce/12_one_launch.cu",
                       "blocks take tickets; the one with the last ticket reduces what the others left",
                       "beyond the lectures; 759, Problem: Global Synchronization"},
@@ -85,8 +85,8 @@ step_definition one_launch() {
             .workspace = workspace_of<step>(),
             .claims = {
                 {"CUDA has no global synchronisation, so decompose into multiple kernels: this step needs none",
-                 "759, Problem: Global Synchronization", launched(single_launch)},
-                {"one atomic a block", "beyond the lectures", counted(one_atomic_a_block)},
+                 "759, Problem: Global Synchronization", engine::launched(single_launch)},
+                {"one atomic a block", "beyond the lectures", engine::counted(one_atomic_a_block)},
             }};
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ladder/reduce/step.hpp"
+#include "ladder/reduce/reduction.hpp"
 
 namespace warpfold::ladder::reduce {
 

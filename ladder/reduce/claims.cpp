@@ -3,48 +3,18 @@
 #include "ladder/reduce/claims.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "ladder/reduce/published.hpp"
-#include "ladder/reduce/step.hpp"
-
-namespace warpfold::ladder {
-
-std::size_t evidence::element_bytes() const {
-    const bool narrow = report.request.type == element_type::int32 || report.request.type == element_type::float32;
-    return narrow ? 4 : 8;
-}
-
-const reduce_step* evidence::other(const std::string& id) const {
-    const auto found = std::find_if(report.steps.begin(), report.steps.end(),
-                                    [&](const reduce_step& s) { return s.id == id && s.skipped.empty() && s.correct; });
-    if (found == report.steps.end()) {
-        if (missing != nullptr) {
-            missing->push_back(id);
-        }
-        return nullptr;
-    }
-    return &*found;
-}
-
-} // namespace warpfold::ladder
 
 namespace warpfold::ladder::reduce {
 
-check launched(check inner) {
-    return [inner = std::move(inner)](const evidence& e) {
-        return e.step.launches.empty() ? unseen("nothing was launched") : inner(e);
-    };
-}
+using counters = engine::counters;
 
-check counted(check inner) {
-    return launched([inner = std::move(inner)](const evidence& e) {
-        return e.counted ? inner(e) : unseen("needs the counters of the software GPU");
-    });
-}
-
-check counted_power_of_two(unsigned least, check inner) {
-    return counted([least, inner = std::move(inner)](const evidence& e) {
+engine::check counted_power_of_two(unsigned least, engine::check inner) {
+    return engine::counted([least, inner = std::move(inner)](const engine::evidence& e) {
         if (!std::has_single_bit(e.block())) {
             return unseen("said of blocks of a power of two of threads");
         }
@@ -55,34 +25,8 @@ check counted_power_of_two(unsigned least, check inner) {
     });
 }
 
-check beside(std::string other, comparison inner) {
-    return launched([other = std::move(other), inner = std::move(inner)](const evidence& e) {
-        const reduce_step* const step = e.other(other);
-        if (step == nullptr || step->launches.empty()) {
-            return unseen("needs step " + other + " in the same run");
-        }
-        return inner(e, *step);
-    });
-}
-
-check compared(std::string other, comparison inner) { return counted(beside(std::move(other), std::move(inner))); }
-
-check faster_than(std::string other, std::string published) {
-    return [other = std::move(other), published = std::move(published)](const evidence& e) {
-        const reduce_step* const step = e.other(other);
-        if (!e.step.cold) {
-            return unseen("needs times, so a GPU; " + published);
-        }
-        if (step == nullptr || !step->cold) {
-            return unseen("needs step " + other + " in the same run; " + published);
-        }
-        const double speedup = step->cold->median / e.step.cold->median;
-        return seen(speedup > 1, number(speedup, 2) + "x here; " + published);
-    };
-}
-
-check share_of_reading(double least, double most, std::string published) {
-    return [least, most, published = std::move(published)](const evidence& e) {
+engine::check share_of_reading(double least, double most, std::string published) {
+    return [least, most, published = std::move(published)](const engine::evidence& e) {
         const auto& ceiling = e.report.device.read_gb_per_s;
         if (!e.step.cold || !ceiling || *ceiling <= 0) {
             return unseen("needs times, so a GPU; " + published);
@@ -94,10 +38,10 @@ check share_of_reading(double least, double most, std::string published) {
     };
 }
 
-check algorithm_before_code(std::string published) {
-    return [published = std::move(published)](const evidence& e) {
+engine::check algorithm_before_code(std::string published) {
+    return [published = std::move(published)](const engine::evidence& e) {
         const auto seconds = [&](const char* id) {
-            const reduce_step* const step = id == e.step.id ? &e.step : e.other(id);
+            const step_result* const step = id == e.step.id ? &e.step : e.other(id);
             return step != nullptr && step->cold ? step->cold->median : 0.0;
         };
         double all[8] = {};
@@ -114,14 +58,10 @@ check algorithm_before_code(std::string published) {
     };
 }
 
-check unseen_because(std::string why) {
-    return [why = std::move(why)](const evidence&) { return unseen(why); };
-}
-
 namespace {
 
 template <class Reading>
-auto by_iteration(const evidence& e, Reading reading) {
+auto by_iteration(const engine::evidence& e, Reading reading) {
     std::vector<decltype(reading(counters{}))> values;
     const auto& intervals = e.first().by_interval;
     for (unsigned j = 1; j <= log2_up(e.block()); ++j) {
@@ -132,22 +72,22 @@ auto by_iteration(const evidence& e, Reading reading) {
 
 } // namespace
 
-std::vector<std::uint64_t> active_threads(const evidence& e) {
+std::vector<std::uint64_t> active_threads(const engine::evidence& e) {
     return by_iteration(e, [&](const counters& c) { return c.shared_store_bytes / e.element_bytes() / e.blocks(); });
 }
 
-std::vector<std::uint64_t> active_warps(const evidence& e) {
+std::vector<std::uint64_t> active_warps(const engine::evidence& e) {
     return by_iteration(e, [&](const counters& c) { return c.shared_store_requests / e.blocks(); });
 }
 
-std::vector<std::uint64_t> divergent_warps(const evidence& e) {
+std::vector<std::uint64_t> divergent_warps(const engine::evidence& e) {
     return by_iteration(e, [&](const counters& c) { return c.divergent_branches / e.blocks(); });
 }
 
-std::vector<double> conflict_degrees(const evidence& e) {
+std::vector<double> conflict_degrees(const engine::evidence& e) {
     return by_iteration(e, [](const counters& c) {
         const std::uint64_t passes = c.shared_load_wavefronts + c.shared_store_wavefronts;
-        const std::uint64_t without = passes - bank_conflicts(c);
+        const std::uint64_t without = passes - engine::bank_conflicts(c);
         return without == 0 ? 1.0 : static_cast<double>(passes) / static_cast<double>(without);
     });
 }
@@ -194,39 +134,24 @@ std::vector<std::uint64_t> each(const std::vector<iteration>& all, std::uint64_t
     return values;
 }
 
-double barriers_per_warp(const softgpu::observe::launch_record& launch) {
-    const double warps = static_cast<double>(launch.grid[0]) * ((launch.block[0] + 31) / 32);
-    return static_cast<double>(launch.total.barriers) / warps;
-}
-
-counters total(const reduce_step& step) {
-    counters all;
-    for (const auto& launch : step.launches) {
-        all.add(launch.total);
-    }
-    return all;
-}
-
-std::uint64_t bank_conflicts(const counters& c) { return c.shared_load_bank_conflicts + c.shared_store_bank_conflicts; }
-
-verdict launches_shrink_by(const evidence& e, std::uint64_t per_block) {
+verdict launches_shrink_by(const engine::evidence& e, std::uint64_t per_block) {
     bool holds = true;
     std::uint64_t left = e.n();
     for (const auto& launch : e.step.launches) {
         left = divide_up(left, per_block);
         holds = holds && launch.grid[0] == left;
     }
-    if (e.report.request.finish_on == finish::device) {
+    if (e.report.request.parameters.finish_on == finish::device) {
         holds = holds && left == 1;
     }
     return seen(holds, "blocks launched: " + grids(e.step));
 }
 
-double elements_per_thread(const evidence& e) {
+double elements_per_thread(const engine::evidence& e) {
     return static_cast<double>(e.n()) / (static_cast<double>(e.blocks()) * e.block());
 }
 
-std::string grids(const reduce_step& step) {
+std::string grids(const step_result& step) {
     std::vector<std::uint64_t> blocks;
     for (const auto& launch : step.launches) {
         blocks.push_back(launch.grid[0]);

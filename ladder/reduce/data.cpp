@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "ladder/reduce/visit_operation.hpp"
+#include "ladder/reduce/with_operation.hpp"
 
 namespace warpfold::ladder::reduce {
 
@@ -219,10 +219,8 @@ double unit_roundoff(element_type type) { return type == element_type::float32 ?
 
 } // namespace
 
-std::unique_ptr<std::byte[]> make_data(element_type type, operation op, std::uint64_t n, std::uint64_t seed) {
-    auto data = std::make_unique_for_overwrite<std::byte[]>(std::max<std::uint64_t>(n, 1) * bytes_of(type));
-    visit_type(type, [&]<class T>() { fill(reinterpret_cast<T*>(data.get()), op, n, seed); });
-    return data;
+void fill_data(std::byte* to, element_type type, operation op, std::uint64_t n, std::uint64_t seed) {
+    with_type(type, [&]<class T>() { fill(reinterpret_cast<T*>(to), op, n, seed); });
 }
 
 bool sums_exactly(element_type type, operation op, std::uint64_t n) {
@@ -230,7 +228,7 @@ bool sums_exactly(element_type type, operation op, std::uint64_t n) {
 }
 
 reference reference_of(element_type type, operation op, const void* data, std::uint64_t n) {
-    return visit_type(type, [&]<class T>() {
+    return with_type(type, [&]<class T>() {
         const auto* const elements = static_cast<const T*>(data);
         if constexpr (std::is_floating_point_v<T>) {
             if (op == operation::sum) {
@@ -240,7 +238,7 @@ reference reference_of(element_type type, operation op, const void* data, std::u
                 return product_reference(elements, n);
             }
         }
-        return visit_operation<T>(op, [&]<class Op>() { return exact_reference<T, Op>(elements, n); });
+        return with_operation<T>(op, [&]<class Op>() { return exact_reference<T, Op>(elements, n); });
     });
 }
 
@@ -278,7 +276,7 @@ bool agrees(const reference& right, const scalar& result, double tolerance) {
 scalar read_scalar(element_type type, const void* value) {
     scalar result;
     result.type = type;
-    visit_type(type, [&]<class T>() {
+    with_type(type, [&]<class T>() {
         T held{};
         std::memcpy(&held, value, sizeof held);
         if constexpr (std::is_integral_v<T>) {
@@ -291,9 +289,9 @@ scalar read_scalar(element_type type, const void* value) {
 }
 
 scalar fold_on_host(element_type type, operation op, const void* values, std::uint64_t count) {
-    return visit_type(type, [&]<class T>() {
+    return with_type(type, [&]<class T>() {
         const auto* const elements = static_cast<const T*>(values);
-        return visit_operation<T>(op, [&]<class Op>() {
+        return with_operation<T>(op, [&]<class Op>() {
             constexpr bool rounds = std::is_same_v<Op, sum<T>> || std::is_same_v<Op, product<T>>;
             using wide = std::conditional_t<std::is_floating_point_v<T> && rounds, long double, T>;
             using wide_operation = std::conditional_t<

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: MIT
-// The data that the ladder reduces where none is given, and what a right result is.
+// The data that the ladder reduces where none is given, and the right result.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
-#include "ladder/ladder.hpp"
+#include "ladder/engine/report.hpp"
 
 namespace warpfold::ladder::reduce {
 
-// n elements from the seed, the same on every machine. Integers are random bits (odd ones for a product, which would be
+// Writes n elements from the seed, the same on every machine. Integers are random bits (odd ones for a product, which would be
 // 0 else), floats uniform in [-1, 1). For a sum of floats they are odd multiples of 1/16, so that it is exact in any
-// order (see sums_exactly) and no lost element goes unseen; for a product random signs with up to twelve 2s and twelve
+// order (see sums_exactly) and every lost element shows; for a product random signs with up to twelve 2s and twelve
 // halves among them.
-[[nodiscard]] std::unique_ptr<std::byte[]> make_data(element_type type, operation op, std::uint64_t n,
-                                                     std::uint64_t seed);
+void fill_data(std::byte* to, element_type type, operation op, std::uint64_t n, std::uint64_t seed);
 
 // Whether a right sum of made data equals the reference to the last bit, in every order: partial sums are random walks of
-// sixteenths, of standard deviation 9.2 sqrt(n), and float32 holds 2^24 of them. Should one ever leave that range, a
-// right result would be called wrong, never the other way round.
+// sixteenths, of standard deviation 9.2 sqrt(n), and float32 holds 2^24 of them. A partial sum outside that range would
+// make a right result count as wrong, never the other way round.
 [[nodiscard]] bool sums_exactly(element_type type, operation op, std::uint64_t n);
 
-// The exact result, or its best approximation, and what bounds a rounded one.
+// The exact result, or its best approximation with the magnitude that bounds rounding errors.
 struct reference {
     scalar expected;
     bool exact = true;    // any right result is equal to it

@@ -6,29 +6,20 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "ladder/engine/launch.hpp"
 #include "ladder/reduce/blocks.hpp"
 #include "ladder/reduce/claims.hpp"
-#include "ladder/reduce/step.hpp"
+#include "ladder/reduce/reduction.hpp"
 #include "ladder/reduce/table.hpp"
-#include "measure/check.hpp"
 
 namespace warpfold::ladder::reduce {
 
-// Launches `kernel` on the context's stream and notes it. Throws measure::cuda_error.
+// Launches `kernel` on the context's stream and records it. Throws measure::cuda_error.
 template <class... Parameters>
 void launch(const launch_context& context, const char* name, void (*kernel)(Parameters...), std::size_t shared_bytes,
             std::type_identity_t<Parameters>... arguments) {
-    const dim3 grid(static_cast<unsigned>(context.blocks));
-    const dim3 block(context.device.block);
-    kernel<<<grid, block, shared_bytes, context.stream>>>(arguments...);
-    measure::check(cudaGetLastError(), name, __FILE__, __LINE__);
-    if (context.launches != nullptr) {
-        auto& record = context.launches->emplace_back();
-        record.kernel = record.symbol = name;
-        record.grid[0] = grid.x;
-        record.block[0] = block.x;
-        record.dynamic_shared_bytes = shared_bytes;
-    }
+    engine::launch(context.on, name, kernel, static_cast<unsigned>(context.blocks), context.device.block, shared_bytes,
+                   arguments...);
 }
 
 // Calls f.template operator()<Size>() with the power of two that is `threads` rounded up: the lectures' switch over the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The operations that the ladder reduces by: functors with an identity, the same on the host and on the device.
 // Integers wrap modulo 2^32 or 2^64. minimum, maximum and largest_magnitude ignore NaN as fmin and fmax do; an array of
-// nothing but NaN gives the identity. So no result depends on the order, but for the rounding of float sums and
+// NaN alone gives the identity. So no result depends on the order, except for the rounding of float sums and
 // products.
 #pragma once
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The peer that ships with CUDA: cub::DeviceReduce::Reduce, its temporary storage allocated beforehand. One file for
-// each element type holds its instantiations, since they take long to compile.
+// The peer that ships with CUDA: cub::DeviceReduce::Reduce, its temporary storage allocated beforehand.
 #pragma once
 
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>
 
 #include "ladder/reduce/operations.hpp"
-#include "ladder/reduce/step.hpp"
+#include "ladder/reduce/reduction.hpp"
 #include "ladder/reduce/table.hpp"
 #include "measure/check.hpp"
 
 namespace warpfold::ladder::reduce::cub_peer {
 
-// The operator that CUB knows best, where it means the same as ours.
+// The operator that CUB specialises, where it means the same as ours.
 template <class Op>
 struct known_operator {
     using type = Op;
@@ -56,7 +55,7 @@ struct step {
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         std::size_t bytes = c.workspace_bytes;
         const typename known_operator<Op>::type op{};
-        WARPFOLD_CUDA_CHECK(cub::DeviceReduce::Reduce(c.workspace, bytes, in, out, n, op, Op::identity(), c.stream));
+        WARPFOLD_CUDA_CHECK(cub::DeviceReduce::Reduce(c.workspace, bytes, in, out, n, op, Op::identity(), c.on.stream));
     }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The peer that most people call: thrust::reduce on device pointers, on the ladder's stream, with an allocator that
 // hands out memory kept from call to call (as it is, Thrust allocates and frees at every call). Its value comes back on
-// the host, so that each call also waits and copies. One file for each element type.
+// the host, so that each call also waits and copies.
 #pragma once
 
 // One kernel for each type and operation, not another for short arrays.
@@ -14,7 +14,7 @@
 #include <new>
 
 #include "ladder/reduce/operations.hpp"
-#include "ladder/reduce/step.hpp"
+#include "ladder/reduce/reduction.hpp"
 #include "ladder/reduce/table.hpp"
 
 namespace warpfold::ladder::reduce::thrust_peer {
@@ -51,7 +51,7 @@ struct step {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         kept_memory kept(c);
-        *out = thrust::reduce(thrust::cuda::par(kept).on(c.stream), in, in + n, Op::identity(), Op{});
+        *out = thrust::reduce(thrust::cuda::par(kept).on(c.on.stream), in, in + n, Op::identity(), Op{});
     }
 };
 

@@ -52,12 +52,12 @@ struct cpu_loop {
     }
 };
 
-// Of the accumulator's type; see step_definition::accumulates_in_double.
+// Of the accumulator's type; see reduction::accumulates_in_double.
 std::uint64_t height_loop(const shape& /*device*/, std::uint64_t n, unsigned /*round*/) { return n; }
 
 } // namespace
 
-step_definition peer_cub() {
+reduction peer_cub() {
     return {.about = {"cub", "CUB DeviceReduce", "ladder/reduce/peer_cub.cuh", "the library that ships with CUDA", "",
                       true},
             .one_launch = true,
@@ -69,7 +69,7 @@ step_definition peer_cub() {
                           cub_peer::workspace_float64()}};
 }
 
-step_definition peer_thrust() {
+reduction peer_thrust() {
     return {.about = {"thrust", "Thrust reduce", "ladder/reduce/peer_thrust.cuh",
                       "the call that most people make; its value comes back on the host", "", true},
             .one_launch = true,
@@ -82,7 +82,7 @@ step_definition peer_thrust() {
                           thrust_peer::workspace_float32(), thrust_peer::workspace_float64()}};
 }
 
-step_definition peer_cpu() {
+reduction peer_cpu() {
     return {.about = {"cpu", "plain CPU loop", "ladder/reduce/peers.cpp",
                       "one thread of the host, timed by the host's clock", "", true},
             .on_device = false,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The block's scratch in shared memory. Kernels that halve a stride, or whose last warp adds without asking who is
-// there, want a power of two of elements, the last warp 64 or more: what no thread loads is filled with the identity,
-// so that a block may have any number of threads.
+// The block's scratch in shared memory. Kernels that halve a stride, or whose last warp adds unconditionally, need a power of
+// two of elements, the last warp 64 or more. Elements that no thread loads are filled with the identity, so that a block may
+// have any number of threads.
 #pragma once
 
 #include <cstddef>

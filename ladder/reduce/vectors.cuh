@@ -7,8 +7,8 @@
 
 namespace warpfold::ladder::reduce {
 
-// The thread's share of n elements at the stride of the grid: 16 bytes at a time, but for the elements before the first
-// 16-byte boundary and after the last, which are loaded one by one. `input` is aligned as its type asks, no more.
+// The thread's share of n elements at the stride of the grid: 16 bytes at a time; the elements before the first 16-byte
+// boundary and after the last one are loaded one by one. `input` needs the alignment of its type only.
 template <class T, class Op>
 __device__ T add_vectors(const T* input, std::uint64_t n) {
     constexpr unsigned width = 16 / sizeof(T);

@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -46,16 +46,16 @@ constexpr std::array<std::array<std::int32_t, values>, iterations + 1> printed_r
     {0, 3, 4, 11, 11, 15, 16, 22},
 }};
 
-frame::sample of_the_slide(std::uint64_t n, std::uint64_t /*seed*/) {
+engine::sample of_the_slide(std::uint64_t n, std::uint64_t /*seed*/) {
     std::vector<std::int32_t> right;
     for (const auto& row : printed_rows) {
         right.insert(right.end(), row.begin(), row.end());
     }
-    return {n, {frame::bytes_of(std::vector<std::int32_t>(printed.begin(), printed.end()))}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(std::vector<std::int32_t>(printed.begin(), printed.end()))}, engine::bytes_of(right)};
 }
 
-std::string row_in_words(const frame::evidence& e, unsigned row) {
-    const auto all = frame::view<std::int32_t>(e.result);
+std::string row_in_words(const engine::evidence& e, unsigned row) {
+    const auto all = engine::view<std::int32_t>(e.result);
     std::vector<double> row_values;
     for (unsigned k = 0; k < values; ++k) {
         row_values.push_back(all[row * values + k]);
@@ -63,8 +63,8 @@ std::string row_in_words(const frame::evidence& e, unsigned row) {
     return list(row_values, 0);
 }
 
-frame::check row_as_printed(unsigned first, unsigned last) {
-    return [first, last](const frame::evidence& e) {
+engine::check row_as_printed(unsigned first, unsigned last) {
+    return [first, last](const engine::evidence& e) {
         std::string figure = row_in_words(e, first);
         for (unsigned row = first + 1; row <= last; ++row) {
             figure += "; " + row_in_words(e, row);
@@ -75,14 +75,14 @@ frame::check row_as_printed(unsigned first, unsigned last) {
 
 } // namespace
 
-frame::step_definition eight_values() {
+engine::step_definition eight_values() {
     return {.about = {"eight", "the lecture's eight values", "ladder/scan/02_example.cu",
                       "Hillis and Steele, iteration by iteration", "Parallel patterns, A Parallel Scan Algorithm"},
             .data = of_the_slide,
             .run =
-                [](const frame::stage& on) {
-                    frame::launch(on, "rows_of_a_scan", rows_of_a_scan, 1, values, 0, on.output<int>(),
-                                  on.input<int>());
+                [](const engine::stage& on) {
+                    engine::launch(on, "rows_of_a_scan", rows_of_a_scan, 1, values, 0, on.output<int>(),
+                                   on.input<int>());
                 },
             .size = [](std::uint64_t) { return std::uint64_t{values}; },
             .claims = {{"3 1 7 0 4 1 6 3 becomes 3 4 11 11 15 16 22 25, by way of the buffers T1, T0 and T1",

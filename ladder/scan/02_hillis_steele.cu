@@ -2,8 +2,8 @@
 // Scan, step 2: Hillis and Steele in one block, inclusive. Each iteration reads one buffer and writes the other, so that
 // no thread overwrites what another has still to read. (Parallel patterns "A Parallel Inclusive Scan Algorithm";
 // 759 "Hillis & Steele: Kernel Function".)
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -33,21 +33,21 @@ __global__ void scan_in_two_buffers(int* output, const int* input, unsigned n) {
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "scan_in_two_buffers", scan_in_two_buffers, 1, static_cast<unsigned>(on.n), 0,
-                      on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
+        engine::launch(on, "scan_in_two_buffers", scan_in_two_buffers, 1, static_cast<unsigned>(on.n), 0,
+                       on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
     }
 }
 
 // A thread that adds loads two elements, one that copies one.
-std::vector<std::uint64_t> additions(const frame::evidence& e) {
-    return frame::by_interval(e.step.launches[0], 1, frame::log2_up(e.n()), [](const frame::counters& c) {
+std::vector<std::uint64_t> additions(const engine::evidence& e) {
+    return engine::by_interval(e.step.launches[0], 1, engine::log2_up(e.n()), [](const engine::counters& c) {
         return (c.shared_load_bytes - c.shared_store_bytes) / sizeof(int);
     });
 }
 
-verdict n_less_stride_active(const frame::evidence& e) {
+verdict n_less_stride_active(const engine::evidence& e) {
     std::vector<std::uint64_t> expected;
     for (std::uint64_t stride = 1; stride < e.n(); stride *= 2) {
         expected.push_back(e.n() - stride);
@@ -56,19 +56,19 @@ verdict n_less_stride_active(const frame::evidence& e) {
     return seen(here == expected, "additions by iteration: " + list(here));
 }
 
-verdict log_n_iterations(const frame::evidence& e) {
-    const double barriers = frame::barriers_per_warp(e.step.launches[0]);
-    return seen(barriers == 1 + frame::log2_up(e.n()),
+verdict log_n_iterations(const engine::evidence& e) {
+    const double barriers = engine::barriers_per_warp(e.step.launches[0]);
+    return seen(barriers == 1 + engine::log2_up(e.n()),
                 number(barriers - 1, 0) + " iterations for " + std::to_string(e.n()) + " elements, a barrier each");
 }
 
-verdict factor_of_log_n(const frame::evidence& e) {
+verdict factor_of_log_n(const engine::evidence& e) {
     if (e.n() < 2) {
         return unseen("one element needs no addition");
     }
-    const std::uint64_t here = frame::sum(additions(e));
+    const std::uint64_t here = engine::sum(additions(e));
     const auto formula = [](std::uint64_t n) {
-        const std::uint64_t iterations = frame::log2_up(n);
+        const std::uint64_t iterations = engine::log2_up(n);
         return n * iterations - ((std::uint64_t{1} << iterations) - 1);
     };
     return seen(here == formula(e.n()),
@@ -80,21 +80,21 @@ verdict factor_of_log_n(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition hillis_steele() {
+engine::step_definition hillis_steele() {
     return {.about = {"2", "Hillis and Steele, two buffers", "ladder/scan/02_hillis_steele.cu",
                       "log n times, every thread adds the element a doubling stride before its own; ping and pong",
                       "Parallel patterns, A Parallel Inclusive Scan Algorithm"},
             .data = inclusive,
             .run = run,
-            .size = frame::at_most(most_threads),
+            .size = engine::at_most(most_threads),
             .least_bytes = read_and_written,
             .claims = {
                 {"the first-attempt scan executes log(n) iterations",
-                 "Parallel patterns, Work Efficiency Considerations", frame::counted(log_n_iterations)},
+                 "Parallel patterns, Work Efficiency Considerations", engine::counted(log_n_iterations)},
                 {"active threads: stride to n-1 (n - stride threads)", "Parallel patterns, A Parallel Scan Algorithm",
-                 frame::counted(n_less_stride_active)},
+                 engine::counted(n_less_stride_active)},
                 {"a factor of log(n) hurts: 20x for 10^6 elements", "Parallel patterns, Work Efficiency Considerations",
-                 frame::counted(factor_of_log_n)},
+                 engine::counted(factor_of_log_n)},
             }};
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Scan, step 3b: in place with two barriers, as the slide has it: the barriers stand in a loop that threads leave one
-// after the other, so that not all threads of the block come to each. (Parallel patterns "Possible Implementation".)
+// Scan, step 3b: in place with two barriers, as on the slide: the barriers are in a loop that threads leave one after
+// the other, so that not all threads of the block reach each barrier. (Parallel patterns "Possible Implementation".)
 #include <stdexcept>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -31,36 +31,36 @@ __global__ void work_inefficient_scan_kernel(const int* x, int* y, unsigned inpu
     }
 }
 
-// Not on a GPU: from Volta on a thread that has left the loop may be kept from the barrier behind it until its warp
-// follows, and the warp waits in the loop for that thread, for ever.
-void run(const frame::stage& on) {
+// Not on a GPU: from Volta on a thread that has left the loop may not reach the next barrier until its warp follows, and the
+// warp waits in the loop for that thread: a deadlock.
+void run(const engine::stage& on) {
     if (!on.software) {
         throw std::runtime_error("not run on a GPU, where threads may wait for each other for ever");
     }
     if (on.n != 0) {
-        frame::launch(on, "work_inefficient_scan_kernel", work_inefficient_scan_kernel, 1, static_cast<unsigned>(on.n),
-                      0, on.input<int>(), on.output<int>(), static_cast<unsigned>(on.n));
+        engine::launch(on, "work_inefficient_scan_kernel", work_inefficient_scan_kernel, 1, static_cast<unsigned>(on.n),
+                       0, on.input<int>(), on.output<int>(), static_cast<unsigned>(on.n));
     }
 }
 
 } // namespace
 
-frame::step_definition barrier_in_branch() {
+engine::step_definition barrier_in_branch() {
     return {.about = {"3b", "in place, as on the slide", "ladder/scan/03_barrier_in_branch.cu",
                       "two barriers an iteration, but in a loop that some threads have left",
                       "Parallel patterns, Possible Implementation"},
             .data = inclusive,
             .run = run,
-            .size = frame::at_most(section_size),
+            .size = engine::at_most(section_size),
             .least_bytes = read_and_written,
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson = "__syncthreads() has to be reached by all threads of the block, and the loop ends at another "
                       "iteration for each",
             .finds = "barrier",
             .claims = {
                 {"barrier synchronisation ensures that all inputs have been properly generated",
                  "Parallel patterns, How to handle dependencies in that implementation?",
-                 [](const frame::evidence& e) {
+                 [](const engine::evidence& e) {
                      if (e.found == nullptr) {
                          return unseen("needs the checks of the software GPU");
                      }

@@ -2,8 +2,8 @@
 // Scan, step 3: in place with two barriers an iteration: all have read before anyone writes, and all have written before
 // anyone reads. (Parallel patterns "How to handle dependencies in that implementation?", "Possible Implementation".)
 // Mended: on the slide the barriers stand inside the loop over the strides that a thread takes part in; see 3b.
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -28,21 +28,21 @@ __global__ void scan_in_place(int* output, const int* input, unsigned n) {
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "scan_in_place", scan_in_place, 1, static_cast<unsigned>(on.n), 0, on.output<int>(),
-                      on.input<int>(), static_cast<unsigned>(on.n));
+        engine::launch(on, "scan_in_place", scan_in_place, 1, static_cast<unsigned>(on.n), 0, on.output<int>(),
+                       on.input<int>(), static_cast<unsigned>(on.n));
     }
 }
 
-verdict two_an_iteration(const frame::evidence& e) {
-    const double barriers = frame::barriers_per_warp(e.step.launches[0]);
-    return seen(barriers == 1 + 2 * frame::log2_up(e.n()), number(barriers, 0) + " barriers a warp: two in each of " +
-                                                               std::to_string(frame::log2_up(e.n())) +
-                                                               " iterations, one at the end");
+verdict two_an_iteration(const engine::evidence& e) {
+    const double barriers = engine::barriers_per_warp(e.step.launches[0]);
+    return seen(barriers == 1 + 2 * engine::log2_up(e.n()), number(barriers, 0) + " barriers a warp: two in each of " +
+                                                                std::to_string(engine::log2_up(e.n())) +
+                                                                " iterations, one at the end");
 }
 
-verdict half_the_shared_memory(const frame::evidence& e, const study_step& other) {
+verdict half_the_shared_memory(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].static_shared_bytes;
     const auto before = other.launches[0].static_shared_bytes;
     return seen(2 * here == before, std::to_string(here) + " bytes, " + std::to_string(before) + " in step 2");
@@ -50,24 +50,25 @@ verdict half_the_shared_memory(const frame::evidence& e, const study_step& other
 
 } // namespace
 
-frame::step_definition two_barriers() {
+engine::step_definition two_barriers() {
     return {
         .about = {"3", "in place, two barriers", "ladder/scan/03_in_place.cu",
                   "one buffer: a barrier between all reads and all writes, and another before the next reads",
                   "Parallel patterns, How to handle dependencies in that implementation?"},
         .data = inclusive,
         .run = run,
-        .size = frame::at_most(most_threads),
+        .size = engine::at_most(most_threads),
         .least_bytes = read_and_written,
         .claims = {
             {"a barrier to ensure all inputs have been generated, another that all threads have secured their inputs",
-             "Parallel patterns, How to handle dependencies in that implementation?", frame::counted(two_an_iteration)},
+             "Parallel patterns, How to handle dependencies in that implementation?",
+             engine::counted(two_an_iteration)},
             {"half the shared memory of ping-pong", "Parallel patterns, A Parallel Scan Algorithm",
-             frame::compared("2", half_the_shared_memory)},
+             engine::compared("2", half_the_shared_memory)},
         }};
 }
 
-frame::step_definition cut_the_sausage() {
+engine::step_definition cut_the_sausage() {
     return {.about = {"sausage", "where to cut the sausage", "ladder/scan/03_in_place.cu",
                       "100 inches for ten people: the scan of what they want is where to cut",
                       "Parallel patterns, A Inclusive Scan Application Example"},
@@ -77,8 +78,8 @@ frame::step_definition cut_the_sausage() {
             .claims = {
                 {"the prefix scan is [3, 8, 10, 17, 45, 49, 52, 52, 60, 61], and 39 inches are left",
                  "Parallel patterns, A Inclusive Scan Application Example",
-                 [](const frame::evidence& e) {
-                     const auto cuts = frame::view<std::int32_t>(e.result);
+                 [](const engine::evidence& e) {
+                     const auto cuts = engine::view<std::int32_t>(e.result);
                      const std::vector<std::uint64_t> here(cuts.begin(), cuts.end());
                      return seen(here == std::vector<std::uint64_t>{3, 8, 10, 17, 45, 49, 52, 52, 60, 61},
                                  "cuts at " + list(here) + "; " + std::to_string(100 - cuts.back()) + " inches left");

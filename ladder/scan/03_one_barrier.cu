@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 3a: in place with one barrier an iteration, which does not do: a thread may overwrite its element before
 // its neighbour has read it. (Parallel patterns "How to handle dependencies in that implementation?")
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -27,30 +27,30 @@ __global__ void scan_with_one_barrier(int* output, const int* input, unsigned n)
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "scan_with_one_barrier", scan_with_one_barrier, 1, static_cast<unsigned>(on.n), 0,
-                      on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
+        engine::launch(on, "scan_with_one_barrier", scan_with_one_barrier, 1, static_cast<unsigned>(on.n), 0,
+                       on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
     }
 }
 
 } // namespace
 
-frame::step_definition one_barrier() {
+engine::step_definition one_barrier() {
     return {.about = {"3a", "in place, one barrier", "ladder/scan/03_one_barrier.cu",
                       "the same without the second buffer, and without what has to take its place",
                       "Parallel patterns, How to handle dependencies in that implementation?"},
             .data = inclusive,
             .run = run,
-            .size = frame::at_most(most_threads),
+            .size = engine::at_most(most_threads),
             .least_bytes = read_and_written,
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson =
                 "a thread may overwrite the input of another; only the order in which warps happen to run saves it",
             .finds = "race in shared memory",
             .claims = {
                 {"during every iteration, each thread can overwrite the input of another thread",
-                 "Parallel patterns, How to handle dependencies in that implementation?", frame::comes_out_wrong()},
+                 "Parallel patterns, How to handle dependencies in that implementation?", engine::comes_out_wrong()},
             }};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 4: the exclusive scan by a shift: the first element is set to zero and the others move right by one as they
 // are loaded. (Parallel patterns "A Parallel Scan Algorithm", Iteration #3.)
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -32,23 +32,23 @@ __global__ void scan_shifted(int* output, const int* input, unsigned n) {
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "scan_shifted", scan_shifted, 1, static_cast<unsigned>(on.n), 0, on.output<int>(),
-                      on.input<int>(), static_cast<unsigned>(on.n));
+        engine::launch(on, "scan_shifted", scan_shifted, 1, static_cast<unsigned>(on.n), 0, on.output<int>(),
+                       on.input<int>(), static_cast<unsigned>(on.n));
     }
 }
 
-verdict last_is_not_read(const frame::evidence& e) {
+verdict last_is_not_read(const engine::evidence& e) {
     const auto loaded = e.step.launches[0].total.global_load_bytes / sizeof(int);
     return seen(loaded == e.n() - 1, std::to_string(loaded) + " of " + std::to_string(e.n()) + " elements loaded");
 }
 
-verdict one_sector_more(const frame::evidence& e, const study_step& other) {
+verdict one_sector_more(const engine::evidence& e, const step_result& other) {
     if (e.n() < 64) {
         return unseen("needs two warps or more");
     }
-    const auto sectors = [](const study_step& s) {
+    const auto sectors = [](const step_result& s) {
         const auto& c = s.launches[0].total;
         return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
     };
@@ -60,19 +60,19 @@ verdict one_sector_more(const frame::evidence& e, const study_step& other) {
 
 } // namespace
 
-frame::step_definition exclusive_shift() {
+engine::step_definition exclusive_shift() {
     return {.about = {"4", "exclusive, by a shift", "ladder/scan/04_exclusive_shift.cu",
                       "zero first, the others one to the right, then as before",
                       "Parallel patterns, A Parallel Scan Algorithm"},
             .data = exclusive,
             .run = run,
-            .size = frame::at_most(most_threads),
+            .size = engine::at_most(most_threads),
             .least_bytes = read_and_written,
             .claims = {
                 {"the exclusive scan is [I, a0, a0 + a1, ...]: it does without the last element",
-                 "Parallel patterns, Scan / Parallel Prefix Sum", frame::counted(last_is_not_read)},
+                 "Parallel patterns, Scan / Parallel Prefix Sum", engine::counted(last_is_not_read)},
                 {"the shift costs alignment", "380, Access Patterns vs. Memory Throughput",
-                 frame::compared("2", one_sector_more)},
+                 engine::compared("2", one_sector_more)},
             }};
 }
 

@@ -3,7 +3,7 @@
 // exclusive. (759 "Parallel Scan Algorithm: Solution #2", "The Down-Sweep Phase".)
 // As on the slide, with int instead of float, and volatile where the slide writes "extern volatile __shared__". Of a
 // power of two of elements, 2048 at most: "Going Beyond 2048 Entries" is step 8.
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 #include "ladder/scan/tree_claims.hpp"
 
@@ -47,17 +47,17 @@ __global__ void prescan(int* g_odata, const int* g_idata, int n) {
     g_odata[2 * thid + 1] = temp[2 * thid + 1];
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     const auto n = static_cast<unsigned>(on.n);
     if (n >= 2) {
-        frame::launch(on, "prescan", prescan, 1, n / 2, n * sizeof(int), on.output<int>(), on.input<int>(),
-                      static_cast<int>(n));
+        engine::launch(on, "prescan", prescan, 1, n / 2, n * sizeof(int), on.output<int>(), on.input<int>(),
+                       static_cast<int>(n));
     } else {
         WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, n * sizeof(int), on.stream));
     }
 }
 
-verdict halving_levels(const frame::evidence& e) {
+verdict halving_levels(const engine::evidence& e) {
     const auto up = balanced_work(e).up;
     bool holds = true;
     std::uint64_t expected = e.n();
@@ -65,39 +65,39 @@ verdict halving_levels(const frame::evidence& e) {
         expected /= 2;
         holds = holds && additions == expected;
     }
-    return seen(holds && frame::sum(up) == e.n() - 1, "additions level by level: " + list(up) + "; in all " +
-                                                          std::to_string(frame::sum(up)) + " for " +
-                                                          std::to_string(e.n()) + " elements");
+    return seen(holds && engine::sum(up) == e.n() - 1, "additions level by level: " + list(up) + "; in all " +
+                                                           std::to_string(engine::sum(up)) + " for " +
+                                                           std::to_string(e.n()) + " elements");
 }
 
-verdict down_sweep(const frame::evidence& e) {
+verdict down_sweep(const engine::evidence& e) {
     const tree_work work = balanced_work(e);
-    const auto additions = frame::sum(work.down);
-    const auto swaps = frame::sum(work.overwrites);
+    const auto additions = engine::sum(work.down);
+    const auto swaps = engine::sum(work.overwrites);
     return seen(additions == e.n() - 1 && swaps == e.n() - 1,
                 std::to_string(additions) + " additions, " + std::to_string(swaps) + " overwrites");
 }
 
-verdict in_all(const frame::evidence& e) {
+verdict in_all(const engine::evidence& e) {
     const tree_work work = balanced_work(e);
-    const auto additions = frame::sum(work.up) + frame::sum(work.down);
+    const auto additions = engine::sum(work.up) + engine::sum(work.down);
     const auto n = e.n();
-    return seen(additions == 2 * n - 2 && frame::sum(work.overwrites) == n - 1,
-                std::to_string(additions) + " additions and " + std::to_string(frame::sum(work.overwrites)) +
-                    " overwrites; Hillis and Steele makes " + std::to_string(n * frame::log2_up(n) - (n - 1)) +
+    return seen(additions == 2 * n - 2 && engine::sum(work.overwrites) == n - 1,
+                std::to_string(additions) + " additions and " + std::to_string(engine::sum(work.overwrites)) +
+                    " overwrites; Hillis and Steele makes " + std::to_string(n * engine::log2_up(n) - (n - 1)) +
                     " additions of as many elements");
 }
 
-verdict strides_conflict(const frame::evidence& e) {
+verdict strides_conflict(const engine::evidence& e) {
     if (e.n() < 64) {
         return unseen("needs a full warp");
     }
-    return seen(frame::bank_conflicts(e.step.launches[0].total) > 0,
+    return seen(engine::bank_conflicts(e.step.launches[0].total) > 0,
                 "passes of the banks over those needed, level by level, up and down: " +
                     list(conflict_degrees(e, e.step, 1), 1));
 }
 
-verdict two_way_load(const frame::evidence& e) {
+verdict two_way_load(const engine::evidence& e) {
     if (e.n() < 64) {
         return unseen("needs a full warp");
     }
@@ -109,16 +109,16 @@ verdict two_way_load(const frame::evidence& e) {
                                                  number(sectors, 1) + " sectors a load where 4 would do");
 }
 
-verdict compares_well(const frame::evidence& e) {
+verdict compares_well(const engine::evidence& e) {
     const tree_work work = balanced_work(e);
     const double ratio =
-        static_cast<double>(frame::sum(work.up) + frame::sum(work.down)) / static_cast<double>(e.n() - 1);
+        static_cast<double>(engine::sum(work.up) + engine::sum(work.down)) / static_cast<double>(e.n() - 1);
     return seen(ratio <= 2, number(ratio, 2) + "x the additions of the sequential scan");
 }
 
 } // namespace
 
-frame::step_definition balanced_tree() {
+engine::step_definition balanced_tree() {
     return {
         .about = {"5", "balanced tree, up-sweep and down-sweep", "ladder/scan/05_balanced_tree.cu",
                   "build sums up a tree in place, clear the root, and pass them down again: work in proportion to n",
@@ -129,17 +129,17 @@ frame::step_definition balanced_tree() {
         .least_bytes = read_and_written,
         .claims = {
             {"the reduction takes n/2 + n/4 + ... + 1 = n-1 additions", "759, Operation Count, Reduce Phase",
-             frame::counted(halving_levels)},
+             engine::counted(halving_levels)},
             {"down-sweep: n-1 additions and n-1 swaps (each swap shadows an addition)",
-             "759, Down-Sweep Phase, Remarks", frame::counted(down_sweep)},
+             "759, Down-Sweep Phase, Remarks", engine::counted(down_sweep)},
             {"in all 2n-2 additions and n-1 swaps, against n log n", "759, Down-Sweep Phase, Remarks",
-             frame::counted(in_all)},
+             engine::counted(in_all)},
             {"very comparable with the work load in the sequential solution", "759, Down-Sweep Phase, Remarks",
-             frame::counted(compares_well)},
+             engine::counted(compares_well)},
             {"numerous shared memory bank conflicts since strides are powers of 2",
-             "759, Going Beyond 2048 Entries [3/3]", frame::counted(strides_conflict)},
+             "759, Going Beyond 2048 Entries [3/3]", engine::counted(strides_conflict)},
             {"2-way-interleaved loads result in 2-way bank conflicts, and halve the device memory bandwidth",
-             "759, Exercise: Is ShMem access below good or bad?", frame::counted(two_way_load)},
+             "759, Exercise: Is ShMem access below good or bad?", engine::counted(two_way_load)},
         }};
 }
 

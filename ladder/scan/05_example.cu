@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -64,7 +64,7 @@ __global__ void rows_of_prescan(int* rows, int* indices, const int* g_idata) {
     }
 }
 
-// The inclusive form: up as before, then each sum of the tree is added to what stands half its span behind it.
+// The inclusive form: up as before, then each sum of the tree is added to the value half its span after it.
 __global__ void rows_of_post_scan(int* rows, const int* input) {
     __shared__ int xy[values];
     const unsigned tid = threadIdx.x;
@@ -113,10 +113,10 @@ constexpr std::array<row, 10> drawn{{
 constexpr unsigned prescan_rows = 7;
 
 // j 2^(k+1) - 1 and j 2^(k+1) - 2^k - 1, level by level, as printed.
-constexpr std::array<std::int32_t, 2 * levels * values / 2> printed_indices{
-    1, 3, 5, 7, 3, 7, -1, -1, 7, -1, -1, -1, 0, 2, 4, 6, 1, 5, -1, -1, 3, -1, -1, -1};
+constexpr std::array<std::int32_t, 2 * levels * values / 2> printed_indices{1, 3, 5, 7, 3, 7, -1, -1, 7, -1, -1, -1,
+                                                                            0, 2, 4, 6, 1, 5, -1, -1, 3, -1, -1, -1};
 
-frame::sample of_the_slides(std::uint64_t n, std::uint64_t /*seed*/) {
+engine::sample of_the_slides(std::uint64_t n, std::uint64_t /*seed*/) {
     std::vector<std::int32_t> in;
     for (unsigned i = 0; i < values; ++i) {
         in.push_back(1 << i);
@@ -132,15 +132,15 @@ frame::sample of_the_slides(std::uint64_t n, std::uint64_t /*seed*/) {
         }
     }
     right.insert(right.end(), printed_indices.begin(), printed_indices.end());
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     int* const rows = on.output<int>();
-    frame::launch(on, "rows_of_prescan", rows_of_prescan, 1, values / 2, 0, rows,
-                  rows + drawn.size() * values, on.input<int>());
-    frame::launch(on, "rows_of_post_scan", rows_of_post_scan, 1, values / 2, 0, rows + prescan_rows * values,
-                  on.input<int>());
+    engine::launch(on, "rows_of_prescan", rows_of_prescan, 1, values / 2, 0, rows, rows + drawn.size() * values,
+                   on.input<int>());
+    engine::launch(on, "rows_of_post_scan", rows_of_post_scan, 1, values / 2, 0, rows + prescan_rows * values,
+                   on.input<int>());
 }
 
 // "x0..x3" of a sum of powers of two that lie side by side.
@@ -165,9 +165,9 @@ std::string in_words(std::int32_t sum) {
     return text;
 }
 
-frame::check row_as_drawn(unsigned which) {
-    return [which](const frame::evidence& e) {
-        const auto all = frame::view<std::int32_t>(e.result);
+engine::check row_as_drawn(unsigned which) {
+    return [which](const engine::evidence& e) {
+        const auto all = engine::view<std::int32_t>(e.result);
         std::string figure;
         for (unsigned k = 0; k < values; ++k) {
             figure += (k == 0 ? "" : ", ") + in_words(all[which * values + k]);
@@ -176,8 +176,8 @@ frame::check row_as_drawn(unsigned which) {
     };
 }
 
-verdict indices_as_printed(const frame::evidence& e) {
-    const auto all = frame::view<std::int32_t>(e.result).subspan(drawn.size() * values);
+verdict indices_as_printed(const engine::evidence& e) {
+    const auto all = engine::view<std::int32_t>(e.result).subspan(drawn.size() * values);
     std::string figure;
     for (unsigned level = 0; level < 2 * levels; ++level) {
         figure += level == 0 ? "" : level == levels ? " and " : "; ";
@@ -198,20 +198,20 @@ constexpr const char* post = "Parallel patterns, Inclusive Post Scan Step";
 
 } // namespace
 
-frame::step_definition trees_of_eight() {
-    return {.about = {"trees", "the slides' trees of eight values", "ladder/scan/05_example.cu",
-                      "what stands in shared memory after each level", second},
-            .data = of_the_slides,
-            .run = run,
-            .size = [](std::uint64_t) { return std::uint64_t{values}; },
-            .claims = {{"the lead elements' indices j 2^(k+1) - 1 are 1 3 5 7, 3 7 and 7, their mates' 0 2 4 6, 1 5 and 3",
-                        second, indices_as_printed},
-                       {"the root holds the sum of all leaves", second, row_as_drawn(2)},
-                       {"in the end x0, (x0..x1), ..., (x0..x6) behind a zero", down, row_as_drawn(6)},
-                       {"after the reduction step: in place, the last value is the final one",
-                        "Parallel patterns, Parallel Scan - Reduction Step", row_as_drawn(7)},
-                       {"the post-scan step completes x0..x5, and then x0..x2, x0..x4 and x0..x6", post,
-                        row_as_drawn(9)}}};
+engine::step_definition trees_of_eight() {
+    return {
+        .about = {"trees", "the slides' trees of eight values", "ladder/scan/05_example.cu",
+                  "what stands in shared memory after each level", second},
+        .data = of_the_slides,
+        .run = run,
+        .size = [](std::uint64_t) { return std::uint64_t{values}; },
+        .claims = {{"the lead elements' indices j 2^(k+1) - 1 are 1 3 5 7, 3 7 and 7, their mates' 0 2 4 6, 1 5 and 3",
+                    second, indices_as_printed},
+                   {"the root holds the sum of all leaves", second, row_as_drawn(2)},
+                   {"in the end x0, (x0..x1), ..., (x0..x6) behind a zero", down, row_as_drawn(6)},
+                   {"after the reduction step: in place, the last value is the final one",
+                    "Parallel patterns, Parallel Scan - Reduction Step", row_as_drawn(7)},
+                   {"the post-scan step completes x0..x5, and then x0..x2, x0..x4 and x0..x6", post, row_as_drawn(9)}}};
 }
 
 } // namespace warpfold::ladder::scan

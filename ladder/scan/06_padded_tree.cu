@@ -2,7 +2,7 @@
 // Scan, step 6: the same tree with padding: an unused word after every 32, so that the strides of powers of two fall into
 // different banks. A thread loads two elements half an array apart. (759 "Going Beyond 2048 Entries [3/3]": "get rid of
 // the bank conflict through padding".)
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/padding.hpp"
 #include "ladder/scan/steps.hpp"
 #include "ladder/scan/tree_claims.hpp"
@@ -44,25 +44,25 @@ __global__ void padded_prescan(int* output, const int* input, unsigned n) {
     output[tid + n / 2] = temp[padded(tid + n / 2)];
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     const auto n = static_cast<unsigned>(on.n);
     if (n >= 2) {
-        frame::launch(on, "padded_prescan", padded_prescan, 1, n / 2, padded(n) * sizeof(int), on.output<int>(),
-                      on.input<int>(), n);
+        engine::launch(on, "padded_prescan", padded_prescan, 1, n / 2, padded(n) * sizeof(int), on.output<int>(),
+                       on.input<int>(), n);
     } else {
         WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, n * sizeof(int), on.stream));
     }
 }
 
-verdict no_conflicts_left(const frame::evidence& e, const study_step& other) {
-    const auto here = frame::bank_conflicts(e.step.launches[0].total);
-    const auto before = frame::bank_conflicts(other.launches[0].total);
+verdict no_conflicts_left(const engine::evidence& e, const step_result& other) {
+    const auto here = engine::bank_conflicts(e.step.launches[0].total);
+    const auto before = engine::bank_conflicts(other.launches[0].total);
     return seen(here == 0, std::to_string(here) + " conflicts, " + std::to_string(before) +
                                " in step 5; degree level by level: " + list(conflict_degrees(e, e.step, 1), 1) +
                                "; before: " + list(conflict_degrees(e, other, 1), 1));
 }
 
-verdict coalesced_again(const frame::evidence& e) {
+verdict coalesced_again(const engine::evidence& e) {
     if (e.n() < 64) {
         return unseen("needs a full warp");
     }
@@ -71,7 +71,7 @@ verdict coalesced_again(const frame::evidence& e) {
     return seen(sectors == 4, number(sectors, 1) + " sectors a load");
 }
 
-verdict a_word_in_32(const frame::evidence& e) {
+verdict a_word_in_32(const engine::evidence& e) {
     const auto words = e.step.launches[0].dynamic_shared_bytes / sizeof(int);
     return seen(words == e.n() + e.n() / 32,
                 std::to_string(words - e.n()) + " words of padding for " + std::to_string(e.n()) + " elements");
@@ -79,22 +79,23 @@ verdict a_word_in_32(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition padded_tree() {
-    return {.about = {"6", "balanced tree, padded", "ladder/scan/06_padded_tree.cu",
-                      "one unused word after every 32 moves each row of the tree to other banks",
-                      "759, Going Beyond 2048 Entries [3/3]"},
-            .data = exclusive,
-            .run = run,
-            .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
-            .least_bytes = read_and_written,
-            .claims = {
-                {"get rid of the bank conflicts through padding", "759, Going Beyond 2048 Entries [3/3]",
-                 frame::compared("5", no_conflicts_left)},
-                {"the padding is one word in 32", "759, Going Beyond 2048 Entries [3/3]", frame::counted(a_word_in_32)},
-                {"a better way: each thread loads one element in every consecutive group",
-                 "759, A Better Array Access Pattern", frame::counted(coalesced_again)},
-                {"faster than step 5", "759, Going Beyond 2048 Entries [3/3]", frame::faster_than("5")},
-            }};
+engine::step_definition padded_tree() {
+    return {
+        .about = {"6", "balanced tree, padded", "ladder/scan/06_padded_tree.cu",
+                  "one unused word after every 32 moves each row of the tree to other banks",
+                  "759, Going Beyond 2048 Entries [3/3]"},
+        .data = exclusive,
+        .run = run,
+        .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
+        .least_bytes = read_and_written,
+        .claims = {
+            {"get rid of the bank conflicts through padding", "759, Going Beyond 2048 Entries [3/3]",
+             engine::compared("5", no_conflicts_left)},
+            {"the padding is one word in 32", "759, Going Beyond 2048 Entries [3/3]", engine::counted(a_word_in_32)},
+            {"a better way: each thread loads one element in every consecutive group",
+             "759, A Better Array Access Pattern", engine::counted(coalesced_again)},
+            {"faster than step 5", "759, Going Beyond 2048 Entries [3/3]", engine::faster_than("5")},
+        }};
 }
 
 } // namespace warpfold::ladder::scan

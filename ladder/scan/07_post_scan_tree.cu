@@ -4,7 +4,7 @@
 // Reduction Step", "Inclusive Post Scan Step", "Work Analysis".)
 #include <algorithm>
 
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 #include "ladder/scan/tree_claims.hpp"
 
@@ -41,13 +41,13 @@ __global__ void post_scan(int* output, const int* input, unsigned n, unsigned si
     }
 }
 
-unsigned size_of(std::uint64_t n) { return std::max(2u, 1u << frame::log2_up(n)); }
+unsigned size_of(std::uint64_t n) { return std::max(2u, 1u << engine::log2_up(n)); }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n != 0) {
         const unsigned size = size_of(on.n);
-        frame::launch(on, "post_scan", post_scan, 1, size / 2, size * sizeof(int), on.output<int>(), on.input<int>(),
-                      static_cast<unsigned>(on.n), size);
+        engine::launch(on, "post_scan", post_scan, 1, size / 2, size * sizeof(int), on.output<int>(), on.input<int>(),
+                       static_cast<unsigned>(on.n), size);
     }
 }
 
@@ -55,39 +55,39 @@ struct additions {
     std::vector<std::uint64_t> up, down;
 };
 
-additions work_of(const frame::evidence& e) {
-    const unsigned levels = frame::log2_up(size_of(e.n()));
+additions work_of(const engine::evidence& e) {
+    const unsigned levels = engine::log2_up(size_of(e.n()));
     const auto stores = [](const counters& c) { return c.shared_store_bytes / sizeof(int); };
-    return {frame::by_interval(e.step.launches[0], 1, levels, stores),
-            frame::by_interval(e.step.launches[0], 1 + levels, levels - 1, stores)};
+    return {engine::by_interval(e.step.launches[0], 1, levels, stores),
+            engine::by_interval(e.step.launches[0], 1 + levels, levels - 1, stores)};
 }
 
-verdict iterations(const frame::evidence& e) {
-    const double barriers = frame::barriers_per_warp(e.step.launches[0]);
-    const unsigned levels = frame::log2_up(size_of(e.n()));
+verdict iterations(const engine::evidence& e) {
+    const double barriers = engine::barriers_per_warp(e.step.launches[0]);
+    const unsigned levels = engine::log2_up(size_of(e.n()));
     return seen(barriers == 2 * levels, number(barriers - 1, 0) + " iterations: " + std::to_string(levels) +
                                             " in reduction, " + std::to_string(levels - 1) +
                                             " in post-scan, whose first, with a stride of n/2, has nothing to add to");
 }
 
-verdict total_adds(const frame::evidence& e) {
+verdict total_adds(const engine::evidence& e) {
     const additions work = work_of(e);
     const std::uint64_t size = size_of(e.n());
-    const auto all = frame::sum(work.up) + frame::sum(work.down);
+    const auto all = engine::sum(work.up) + engine::sum(work.down);
     return seen(all == 2 * (size - 1), std::to_string(all) + " = 2n - 2 - log2 n of " + std::to_string(size) +
                                            " elements: " + list(work.up) + " up, " + list(work.down) + " down");
 }
 
-verdict no_more_than_twice(const frame::evidence& e) {
+verdict no_more_than_twice(const engine::evidence& e) {
     const additions work = work_of(e);
-    const auto all = frame::sum(work.up) + frame::sum(work.down);
+    const auto all = engine::sum(work.up) + engine::sum(work.down);
     const std::uint64_t size = size_of(e.n());
     const double ratio = static_cast<double>(all) / static_cast<double>(size - 1);
     return seen(ratio <= 2, number(ratio, 3) + "x");
 }
 
-verdict without_swaps(const frame::evidence& e, const study_step& other) {
-    const auto stores = [](const study_step& s) { return s.launches[0].total.shared_store_bytes; };
+verdict without_swaps(const engine::evidence& e, const step_result& other) {
+    const auto stores = [](const step_result& s) { return s.launches[0].total.shared_store_bytes; };
     return seen(stores(e.step) < stores(other), std::to_string(stores(e.step) / sizeof(int)) +
                                                     " elements stored in shared memory, " +
                                                     std::to_string(stores(other) / sizeof(int)) + " in step 5");
@@ -95,23 +95,23 @@ verdict without_swaps(const frame::evidence& e, const study_step& other) {
 
 } // namespace
 
-frame::step_definition post_scan_tree() {
+engine::step_definition post_scan_tree() {
     return {
         .about = {"7", "reduction and post-scan tree", "ladder/scan/07_post_scan_tree.cu",
                   "after the reduction each finished total is added half a stride further: inclusive, without swaps",
                   "Parallel patterns, Inclusive Post Scan Step"},
         .data = inclusive,
         .run = run,
-        .size = frame::at_most(2048),
+        .size = engine::at_most(2048),
         .least_bytes = read_and_written,
         .claims = {
             {"the parallel scan executes 2 log(n) parallel iterations (one less)", "Parallel patterns, Work Analysis",
-             frame::counted(iterations)},
-            {"total adds: 2(n-1)", "Parallel patterns, Work Analysis", frame::counted(total_adds)},
+             engine::counted(iterations)},
+            {"total adds: 2(n-1)", "Parallel patterns, Work Analysis", engine::counted(total_adds)},
             {"no more than twice the adds of the efficient sequential algorithm", "Parallel patterns, Work Analysis",
-             frame::counted(no_more_than_twice)},
+             engine::counted(no_more_than_twice)},
             {"it does without the swaps of the down-sweep", "759, Down-Sweep Phase, Remarks",
-             frame::compared("5", without_swaps)},
+             engine::compared("5", without_swaps)},
         }};
 }
 

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <bit>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
 
 namespace {
 
-using frame::counters;
+using engine::counters;
 
 constexpr unsigned most_elements = 2048; // of a block
 constexpr unsigned levels_a_launch = 6;
@@ -74,13 +74,13 @@ __global__ void reenter_down(int* x, unsigned shift, unsigned levels, bool clear
 
 std::uint64_t size_of(std::uint64_t n) { return std::max<std::uint64_t>(2, std::bit_ceil(n)); }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     int* const x = on.temporary<int>();
     const std::uint64_t size = size_of(on.n);
-    const unsigned depth = frame::log2_up(size);
+    const unsigned depth = engine::log2_up(size);
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(x, 0, size * sizeof(int), on.stream));
     WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(x, on.in[0], on.n * sizeof(int), cudaMemcpyDeviceToDevice, on.stream));
     const auto levels_from = [&](unsigned shift) { return std::min(levels_a_launch, depth - shift); };
@@ -90,24 +90,24 @@ void run(const frame::stage& on) {
     const auto blocks_of = [&](unsigned shift) { return static_cast<unsigned>((size >> shift) / elements_of(shift)); };
     for (unsigned shift = 0; shift < depth; shift += levels_a_launch) {
         const unsigned elements = elements_of(shift);
-        frame::launch(on, "reenter_up", reenter_up, blocks_of(shift), elements / 2, elements * sizeof(int), x, shift,
-                      levels_from(shift));
+        engine::launch(on, "reenter_up", reenter_up, blocks_of(shift), elements / 2, elements * sizeof(int), x, shift,
+                       levels_from(shift));
     }
     const unsigned last = (depth - 1) / levels_a_launch * levels_a_launch;
     for (int shift = static_cast<int>(last); shift >= 0; shift -= static_cast<int>(levels_a_launch)) {
         const auto s = static_cast<unsigned>(shift);
         const unsigned elements = elements_of(s);
-        frame::launch(on, "reenter_down", reenter_down, blocks_of(s), elements / 2, elements * sizeof(int), x, s,
-                      levels_from(s), s == last);
+        engine::launch(on, "reenter_down", reenter_down, blocks_of(s), elements / 2, elements * sizeof(int), x, s,
+                       levels_from(s), s == last);
     }
     WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(on.out, x, on.n * sizeof(int), cudaMemcpyDeviceToDevice, on.stream));
 }
 
-verdict launches(const frame::evidence& e) {
+verdict launches(const engine::evidence& e) {
     if (e.step.launches.empty()) {
         return unseen("nothing was launched");
     }
-    const unsigned depth = frame::log2_up(size_of(e.n()));
+    const unsigned depth = engine::log2_up(size_of(e.n()));
     const std::size_t expected = 2 * ((depth + levels_a_launch - 1) / levels_a_launch);
     std::vector<std::uint64_t> grids;
     for (const auto& launch : e.step.launches) {
@@ -122,7 +122,7 @@ double sectors_a_load(const softgpu::observe::launch_record& launch) {
            static_cast<double>(launch.total.global_load_requests);
 }
 
-verdict jumps(const frame::evidence& e) {
+verdict jumps(const engine::evidence& e) {
     if (size_of(e.n()) < 64 * 64) {
         return unseen("needs a full warp in the second launch");
     }
@@ -132,7 +132,7 @@ verdict jumps(const frame::evidence& e) {
                 number(second, 1) + " sectors a load in the second launch, " + number(first, 1) + " in the first");
 }
 
-verdict work(const frame::evidence& e) {
+verdict work(const engine::evidence& e) {
     std::uint64_t up = 0;
     std::uint64_t down = 0;
     for (const auto& launch : e.step.launches) {
@@ -148,7 +148,7 @@ verdict work(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition flawless_reentry() {
+engine::step_definition flawless_reentry() {
     return {
         .about = {"8", "many launches, flawless reentry", "ladder/scan/08_flawless_reentry.cu",
                   "each launch takes up the tree where the last one left it, at a stride 2^6 times as large",
@@ -162,8 +162,8 @@ frame::step_definition flawless_reentry() {
              "fashion",
              "759, Going Beyond 2048 Entries [3/3]", launches},
             {"you'll have to jump 2^k locations between elements: not a contiguous chunk",
-             "759, Going Beyond 2048 Entries [2/3]", frame::counted(jumps)},
-            {"2n-2 additions and n-1 swaps over all launches", "759, Down-Sweep Phase, Remarks", frame::counted(work)},
+             "759, Going Beyond 2048 Entries [2/3]", engine::counted(jumps)},
+            {"2n-2 additions and n-1 swaps over all launches", "759, Down-Sweep Phase, Remarks", engine::counted(work)},
         }};
 }
 

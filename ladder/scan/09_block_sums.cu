@@ -2,7 +2,7 @@
 // Scan, step 9: any length by block sums, scanned recursively: each block does the padded tree of step 6 on 2048
 // elements. (759 "Concluding Remarks, Parallel Scan": "How do we handle the 16,777,216 elements case?"; after Harris,
 // Sengupta and Owens.)
-#include "ladder/frame/claims.hpp"
+#include "ladder/engine/claims.hpp"
 #include "ladder/scan/padding.hpp"
 #include "ladder/scan/recursion.cuh"
 #include "ladder/scan/steps.hpp"
@@ -53,16 +53,16 @@ __global__ void tree_of_part(int* output, const int* input, int* sums, std::uint
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n != 0) {
         const part_shape shape{"tree_of_part", tree_of_part, part, part / 2, padded(part) * sizeof(int), false};
         scan_recursively(on, shape, on.output<int>(), on.input<int>(), on.n, on.temporary<int>());
     }
 }
 
-verdict launches(const frame::evidence& e) {
+verdict launches(const engine::evidence& e) {
     unsigned levels = 1;
-    for (std::uint64_t n = e.n(); n > part; n = frame::divide_up(n, part)) {
+    for (std::uint64_t n = e.n(); n > part; n = engine::divide_up(n, part)) {
         ++levels;
     }
     std::vector<std::uint64_t> grids;
@@ -73,24 +73,24 @@ verdict launches(const frame::evidence& e) {
                       : seen(grids.size() == 2 * levels - 1, "launches of " + list(grids) + " blocks");
 }
 
-verdict twice_over_memory(const frame::evidence& e) {
+verdict twice_over_memory(const engine::evidence& e) {
     if (e.n() < 4 * part) {
         return unseen("needs many blocks");
     }
-    const auto c = frame::total(e.step.launches);
+    const auto c = engine::total(e.step.launches);
     const double passes = static_cast<double>(c.global_bytes_moved()) / static_cast<double>(8 * e.n());
     return seen(passes > 1.8 && passes < 2.1, number(passes, 2) + "x the bytes that have to be read and written");
 }
 
-verdict fewer_sectors(const frame::evidence& e, const study_step& other) {
-    const auto here = frame::total(e.step.launches).global_bytes_moved();
-    const auto before = frame::total(other.launches).global_bytes_moved();
+verdict fewer_sectors(const engine::evidence& e, const step_result& other) {
+    const auto here = engine::total(e.step.launches).global_bytes_moved();
+    const auto before = engine::total(other.launches).global_bytes_moved();
     return seen(here < before, std::to_string(here) + " bytes moved, " + std::to_string(before) + " in step 8");
 }
 
 } // namespace
 
-frame::step_definition block_sums() {
+engine::step_definition block_sums() {
     return {.about = {"9", "block sums, recursively", "ladder/scan/09_block_sums.cu",
                       "scan each block's part, scan the sums of the parts, add to each part what comes before it",
                       "759, Concluding Remarks, Parallel Scan"},
@@ -104,10 +104,10 @@ frame::step_definition block_sums() {
                  "of sums, down and up",
                  "759, Concluding Remarks, Parallel Scan", launches},
                 {"every element is read and written twice", "Harris, Sengupta and Owens (2007)",
-                 frame::counted(twice_over_memory)},
+                 engine::counted(twice_over_memory)},
                 {"contiguous parts instead of growing strides", "759, Going Beyond 2048 Entries [2/3]",
-                 frame::compared("8", fewer_sectors)},
-                {"faster than step 8", "759, Going Beyond 2048 Entries", frame::faster_than("8")},
+                 engine::compared("8", fewer_sectors)},
+                {"faster than step 8", "759, Going Beyond 2048 Entries", engine::faster_than("8")},
             }};
 }
 

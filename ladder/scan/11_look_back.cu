@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 11: decoupled look-back (Merrill and Garland, 2016), beyond the lectures: one launch, every element read and
-// written once. A block posts the sum of its tile, adds up what the tiles before it have posted until one of them knows
-// its whole prefix, and then posts its own.
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
+// written once. A block publishes the sum of its tile, adds the sums of the tiles before it until one of them has published
+// its whole prefix, and then publishes its own prefix.
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/shuffle_scan.cuh"
 #include "ladder/scan/steps.hpp"
 
@@ -98,30 +98,30 @@ __global__ void look_back_scan(int* output, const int* input, volatile unsigned 
     }
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    const std::uint64_t tiles = frame::divide_up(on.n, tile_elements);
+    const std::uint64_t tiles = engine::divide_up(on.n, tile_elements);
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.scratch, 0, on.scratch_bytes, on.stream));
-    frame::launch(on, "look_back_scan", look_back_scan, static_cast<unsigned>(tiles), threads, 0, on.output<int>(),
-                  on.input<int>(), on.temporary<unsigned long long>(8), on.temporary<unsigned>(), on.n);
+    engine::launch(on, "look_back_scan", look_back_scan, static_cast<unsigned>(tiles), threads, 0, on.output<int>(),
+                   on.input<int>(), on.temporary<unsigned long long>(8), on.temporary<unsigned>(), on.n);
 }
 
-verdict one_launch(const frame::evidence& e) {
+verdict one_launch(const engine::evidence& e) {
     return e.n() == 0 ? unseen("nothing was launched")
                       : seen(e.step.launches.size() == 1, std::to_string(e.step.launches.size()) + " launch");
 }
 
 // The tile is loaded between the first barrier and the second. How often a word of another tile is looked at behind that
 // depends on when its block was done.
-verdict once_over_memory(const frame::evidence& e) {
+verdict once_over_memory(const engine::evidence& e) {
     if (e.n() < 16 * tile_elements) {
         return unseen("needs many tiles");
     }
     const auto& launch = e.step.launches[0];
-    const auto sectors = [](const frame::counters& c) { return c.global_load_sectors; };
-    const std::uint64_t loaded = frame::by_interval(launch, 1, 1, sectors)[0];
+    const auto sectors = [](const engine::counters& c) { return c.global_load_sectors; };
+    const std::uint64_t loaded = engine::by_interval(launch, 1, 1, sectors)[0];
     const double passes =
         32 * static_cast<double>(loaded + launch.total.global_store_sectors) / static_cast<double>(8 * e.n());
     return seen(passes < 1.1, number(passes, 3) + "x the bytes that have to be read and written; looking back takes " +
@@ -130,19 +130,19 @@ verdict once_over_memory(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition look_back() {
+engine::step_definition look_back() {
     return {
         .about = {"11", "decoupled look-back", "ladder/scan/11_look_back.cu",
                   "one launch: a block waits for no more than the sums of those before it",
                   "beyond the lectures: Merrill and Garland (2016)"},
         .data = inclusive,
         .run = run,
-        .scratch_bytes = [](std::uint64_t n) { return 8 + 8 * frame::divide_up(n, tile_elements); },
+        .scratch_bytes = [](std::uint64_t n) { return 8 + 8 * engine::divide_up(n, tile_elements); },
         .least_bytes = read_and_written,
         .claims = {
             {"one launch", "Merrill and Garland (2016)", one_launch},
-            {"every element is read and written once", "Merrill and Garland (2016)", frame::counted(once_over_memory)},
-            {"faster than step 10", "Merrill and Garland (2016)", frame::faster_than("10")},
+            {"every element is read and written once", "Merrill and Garland (2016)", engine::counted(once_over_memory)},
+            {"faster than step 10", "Merrill and Garland (2016)", engine::faster_than("10")},
         }};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 12: the library's own call.
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/library.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/library_workspace.hpp"
 #include "ladder/scan/steps.hpp"
 #include "warpfold/scan.cuh"
 
@@ -9,17 +9,17 @@ namespace warpfold::ladder::scan {
 
 namespace {
 
-void run(const frame::stage& on) {
-    static frame::kept_workspace memory;
+void run(const engine::stage& on) {
+    static engine::kept_workspace memory;
     const gpu target = memory.target(on, scan_workspace<int>(on.n));
     warpfold::inclusive_scan(target, on.input<int>(), on.n, on.output<int>());
 }
 
-verdict once_over_memory(const frame::evidence& e) {
+verdict once_over_memory(const engine::evidence& e) {
     if (e.n() < 32768) {
         return unseen("needs many tiles");
     }
-    const auto c = frame::total(e.step.launches);
+    const auto c = engine::total(e.step.launches);
     const double passes = static_cast<double>(c.global_bytes_requested()) / static_cast<double>(8 * e.n());
     return seen(passes < 1.05, number(passes, 3) + "x the bytes that have to be read and written, in " +
                                    std::to_string(e.step.launches.size()) + " launch");
@@ -27,15 +27,15 @@ verdict once_over_memory(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition library() {
+engine::step_definition library() {
     return {.about = {"12", "warpfold::inclusive_scan", "ladder/scan/12_library.cu",
                       "the library's call: look-back in one launch", "beyond the lectures"},
             .data = inclusive,
             .run = run,
             .least_bytes = read_and_written,
             .claims = {
-                {"every element is read and written once", "beyond the lectures", frame::counted(once_over_memory)},
-                {"faster than step 11", "beyond the lectures", frame::faster_than("11")},
+                {"every element is read and written once", "beyond the lectures", engine::counted(once_over_memory)},
+                {"faster than step 11", "beyond the lectures", engine::faster_than("11")},
             }};
 }
 

@@ -12,8 +12,8 @@ namespace warpfold::ladder::scan {
 namespace {
 
 // The lecture's table ends at 2^24 elements.
-verdict leads_to_speedup(const frame::evidence& e) {
-    const study_step* const other = e.other("9");
+verdict leads_to_speedup(const engine::evidence& e) {
+    const step_result* const other = e.other("9");
     const std::string told = "5.98x for 16,777,216 elements in 2007";
     if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
         return unseen("needs times, so a GPU; " + told);
@@ -24,8 +24,8 @@ verdict leads_to_speedup(const frame::evidence& e) {
 }
 
 // Step 8 makes 2n - 2 additions, this loop n - 1.
-verdict overcomes_twice_the_work(const frame::evidence& e) {
-    const study_step* const other = e.other("8");
+verdict overcomes_twice_the_work(const engine::evidence& e) {
+    const step_result* const other = e.other("8");
     if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
         return unseen("needs times, so a GPU");
     }
@@ -35,13 +35,14 @@ verdict overcomes_twice_the_work(const frame::evidence& e) {
 
 } // namespace
 
-frame::step_definition peer_cpu() {
+engine::step_definition peer_cpu() {
     return {.about = {"cpu", "std::inclusive_scan", "ladder/scan/cpu.cpp", "one core of the host", "", true},
             .data = inclusive,
             .on_host =
-                [](const frame::sample& s) {
-                    const auto in = frame::view<std::int32_t>(s.in[0]);
-                    frame::bytes out(s.in[0].size());
+                [](const engine::stage& on) {
+                    const engine::sample& s = *on.data;
+                    const auto in = engine::view<std::int32_t>(s.in[0]);
+                    engine::bytes out(s.in[0].size());
                     std::inclusive_scan(in.begin(), in.end(), reinterpret_cast<std::int32_t*>(out.data()));
                     return out;
                 },

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
 
 namespace {
 
-frame::sample scanned(std::vector<std::int32_t> values, bool with_own) {
+engine::sample scanned(std::vector<std::int32_t> values, bool with_own) {
     std::vector<std::int32_t> right(values.size());
     std::int64_t total = 0;
     for (std::size_t k = 0; k < values.size(); ++k) {
@@ -21,14 +21,14 @@ frame::sample scanned(std::vector<std::int32_t> values, bool with_own) {
         total += values[k];
         right[k] = static_cast<std::int32_t>(with_own ? total : before);
     }
-    return {values.size(), {frame::bytes_of(values)}, frame::bytes_of(right)};
+    return {values.size(), {engine::bytes_of(values)}, engine::bytes_of(right)};
 }
 
 } // namespace
 
-frame::sample inclusive(std::uint64_t n, std::uint64_t seed) { return scanned(frame::numbers(n, seed, 9), true); }
-frame::sample exclusive(std::uint64_t n, std::uint64_t seed) { return scanned(frame::numbers(n, seed, 9), false); }
-frame::sample sausage(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample inclusive(std::uint64_t n, std::uint64_t seed) { return scanned(engine::numbers(n, seed, 9), true); }
+engine::sample exclusive(std::uint64_t n, std::uint64_t seed) { return scanned(engine::numbers(n, seed, 9), false); }
+engine::sample sausage(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     return scanned({3, 5, 2, 7, 28, 4, 3, 0, 8, 1}, true);
 }
 
@@ -53,8 +53,8 @@ constexpr std::array<published, 11> of_2007{{{1024, 0.002231, 0.079492},
                                              {8388688, 47.390906, 7.987311}, // as printed; 2^23 is 8388608
                                              {16777216, 94.794598, 15.854781}}};
 
-std::vector<study_table> then_and_now(const study_report& /*report*/, const frame::stopwatch& seconds_of) {
-    study_table table{
+std::vector<extra_table> then_and_now(const ladder_report& /*report*/, const engine::stopwatch& seconds_of) {
+    extra_table table{
         "The table of Harris, Sengupta and Owens (2007), as the 759 lecture prints it, and the same today: the "
         "host's std::inclusive_scan on one core, and step 11; milliseconds",
         {"elements", "CPU\n2007", "GPU\n2007", "speed-up\n2007", "CPU\ntoday", "GPU\ntoday", "speed-up\ntoday"},
@@ -71,19 +71,23 @@ std::vector<study_table> then_and_now(const study_report& /*report*/, const fram
 
 } // namespace
 
-const frame::study_definition& ladder() {
-    static const frame::study_definition all{
+const engine::ladder_definition& ladder() {
+    static const engine::ladder_definition all{
         .name = "scan",
         .data = "the running totals of int32",
         .n_counted = 1u << 16,
         .n_timed = 1u << 24,
         .most = 1u << 28,
         .steps = {sequential(), hillis_steele(), eight_values(), one_barrier(), barrier_in_branch(), two_barriers(),
-                  cut_the_sausage(), exclusive_shift(), balanced_tree(), trees_of_eight(),
-                  padded_tree(), post_scan_tree(),
-                  flawless_reentry(), block_sums(), warp_shuffles(), look_back(), library(), peer_cub(), peer_cpu()},
+                  cut_the_sausage(), exclusive_shift(), balanced_tree(), trees_of_eight(), padded_tree(),
+                  post_scan_tree(), flawless_reentry(), block_sums(), warp_shuffles(), look_back(), library(),
+                  peer_cub(), peer_cpu()},
         .tables = then_and_now};
     return all;
 }
 
 } // namespace warpfold::ladder::scan
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::scan::ladder();
+}

@@ -2,7 +2,7 @@
 // The peer that ships with CUDA: cub::DeviceScan::InclusiveSum, its temporary storage allocated beforehand.
 #include <cub/device/device_scan.cuh>
 
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {
@@ -16,7 +16,7 @@ std::size_t scratch_bytes(std::uint64_t n) {
     return bytes;
 }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     std::size_t bytes = on.scratch_bytes;
     WARPFOLD_CUDA_CHECK(
         cub::DeviceScan::InclusiveSum(on.scratch, bytes, on.input<int>(), on.output<int>(), on.n, on.stream));
@@ -24,7 +24,7 @@ void run(const frame::stage& on) {
 
 } // namespace
 
-frame::step_definition peer_cub() {
+engine::step_definition peer_cub() {
     return {.about = {"cub", "cub::DeviceScan", "ladder/scan/peer_cub.cu",
                       "InclusiveSum of the peer that ships with CUDA", "", true},
             .data = inclusive,

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/launch.hpp"
 
 namespace warpfold::ladder::scan {
 
@@ -42,22 +42,22 @@ struct part_shape {
 [[nodiscard]] inline std::uint64_t sums_of(std::uint64_t n, unsigned part) {
     std::uint64_t all = 0;
     while (n > part) {
-        n = frame::divide_up(n, part);
+        n = engine::divide_up(n, part);
         all += n;
     }
     return all;
 }
 
-inline void scan_recursively(const frame::stage& on, const part_shape& shape, int* output, const int* input,
+inline void scan_recursively(const engine::stage& on, const part_shape& shape, int* output, const int* input,
                              std::uint64_t n, int* sums) {
-    const std::uint64_t parts = frame::divide_up(n, shape.part);
-    frame::launch(on, shape.name, shape.kernel, static_cast<unsigned>(parts), shape.threads, shape.shared_bytes, output,
-                  input, parts > 1 ? sums : nullptr, n);
+    const std::uint64_t parts = engine::divide_up(n, shape.part);
+    engine::launch(on, shape.name, shape.kernel, static_cast<unsigned>(parts), shape.threads, shape.shared_bytes,
+                   output, input, parts > 1 ? sums : nullptr, n);
     if (parts > 1) {
         scan_recursively(on, shape, sums, sums, parts, sums + parts);
         const unsigned shift = shape.inclusive ? 1 : 0;
-        frame::launch(on, "add_before", add_before, static_cast<unsigned>(parts - shift), std::min(shape.part, 1024u),
-                      0, output, sums, n, shape.part, shift);
+        engine::launch(on, "add_before", add_before, static_cast<unsigned>(parts - shift), std::min(shape.part, 1024u),
+                       0, output, sums, n, shape.part, shift);
     }
 }
 

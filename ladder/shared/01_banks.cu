@@ -4,7 +4,7 @@
 // types and bank conflicts".)
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {
@@ -35,21 +35,21 @@ __global__ void read_two(int* out, const int* in, unsigned a, unsigned b) {
     out[threadIdx.x] = shrd[threadIdx.x == 8 ? b : a];
 }
 
-frame::sample strided(std::uint64_t /*n*/, std::uint64_t seed) {
-    const auto in = frame::numbers(words, seed);
+engine::sample strided(std::uint64_t /*n*/, std::uint64_t seed) {
+    const auto in = engine::numbers(words, seed);
     std::vector<std::int32_t> right;
     for (unsigned s = 1; s <= most_stride; ++s) {
         for (unsigned lane = 0; lane < 32; ++lane) {
             right.push_back(in[s * lane]);
         }
     }
-    return {32 * most_stride, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {32 * most_stride, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_strides(const frame::stage& on) {
+void run_strides(const engine::stage& on) {
     for (unsigned s = 1; s <= most_stride; ++s) {
-        frame::launch(on, "read_strided", read_strided, 1, 32, 0, on.output<int>() + 32 * (s - 1), on.input<int>(), s,
-                      1);
+        engine::launch(on, "read_strided", read_strided, 1, 32, 0, on.output<int>() + 32 * (s - 1), on.input<int>(), s,
+                       1);
     }
 }
 
@@ -58,42 +58,42 @@ struct pair {
 };
 constexpr pair pairs[]{{50, 178}, {4, 128}, {31, 50}, {50, 50}, {0, 128}};
 
-frame::sample two_words(std::uint64_t /*n*/, std::uint64_t seed) {
-    const auto in = frame::numbers(1024, seed);
+engine::sample two_words(std::uint64_t /*n*/, std::uint64_t seed) {
+    const auto in = engine::numbers(1024, seed);
     std::vector<std::int32_t> right;
     for (const pair p : pairs) {
         for (unsigned lane = 0; lane < 32; ++lane) {
             right.push_back(in[lane == 8 ? p.b : p.a]);
         }
     }
-    return {right.size(), {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {right.size(), {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_two(const frame::stage& on) {
+void run_two(const engine::stage& on) {
     int* out = on.output<int>();
     for (const pair p : pairs) {
-        frame::launch(on, "read_two", read_two, 1, 32, 0, out, on.input<int>(), p.a, p.b);
+        engine::launch(on, "read_two", read_two, 1, 32, 0, out, on.input<int>(), p.a, p.b);
         out += 32;
     }
 }
 
 constexpr unsigned groups[]{32, 16, 8, 2, 1}; // lanes that share a word; 32: broadcast
 
-frame::sample shared_words(std::uint64_t /*n*/, std::uint64_t seed) {
-    const auto in = frame::numbers(words, seed);
+engine::sample shared_words(std::uint64_t /*n*/, std::uint64_t seed) {
+    const auto in = engine::numbers(words, seed);
     std::vector<std::int32_t> right;
     for (const unsigned group : groups) {
         for (unsigned lane = 0; lane < 32; ++lane) {
             right.push_back(in[lane / group]);
         }
     }
-    return {right.size(), {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {right.size(), {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_shared_words(const frame::stage& on) {
+void run_shared_words(const engine::stage& on) {
     int* out = on.output<int>();
     for (const unsigned group : groups) {
-        frame::launch(on, "read_strided", read_strided, 1, 32, 0, out, on.input<int>(), 1, group);
+        engine::launch(on, "read_strided", read_strided, 1, 32, 0, out, on.input<int>(), 1, group);
         out += 32;
     }
 }
@@ -103,7 +103,7 @@ double passes(const softgpu::observe::launch_record& launch) { return passes_a_l
 
 unsigned common_divisor(unsigned a, unsigned b) { return b == 0 ? a : common_divisor(b, a % b); }
 
-verdict fine_where_odd(const frame::evidence& e) {
+verdict fine_where_odd(const engine::evidence& e) {
     bool holds = true;
     std::vector<std::uint64_t> seen_free;
     for (unsigned s = 1; s <= most_stride; ++s) {
@@ -116,7 +116,7 @@ verdict fine_where_odd(const frame::evidence& e) {
     return seen(holds, "free of conflicts: s = " + list(seen_free));
 }
 
-verdict common_factors(const frame::evidence& e) {
+verdict common_factors(const engine::evidence& e) {
     bool holds = true;
     std::vector<double> here;
     for (unsigned s = 1; s <= most_stride; ++s) {
@@ -130,17 +130,17 @@ verdict common_factors(const frame::evidence& e) {
                            "; always the greatest common divisor of s and 32");
 }
 
-verdict worst_case(const frame::evidence& e) {
+verdict worst_case(const engine::evidence& e) {
     const double p = passes(e.step.launches[31]);
     return seen(p == 32, number(p, 0) + " passes with a stride of 32");
 }
 
-verdict four_banks(const frame::evidence& e) {
+verdict four_banks(const engine::evidence& e) {
     const double p = passes(e.step.launches[7]);
     return seen(p == 8, number(p, 0) + " passes with a stride of 8, where only banks 0, 8, 16 and 24 are accessed");
 }
 
-verdict two_way(const frame::evidence& e) {
+verdict two_way(const engine::evidence& e) {
     std::vector<double> here;
     for (const auto& launch : e.step.launches) {
         here.push_back(passes(launch));
@@ -151,7 +151,7 @@ verdict two_way(const frame::evidence& e) {
                     "; 0 and 128: " + number(here[4], 0));
 }
 
-verdict no_conflict(const frame::evidence& e) {
+verdict no_conflict(const engine::evidence& e) {
     std::vector<double> here;
     for (const auto& launch : e.step.launches) {
         here.push_back(passes(launch));
@@ -171,9 +171,9 @@ __global__ void read_elements(T* out, const T* in) {
 
 constexpr unsigned widths[]{1, 2, 4, 8};
 
-frame::sample of_all_widths(std::uint64_t /*n*/, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers(2 * threads, seed));
-    frame::bytes right;
+engine::sample of_all_widths(std::uint64_t /*n*/, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers(2 * threads, seed));
+    engine::bytes right;
     for (const unsigned width : widths) {
         for (unsigned k = 0; k < threads; ++k) {
             const auto at = in.begin() + (threads - 1 - k) * width;
@@ -183,10 +183,10 @@ frame::sample of_all_widths(std::uint64_t /*n*/, std::uint64_t seed) {
     return {threads, {in}, right};
 }
 
-void run_widths(const frame::stage& on) {
+void run_widths(const engine::stage& on) {
     std::byte* out = on.output<std::byte>();
     const auto one = [&]<class T>(T) {
-        frame::launch(on, "read_elements", read_elements<T>, 1, threads, 0, reinterpret_cast<T*>(out), on.input<T>());
+        engine::launch(on, "read_elements", read_elements<T>, 1, threads, 0, reinterpret_cast<T*>(out), on.input<T>());
         out += threads * sizeof(T);
     };
     one(std::uint8_t{});
@@ -195,7 +195,7 @@ void run_widths(const frame::stage& on) {
     one(std::uint64_t{});
 }
 
-std::vector<double> passes_of_widths(const frame::evidence& e) {
+std::vector<double> passes_of_widths(const engine::evidence& e) {
     std::vector<double> here;
     for (const auto& launch : e.step.launches) {
         here.push_back(passes(launch));
@@ -203,13 +203,13 @@ std::vector<double> passes_of_widths(const frame::evidence& e) {
     return here;
 }
 
-verdict narrow_ones(const frame::evidence& e) {
+verdict narrow_ones(const engine::evidence& e) {
     const auto here = passes_of_widths(e);
     return seen(here[0] == 1 && here[1] == 1 && here[2] == 1,
                 "passes of a load of char, short, int: " + list({here[0], here[1], here[2]}, 0));
 }
 
-verdict wide_ones(const frame::evidence& e) {
+verdict wide_ones(const engine::evidence& e) {
     const auto c = e.step.launches[3].by_interval.at(1);
     return seen(passes_a_load(c) == 2 && c.shared_load_bank_conflicts == 0,
                 number(passes_a_load(c), 0) +
@@ -221,7 +221,7 @@ constexpr const char* source = "ladder/shared/01_banks.cu";
 
 } // namespace
 
-frame::step_definition bank_of_an_address() {
+engine::step_definition bank_of_an_address() {
     return {
         .about = {"banks", "the bank of an address", source,
                   "word k is in bank k % 32: lane 3 reads one, lane 8 another",
@@ -230,43 +230,43 @@ frame::step_definition bank_of_an_address() {
         .run = run_two,
         .claims = {
             {"myShMemVar[50] and [178] are both in bank 18: a two-way conflict; [4] and [128], [31] and [50] are not",
-             "759, How Addresses Map to Banks on Fermi", frame::counted(two_way)}}};
+             "759, How Addresses Map to Banks on Fermi", engine::counted(two_way)}}};
 }
 
-frame::step_definition strides() {
+engine::step_definition strides() {
     return {
         .about = {"strides", "strides of 1 to 64 words", source, "foo = sharedM[baseIndex + s * threadIdx.x]",
                   "759, Linear Addressing"},
         .data = strided,
         .run = run_strides,
         .claims = {{"bank-conflict-free if s shares no common factors with the number of banks",
-                    "759, Linear Addressing", frame::counted(common_factors)},
-                   {"you are fine if s is odd", "759, Linear Addressing", frame::counted(fine_where_odd)},
+                    "759, Linear Addressing", engine::counted(common_factors)},
+                   {"you are fine if s is odd", "759, Linear Addressing", engine::counted(fine_where_odd)},
                    {"the 32 threads access only banks 0, 8, 16 and 24", "759, Bank Addressing Examples",
-                    frame::counted(four_banks)},
+                    engine::counted(four_banks)},
                    {"worst case: 32 threads access 32 different words in the same bank; cost = max # of accesses to a "
                     "single bank",
-                    "759, Shared Memory Bank Conflicts", frame::counted(worst_case)}}};
+                    "759, Shared Memory Bank Conflicts", engine::counted(worst_case)}}};
 }
 
-frame::step_definition one_word() {
+engine::step_definition one_word() {
     return {.about = {"broadcast", "broadcast and multicast", source, "all lanes, or some, read the same word",
                       "759, Other Examples"},
             .data = shared_words,
             .run = run_shared_words,
             .claims = {{"no conflict: all threads access the same word (broadcast), or several the same (multicast)",
-                        "759, Other Examples", frame::counted(no_conflict)}}};
+                        "759, Other Examples", engine::counted(no_conflict)}}};
 }
 
-frame::step_definition element_widths() {
+engine::step_definition element_widths() {
     return {.about = {"widths", "char, short, int and double", source, "an element of each width for each lane",
                       "759, Data types and bank conflicts"},
             .data = of_all_widths,
             .run = run_widths,
-            .claims = {
-                {"no conflicts with char, short and 32-bit types: different bytes of the same word are accessed",
-                 "759, Data types and bank conflicts", frame::counted(narrow_ones)},
-                {"8-byte elements go by half warps", "759, Data types and bank conflicts", frame::counted(wide_ones)}}};
+            .claims = {{"no conflicts with char, short and 32-bit types: different bytes of the same word are accessed",
+                        "759, Data types and bank conflicts", engine::counted(narrow_ones)},
+                       {"8-byte elements go by half warps", "759, Data types and bank conflicts",
+                        engine::counted(wide_ones)}}};
 }
 
 } // namespace warpfold::ladder::shared

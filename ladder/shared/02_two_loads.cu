@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two elements a thread into shared memory: neighbours, as one would on a CPU, or a block apart. (759 "Exercise: Is ShMem
+// Two elements a thread into shared memory: neighbours, as on a CPU, or a block apart. (759 "Exercise: Is ShMem
 // access below good or bad?", "A Better Array Access Pattern"; 380 "Common Array Bank Conflict Patterns".)
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {
@@ -36,24 +36,24 @@ __global__ void load_a_block_apart(int* out, const int* global, std::uint64_t n)
     }
 }
 
-frame::sample copied(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers(n, seed));
+engine::sample copied(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers(n, seed));
     return {n, {in}, in};
 }
 
-void run_one(const frame::stage& on, const char* name, void (*kernel)(int*, const int*, std::uint64_t)) {
+void run_one(const engine::stage& on, const char* name, void (*kernel)(int*, const int*, std::uint64_t)) {
     if (on.n != 0) {
-        frame::launch(on, name, kernel, static_cast<unsigned>(frame::divide_up(on.n, 2 * threads)), threads, 0,
-                      on.output<int>(), on.input<int>(), on.n);
+        engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, 2 * threads)), threads, 0,
+                       on.output<int>(), on.input<int>(), on.n);
     }
 }
 
-double sectors_a_load(const frame::counters& c) {
+double sectors_a_load(const engine::counters& c) {
     return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
 }
 
-frame::check passes_are(double expected) {
-    return frame::counted([expected](const frame::evidence& e) {
+engine::check passes_are(double expected) {
+    return engine::counted([expected](const engine::evidence& e) {
         if (e.n() < 64) {
             return unseen("needs a full warp");
         }
@@ -62,8 +62,8 @@ frame::check passes_are(double expected) {
     });
 }
 
-frame::check sectors_are(double expected) {
-    return frame::counted([expected](const frame::evidence& e) {
+engine::check sectors_are(double expected) {
+    return engine::counted([expected](const engine::evidence& e) {
         if (e.n() % (2 * threads) != 0) {
             return unseen("needs full blocks: a multiple of 512 elements");
         }
@@ -78,11 +78,11 @@ constexpr const char* source = "ladder/shared/02_two_loads.cu";
 
 } // namespace
 
-frame::step_definition two_loads_interleaved() {
+engine::step_definition two_loads_interleaved() {
     return {.about = {"two loads", "two neighbours a thread", source, "shared[2*tid] and shared[2*tid+1]",
                       "759, Exercise: Is ShMem access below good or bad?"},
             .data = copied,
-            .run = [](const frame::stage& on) { run_one(on, "load_neighbours", load_neighbours); },
+            .run = [](const engine::stage& on) { run_one(on, "load_neighbours", load_neighbours); },
             .least_bytes = read_and_written,
             .claims = {{"2-way-interleaved loads result in 2-way bank conflicts",
                         "759, Exercise: Is ShMem access below good or bad?", passes_are(2)},
@@ -90,17 +90,17 @@ frame::step_definition two_loads_interleaved() {
                         "759, Exercise: Is ShMem access below good or bad?", sectors_are(8)}}};
 }
 
-frame::step_definition two_loads_apart() {
+engine::step_definition two_loads_apart() {
     return {.about = {"two apart", "two a block apart", source, "shared[tid] and shared[tid + blockDim.x]",
                       "759, A Better Array Access Pattern"},
             .data = copied,
-            .run = [](const frame::stage& on) { run_one(on, "load_a_block_apart", load_a_block_apart); },
+            .run = [](const engine::stage& on) { run_one(on, "load_a_block_apart", load_a_block_apart); },
             .least_bytes = read_and_written,
-            .claims = {
-                {"each thread loads one element in every consecutive group: no conflicts",
-                 "759, A Better Array Access Pattern", passes_are(1)},
-                {"and coalesced", "759, A Better Array Access Pattern", sectors_are(4)},
-                {"faster than two neighbours", "759, A Better Array Access Pattern", frame::faster_than("two loads")}}};
+            .claims = {{"each thread loads one element in every consecutive group: no conflicts",
+                        "759, A Better Array Access Pattern", passes_are(1)},
+                       {"and coalesced", "759, A Better Array Access Pattern", sectors_are(4)},
+                       {"faster than two neighbours", "759, A Better Array Access Pattern",
+                        engine::faster_than("two loads")}}};
 }
 
 } // namespace warpfold::ladder::shared

@@ -3,7 +3,7 @@
 // the carve-out. (759 "3 Ways to Set Aside Shared Memory", "Shared Memory Architecture"; 380 "L1 Sizing".)
 #include <algorithm>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {
@@ -35,28 +35,28 @@ __global__ void reverse_dynamic(int* out, const int* in, std::uint64_t n) {
 }
 
 // Twice what is read: once by each kernel.
-frame::sample twice(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers(n, seed));
-    frame::bytes right(in);
+engine::sample twice(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers(n, seed));
+    engine::bytes right(in);
     right.insert(right.end(), in.begin(), in.end());
     return {n, {in}, right};
 }
 
-frame::sample once(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers(n, seed));
+engine::sample once(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers(n, seed));
     return {n, {in}, in};
 }
 
-unsigned blocks(std::uint64_t n) { return static_cast<unsigned>(frame::divide_up(n, block_elements)); }
+unsigned blocks(std::uint64_t n) { return static_cast<unsigned>(engine::divide_up(n, block_elements)); }
 
-void run(const frame::stage& on) {
+void run(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    frame::launch(on, "reverse_static", reverse_static, blocks(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                  on.n);
-    frame::launch(on, "reverse_dynamic", reverse_dynamic, blocks(on.n), threads, block_elements * sizeof(int),
-                  on.output<int>() + on.n, on.input<int>(), on.n);
+    engine::launch(on, "reverse_static", reverse_static, blocks(on.n), threads, 0, on.output<int>(), on.input<int>(),
+                   on.n);
+    engine::launch(on, "reverse_dynamic", reverse_dynamic, blocks(on.n), threads, block_elements * sizeof(int),
+                   on.output<int>() + on.n, on.input<int>(), on.n);
 }
 
 std::size_t most_by_asking() {
@@ -68,7 +68,7 @@ std::size_t most_by_asking() {
 }
 
 // All that a block may have.
-void run_large(const frame::stage& on) {
+void run_large(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
@@ -78,11 +78,11 @@ void run_large(const frame::stage& on) {
         cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
     WARPFOLD_CUDA_CHECK(
         cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared));
-    frame::launch(on, "reverse_dynamic", reverse_dynamic, blocks(on.n), threads, bytes, on.output<int>(),
-                  on.input<int>(), on.n);
+    engine::launch(on, "reverse_dynamic", reverse_dynamic, blocks(on.n), threads, bytes, on.output<int>(),
+                   on.input<int>(), on.n);
 }
 
-verdict two_ways(const frame::evidence& e) {
+verdict two_ways(const engine::evidence& e) {
     const auto& first = e.step.launches[0];
     const auto& second = e.step.launches[1];
     const std::uint64_t bytes = block_elements * sizeof(int);
@@ -92,7 +92,7 @@ verdict two_ways(const frame::evidence& e) {
                     std::to_string(second.dynamic_shared_bytes) + " bytes by the execution configuration");
 }
 
-verdict same_work(const frame::evidence& e) {
+verdict same_work(const engine::evidence& e) {
     const auto& a = e.step.launches[0].total;
     const auto& b = e.step.launches[1].total;
     return seen(
@@ -100,7 +100,7 @@ verdict same_work(const frame::evidence& e) {
         std::to_string(a.shared_load_wavefronts + a.shared_store_wavefronts) + " passes of the banks either way");
 }
 
-verdict more_than_fermi(const frame::evidence& e) {
+verdict more_than_fermi(const engine::evidence& e) {
     if (e.step.launches.empty()) {
         return unseen("nothing was launched");
     }
@@ -114,17 +114,18 @@ constexpr const char* source = "ladder/shared/03_set_aside.cu";
 
 } // namespace
 
-frame::step_definition ways_to_set_aside() {
-    return {.about = {"set aside", "static and dynamic", source, "declared in the kernel, or sized at the launch",
-                      "759, 3 Ways to Set Aside Shared Memory"},
-            .data = twice,
-            .run = run,
-            .claims = {{"first way: declared inside a kernel; second way: through the execution configuration",
-                        "759, 3 Ways to Set Aside Shared Memory", frame::counted(two_ways)},
-                       {"it is the same memory", "759, 3 Ways to Set Aside Shared Memory", frame::counted(same_work)}}};
+engine::step_definition ways_to_set_aside() {
+    return {
+        .about = {"set aside", "static and dynamic", source, "declared in the kernel, or sized at the launch",
+                  "759, 3 Ways to Set Aside Shared Memory"},
+        .data = twice,
+        .run = run,
+        .claims = {{"first way: declared inside a kernel; second way: through the execution configuration",
+                    "759, 3 Ways to Set Aside Shared Memory", engine::counted(two_ways)},
+                   {"it is the same memory", "759, 3 Ways to Set Aside Shared Memory", engine::counted(same_work)}}};
 }
 
-frame::step_definition carve_out() {
+engine::step_definition carve_out() {
     return {.about = {"carve-out", "all that a block may have", source,
                       "asked for by cudaFuncSetAttribute, carved out of L1", "759, Shared Memory Architecture"},
             .data = once,

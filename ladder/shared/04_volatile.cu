@@ -52,24 +52,24 @@ __global__ void poll_with_barriers(int* out, int value) {
     out[std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x] = sum;
 }
 
-std::uint64_t whole_blocks(std::uint64_t n) { return frame::divide_up(n, threads) * threads; }
+std::uint64_t whole_blocks(std::uint64_t n) { return engine::divide_up(n, threads) * threads; }
 
-frame::sample eights(std::uint64_t n, std::uint64_t /*seed*/) {
-    return {n, {}, frame::bytes_of(std::vector<std::int32_t>(n, rounds))};
+engine::sample eights(std::uint64_t n, std::uint64_t /*seed*/) {
+    return {n, {}, engine::bytes_of(std::vector<std::int32_t>(n, rounds))};
 }
 
-void run_one(const frame::stage& on, const char* name, void (*kernel)(int*, int)) {
+void run_one(const engine::stage& on, const char* name, void (*kernel)(int*, int)) {
     if (on.n != 0) {
-        frame::launch(on, name, kernel, static_cast<unsigned>(on.n / threads), threads, 0, on.output<int>(), 1);
+        engine::launch(on, name, kernel, static_cast<unsigned>(on.n / threads), threads, 0, on.output<int>(), 1);
     }
 }
 
-std::uint64_t loads_a_warp(const frame::evidence& e) {
+std::uint64_t loads_a_warp(const engine::evidence& e) {
     return e.step.launches[0].total.shared_load_requests / (e.n() / 32);
 }
 
-frame::check loads_are(std::uint64_t expected, std::string what) {
-    return frame::counted([expected, what = std::move(what)](const frame::evidence& e) {
+engine::check loads_are(std::uint64_t expected, std::string what) {
+    return engine::counted([expected, what = std::move(what)](const engine::evidence& e) {
         return seen(loads_a_warp(e) == expected, std::to_string(loads_a_warp(e)) + " load" +
                                                      (loads_a_warp(e) == 1 ? "" : "s") + " a warp for " +
                                                      std::to_string(rounds) + " reads in the source" + what);
@@ -81,32 +81,32 @@ constexpr const char* section = "759, Shared Memory: Important Fact";
 
 } // namespace
 
-frame::step_definition kept_in_registers() {
+engine::step_definition kept_in_registers() {
     return {
         .about = {"plain", "eight reads without volatile", source, "what was read once is kept in a register", section},
         .data = eights,
-        .run = [](const frame::stage& on) { run_one(on, "poll_plain", poll_plain); },
+        .run = [](const engine::stage& on) { run_one(on, "poll_plain", poll_plain); },
         .size = whole_blocks,
         .claims = {{"no guarantee for coherence between the shared memory block and the value stored in the register",
                     section, loads_are(1, ": a change by another thread would not be seen")}}};
 }
 
-frame::step_definition volatile_accesses() {
+engine::step_definition volatile_accesses() {
     return {.about = {"volatile", "eight reads with volatile", source, "every read of the source is a load", section},
             .data = eights,
-            .run = [](const frame::stage& on) { run_one(on, "poll_volatile", poll_volatile); },
+            .run = [](const engine::stage& on) { run_one(on, "poll_volatile", poll_volatile); },
             .size = whole_blocks,
             .claims = {{"volatile prevents the compiler from optimizing instructions related to the variable", section,
                         loads_are(rounds, "")}}};
 }
 
-frame::step_definition barrier_instead() {
+engine::step_definition barrier_instead() {
     return {.about = {"barriers", "eight reads with barriers", source,
                       "a barrier makes the compiler read again, and orders "
                       "what others have written",
                       section},
             .data = eights,
-            .run = [](const frame::stage& on) { run_one(on, "poll_with_barriers", poll_with_barriers); },
+            .run = [](const engine::stage& on) { run_one(on, "poll_with_barriers", poll_with_barriers); },
             .size = whole_blocks,
             .claims = {{"a barrier does it without volatile, which orders nothing between threads", section,
                         loads_are(rounds, "")}}};

@@ -3,7 +3,7 @@
 // Addressing Examples", "How Addresses Map to Banks on Fermi", "Shared Memory Architecture".)
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {
@@ -23,30 +23,30 @@ __global__ void permute(int* out, const int* in, std::uint64_t n) {
     }
 }
 
-frame::sample permuted(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample permuted(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         const std::uint64_t from = i / threads * threads + partner(static_cast<unsigned>(i % threads));
         right[i] = from < n ? in[from] : 0;
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_permuted(const frame::stage& on) {
+void run_permuted(const engine::stage& on) {
     if (on.n != 0) {
-        frame::launch(on, "permute", permute, static_cast<unsigned>(frame::divide_up(on.n, threads)), threads, 0,
-                      on.output<int>(), on.input<int>(), on.n);
+        engine::launch(on, "permute", permute, static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0,
+                       on.output<int>(), on.input<int>(), on.n);
     }
 }
 
-verdict no_conflict(const frame::evidence& e) {
+verdict no_conflict(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
-    return seen(frame::bank_conflicts(c) == 0, std::to_string(frame::bank_conflicts(c)) + " bank conflicts, " +
-                                                   number(passes_a_load(c), 2) + " passes a load");
+    return seen(engine::bank_conflicts(c) == 0, std::to_string(engine::bank_conflicts(c)) + " bank conflicts, " +
+                                                    number(passes_a_load(c), 2) + " passes a load");
 }
 
-verdict one_pass_a_warp(const frame::evidence& e) {
+verdict one_pass_a_warp(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(c.shared_load_wavefronts == c.shared_load_requests,
                 std::to_string(c.shared_load_requests) +
@@ -55,7 +55,7 @@ verdict one_pass_a_warp(const frame::evidence& e) {
                     std::to_string(c.shared_load_wavefronts) + " passes");
 }
 
-verdict less_than_registers(const frame::evidence& /*e*/) {
+verdict less_than_registers(const engine::evidence& /*e*/) {
     int device = 0;
     int shared = 0;
     int registers = 0;
@@ -69,16 +69,16 @@ verdict less_than_registers(const frame::evidence& /*e*/) {
 
 } // namespace
 
-frame::step_definition permutation() {
+engine::step_definition permutation() {
     return {.about = {"permutation", "a random 1:1 permutation", "ladder/shared/05_permutation.cu",
                       "each lane another bank, each warp the same banks", "759, Bank Addressing Examples"},
             .data = permuted,
             .run = run_permuted,
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
             .claims = {{"no bank conflicts: random 1:1 permutation", "759, Bank Addressing Examples",
-                        frame::counted(no_conflict)},
+                        engine::counted(no_conflict)},
                        {"there is no such thing as bank conflicts between threads belonging to different warps",
-                        "759, How Addresses Map to Banks on Fermi", frame::counted(one_pass_a_warp)},
+                        "759, How Addresses Map to Banks on Fermi", engine::counted(one_pass_a_warp)},
                        {"shared memory can store less data than the registers (48 KB against 128 KB)",
                         "759, Shared Memory Architecture [1/2]", less_than_registers}}};
 }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/shared/steps.hpp"
 #include "measure/device.hpp"
 
@@ -53,8 +53,8 @@ __global__ void reverse_and_wait(int* out, const int* in, std::uint64_t n, std::
     }
 }
 
-frame::sample spilled_and_copied(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample spilled_and_copied(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right;
     for (int time = 0; time < 2; ++time) {
         for (const std::int32_t x : in) {
@@ -62,24 +62,24 @@ frame::sample spilled_and_copied(std::uint64_t n, std::uint64_t seed) {
         }
     }
     right.insert(right.end(), in.begin(), in.end());
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_preferences(const frame::stage& on) {
+void run_preferences(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    const auto blocks = static_cast<unsigned>(frame::divide_up(on.n, threads));
+    const auto blocks = static_cast<unsigned>(engine::divide_up(on.n, threads));
     const auto function = reinterpret_cast<const void*>(&spilling);
     unsigned part = 0;
     for (const cudaFuncCache preference : {cudaFuncCachePreferL1, cudaFuncCachePreferShared}) {
         WARPFOLD_CUDA_CHECK(cudaFuncSetCacheConfig(function, preference));
-        frame::launch(on, "spilling", spilling, blocks, threads, 0, on.output<int>() + on.n * part++, on.input<int>(),
-                      on.n, hops_of_the_step);
+        engine::launch(on, "spilling", spilling, blocks, threads, 0, on.output<int>() + on.n * part++, on.input<int>(),
+                       on.n, hops_of_the_step);
     }
     WARPFOLD_CUDA_CHECK(cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone));
-    frame::launch(on, "reverse_and_wait", reverse_and_wait, blocks, threads, threads * sizeof(int),
-                  on.output<int>() + on.n * part, on.input<int>(), on.n, 0);
+    engine::launch(on, "reverse_and_wait", reverse_and_wait, blocks, threads, threads * sizeof(int),
+                   on.output<int>() + on.n * part, on.input<int>(), on.n, 0);
 }
 
 // Seconds of the fastest of five.
@@ -100,12 +100,12 @@ double fastest(Launch launch) {
     return best;
 }
 
-frame::check on_a_gpu(verdict (*inner)(const frame::evidence&)) {
-    return [inner](const frame::evidence& e) { return e.step.cold ? inner(e) : unseen("needs the clock of a GPU"); };
+engine::check on_a_gpu(verdict (*inner)(const engine::evidence&)) {
+    return [inner](const engine::evidence& e) { return e.step.cold ? inner(e) : unseen("needs the clock of a GPU"); };
 }
 
 // One block of 1024 threads on each multiprocessor: 128 KiB of local memory there.
-verdict large_l1_helps(const frame::evidence& e) {
+verdict large_l1_helps(const engine::evidence& e) {
     const auto blocks = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
     constexpr unsigned hops = 512;
     const measure::device_memory in(std::size_t{blocks} * 1024 * sizeof(int));
@@ -136,7 +136,7 @@ double seconds_of_eight_blocks(int multiprocessors) {
     });
 }
 
-verdict large_shared_helps(const frame::evidence& e) {
+verdict large_shared_helps(const engine::evidence& e) {
     const auto function = reinterpret_cast<const void*>(&reverse_and_wait);
     const auto with = [&](cudaFuncCache preference) {
         WARPFOLD_CUDA_CHECK(cudaFuncSetCacheConfig(function, preference));
@@ -151,7 +151,7 @@ verdict large_shared_helps(const frame::evidence& e) {
 }
 
 // What a block may have without asking, against what a multiprocessor has.
-verdict default_of_kepler(const frame::evidence& e) {
+verdict default_of_kepler(const engine::evidence& e) {
     int device = 0;
     int without_asking = 0;
     int all = 0;
@@ -190,7 +190,7 @@ __global__ void wait_so_long(std::int64_t cycles) {
 
 // Two kernels with a block for each multiprocessor, in two streams: with the same wish for L1 and shared memory, and with
 // opposite ones.
-verdict kept_apart_by_sizing(const frame::evidence& e) {
+verdict kept_apart_by_sizing(const engine::evidence& e) {
     constexpr std::int64_t cycles = 400'000;
     const auto blocks = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
     const auto first = reinterpret_cast<const void*>(&wait_so_long);
@@ -213,9 +213,9 @@ verdict kept_apart_by_sizing(const frame::evidence& e) {
     const double alike = with(100, 100);
     const double opposite = with(0, 100);
     (void)with(cudaSharedmemCarveoutDefault, cudaSharedmemCarveoutDefault);
-    return seen(opposite > 1.5 * alike,
-                "two kernels that wait on every multiprocessor: " + number(alike * 1e6, 0) +
-                    " us where both prefer shared memory, " + number(opposite * 1e6, 0) + " us where one prefers L1");
+    return seen(opposite > 1.5 * alike, "two kernels that wait on every multiprocessor: " + number(alike * 1e6, 0) +
+                                            " us where both prefer shared memory, " + number(opposite * 1e6, 0) +
+                                            " us where one prefers L1");
 }
 
 // As through_memory(), and a word of global memory with every hop, each read once.
@@ -242,7 +242,7 @@ __global__ void spilling_and_streaming(int* out, const int* stream, unsigned hop
     out[i] = sum;
 }
 
-verdict spilling_without_l1(const frame::evidence& e) {
+verdict spilling_without_l1(const engine::evidence& e) {
     const auto blocks = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
     constexpr unsigned hops = 256;
     const std::size_t words_of_all = std::size_t{blocks} * 1024;
@@ -262,7 +262,7 @@ verdict spilling_without_l1(const frame::evidence& e) {
 }
 
 // The driver's calls of CUDA 1: the size is a property of the function, its arguments are put together by hand.
-verdict third_way(const frame::evidence& e) {
+verdict third_way(const engine::evidence& e) {
     void* const driver = e.report.device.software ? nullptr : dlopen("libcuda.so.1", RTLD_NOW);
     if (driver == nullptr) {
         return unseen("needs NVIDIA's driver");
@@ -279,7 +279,7 @@ verdict third_way(const frame::evidence& e) {
         return seen(false, "the driver has no cuFuncSetSharedSize() and cuLaunchGrid() any more");
     }
     constexpr std::uint64_t n = 1024;
-    const auto values = frame::numbers(n, 1);
+    const auto values = engine::numbers(n, 1);
     const measure::device_memory in(n * sizeof(int));
     const measure::device_memory out(n * sizeof(int));
     WARPFOLD_CUDA_CHECK(cudaMemcpy(in.data(), values.data(), in.bytes(), cudaMemcpyHostToDevice));
@@ -311,7 +311,7 @@ constexpr const char* sizing = "380, L1 Sizing";
 
 } // namespace
 
-frame::step_definition preferences() {
+engine::step_definition preferences() {
     return {.about = {"preferences", "L1 or shared memory, by preference", "ladder/shared/06_preferences.cu",
                       "cudaFuncSetCacheConfig() before a kernel that spills, and one that needs shared memory", sizing},
             .data = spilled_and_copied,

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/shared/steps.hpp"
 #include "measure/device.hpp"
 
@@ -29,25 +29,25 @@ __global__ void get(int* out, const int* scratch, std::uint64_t n) {
     }
 }
 
-unsigned pairs_of_blocks(std::uint64_t n) { return 2 * static_cast<unsigned>(frame::divide_up(n, 2 * threads)); }
+unsigned pairs_of_blocks(std::uint64_t n) { return 2 * static_cast<unsigned>(engine::divide_up(n, 2 * threads)); }
 
-frame::sample of_the_neighbour(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(n, seed);
+engine::sample of_the_neighbour(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         const std::uint64_t from = (i / threads ^ 1) * threads + (threads - 1 - i % threads);
         right[i] = from < n ? in[from] : 0;
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-void run_two_launches(const frame::stage& on) {
+void run_two_launches(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     const unsigned blocks = pairs_of_blocks(on.n);
-    frame::launch(on, "put", put, blocks, threads, 0, on.temporary<int>(), on.input<int>(), on.n);
-    frame::launch(on, "get", get, blocks, threads, 0, on.output<int>(), on.temporary<int>(), on.n);
+    engine::launch(on, "put", put, blocks, threads, 0, on.temporary<int>(), on.input<int>(), on.n);
+    engine::launch(on, "get", get, blocks, threads, 0, on.output<int>(), on.temporary<int>(), on.n);
 }
 
 // The same in one launch, by reading the neighbour's shared memory.
@@ -62,7 +62,7 @@ __global__ void get_from_the_neighbour(int* out, const int* in, std::uint64_t n)
     if (i < n) {
         out[i] = others[threads - 1 - threadIdx.x];
     }
-    cluster.sync(); // nobody goes while somebody reads its memory
+    cluster.sync(); // no block ends while another reads its memory
 #else
     (void)out;
     (void)in;
@@ -70,7 +70,7 @@ __global__ void get_from_the_neighbour(int* out, const int* in, std::uint64_t n)
 #endif
 }
 
-verdict in_a_cluster(const frame::evidence& e) {
+verdict in_a_cluster(const engine::evidence& e) {
     if (e.report.device.software) {
         return unseen("the software GPU has no clusters");
     }
@@ -80,7 +80,7 @@ verdict in_a_cluster(const frame::evidence& e) {
         return unseen("needs compute capability 9.0, and to be compiled for it");
     }
     constexpr std::uint64_t n = 1u << 14;
-    const frame::sample data = of_the_neighbour(n, 9);
+    const engine::sample data = of_the_neighbour(n, 9);
     const measure::device_memory in(n * sizeof(int));
     const measure::device_memory out(n * sizeof(int));
     WARPFOLD_CUDA_CHECK(cudaMemcpy(in.data(), data.in[0].data(), in.bytes(), cudaMemcpyHostToDevice));
@@ -95,13 +95,14 @@ verdict in_a_cluster(const frame::evidence& e) {
     how.numAttrs = 1;
     WARPFOLD_CUDA_CHECK(cudaLaunchKernelEx(&how, get_from_the_neighbour, static_cast<int*>(out.data()),
                                            static_cast<const int*>(in.data()), n));
-    frame::bytes got(n * sizeof(int));
+    engine::bytes got(n * sizeof(int));
     WARPFOLD_CUDA_CHECK(cudaMemcpy(got.data(), out.data(), got.size(), cudaMemcpyDeviceToHost));
-    return seen(got == data.right, std::string("one launch, clusters of two blocks, each reads the shared memory of the other: ") +
-                                       (got == data.right ? "right" : "wrong"));
+    return seen(got == data.right,
+                std::string("one launch, clusters of two blocks, each reads the shared memory of the other: ") +
+                    (got == data.right ? "right" : "wrong"));
 }
 
-verdict by_two_launches(const frame::evidence& e) {
+verdict by_two_launches(const engine::evidence& e) {
     return seen(e.step.correct && e.step.launches.size() == 2,
                 std::to_string(e.step.launches.size()) + " launches, and global memory between them");
 }
@@ -110,16 +111,16 @@ constexpr const char* section = "380, Memory and Cache Types";
 
 } // namespace
 
-frame::step_definition neighbours_memory() {
-    return {.about = {"clusters", "the neighbouring block's values", "ladder/shared/07_clusters.cu",
-                      "by way of global memory; from 9.0 on out of its shared memory", section},
-            .data = of_the_neighbour,
-            .run = run_two_launches,
-            .scratch_bytes = [](std::uint64_t n) { return std::size_t{pairs_of_blocks(n)} * threads * sizeof(int); },
-            .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
-            .claims = {{"shared memory: shareable only between threads in the same thread block", section,
-                        by_two_launches},
-                       {"Hopper, CC 9.x: also in thread block clusters", section, in_a_cluster}}};
+engine::step_definition neighbours_memory() {
+    return {
+        .about = {"clusters", "the neighbouring block's values", "ladder/shared/07_clusters.cu",
+                  "by way of global memory; from 9.0 on out of its shared memory", section},
+        .data = of_the_neighbour,
+        .run = run_two_launches,
+        .scratch_bytes = [](std::uint64_t n) { return std::size_t{pairs_of_blocks(n)} * threads * sizeof(int); },
+        .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
+        .claims = {{"shared memory: shareable only between threads in the same thread block", section, by_two_launches},
+                   {"Hopper, CC 9.x: also in thread block clusters", section, in_a_cluster}}};
 }
 
 } // namespace warpfold::ladder::shared

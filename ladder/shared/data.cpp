@@ -5,8 +5,8 @@
 
 namespace warpfold::ladder::shared {
 
-const frame::study_definition& laboratory() {
-    static const frame::study_definition all{
+const engine::ladder_definition& laboratory() {
+    static const engine::ladder_definition all{
         .name = "shared",
         .data = "threads that read and write shared memory in the patterns of the 759 lecture",
         .n_counted = 1u << 14,
@@ -19,3 +19,7 @@ const frame::study_definition& laboratory() {
 }
 
 } // namespace warpfold::ladder::shared
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::shared::laboratory();
+}

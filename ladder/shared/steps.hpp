@@ -4,37 +4,37 @@
 
 #include <cstdint>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
+#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::shared {
 
-[[nodiscard]] const frame::study_definition& laboratory();
+[[nodiscard]] const engine::ladder_definition& laboratory();
 
 constexpr unsigned threads = 256;
 
 // Passes of the banks for each access of a warp.
-[[nodiscard]] inline double passes_a_load(const frame::counters& c) {
+[[nodiscard]] inline double passes_a_load(const engine::counters& c) {
     return static_cast<double>(c.shared_load_wavefronts) / static_cast<double>(c.shared_load_requests);
 }
-[[nodiscard]] inline double passes_a_store(const frame::counters& c) {
+[[nodiscard]] inline double passes_a_store(const engine::counters& c) {
     return static_cast<double>(c.shared_store_wavefronts) / static_cast<double>(c.shared_store_requests);
 }
 
-frame::step_definition strides();
-frame::step_definition bank_of_an_address();
-frame::step_definition one_word();
-frame::step_definition element_widths();
-frame::step_definition two_loads_interleaved();
-frame::step_definition two_loads_apart();
-frame::step_definition ways_to_set_aside();
-frame::step_definition carve_out();
-frame::step_definition kept_in_registers();
-frame::step_definition volatile_accesses();
-frame::step_definition barrier_instead();
-frame::step_definition permutation();
-frame::step_definition preferences();
-frame::step_definition neighbours_memory();
+engine::step_definition strides();
+engine::step_definition bank_of_an_address();
+engine::step_definition one_word();
+engine::step_definition element_widths();
+engine::step_definition two_loads_interleaved();
+engine::step_definition two_loads_apart();
+engine::step_definition ways_to_set_aside();
+engine::step_definition carve_out();
+engine::step_definition kept_in_registers();
+engine::step_definition volatile_accesses();
+engine::step_definition barrier_instead();
+engine::step_definition permutation();
+engine::step_definition preferences();
+engine::step_definition neighbours_memory();
 
 } // namespace warpfold::ladder::shared

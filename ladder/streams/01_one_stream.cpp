@@ -16,19 +16,19 @@ namespace {
 
 constexpr const char* source = "ladder/streams/01_one_stream.cpp";
 
-void run_blocking(const frame::stage& on) {
+void run_blocking(const engine::stage& on) {
     const bench& b = bench_of(on);
     const part all{0, on.n};
     const std::size_t bytes = on.n * sizeof(int);
     // The default stream, which waits for the stage's: as on the slides.
-    frame::operate(on, nullptr, {"copy to the device", engine::to_device, bytes},
-                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.in, bytes, cudaMemcpyHostToDevice)); });
+    engine::operate(on, nullptr, {"copy to the device", device_engine::to_device, bytes},
+                    [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.in, bytes, cudaMemcpyHostToDevice)); });
     compute(on, nullptr, all);
-    frame::operate(on, nullptr, {"copy to the host", engine::to_host, bytes},
-                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(b.out, device_out(on), bytes, cudaMemcpyDeviceToHost)); });
+    engine::operate(on, nullptr, {"copy to the host", device_engine::to_host, bytes},
+                    [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(b.out, device_out(on), bytes, cudaMemcpyDeviceToHost)); });
 }
 
-void run_in_one(const frame::stage& on) {
+void run_in_one(const engine::stage& on) {
     const part all{0, on.n};
     copy_in(on, on.stream, all);
     compute(on, on.stream, all);
@@ -39,20 +39,20 @@ void run_in_one(const frame::stage& on) {
 // rest, and 64 KiB from the device to the device while the kernel runs.
 constexpr std::uint64_t few = (64u << 10) / sizeof(int);
 
-void run_small_copies(const frame::stage& on) {
+void run_small_copies(const engine::stage& on) {
     const bench& b = bench_of(on);
     const part small{0, std::min(on.n, few)};
     const part rest{small.count, on.n - small.count};
     const std::size_t bytes = small.count * sizeof(int);
     int* const elsewhere = device_in(on) + on.n;
     copy_in(on, nullptr, rest);
-    frame::operate(on, nullptr, {"copy to the device", engine::to_device, bytes, true},
-                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.data, bytes, cudaMemcpyHostToDevice)); });
+    engine::operate(on, nullptr, {"copy to the device", device_engine::to_device, bytes, true},
+                    [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.data, bytes, cudaMemcpyHostToDevice)); });
     compute(on, nullptr, {0, on.n});
-    frame::operate(on, nullptr, {"copy on the device", engine::compute, 2 * bytes}, [&] {
+    engine::operate(on, nullptr, {"copy on the device", device_engine::compute, 2 * bytes}, [&] {
         WARPFOLD_CUDA_CHECK(cudaMemcpy(elsewhere, device_out(on), bytes, cudaMemcpyDeviceToDevice));
     });
-    frame::operate(on, nullptr, {"copy to the host", engine::to_host, bytes}, [&] {
+    engine::operate(on, nullptr, {"copy to the host", device_engine::to_host, bytes}, [&] {
         WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(b.out, elsewhere, bytes, cudaMemcpyDeviceToHost, nullptr));
     });
     copy_out(on, nullptr, rest);
@@ -67,7 +67,7 @@ verdict returns_before(const timeline& t, std::size_t next, std::size_t over, st
 }
 
 std::string what(const timeline_event& e) {
-    return e.on == engine::compute ? "kernel" : std::string("copy ") + name_of(e.on);
+    return e.on == device_engine::compute ? "kernel" : std::string("copy ") + name_of(e.on);
 }
 
 // When the host had issued an operation, and when the one before it was over.
@@ -80,7 +80,7 @@ verdict returns_after(const timeline& t, std::size_t first, bool wanted) {
 
 } // namespace
 
-frame::step_definition blocking() {
+engine::step_definition blocking() {
     return step("blocking", "calls that block", source, "cudaMemcpy, a kernel, cudaMemcpy, in the default stream",
                 "759, Host-Device Data Transfer Issues", run_blocking,
                 {{"data transfers using cudaMemcpy() are blocking: control is returned to the host thread only after "
@@ -95,7 +95,7 @@ frame::step_definition blocking() {
                   })}});
 }
 
-frame::step_definition one_stream() {
+engine::step_definition one_stream() {
     return step(
         "one", "one stream", source, "the same with cudaMemcpyAsync from page-locked memory",
         "759, Host-Device Data Transfer Issues", run_in_one,
@@ -109,8 +109,8 @@ frame::step_definition one_stream() {
           engines_never_overlap()}});
 }
 
-frame::step_definition small_copies() {
-    frame::step_definition s =
+engine::step_definition small_copies() {
+    engine::step_definition s =
         step("small", "copies that may return at once", source,
              "64 KiB from the host and 64 KiB on the device, by cudaMemcpy", "759, Asynchronous Concurrent Execution",
              run_small_copies,

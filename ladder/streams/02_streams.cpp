@@ -12,7 +12,7 @@ namespace {
 constexpr const char* source = "ladder/streams/02_streams.cpp";
 constexpr const char* making_use = "759, CUDA Streams: Making Use of Them";
 
-void run_depth_first(const frame::stage& on, unsigned streams, unsigned pieces) {
+void run_depth_first(const engine::stage& on, unsigned streams, unsigned pieces) {
     bench& b = bench_of(on);
     for (unsigned s = 0; s < streams; ++s) {
         fork(on, b.streams[s].handle());
@@ -29,11 +29,11 @@ void run_depth_first(const frame::stage& on, unsigned streams, unsigned pieces) 
     }
 }
 
-void run_two(const frame::stage& on) { run_depth_first(on, 2, 2); }
+void run_two(const engine::stage& on) { run_depth_first(on, 2, 2); }
 
-void run_many(const frame::stage& on) { run_depth_first(on, 4, 8); }
+void run_many(const engine::stage& on) { run_depth_first(on, 4, 8); }
 
-void run_breadth_first(const frame::stage& on) {
+void run_breadth_first(const engine::stage& on) {
     bench& b = bench_of(on);
     const auto halves = parts(on.n, 2);
     const cudaStream_t stream[] = {b.streams[0].handle(), b.streams[1].handle()};
@@ -55,13 +55,13 @@ void run_breadth_first(const frame::stage& on) {
 }
 
 // How near the time is to that of the engine with the most to do.
-verdict busiest_engine(const frame::evidence& e, const timeline& t) {
+verdict busiest_engine(const engine::evidence& e, const timeline& t) {
     double busy[softgpu::observe::engines] = {};
     for (const timeline_event& one : t.events) {
         busy[static_cast<std::size_t>(one.on)] += one.end - one.start;
     }
-    engine most = engine::compute;
-    for (const engine each : {engine::to_device, engine::to_host}) {
+    device_engine most = device_engine::compute;
+    for (const device_engine each : {device_engine::to_device, device_engine::to_host}) {
         most = busy[static_cast<std::size_t>(each)] > busy[static_cast<std::size_t>(most)] ? each : most;
     }
     const double share = busy[static_cast<std::size_t>(most)] / t.seconds();
@@ -72,19 +72,19 @@ verdict busiest_engine(const frame::evidence& e, const timeline& t) {
 
 } // namespace
 
-frame::step_definition two_streams() {
+engine::step_definition two_streams() {
     return step(
         "two", "two streams, depth first", source, "half the data in each: copy, kernel, copy; then the next stream",
         making_use, run_two,
         {{"learn how to use both engines at the same time: copies while a kernel executes",
-          "759, CUDA Streams: Why Bother?", engines_overlap(engine::to_device, engine::compute)},
+          "759, CUDA Streams: Why Bother?", engines_overlap(device_engine::to_device, device_engine::compute)},
          {"the execution order in a stream is identical to the order in which the operations are added to it",
           "759, CUDA Streams: Overview", streams_are_in_order()},
          {"with respect to each other, streams execute their commands as they see fit: less time than one stream",
           "759, CUDA Streams: Overview", shorter_than("one")}});
 }
 
-frame::step_definition breadth_first() {
+engine::step_definition breadth_first() {
     return step("breadth", "two streams, breadth first", source,
                 "all copies to the device, then all kernels, then all copies back", making_use, run_breadth_first,
                 {{"the order in a stream is kept, whatever is issued in between", "759, CUDA Streams: Overview",
@@ -93,11 +93,11 @@ frame::step_definition breadth_first() {
                   as_long_as("two")}});
 }
 
-frame::step_definition many_streams() {
+engine::step_definition many_streams() {
     return step("many", "four streams, eight pieces", source, "the loop over more and smaller pieces", making_use,
                 run_many,
                 {{"an H2D copy subengine and a D2H copy subengine that can work simultaneously",
-                  "759, CUDA Streams: Why Bother?", engines_overlap(engine::to_device, engine::to_host)},
+                  "759, CUDA Streams: Why Bother?", engines_overlap(device_engine::to_device, device_engine::to_host)},
                  {"smaller pieces overlap better", "beyond the lectures", shorter_than("two")},
                  {"the engine with most to do is what counts", "beyond the lectures", on_timeline(busiest_engine)}});
 }

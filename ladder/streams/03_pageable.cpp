@@ -8,7 +8,7 @@ namespace warpfold::ladder::streams {
 
 namespace {
 
-void run_pageable(const frame::stage& on) {
+void run_pageable(const engine::stage& on) {
     bench& b = bench_of(on);
     const auto halves = parts(on.n, 2);
     for (std::size_t s = 0; s < 2; ++s) {
@@ -26,7 +26,7 @@ void run_pageable(const frame::stage& on) {
 }
 
 // The copy back of the first half and what the host issues after it.
-verdict host_waits(const frame::evidence& /*e*/, const timeline& t) {
+verdict host_waits(const engine::evidence& /*e*/, const timeline& t) {
     const timeline_event& copy = t.events.at(2);
     const timeline_event& next = t.events.at(3);
     return seen(next.issued >= copy.end, "the second half's copy issued at " + microseconds(next.issued) +
@@ -35,8 +35,8 @@ verdict host_waits(const frame::evidence& /*e*/, const timeline& t) {
 
 } // namespace
 
-frame::step_definition pageable() {
-    frame::step_definition s =
+engine::step_definition pageable() {
+    engine::step_definition s =
         step("pageable", "two streams, pageable memory", "ladder/streams/03_pageable.cpp",
              "the same calls, and the host's memory comes from an ordinary allocation",
              "759, Host-Device Data Transfer Issues", run_pageable,
@@ -44,8 +44,8 @@ frame::step_definition pageable() {
                "759, Host-Device Data Transfer Issues", on_timeline(host_waits)},
               {"and nothing overlaps", "759, Host-Device Data Transfer Issues", engines_never_overlap()},
               {"page-locked memory takes less time", "759, Host-Device Data Transfer Issues",
-               on_timeline([](const frame::evidence& e, const timeline& t) {
-                   const study_step* const two = e.other("two");
+               on_timeline([](const engine::evidence& e, const timeline& t) {
+                   const step_result* const two = e.other("two");
                    if (two == nullptr || !two->timeline) {
                        return unseen("needs step two");
                    }

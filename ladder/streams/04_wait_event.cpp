@@ -15,7 +15,7 @@ namespace {
 constexpr const char* source = "ladder/streams/04_wait_event.cpp";
 constexpr const char* example = "759, Use of cudaStreamWaitEvent";
 
-void run_example(const frame::stage& on, bool waits) {
+void run_example(const engine::stage& on, bool waits) {
     bench& b = bench_of(on);
     const auto halves = parts(on.n, 2);
     const cudaStream_t stream1 = b.streams[0].handle();
@@ -37,15 +37,15 @@ void run_example(const frame::stage& on, bool waits) {
     join(on, stream2);
 }
 
-void run_with_wait(const frame::stage& on) { run_example(on, true); }
-void run_without(const frame::stage& on) { run_example(on, false); }
+void run_with_wait(const engine::stage& on) { run_example(on, true); }
+void run_without(const engine::stage& on) { run_example(on, false); }
 
 // The operations of the example, by their places in the timeline.
 constexpr std::size_t copy_of_new = 2;
 constexpr std::size_t copy_of_previous = 3;
 constexpr std::size_t kernel_of_new = 4;
 
-verdict copies_meet(const frame::evidence& /*e*/, const timeline& t) {
+verdict copies_meet(const engine::evidence& /*e*/, const timeline& t) {
     const timeline_event& in = t.events.at(copy_of_new);
     const timeline_event& out = t.events.at(copy_of_previous);
     const double both = overlap(in, out);
@@ -54,7 +54,7 @@ verdict copies_meet(const frame::evidence& /*e*/, const timeline& t) {
                     ", at the same time " + microseconds(both));
 }
 
-verdict kernel_waits(const frame::evidence& /*e*/, const timeline& t) {
+verdict kernel_waits(const engine::evidence& /*e*/, const timeline& t) {
     const timeline_event& kernel = t.events.at(kernel_of_new);
     const double first = t.events.at(copy_of_new).end;
     const double second = t.events.at(copy_of_previous).end;
@@ -64,7 +64,7 @@ verdict kernel_waits(const frame::evidence& /*e*/, const timeline& t) {
                     ", kernel begins at " + microseconds(kernel.start));
 }
 
-verdict host_goes_on(const frame::evidence& /*e*/, const timeline& t) {
+verdict host_goes_on(const engine::evidence& /*e*/, const timeline& t) {
     const double issued = t.events.at(kernel_of_new).issued;
     const double start = t.events.at(kernel_of_new).start;
     return seen(issued < start, "kernel issued at " + microseconds(issued) + ", begins at " + microseconds(start));
@@ -72,7 +72,7 @@ verdict host_goes_on(const frame::evidence& /*e*/, const timeline& t) {
 
 } // namespace
 
-frame::step_definition wait_event() {
+engine::step_definition wait_event() {
     return step("wait", "cudaStreamWaitEvent", source, "new input comes in while the previous result goes out", example,
                 run_with_wait,
                 {{"use the two copy subengines at the same time", example, on_timeline(copies_meet)},
@@ -82,18 +82,18 @@ frame::step_definition wait_event() {
                  {"someCPUfunction gets executed right away", example, on_timeline(host_goes_on)}});
 }
 
-frame::step_definition no_wait() {
-    frame::step_definition s =
+engine::step_definition no_wait() {
+    engine::step_definition s =
         step("no wait", "the same without the wait", source, "the kernel may run before its input is there", example,
              run_without,
              {{"inter-stream relative behavior is not guaranteed and should not be relied upon for correctness",
-               "759, CUDA Streams: Overview", [](const frame::evidence& e) {
+               "759, CUDA Streams: Overview", [](const engine::evidence& e) {
                    const std::string result = e.step.correct ? "right this time" : "wrong this time";
                    return e.found == nullptr
                               ? unseen(result + "; needs the checks")
                               : seen(e.found->has("race between streams"), result + "; " + e.found->in_words());
                }}});
-    s.ought = fate::by_luck;
+    s.expected = outcome::by_luck;
     s.lesson = "nothing makes the kernel wait for the copy in the other stream";
     s.finds = "race between streams";
     return s;

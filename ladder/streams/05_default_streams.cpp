@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Work in the default stream beside work in others: it keeps them apart, but for those that do not block; and the default
-// streams that threads have of their own. (759, "CUDA Streams: Creation", "Caveats".)
+// Work in the default stream beside work in others: it serialises them, except for non-blocking streams; and the default streams
+// of threads. (759, "CUDA Streams: Creation", "Caveats".)
 #include <future>
 #include <vector>
 
@@ -16,14 +16,14 @@ namespace {
 constexpr const char* source = "ladder/streams/05_default_streams.cpp";
 constexpr const char* caveats = "759, CUDA Streams: Caveats";
 
-void copy_compute_copy(const frame::stage& on, cudaStream_t stream, const part& p) {
+void copy_compute_copy(const engine::stage& on, cudaStream_t stream, const part& p) {
     copy_in(on, stream, p);
     compute(on, stream, p);
     copy_out(on, stream, p);
 }
 
 // A third of the data in one stream, a third in the default stream, a third in another stream.
-void run_thirds(const frame::stage& on, cudaStream_t first, cudaStream_t second) {
+void run_thirds(const engine::stage& on, cudaStream_t first, cudaStream_t second) {
     const auto thirds = parts(on.n, 3);
     fork(on, first);
     fork(on, second);
@@ -34,18 +34,18 @@ void run_thirds(const frame::stage& on, cudaStream_t first, cudaStream_t second)
     join(on, second);
 }
 
-void run_blocking(const frame::stage& on) {
+void run_blocking(const engine::stage& on) {
     bench& b = bench_of(on);
     run_thirds(on, b.streams[0].handle(), b.streams[1].handle());
 }
 
-void run_non_blocking(const frame::stage& on) {
+void run_non_blocking(const engine::stage& on) {
     bench& b = bench_of(on);
     run_thirds(on, b.non_blocking[0].handle(), b.non_blocking[1].handle());
 }
 
 // Two threads of the host, each with half of the data in the stream that stands for its own default stream.
-void run_per_thread(const frame::stage& on) {
+void run_per_thread(const engine::stage& on) {
     bench& b = bench_of(on);
     const auto halves = parts(on.n, 2);
     const cudaEvent_t begin = b.next_event();
@@ -78,8 +78,8 @@ double beside_the_default_stream(const timeline& t) {
     return both;
 }
 
-frame::check beside(bool wanted) {
-    return on_timeline([wanted](const frame::evidence& /*e*/, const timeline& t) {
+engine::check beside(bool wanted) {
+    return on_timeline([wanted](const engine::evidence& /*e*/, const timeline& t) {
         const double both = beside_the_default_stream(t);
         return seen((both > t.seconds() / 50) == wanted, "the default stream and another at the same time for " +
                                                              microseconds(both) + " of " + microseconds(t.seconds()));
@@ -88,7 +88,7 @@ frame::check beside(bool wanted) {
 
 } // namespace
 
-frame::step_definition default_stream() {
+engine::step_definition default_stream() {
     return step("default", "work in the default stream", source, "a third of the data in stream 0, between two others",
                 caveats, run_blocking,
                 {{"two commands from different streams cannot run concurrently if any command to stream 0 is issued "
@@ -97,20 +97,20 @@ frame::step_definition default_stream() {
                  {"nothing overlaps", caveats, engines_never_overlap()}});
 }
 
-frame::step_definition non_blocking() {
+engine::step_definition non_blocking() {
     return step("non-blocking", "streams that do not block", source,
                 "the same, and the others are made with cudaStreamNonBlocking", caveats, run_non_blocking,
                 {{"they do not wait for stream 0, nor it for them", "beyond the lectures", beside(true)},
                  {"faster than with streams that block", "beyond the lectures", shorter_than("default")}});
 }
 
-frame::step_definition per_thread() {
+engine::step_definition per_thread() {
     return step(
         "per thread", "default streams of threads", source,
         "two threads of the host, each in its cudaStreamPerThread: what nvcc --default-stream per-thread makes of 0",
         "759, CUDA Streams: Creation", run_per_thread,
         {{"one thread's default stream does not wait for another's", "beyond the lectures",
-          engines_overlap(engine::compute, engine::to_device)},
+          engines_overlap(device_engine::compute, device_engine::to_device)},
          {"each is in order", "759, CUDA Streams: Overview", streams_are_in_order()},
          {"faster than one stream", "beyond the lectures", shorter_than("one")}});
 }

@@ -31,7 +31,7 @@ struct filling {
 };
 
 struct filled_bench : bench {
-    explicit filled_bench(const frame::stage& on) : bench(on, false) {
+    explicit filled_bench(const engine::stage& on) : bench(on, false) {
         const auto halves = parts(on.n, 2);
         for (std::size_t k = 0; k < 2; ++k) {
             fillings[k] = {in + halves[k].first, data + halves[k].first, halves[k].count * sizeof(int)};
@@ -42,7 +42,7 @@ struct filled_bench : bench {
     std::array<filling, 2> fillings; // what the functions get, for as long as they may run
 };
 
-void run_functions(const frame::stage& on) {
+void run_functions(const engine::stage& on) {
     auto& b = static_cast<filled_bench&>(bench_of(on));
     const auto halves = parts(on.n, 2);
     for (std::size_t k = 0; k < 2; ++k) {
@@ -50,7 +50,7 @@ void run_functions(const frame::stage& on) {
     }
     for (std::size_t k = 0; k < 2; ++k) {
         const cudaStream_t stream = b.streams[k].handle();
-        frame::operate(on, stream, {"host function", engine::host}, [&] {
+        engine::operate(on, stream, {"host function", device_engine::host}, [&] {
             if (k == 0) {
                 WARPFOLD_CUDA_CHECK(cudaLaunchHostFunc(stream, filling::carry_out, &b.fillings[k]));
             } else {
@@ -68,16 +68,16 @@ void run_functions(const frame::stage& on) {
 
 } // namespace
 
-frame::step_definition host_functions() {
-    frame::step_definition s =
+engine::step_definition host_functions() {
+    engine::step_definition s =
         step("host functions", "functions of the host in a stream", "ladder/streams/06_host_functions.cpp",
              "the host fills each half of the page-locked memory when its stream has come to it",
              "759, CUDA Streams: Overview", run_functions,
              {{"what comes after the function in its stream begins when it is over", "beyond the lectures",
                streams_are_in_order()},
               {"the other stream goes on meanwhile", "beyond the lectures",
-               engines_overlap(engine::host, engine::to_device)}});
-    s.prepare = [](const frame::stage& on) -> std::shared_ptr<void> {
+               engines_overlap(device_engine::host, device_engine::to_device)}});
+    s.prepare = [](const engine::stage& on) -> std::shared_ptr<void> {
         return std::shared_ptr<bench>(std::make_shared<filled_bench>(on));
     };
     return s;

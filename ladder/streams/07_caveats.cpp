@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lecture's list of what keeps two streams apart when it is issued in between, one after the other; what the calls that
-// synchronise wait for; and what the end of a stream waits for. (759, "CUDA Streams: Caveats", "Synchronization Aspects",
+// The lecture's list of operations that serialise two streams when they are issued in between; what the calls that synchronise
+// wait for; and what the end of a stream waits for. (759, "CUDA Streams: Caveats", "Synchronization Aspects",
 // "Clean Up Phase".)
 #include <algorithm>
 #include <array>
@@ -63,7 +63,7 @@ struct kept_until_the_end {
     }
 };
 
-void issue_between(const frame::stage& on, unsigned what, const part& early, const part& late,
+void issue_between(const engine::stage& on, unsigned what, const part& early, const part& late,
                    kept_until_the_end& kept) {
     const std::size_t bytes = std::min<std::size_t>(std::min(early.count, late.count) * sizeof(int), few_bytes);
     switch (what) {
@@ -83,10 +83,10 @@ void issue_between(const frame::stage& on, unsigned what, const part& early, con
     }
     // Into results that their kernel writes later.
     if (what == fill) {
-        frame::operate(on, nullptr, {"fill", engine::compute, bytes},
-                       [&] { WARPFOLD_CUDA_CHECK(cudaMemset(device_out(on) + early.first, 0, bytes)); });
+        engine::operate(on, nullptr, {"fill", device_engine::compute, bytes},
+                        [&] { WARPFOLD_CUDA_CHECK(cudaMemset(device_out(on) + early.first, 0, bytes)); });
     } else if (what == device_copy) {
-        frame::operate(on, nullptr, {"copy on the device", engine::compute, bytes}, [&] {
+        engine::operate(on, nullptr, {"copy on the device", device_engine::compute, bytes}, [&] {
             WARPFOLD_CUDA_CHECK(
                 cudaMemcpy(device_out(on) + early.first, device_in(on) + late.first, bytes, cudaMemcpyDeviceToDevice));
         });
@@ -98,7 +98,7 @@ void issue_between(const frame::stage& on, unsigned what, const part& early, con
 }
 
 // For each entry of the list: a copy in one stream, the entry, a kernel on other data in another stream.
-void run_in_between(const frame::stage& on) {
+void run_in_between(const engine::stage& on) {
     bench& b = bench_of(on);
     const auto halves = parts(on.n, 2);
     const auto early = shares(halves[0].count);
@@ -138,9 +138,9 @@ pair_of_commands commands_around(const timeline& t, unsigned what) {
         if (e.stream == "default stream") {
             continue;
         }
-        if (e.on == engine::to_device) {
+        if (e.on == device_engine::to_device) {
             copies.push_back(&e);
-        } else if (e.on == engine::compute) {
+        } else if (e.on == device_engine::compute) {
             kernels.push_back(&e);
         }
     }
@@ -163,8 +163,8 @@ double seconds_of_allocation(unsigned what) {
     return best;
 }
 
-frame::check kept_apart(unsigned what) {
-    return on_timeline([what](const frame::evidence& /*e*/, const timeline& t) {
+engine::check kept_apart(unsigned what) {
+    return on_timeline([what](const engine::evidence& /*e*/, const timeline& t) {
         if (t.modelled && (what == pinned_allocation || what == allocation || what == cache_choice)) {
             return unseen("the model knows of streams only: needs a GPU");
         }
@@ -187,7 +187,7 @@ frame::check kept_apart(unsigned what) {
 }
 
 // A small part in one stream, the large rest in another; the host waits for the first, issues more, waits for all, issues more.
-void run_synchronisation(const frame::stage& on) {
+void run_synchronisation(const engine::stage& on) {
     bench& b = bench_of(on);
     const part small{0, on.n / 8};
     const part rest{small.count, on.n - small.count};
@@ -211,7 +211,7 @@ void run_synchronisation(const frame::stage& on) {
     join(on, second);
 }
 
-verdict waits_for_one(const frame::evidence& /*e*/, const timeline& t) {
+verdict waits_for_one(const engine::evidence& /*e*/, const timeline& t) {
     const double issued = t.events.at(6).issued;
     const double mine = t.events.at(2).end;
     const double others = t.events.at(5).end;
@@ -220,7 +220,7 @@ verdict waits_for_one(const frame::evidence& /*e*/, const timeline& t) {
                                                        ", the other stream is done at " + microseconds(others));
 }
 
-verdict waits_for_all(const frame::evidence& /*e*/, const timeline& t) {
+verdict waits_for_all(const engine::evidence& /*e*/, const timeline& t) {
     const double issued = t.events.at(7).issued;
     double last = 0;
     for (std::size_t k = 0; k < 7; ++k) {
@@ -231,7 +231,7 @@ verdict waits_for_all(const frame::evidence& /*e*/, const timeline& t) {
 }
 
 // The first half in a stream that is destroyed as soon as all is issued.
-void run_destroyed(const frame::stage& on) {
+void run_destroyed(const engine::stage& on) {
     bench& b = bench_of(on);
     const auto halves = parts(on.n, 2);
     const cudaStream_t stays = b.streams[0].handle();
@@ -250,7 +250,7 @@ void run_destroyed(const frame::stage& on) {
     join(on, stays);
 }
 
-verdict returns_when_over(const frame::evidence& /*e*/, const timeline& t) {
+verdict returns_when_over(const engine::evidence& /*e*/, const timeline& t) {
     const double issued = t.events.at(3).issued;
     const double over = t.events.at(2).end;
     return seen(issued >= over, "the next command is issued at " + microseconds(issued) +
@@ -260,8 +260,8 @@ verdict returns_when_over(const frame::evidence& /*e*/, const timeline& t) {
 
 } // namespace
 
-frame::step_definition in_between() {
-    frame::step_definition s =
+engine::step_definition in_between() {
+    engine::step_definition s =
         step("in between", "what keeps streams apart", source,
              "between a copy in one stream and a kernel in another: each entry of the list", caveats, run_in_between,
              {{"with nothing in between they run concurrently", caveats, kept_apart(nothing)}});
@@ -280,7 +280,7 @@ frame::step_definition in_between() {
     return s;
 }
 
-frame::step_definition synchronisation() {
+engine::step_definition synchronisation() {
     return step("synchronise", "what the host waits for", source, "one stream, then all; and asking without waiting",
                 aspects, run_synchronisation,
                 {{"cudaStreamSynchronize() halts the host until the given stream has completed, other streams continue",
@@ -288,12 +288,12 @@ frame::step_definition synchronisation() {
                  {"cudaDeviceSynchronize() halts the host until all streams have completed", aspects,
                   on_timeline(waits_for_all)},
                  {"cudaStreamQuery() tells whether all preceding commands in a stream have completed", aspects,
-                  [](const frame::evidence&) {
+                  [](const engine::evidence&) {
                       return seen(true, "it says so of both streams after cudaDeviceSynchronize()");
                   }}});
 }
 
-frame::step_definition destroyed() {
+engine::step_definition destroyed() {
     return step(
         "destroyed", "the end of a stream", source, "cudaStreamDestroy() while the stream has work",
         "759, CUDA Streams: Clean Up Phase", run_destroyed,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When a launch returns: before its kernel is over, and after it where somebody watches, a debugger, a profiler, or
-// CUDA_LAUNCH_BLOCKING. Each in a process of its own, since that is asked for before the first call. (759 "Asynchronous
+// When a launch returns: before its kernel is over; after it under a debugger, a profiler, or CUDA_LAUNCH_BLOCKING. Each in a
+// process of its own, since these apply from the first call on. (759 "Asynchronous
 // Concurrent Execution".)
 #include <atomic>
 #include <chrono>
@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/command.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/command.hpp"
 #include "ladder/streams/steps.hpp"
 
 namespace warpfold::ladder::streams {
@@ -42,8 +42,8 @@ void CUDART_CB wait_at_the_gate(void* data) {
     }
 }
 
-// What the launch answers, whether the stream is then done, and what the wait for it answers. `held`: a function of the host
-// stands in the stream before the kernel until the stream was asked.
+// The codes of the launch, of a query whether the stream is done, and of the wait for it. `held`: a host function in the stream
+// before the kernel lasts until after the query.
 std::vector<std::int32_t> launch_and_ask(bool held) {
     int* word = nullptr;
     (void)cudaMalloc(&word, sizeof *word);
@@ -73,9 +73,9 @@ std::vector<std::int32_t> free_program() { return launch_and_ask(false); }
 constexpr const char* when_free = "launch behind a gate";
 constexpr const char* when_told = "launch@CUDA_LAUNCH_BLOCKING=1";
 
-frame::sample both_answers(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample both_answers(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const std::vector<std::int32_t> codes{0, not_ready, 0, 0, 0, 0};
-    return {codes.size(), {}, frame::bytes_of(codes)};
+    return {codes.size(), {}, engine::bytes_of(codes)};
 }
 
 std::string line_of(const std::string& said, int which) {
@@ -86,25 +86,25 @@ std::string line_of(const std::string& said, int which) {
     return at == std::string::npos ? "it said nothing" : said.substr(at + 8, said.find('\n', at) - at - 8);
 }
 
-verdict returns_before(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict returns_before(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(codes[0] == 0 && codes[1] == not_ready, line_of(e.said, 0));
 }
 
-verdict returns_behind(const frame::evidence& e) {
-    const auto codes = frame::view<std::int32_t>(e.result);
+verdict returns_behind(const engine::evidence& e) {
+    const auto codes = engine::view<std::int32_t>(e.result);
     return seen(codes[3] == 0 && codes[4] == 0, "with CUDA_LAUNCH_BLOCKING=1 it " + line_of(e.said, 1));
 }
 
 // Nsight Compute, the profiler of today that counts by the hardware.
-verdict under_a_profiler(const frame::evidence& e) {
+verdict under_a_profiler(const engine::evidence& e) {
     if (!e.report.request.time) { // without times another tool may be at work
         return unseen("needs a GPU, and its profiler");
     }
-    if (frame::command_path("ncu").empty()) {
+    if (engine::command_path("ncu").empty()) {
         return unseen("needs Nsight Compute: no ncu is in PATH");
     }
-    const frame::apart_outcome& watched = frame::run_apart("launch@ncu", false);
+    const engine::child_outcome& watched = engine::run_child_processes("streams", "launch@ncu", false);
     return seen(watched.codes.size() == 3 && watched.codes[1] == 0, "under ncu it " + line_of(watched.said, 0));
 }
 
@@ -112,22 +112,21 @@ constexpr const char* section = "759, Asynchronous Concurrent Execution";
 
 } // namespace
 
-std::vector<frame::apart_program> apart_programs() {
-    return {{when_free, held_program}, {"launch", free_program}};
-}
+std::vector<engine::child_program> child_programs() { return {{when_free, held_program}, {"launch", free_program}}; }
 
-frame::step_definition blocking_launches() {
-    return {.about = {"launches", "launches that block", "ladder/streams/08_blocking_launches.cu",
-                      "a launch, and at once the question whether its stream is done", section},
-            .data = both_answers,
-            .apart = std::string(when_free) + "," + when_told,
-            .size = [](std::uint64_t) { return both_answers(0, 0).n; },
-            .claims = {{"kernel launches are asynchronous: control is returned before the device has completed the task",
-                        section, returns_before},
-                       {"launches are synchronous where a program is run so: today's switch is CUDA_LAUNCH_BLOCKING",
-                        section, returns_behind},
-                       {"when an application is run via a CUDA debugger or profiler, all launches are synchronous",
-                        section, under_a_profiler}}};
+engine::step_definition blocking_launches() {
+    return {
+        .about = {"launches", "launches that block", "ladder/streams/08_blocking_launches.cu",
+                  "a launch, and at once the question whether its stream is done", section},
+        .data = both_answers,
+        .child_programs = std::string(when_free) + "," + when_told,
+        .size = [](std::uint64_t) { return both_answers(0, 0).n; },
+        .claims = {{"kernel launches are asynchronous: control is returned before the device has completed the task",
+                    section, returns_before},
+                   {"launches are synchronous where a program is run so: today's switch is CUDA_LAUNCH_BLOCKING",
+                    section, returns_behind},
+                   {"when an application is run via a CUDA debugger or profiler, all launches are synchronous", section,
+                    under_a_profiler}}};
 }
 
 } // namespace warpfold::ladder::streams

@@ -7,14 +7,14 @@
 #include <random>
 #include <utility>
 
-#include "ladder/frame/launch.hpp"
+#include "ladder/engine/launch.hpp"
 #include "measure/check.hpp"
 
 namespace warpfold::ladder::streams {
 
 namespace {
 
-using softgpu::observe::engine;
+using device_engine = softgpu::observe::engine;
 
 // The lecture's MyKernel, of which it says nothing: here 3 in + 1, after so many rounds there and back by a permutation of
 // all words, x -> a x + b, and its inverse.
@@ -52,7 +52,7 @@ static_assert(inverse(a) * a == 1);
 #define WARPFOLD_STREAM_ROUNDS 256 // on a GPU; on the software GPU the model's machine is slower instead
 #endif
 
-frame::sample data(std::uint64_t n, std::uint64_t seed) {
+engine::sample data(std::uint64_t n, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<std::int32_t> in(n);
     std::vector<std::int32_t> right(n);
@@ -60,12 +60,12 @@ frame::sample data(std::uint64_t n, std::uint64_t seed) {
         in[i] = static_cast<std::int32_t>(random());
         right[i] = static_cast<std::int32_t>(3 * static_cast<unsigned>(in[i]) + 1);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-std::shared_ptr<void> pinned_bench(const frame::stage& on) { return std::make_shared<bench>(on, false); }
+std::shared_ptr<void> pinned_bench(const engine::stage& on) { return std::make_shared<bench>(on, false); }
 
-frame::bytes result_of(const frame::stage& on) {
+engine::bytes result_of(const engine::stage& on) {
     const auto* const first = reinterpret_cast<const std::byte*>(bench_of(on).out);
     return {first, first + on.n * sizeof(int)};
 }
@@ -89,7 +89,7 @@ std::vector<part> parts(std::uint64_t n, unsigned pieces) {
     return all;
 }
 
-bench::bench(const frame::stage& on, bool without_pinned) : pageable(without_pinned) {
+bench::bench(const engine::stage& on, bool without_pinned) : pageable(without_pinned) {
     const std::size_t bytes = on.n * sizeof(int);
     data = reinterpret_cast<const int*>(on.data->in.at(0).data());
     if (pageable) {
@@ -128,62 +128,62 @@ cudaEvent_t bench::next_event() {
     return events_[next_event_++];
 }
 
-void copy_in(const frame::stage& on, cudaStream_t stream, const part& p) {
+void copy_in(const engine::stage& on, cudaStream_t stream, const part& p) {
     const bench& b = bench_of(on);
     const std::size_t bytes = p.count * sizeof(int);
     if (bytes != 0) {
-        frame::operate(on, stream, {"copy to the device", engine::to_device, bytes, b.pageable}, [&] {
+        engine::operate(on, stream, {"copy to the device", device_engine::to_device, bytes, b.pageable}, [&] {
             WARPFOLD_CUDA_CHECK(
                 cudaMemcpyAsync(device_in(on) + p.first, b.in + p.first, bytes, cudaMemcpyHostToDevice, stream));
         });
     }
 }
 
-void copy_out(const frame::stage& on, cudaStream_t stream, const part& p) {
+void copy_out(const engine::stage& on, cudaStream_t stream, const part& p) {
     const bench& b = bench_of(on);
     const std::size_t bytes = p.count * sizeof(int);
     if (bytes != 0) {
-        frame::operate(on, stream, {"copy to the host", engine::to_host, bytes, b.pageable}, [&] {
+        engine::operate(on, stream, {"copy to the host", device_engine::to_host, bytes, b.pageable}, [&] {
             WARPFOLD_CUDA_CHECK(
                 cudaMemcpyAsync(b.out + p.first, device_out(on) + p.first, bytes, cudaMemcpyDeviceToHost, stream));
         });
     }
 }
 
-void compute(const frame::stage& on, cudaStream_t stream, const part& p) {
+void compute(const engine::stage& on, cudaStream_t stream, const part& p) {
     if (p.count == 0) {
         return;
     }
-    frame::operate(on, stream, {"my_kernel"}, [&] {
-        frame::stage here = on;
+    engine::operate(on, stream, {"my_kernel"}, [&] {
+        engine::stage here = on;
         here.stream = stream;
         const auto blocks = static_cast<unsigned>(
-            std::min<std::uint64_t>(frame::divide_up(p.count, threads), std::uint64_t{4} * on.multiprocessors));
+            std::min<std::uint64_t>(engine::divide_up(p.count, threads), std::uint64_t{4} * on.multiprocessors));
         static std::mutex noting; // steps with several threads
         const std::lock_guard lock(noting);
-        frame::launch(here, "my_kernel", my_kernel, blocks, threads, 0, device_out(on) + p.first,
-                      static_cast<const int*>(device_in(on) + p.first), p.count,
-                      on.software ? 8u : unsigned{WARPFOLD_STREAM_ROUNDS}, a, b, inverse(a));
+        engine::launch(here, "my_kernel", my_kernel, blocks, threads, 0, device_out(on) + p.first,
+                       static_cast<const int*>(device_in(on) + p.first), p.count,
+                       on.software ? 8u : unsigned{WARPFOLD_STREAM_ROUNDS}, a, b, inverse(a));
     });
 }
 
-void wait_for(const frame::stage& on, cudaStream_t later, cudaStream_t earlier) {
+void wait_for(const engine::stage& on, cudaStream_t later, cudaStream_t earlier) {
     const cudaEvent_t event = bench_of(on).next_event();
     WARPFOLD_CUDA_CHECK(cudaEventRecord(event, earlier));
     WARPFOLD_CUDA_CHECK(cudaStreamWaitEvent(later, event, 0));
 }
 
-void fork(const frame::stage& on, cudaStream_t stream) { wait_for(on, stream, on.stream); }
+void fork(const engine::stage& on, cudaStream_t stream) { wait_for(on, stream, on.stream); }
 
-void join(const frame::stage& on, cudaStream_t stream) { wait_for(on, on.stream, stream); }
+void join(const engine::stage& on, cudaStream_t stream) { wait_for(on, on.stream, stream); }
 
-frame::step_definition step(std::string id, std::string title, std::string source, std::string idea,
-                            std::string lecture, void (*run)(const frame::stage&),
-                            std::vector<frame::claim_check> claims) {
+engine::step_definition step(std::string id, std::string title, std::string source, std::string idea,
+                             std::string lecture, void (*run)(const engine::stage&),
+                             std::vector<engine::claim_check> claims) {
     return {.about = {std::move(id), std::move(title), std::move(source), std::move(idea), std::move(lecture)},
             .data = data,
             .run =
-                [run](const frame::stage& on) {
+                [run](const engine::stage& on) {
                     bench_of(on).begin_run();
                     run(on);
                 },
@@ -194,6 +194,6 @@ frame::step_definition step(std::string id, std::string title, std::string sourc
             .claims = std::move(claims)};
 }
 
-std::shared_ptr<void> pageable_bench(const frame::stage& on) { return std::make_shared<bench>(on, true); }
+std::shared_ptr<void> pageable_bench(const engine::stage& on) { return std::make_shared<bench>(on, true); }
 
 } // namespace warpfold::ladder::streams

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the steps of the laboratory of streams share: the lecture's kernel, arrays on the host and on the device, streams and
-// events, and the calls that issue work, which note it for the timeline.
+// events, and the calls that issue work, which record it for the timeline.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "ladder/frame/operation_notes.hpp"
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/operation_timer.hpp"
+#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::streams {
 
@@ -52,12 +52,12 @@ struct part {
 
 // Made once for a step: the host's arrays and the streams.
 struct bench {
-    bench(const frame::stage& on, bool pageable);
+    bench(const engine::stage& on, bool pageable);
     bench(const bench&) = delete;
     bench& operator=(const bench&) = delete;
     ~bench();
 
-    int* in = nullptr; // of the host, page-locked but for the step without
+    int* in = nullptr; // of the host, page-locked unless `pageable`
     int* out = nullptr;
     const int* data = nullptr;           // the same as in, where pageable memory has it
     std::deque<own_stream> streams;      // blocking, as cudaStreamCreate makes them
@@ -75,29 +75,29 @@ private:
     std::size_t next_event_ = 0;
 };
 
-[[nodiscard]] inline bench& bench_of(const frame::stage& on) { return *static_cast<bench*>(on.kept); }
+[[nodiscard]] inline bench& bench_of(const engine::stage& on) { return *static_cast<bench*>(on.kept); }
 
 // The arrays on the device: input in stage::scratch, output in stage::out.
-[[nodiscard]] inline int* device_in(const frame::stage& on) { return on.temporary<int>(); }
-[[nodiscard]] inline int* device_out(const frame::stage& on) { return on.output<int>(); }
+[[nodiscard]] inline int* device_in(const engine::stage& on) { return on.temporary<int>(); }
+[[nodiscard]] inline int* device_out(const engine::stage& on) { return on.output<int>(); }
 
 // cudaMemcpyAsync of a part from and to the bench's arrays; nothing where the part is empty.
-void copy_in(const frame::stage& on, cudaStream_t stream, const part& p);
-void copy_out(const frame::stage& on, cudaStream_t stream, const part& p);
+void copy_in(const engine::stage& on, cudaStream_t stream, const part& p);
+void copy_out(const engine::stage& on, cudaStream_t stream, const part& p);
 // out = 3 in + 1, the long way, so that it takes about as long as a copy.
-void compute(const frame::stage& on, cudaStream_t stream, const part& p);
+void compute(const engine::stage& on, cudaStream_t stream, const part& p);
 
 // So that all of a run lies between what was issued to the stage's stream before and what comes after: `stream` waits for
 // what that has, or it waits for what `stream` has.
-void fork(const frame::stage& on, cudaStream_t stream);
-void join(const frame::stage& on, cudaStream_t stream);
+void fork(const engine::stage& on, cudaStream_t stream);
+void join(const engine::stage& on, cudaStream_t stream);
 // `later` waits for all that `earlier` has been given so far.
-void wait_for(const frame::stage& on, cudaStream_t later, cudaStream_t earlier);
+void wait_for(const engine::stage& on, cudaStream_t later, cudaStream_t earlier);
 
 // The parts of a step's definition that all of them have alike.
-[[nodiscard]] frame::step_definition step(std::string id, std::string title, std::string source, std::string idea,
-                                          std::string lecture, void (*run)(const frame::stage&),
-                                          std::vector<frame::claim_check> claims);
-[[nodiscard]] std::shared_ptr<void> pageable_bench(const frame::stage& on);
+[[nodiscard]] engine::step_definition step(std::string id, std::string title, std::string source, std::string idea,
+                                           std::string lecture, void (*run)(const engine::stage&),
+                                           std::vector<engine::claim_check> claims);
+[[nodiscard]] std::shared_ptr<void> pageable_bench(const engine::stage& on);
 
 } // namespace warpfold::ladder::streams

@@ -29,14 +29,14 @@ timeline_machine small_gpu() {
 }
 
 // The same calls on machines with one copy engine or two, that take what is ready or work in the order of issue.
-std::vector<study_table> on_other_machines(const study_report& report, const frame::stopwatch& /*seconds_of*/) {
-    study_table table{
+std::vector<extra_table> on_other_machines(const ladder_report& report, const engine::stopwatch& /*seconds_of*/) {
+    extra_table table{
         "The order of issue matters where one queue serves all streams: µs on machines with one copy engine or "
         "two, whose engines take what is ready, or work strictly in the order of issue (by the model)",
         {"machine"},
         {}};
-    std::vector<const study_step*> steps;
-    for (const study_step& s : report.steps) {
+    std::vector<const step_result*> steps;
+    for (const step_result& s : report.steps) {
         if (s.operations && (s.id == "one" || s.id == "two" || s.id == "breadth" || s.id == "many")) {
             steps.push_back(&s);
             table.head.push_back(s.id);
@@ -52,7 +52,7 @@ std::vector<study_table> on_other_machines(const study_report& report, const fra
             m.in_order = in_order;
             std::vector<std::string> row{(engines == 2 ? "two copy engines, " : "one copy engine, ") +
                                          std::string(in_order ? "in order" : "what is ready")};
-            for (const study_step* const s : steps) {
+            for (const step_result* const s : steps) {
                 row.push_back(number(softgpu::observe::model_of(*s->operations, m).seconds() * 1e6, 1));
             }
             table.rows.push_back(std::move(row));
@@ -63,8 +63,8 @@ std::vector<study_table> on_other_machines(const study_report& report, const fra
 
 } // namespace
 
-const frame::study_definition& laboratory() {
-    static const frame::study_definition all{
+const engine::ladder_definition& laboratory() {
+    static const engine::ladder_definition all{
         .name = "streams",
         .data = "int32 copied to the device, worked on and copied back, at the same time as far as it goes",
         .n_counted = 1u << 17,
@@ -74,8 +74,13 @@ const frame::study_definition& laboratory() {
                   wait_event(), no_wait(), default_stream(), non_blocking(), per_thread(), host_functions(),
                   in_between(), synchronisation(), destroyed(), blocking_launches()},
         .machine = small_gpu(),
-        .tables = on_other_machines};
+        .tables = on_other_machines,
+        .child_programs = child_programs()};
     return all;
 }
 
 } // namespace warpfold::ladder::streams
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::streams::laboratory();
+}

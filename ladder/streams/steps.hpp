@@ -4,30 +4,30 @@
 
 #include <vector>
 
-#include "ladder/frame/apart.hpp"
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/child_process.hpp"
+#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::streams {
 
-[[nodiscard]] const frame::study_definition& laboratory();
-[[nodiscard]] std::vector<frame::apart_program> apart_programs();
+[[nodiscard]] const engine::ladder_definition& laboratory();
+[[nodiscard]] std::vector<engine::child_program> child_programs();
 
-frame::step_definition blocking();
-frame::step_definition one_stream();
-frame::step_definition small_copies();
-frame::step_definition two_streams();
-frame::step_definition breadth_first();
-frame::step_definition many_streams();
-frame::step_definition pageable();
-frame::step_definition wait_event();
-frame::step_definition no_wait();
-frame::step_definition default_stream();
-frame::step_definition non_blocking();
-frame::step_definition per_thread();
-frame::step_definition host_functions();
-frame::step_definition in_between();
-frame::step_definition synchronisation();
-frame::step_definition destroyed();
-frame::step_definition blocking_launches();
+engine::step_definition blocking();
+engine::step_definition one_stream();
+engine::step_definition small_copies();
+engine::step_definition two_streams();
+engine::step_definition breadth_first();
+engine::step_definition many_streams();
+engine::step_definition pageable();
+engine::step_definition wait_event();
+engine::step_definition no_wait();
+engine::step_definition default_stream();
+engine::step_definition non_blocking();
+engine::step_definition per_thread();
+engine::step_definition host_functions();
+engine::step_definition in_between();
+engine::step_definition synchronisation();
+engine::step_definition destroyed();
+engine::step_definition blocking_launches();
 
 } // namespace warpfold::ladder::streams

@@ -15,27 +15,28 @@ constexpr double jitter = 20e-6;           // of times by device events around s
 double slack(const timeline& t) { return t.modelled ? 1e-9 : jitter; }
 
 // On a GPU the smaller of the two medians: the L2 cache is of no matter here, and the host's memory is now and then slow.
-double seconds_of(const study_step& step) {
+double seconds_of(const step_result& step) {
     return step.cold && step.warm ? std::min(step.cold->median, step.warm->median) : step.timeline->seconds();
 }
 
-frame::check compared(std::string other, std::function<bool(double)> holds) {
-    return on_timeline([other = std::move(other), holds = std::move(holds)](const frame::evidence& e, const timeline&) {
-        const study_step* const before = e.other(other);
-        if (before == nullptr || !before->timeline || before->n != e.n()) {
-            return unseen("needs step " + other);
-        }
-        const double mine = seconds_of(e.step);
-        const double theirs = seconds_of(*before);
-        return seen(holds(mine / theirs), microseconds(mine) + ", " + microseconds(theirs) + " in step " + other +
-                                              ": " + number(theirs / mine, 2) + "x as fast");
-    });
+engine::check compared(std::string other, std::function<bool(double)> holds) {
+    return on_timeline(
+        [other = std::move(other), holds = std::move(holds)](const engine::evidence& e, const timeline&) {
+            const step_result* const before = e.other(other);
+            if (before == nullptr || !before->timeline || before->n != e.n()) {
+                return unseen("needs step " + other);
+            }
+            const double mine = seconds_of(e.step);
+            const double theirs = seconds_of(*before);
+            return seen(holds(mine / theirs), microseconds(mine) + ", " + microseconds(theirs) + " in step " + other +
+                                                  ": " + number(theirs / mine, 2) + "x as fast");
+        });
 }
 
 } // namespace
 
-frame::check on_timeline(timeline_check inner) {
-    return [inner = std::move(inner)](const frame::evidence& e) {
+engine::check on_timeline(timeline_check inner) {
+    return [inner = std::move(inner)](const engine::evidence& e) {
         if (!e.step.timeline || e.n() < enough) {
             return unseen("needs a timeline of " + std::to_string(enough) + " elements or more");
         }
@@ -49,7 +50,7 @@ double overlap(const timeline_event& a, const timeline_event& b) {
     return std::max(0.0, std::min(a.end, b.end) - std::max(a.start, b.start));
 }
 
-double overlap(const timeline& t, engine a, engine b) {
+double overlap(const timeline& t, device_engine a, device_engine b) {
     double both = 0; // an engine does one thing at a time
     for (const timeline_event& one : t.events) {
         for (const timeline_event& other : t.events) {
@@ -59,8 +60,8 @@ double overlap(const timeline& t, engine a, engine b) {
     return both;
 }
 
-frame::check streams_are_in_order() {
-    return on_timeline([](const frame::evidence& /*e*/, const timeline& t) {
+engine::check streams_are_in_order() {
+    return on_timeline([](const engine::evidence& /*e*/, const timeline& t) {
         std::map<std::string, double> over; // when the stream's last operation was
         std::size_t early = 0;
         for (const timeline_event& e : t.events) {
@@ -74,29 +75,29 @@ frame::check streams_are_in_order() {
     });
 }
 
-frame::check engines_overlap(engine a, engine b) {
-    return on_timeline([a, b](const frame::evidence& /*e*/, const timeline& t) {
+engine::check engines_overlap(device_engine a, device_engine b) {
+    return on_timeline([a, b](const engine::evidence& /*e*/, const timeline& t) {
         const double both = overlap(t, a, b);
         return seen(both > t.seconds() / 50, std::string(name_of(a)) + " and " + name_of(b) + " at the same time for " +
                                                  microseconds(both) + " of " + microseconds(t.seconds()));
     });
 }
 
-frame::check engines_never_overlap() {
-    return on_timeline([](const frame::evidence& /*e*/, const timeline& t) {
-        const double both = overlap(t, engine::compute, engine::to_device) +
-                            overlap(t, engine::compute, engine::to_host) +
-                            overlap(t, engine::to_device, engine::to_host);
+engine::check engines_never_overlap() {
+    return on_timeline([](const engine::evidence& /*e*/, const timeline& t) {
+        const double both = overlap(t, device_engine::compute, device_engine::to_device) +
+                            overlap(t, device_engine::compute, device_engine::to_host) +
+                            overlap(t, device_engine::to_device, device_engine::to_host);
         return seen(both <= 3 * slack(t),
                     "two engines at the same time for " + microseconds(both) + " of " + microseconds(t.seconds()));
     });
 }
 
-frame::check shorter_than(std::string other) {
+engine::check shorter_than(std::string other) {
     return compared(std::move(other), [](double ratio) { return ratio < 0.9; });
 }
 
-frame::check as_long_as(std::string other) {
+engine::check as_long_as(std::string other) {
     return compared(std::move(other), [](double ratio) { return ratio > 0.9 && ratio < 1.1; });
 }
 

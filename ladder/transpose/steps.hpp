@@ -4,17 +4,17 @@
 
 #include <cstdint>
 
-#include "ladder/frame/claims.hpp"
-#include "ladder/frame/launch.hpp"
-#include "ladder/frame/step.hpp"
+#include "ladder/engine/claims.hpp"
+#include "ladder/engine/launch.hpp"
+#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::transpose {
 
-[[nodiscard]] const frame::study_definition& ladder();
+[[nodiscard]] const engine::ladder_definition& ladder();
 
-frame::step_definition copy();
-frame::step_definition naive();
-frame::step_definition tiled();
-frame::step_definition padded();
+engine::step_definition copy();
+engine::step_definition naive();
+engine::step_definition tiled();
+engine::step_definition padded();
 
 } // namespace warpfold::ladder::transpose

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/transpose/steps.hpp"
 
 namespace warpfold::ladder::transpose {
@@ -16,7 +16,7 @@ namespace {
 constexpr int tile = 32;
 constexpr int rows = 8; // of a block: each thread moves four elements
 
-// Out of place; `in` is of height x width, `out` of width x height but for the copy.
+// Out of place; `in` is of height x width, `out` of width x height, except for the copy.
 using kernel = void (*)(float* out, const float* in, int width, int height);
 
 __device__ int column_of() { return static_cast<int>(blockIdx.x) * tile + static_cast<int>(threadIdx.x); }
@@ -74,60 +74,61 @@ std::uint64_t as_matrix(std::uint64_t n) {
     return static_cast<std::uint64_t>(e.width) * static_cast<std::uint64_t>(e.height);
 }
 
-frame::sample copied(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::bytes_of(frame::numbers<float>(as_matrix(n), seed, 30000));
-    return {as_matrix(n), {in}, in, frame::value_type::float32};
+engine::sample copied(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::bytes_of(engine::numbers<float>(as_matrix(n), seed, 30000));
+    return {as_matrix(n), {in}, in, engine::value_type::float32};
 }
 
-frame::sample transposed(std::uint64_t n, std::uint64_t seed) {
+engine::sample transposed(std::uint64_t n, std::uint64_t seed) {
     const extent e = matrix_of(n);
-    const auto in = frame::numbers<float>(as_matrix(n), seed, 30000);
+    const auto in = engine::numbers<float>(as_matrix(n), seed, 30000);
     std::vector<float> right(in.size());
     for (std::size_t y = 0; y < static_cast<std::size_t>(e.height); ++y) {
         for (std::size_t x = 0; x < static_cast<std::size_t>(e.width); ++x) {
             right[x * static_cast<std::size_t>(e.height) + y] = in[y * static_cast<std::size_t>(e.width) + x];
         }
     }
-    return {in.size(), {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {in.size(), {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
-void run_kernel(const frame::stage& on, const char* name, kernel k) {
+void run_kernel(const engine::stage& on, const char* name, kernel k) {
     const extent e = matrix_of(on.n);
     if (on.n != 0) {
         const dim3 grid(static_cast<unsigned>((e.width + tile - 1) / tile),
                         static_cast<unsigned>((e.height + tile - 1) / tile));
-        frame::launch(on, name, k, grid, dim3(tile, rows), 0, on.output<float>(), on.input<float>(), e.width, e.height);
+        engine::launch(on, name, k, grid, dim3(tile, rows), 0, on.output<float>(), on.input<float>(), e.width,
+                       e.height);
     }
 }
 
 std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
 
 // `inner` where the matrix is of whole tiles.
-frame::check whole_tiles(frame::check inner) {
-    return frame::counted([inner = std::move(inner)](const frame::evidence& e) {
+engine::check whole_tiles(engine::check inner) {
+    return engine::counted([inner = std::move(inner)](const engine::evidence& e) {
         const extent m = matrix_of(e.n());
         return m.width % tile != 0 || m.height % tile != 0 ? unseen("needs a matrix of whole tiles of 32 x 32")
                                                            : inner(e);
     });
 }
 
-double sectors_a_load(const frame::counters& c) {
+double sectors_a_load(const engine::counters& c) {
     return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
 }
-double sectors_a_store(const frame::counters& c) {
+double sectors_a_store(const engine::counters& c) {
     return static_cast<double>(c.global_store_sectors) / static_cast<double>(c.global_store_requests);
 }
 
-frame::check segments(double load, double store) {
-    return whole_tiles([=](const frame::evidence& e) {
+engine::check segments(double load, double store) {
+    return whole_tiles([=](const engine::evidence& e) {
         const auto& c = e.step.launches[0].total;
         return seen(sectors_a_load(c) == load && sectors_a_store(c) == store,
                     number(sectors_a_load(c), 0) + " segments a load, " + number(sectors_a_store(c), 0) + " a store");
     });
 }
 
-frame::check passes(double expected) {
-    return whole_tiles([=](const frame::evidence& e) {
+engine::check passes(double expected) {
+    return whole_tiles([=](const engine::evidence& e) {
         const auto& c = e.step.launches[0].total;
         const double here = static_cast<double>(c.shared_load_wavefronts) / static_cast<double>(c.shared_load_requests);
         return seen(here == expected, number(here, 0) + " passes of the banks for a column of the tile");
@@ -138,61 +139,65 @@ constexpr const char* source = "ladder/transpose/transpose.cu";
 
 } // namespace
 
-frame::step_definition copy() {
+engine::step_definition copy() {
     return {
         .about = {"copy", "a copy", source, "what could be had at best", "380, Access Patterns vs. Memory Throughput"},
         .data = copied,
-        .run = [](const frame::stage& on) { run_kernel(on, "copy_matrix", copy_matrix); },
+        .run = [](const engine::stage& on) { run_kernel(on, "copy_matrix", copy_matrix); },
         .size = as_matrix,
         .least_bytes = read_and_written,
         .claims = {
             {"strive for perfect address coalescing per warp", "380, Summary: GMEM Optimization", segments(4, 4)}}};
 }
 
-frame::step_definition naive() {
+engine::step_definition naive() {
     return {.about = {"1", "naive", source, "rows are read, columns are written", "380, Global Memory Access Patterns"},
             .data = transposed,
-            .run = [](const frame::stage& on) { run_kernel(on, "transpose_naive", transpose_naive); },
+            .run = [](const engine::stage& on) { run_kernel(on, "transpose_naive", transpose_naive); },
             .size = as_matrix,
             .least_bytes = read_and_written,
             .claims = {{"avoid patterns with large strides between threads", "380, Summary: GMEM Optimization",
                         segments(4, 32)}}};
 }
 
-frame::step_definition tiled() {
+engine::step_definition tiled() {
     return {.about = {"2", "through a tile", source, "a tile in shared memory turns columns into rows",
                       "380, Summary: GMEM Optimization"},
             .data = transposed,
-            .run = [](const frame::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<0>); },
+            .run = [](const engine::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<0>); },
             .size = as_matrix,
             .least_bytes = read_and_written,
             .claims = {
                 {"staging accesses via SMEM: both sides coalesced", "380, Summary: GMEM Optimization", segments(4, 4)},
                 {"worst case: 32 threads access 32 different words in the same bank",
                  "759, Shared Memory Bank Conflicts", passes(32)},
-                {"faster than step 1", "380, Summary: GMEM Optimization", frame::faster_than("1")}}};
+                {"faster than step 1", "380, Summary: GMEM Optimization", engine::faster_than("1")}}};
 }
 
-frame::step_definition padded() {
+engine::step_definition padded() {
     return {
         .about = {"3", "through a padded tile", source, "an unused column moves each row of the tile on by a bank",
                   "759, Going Beyond 2048 Entries [3/3]"},
         .data = transposed,
-        .run = [](const frame::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<1>); },
+        .run = [](const engine::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<1>); },
         .size = as_matrix,
         .least_bytes = read_and_written,
         .claims = {{"get rid of the bank conflict through padding", "759, Going Beyond 2048 Entries [3/3]", passes(1)},
-                   {"faster than step 2", "759, Going Beyond 2048 Entries [3/3]", frame::faster_than("2")}}};
+                   {"faster than step 2", "759, Going Beyond 2048 Entries [3/3]", engine::faster_than("2")}}};
 }
 
-const frame::study_definition& ladder() {
-    static const frame::study_definition all{.name = "transpose",
-                                             .data = "a matrix of floats, rows to columns",
-                                             .n_counted = 1u << 16,
-                                             .n_timed = 1u << 24,
-                                             .most = 1u << 28,
-                                             .steps = {copy(), naive(), tiled(), padded()}};
+const engine::ladder_definition& ladder() {
+    static const engine::ladder_definition all{.name = "transpose",
+                                               .data = "a matrix of floats, rows to columns",
+                                               .n_counted = 1u << 16,
+                                               .n_timed = 1u << 24,
+                                               .most = 1u << 28,
+                                               .steps = {copy(), naive(), tiled(), padded()}};
     return all;
 }
 
 } // namespace warpfold::ladder::transpose
+
+const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
+    return &warpfold::ladder::transpose::ladder();
+}

@@ -95,66 +95,66 @@ __global__ void sum_unroll_128(const float* input, float* partial, std::uint64_t
     }
 }
 
-using counters = frame::counters;
+using counters = engine::counters;
 
-std::uint64_t blocks(const frame::evidence& e) { return e.step.launches[0].grid[0]; }
+std::uint64_t blocks(const engine::evidence& e) { return e.step.launches[0].grid[0]; }
 
 // Of one block, stride by stride: threads that store, warps with such threads, warps that diverge.
-std::vector<std::uint64_t> active(const frame::evidence& e) {
-    return frame::by_interval(e.step.launches[0], 1, strides,
-                              [&](const counters& c) { return c.shared_store_bytes / sizeof(float) / blocks(e); });
+std::vector<std::uint64_t> active(const engine::evidence& e) {
+    return engine::by_interval(e.step.launches[0], 1, strides,
+                               [&](const counters& c) { return c.shared_store_bytes / sizeof(float) / blocks(e); });
 }
-std::vector<std::uint64_t> warps_at_work(const frame::evidence& e) {
-    return frame::by_interval(e.step.launches[0], 1, strides,
-                              [&](const counters& c) { return c.shared_store_requests / blocks(e); });
+std::vector<std::uint64_t> warps_at_work(const engine::evidence& e) {
+    return engine::by_interval(e.step.launches[0], 1, strides,
+                               [&](const counters& c) { return c.shared_store_requests / blocks(e); });
 }
-std::vector<std::uint64_t> divergent(const frame::evidence& e) {
-    return frame::by_interval(e.step.launches[0], 1, strides,
-                              [&](const counters& c) { return c.divergent_branches / blocks(e); });
+std::vector<std::uint64_t> divergent(const engine::evidence& e) {
+    return engine::by_interval(e.step.launches[0], 1, strides,
+                               [&](const counters& c) { return c.divergent_branches / blocks(e); });
 }
 
-verdict halving(const frame::evidence& e) {
+verdict halving(const engine::evidence& e) {
     const auto here = active(e);
     return seen(here == std::vector<std::uint64_t>{64, 32, 16, 8, 4, 2, 1},
                 "active threads with stride 1, 2, ..., 64: " + list(here));
 }
 
-verdict all_four_diverge(const frame::evidence& e) {
+verdict all_four_diverge(const engine::evidence& e) {
     const auto here = divergent(e);
     return seen(std::vector<std::uint64_t>(here.begin(), here.begin() + 5) == std::vector<std::uint64_t>(5, 4),
                 "divergent warps of 4 with stride 1, 2, ..., 64: " + list(here));
 }
 
-verdict as_few_warps(const frame::evidence& e) {
+verdict as_few_warps(const engine::evidence& e) {
     const auto here = warps_at_work(e);
     return seen(here == std::vector<std::uint64_t>{2, 1, 1, 1, 1, 1, 1}, "warps with active threads: " + list(here));
 }
 
-verdict not_completely(const frame::evidence& e) {
+verdict not_completely(const engine::evidence& e) {
     const auto here = divergent(e);
     const bool first_two = here[0] == 0 && here[1] == 0;
     const bool rest = std::vector<std::uint64_t>(here.begin() + 2, here.end()) == std::vector<std::uint64_t>(5, 1);
     return seen(first_two && rest, "divergent warps of 4 with stride 1, 2, ..., 64: " + list(here));
 }
 
-verdict same_active_threads(const frame::evidence& e, const study_step& other) {
+verdict same_active_threads(const engine::evidence& e, const step_result& other) {
     const auto here = active(e);
-    const auto c = frame::total(e.step.launches);
-    const auto before = frame::total(other.launches);
-    return seen(here == std::vector<std::uint64_t>{64, 32, 16, 8, 4, 2, 1} && frame::bank_conflicts(c) == 0,
-                "active threads: " + list(here) + "; " + std::to_string(frame::bank_conflicts(c)) +
-                    " bank conflicts, " + std::to_string(frame::bank_conflicts(before)) + " packed");
+    const auto c = engine::total(e.step.launches);
+    const auto before = engine::total(other.launches);
+    return seen(here == std::vector<std::uint64_t>{64, 32, 16, 8, 4, 2, 1} && engine::bank_conflicts(c) == 0,
+                "active threads: " + list(here) + "; " + std::to_string(engine::bank_conflicts(c)) +
+                    " bank conflicts, " + std::to_string(engine::bank_conflicts(before)) + " packed");
 }
 
-verdict fewer_instructions(const frame::evidence& e, const study_step& other) {
-    const auto each = [&](const study_step& s) {
+verdict fewer_instructions(const engine::evidence& e, const step_result& other) {
+    const auto each = [&](const step_result& s) {
         return static_cast<double>(s.launches[0].total.warp_instructions) / static_cast<double>(4 * blocks(e));
     };
     return seen(each(e.step) < each(other),
                 number(each(e.step), 1) + " instructions a warp, " + number(each(other), 1) + " with the loop");
 }
 
-verdict constants(const frame::evidence& e, const study_step& other) {
+verdict constants(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].total.branches;
     const auto before = other.launches[0].total.branches;
     return seen(here < before, std::to_string(here / blocks(e)) + " branches a block, " +
@@ -168,57 +168,57 @@ constexpr const char* example = "587, Warp Divergence Example";
 
 } // namespace
 
-frame::step_definition modulo() {
+engine::step_definition modulo() {
     return {
         .about = {"modulo", "active threads by modulo", source, "every second, fourth, eighth thread adds", example},
         .data = partial_sums,
-        .run = [](const frame::stage& on) { run_tree(on, "sum_mod_128", sum_mod_128); },
+        .run = [](const engine::stage& on) { run_tree(on, "sum_mod_128", sum_mod_128); },
         .least_bytes = least_bytes,
-        .claims = {{"active threads shrink by stride: 64, 32, 16, 8, 4, 2, 1", example, frame::counted(halving)},
+        .claims = {{"active threads shrink by stride: 64, 32, 16, 8, 4, 2, 1", example, engine::counted(halving)},
                    {"warp divergence for stride <= 16: all 4 warps have both active and inactive threads", example,
-                    frame::counted(all_four_diverge)}}};
+                    engine::counted(all_four_diverge)}}};
 }
 
-frame::step_definition packed() {
-    return {
-        .about = {"packed", "active threads packed", source, "the first threads add, whatever the stride",
-                  "587, Pack Active Threads"},
-        .data = partial_sums,
-        .run = [](const frame::stage& on) { run_tree(on, "sum_idx_128", sum_idx_128); },
-        .least_bytes = least_bytes,
-        .claims = {
-            {"as few warps as possible have active threads now", "587, Pack Active Threads",
-             frame::counted(as_few_warps)},
-            {"we cannot completely remove warp divergence for stride >= 4: there are less than 32 active threads",
-             example, frame::counted(not_completely)},
-            {"faster than by modulo", "587, Experimental Results: One Reduction Round", frame::faster_than("modulo")}}};
+engine::step_definition packed() {
+    return {.about = {"packed", "active threads packed", source, "the first threads add, whatever the stride",
+                      "587, Pack Active Threads"},
+            .data = partial_sums,
+            .run = [](const engine::stage& on) { run_tree(on, "sum_idx_128", sum_idx_128); },
+            .least_bytes = least_bytes,
+            .claims = {
+                {"as few warps as possible have active threads now", "587, Pack Active Threads",
+                 engine::counted(as_few_warps)},
+                {"we cannot completely remove warp divergence for stride >= 4: there are less than 32 active threads",
+                 example, engine::counted(not_completely)},
+                {"faster than by modulo", "587, Experimental Results: One Reduction Round",
+                 engine::faster_than("modulo")}}};
 }
 
-frame::step_definition sequential() {
+engine::step_definition sequential() {
     return {
         .about = {"sequential", "packed, and without conflicts", source, "the stride shrinks instead of growing",
                   "587, Resolve Bank Conflicts via Sequential Accesses"},
         .data = partial_sums,
-        .run = [](const frame::stage& on) { run_tree(on, "sum_seq_128", sum_seq_128); },
+        .run = [](const engine::stage& on) { run_tree(on, "sum_seq_128", sum_seq_128); },
         .least_bytes = least_bytes,
         .claims = {
             {"same active threads although stride updates differently; no bank conflict",
-             "587, Resolve Bank Conflicts via Sequential Accesses", frame::compared("packed", same_active_threads)},
-            {"faster than packed", "587, Experimental Results: One Reduction Round", frame::faster_than("packed")}}};
+             "587, Resolve Bank Conflicts via Sequential Accesses", engine::compared("packed", same_active_threads)},
+            {"faster than packed", "587, Experimental Results: One Reduction Round", engine::faster_than("packed")}}};
 }
 
-frame::step_definition unrolled() {
+engine::step_definition unrolled() {
     return {.about = {"unrolled", "the loop unrolled", source, "constants instead of loop variables",
                       "587, Loop Unrolling"},
             .data = partial_sums,
-            .run = [](const frame::stage& on) { run_tree(on, "sum_unroll_128", sum_unroll_128); },
+            .run = [](const engine::stage& on) { run_tree(on, "sum_unroll_128", sum_unroll_128); },
             .least_bytes = least_bytes,
             .claims = {{"unroll a loop to reduce loop overheads", "587, Loop Unrolling",
-                        frame::compared("sequential", fewer_instructions)},
+                        engine::compared("sequential", fewer_instructions)},
                        {"updating loop variables and taking branches", "587, Loop Overheads",
-                        frame::compared("sequential", constants)},
+                        engine::compared("sequential", constants)},
                        {"faster than the loop", "587, Experimental Results: Further Optimizations",
-                        frame::faster_than("sequential")}}};
+                        engine::faster_than("sequential")}}};
 }
 
 } // namespace warpfold::ladder::warps

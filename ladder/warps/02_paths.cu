@@ -3,7 +3,7 @@
 // control flow paths will be sequentially traversed for each warp"; 587 "Modulo-Based Iterations and Warp Divergence".)
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -44,8 +44,8 @@ __global__ void two_paths(const float* input, float* output, std::uint64_t n) {
 }
 
 template <unsigned Together>
-frame::sample by_path(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n + rounds, seed);
+engine::sample by_path(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers<float>(n + rounds, seed);
     float sum = 0;
     for (int k = 0; k < rounds; ++k) {
         sum += in[static_cast<std::size_t>(k)];
@@ -54,7 +54,7 @@ frame::sample by_path(std::uint64_t n, std::uint64_t seed) {
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = in[i + rounds] + (i / Together % 2 == 0 ? sum : -2 * sum);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
 // A choice between two values that are both there: a selection, not a branch.
@@ -79,35 +79,35 @@ __global__ void choose_by_branch(const float* input, float* output, std::uint64_
     }
 }
 
-frame::sample chosen(std::uint64_t n, std::uint64_t seed) {
-    auto in = frame::numbers<float>(n, seed);
+engine::sample chosen(std::uint64_t n, std::uint64_t seed) {
+    auto in = engine::numbers<float>(n, seed);
     std::vector<float> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         in[i] += in[i] == 0 ? 1.0f : 0.0f; // no signed zeros
         right[i] = in[i] < 0 ? -2 * in[i] : 3 * in[i];
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
-frame::check whole_blocks(frame::check inner) {
-    return frame::counted([inner = std::move(inner)](const frame::evidence& e) {
+engine::check whole_blocks(engine::check inner) {
+    return engine::counted([inner = std::move(inner)](const engine::evidence& e) {
         return e.n() % threads != 0 ? unseen("needs full blocks: a multiple of 128 elements") : inner(e);
     });
 }
 
-double lanes(const study_step& step) { return step.launches[0].total.average_active_lanes(); }
-double instructions(const study_step& step) {
+double lanes(const step_result& step) { return step.launches[0].total.average_active_lanes(); }
+double instructions(const step_result& step) {
     return static_cast<double>(step.launches[0].total.warp_instructions) / static_cast<double>(step.n / 32);
 }
 
-verdict one_after_the_other(const frame::evidence& e) {
+verdict one_after_the_other(const engine::evidence& e) {
     const auto divergent = e.step.launches[0].total.divergent_branches;
     return seen(divergent == e.n() / 32 && lanes(e.step) < 24,
                 number(lanes(e.step), 1) + " lanes of 32 at work on average; " + std::to_string(divergent) +
                     " divergent branches, one a warp");
 }
 
-verdict half_the_instructions(const frame::evidence& e, const study_step& other) {
+verdict half_the_instructions(const engine::evidence& e, const step_result& other) {
     if (e.n() % (2 * 32) != 0) {
         return unseen("needs an even number of full warps");
     }
@@ -116,14 +116,14 @@ verdict half_the_instructions(const frame::evidence& e, const study_step& other)
                     " where each warp takes both paths; no divergent branch");
 }
 
-verdict no_branch(const frame::evidence& e) {
+verdict no_branch(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(c.divergent_branches == 0 && lanes(e.step) == 32, std::to_string(c.divergent_branches) +
                                                                       " divergent branches, " +
                                                                       number(lanes(e.step), 1) + " lanes of 32");
 }
 
-verdict a_branch(const frame::evidence& e, const study_step& other) {
+verdict a_branch(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].total.divergent_branches;
     return seen(here > 0 && lanes(e.step) < lanes(other),
                 std::to_string(here) + " divergent branches, " + number(lanes(e.step), 1) + " lanes of 32");
@@ -131,7 +131,7 @@ verdict a_branch(const frame::evidence& e, const study_step& other) {
 
 template <class Kernel>
 auto launched(const char* name, Kernel kernel) {
-    return [=](const frame::stage& on) { run_tree(on, name, kernel); };
+    return [=](const engine::stage& on) { run_tree(on, name, kernel); };
 }
 
 std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
@@ -141,7 +141,7 @@ constexpr const char* section = "380, Some Observations";
 
 } // namespace
 
-frame::step_definition half_of_each_warp() {
+engine::step_definition half_of_each_warp() {
     return {.about = {"two paths", "every second thread another path", source, "both paths in every warp", section},
             .data = by_path<1>,
             .run = launched("two_paths", two_paths<1>),
@@ -150,7 +150,7 @@ frame::step_definition half_of_each_warp() {
                         whole_blocks(one_after_the_other)}}};
 }
 
-frame::step_definition half_of_the_warps() {
+engine::step_definition half_of_the_warps() {
     return {
         .about = {"one path", "every second warp another path", source, "the same paths, one in each warp", section},
         .data = by_path<32>,
@@ -158,11 +158,11 @@ frame::step_definition half_of_the_warps() {
         .least_bytes = read_and_written,
         .claims = {{"all threads of a warp on one path: no divergence, half the instructions",
                     "587, Modulo-Based Iterations and Warp Divergence",
-                    frame::compared("two paths", half_the_instructions)},
-                   {"faster than with both paths in every warp", section, frame::faster_than("two paths")}}};
+                    engine::compared("two paths", half_the_instructions)},
+                   {"faster than with both paths in every warp", section, engine::faster_than("two paths")}}};
 }
 
-frame::step_definition predicated() {
+engine::step_definition predicated() {
     return {
         .about = {"selection", "a selection", source, "both values are there: no branch is needed", section},
         .data = chosen,
@@ -171,7 +171,7 @@ frame::step_definition predicated() {
         .claims = {{"a short condition becomes a selection and does not diverge", section, whole_blocks(no_branch)}}};
 }
 
-frame::step_definition branched() {
+engine::step_definition branched() {
     return {
         .about = {"branch", "a branch", source, "the same condition around two stores", section},
         .data = chosen,
@@ -179,7 +179,7 @@ frame::step_definition branched() {
         .least_bytes = read_and_written,
         .claims = {{"threads that do not perform the addition may cost extra cycles depending on the implementation of "
                     "divergence",
-                    section, frame::compared("selection", a_branch)}}};
+                    section, engine::compared("selection", a_branch)}}};
 }
 
 } // namespace warpfold::ladder::warps

@@ -3,7 +3,7 @@
 // Only One Warp Remains Active"; 380 "Implicit Synchronization in a Warp", "__syncwarp", "And More...".)
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -31,16 +31,16 @@ __global__ void exchange_synchronised(const float* input, float* output, std::ui
     }
 }
 
-frame::sample exchanged(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n, seed);
+engine::sample exchanged(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers<float>(n, seed);
     std::vector<float> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
         right[i] = (i ^ 1) < n ? in[i ^ 1] : 0.0f;
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
-verdict in_lockstep(const frame::evidence& e) {
+verdict in_lockstep(const engine::evidence& e) {
     if (e.found == nullptr) {
         return unseen("needs the checks of the software GPU");
     }
@@ -48,7 +48,7 @@ verdict in_lockstep(const frame::evidence& e) {
                                      e.found->in_words() + ": from Volta on a warp's lanes need not run in lockstep");
 }
 
-verdict one_warp_barrier(const frame::evidence& e) {
+verdict one_warp_barrier(const engine::evidence& e) {
     const auto& launch = e.step.launches[0];
     const std::uint64_t warps = std::uint64_t{launch.grid[0]} * (threads / 32);
     return seen(launch.total.warp_barriers == warps && launch.total.barriers == 0,
@@ -62,13 +62,13 @@ std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); 
 
 } // namespace
 
-frame::step_definition unordered_exchange() {
+engine::step_definition unordered_exchange() {
     return {.about = {"lockstep", "an exchange in lockstep", source, "nothing between a store and another lane's load",
                       "587, When Only One Warp Remains Active"},
             .data = exchanged,
-            .run = [](const frame::stage& on) { run_tree(on, "exchange_in_lockstep", exchange_in_lockstep); },
+            .run = [](const engine::stage& on) { run_tree(on, "exchange_in_lockstep", exchange_in_lockstep); },
             .least_bytes = read_and_written,
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson = "volatile makes every access a load or a store, and orders none of them between lanes",
             .finds = "race in shared memory",
             .claims = {{"threads in one warp always execute the same instruction: they are synchronized without "
@@ -76,14 +76,14 @@ frame::step_definition unordered_exchange() {
                         "587, When Only One Warp Remains Active", in_lockstep}}};
 }
 
-frame::step_definition ordered_exchange() {
+engine::step_definition ordered_exchange() {
     return {.about = {"syncwarp", "an exchange with __syncwarp", source,
                       "re-converge threads and perform a memory fence", "380, __syncwarp"},
             .data = exchanged,
-            .run = [](const frame::stage& on) { run_tree(on, "exchange_synchronised", exchange_synchronised); },
+            .run = [](const engine::stage& on) { run_tree(on, "exchange_synchronised", exchange_synchronised); },
             .least_bytes = read_and_written,
             .claims = {{"on Volta and newer, reduction in shared memory must use warp synchronization",
-                        "380, And More...", frame::counted(one_warp_barrier)}}};
+                        "380, And More...", engine::counted(one_warp_barrier)}}};
 }
 
 } // namespace warpfold::ladder::warps

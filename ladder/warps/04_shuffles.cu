@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -27,8 +27,8 @@ __global__ void exchange_by_shuffles(const float* input, float* output, std::uin
     }
 }
 
-frame::sample shuffled(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n, seed);
+engine::sample shuffled(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers<float>(n, seed);
     const auto value = [&](std::uint64_t i) { return i < n ? in[i] : 0.0f; };
     std::vector<float> right;
     for (unsigned k = 0; k < variants; ++k) {
@@ -42,7 +42,7 @@ frame::sample shuffled(std::uint64_t n, std::uint64_t seed) {
             right.push_back(value(first + from));
         }
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
 constexpr unsigned wide_block = 1024;
@@ -95,8 +95,8 @@ __global__ void reduce_by_memory(const float* input, float* output, std::uint64_
     }
 }
 
-frame::sample sums_of_warps(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n, seed);
+engine::sample sums_of_warps(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers<float>(n, seed);
     std::vector<float> right(n);
     for (std::uint64_t first = 0; first < n; first += 32) {
         float sum = 0;
@@ -106,21 +106,21 @@ frame::sample sums_of_warps(std::uint64_t n, std::uint64_t seed) {
         std::fill(right.begin() + static_cast<std::ptrdiff_t>(first),
                   right.begin() + static_cast<std::ptrdiff_t>(std::min(first + 32, n)), sum);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
 template <class Kernel>
 auto reduced_by(const char* name, Kernel kernel) {
-    return [=](const frame::stage& on) {
+    return [=](const engine::stage& on) {
         if (on.n != 0) {
             const bool as_timed = !on.software && on.n >= blocks_timed * wide_block;
-            frame::launch(on, name, kernel, static_cast<unsigned>(frame::divide_up(on.n, wide_block)), wide_block, 0,
-                          on.input<float>(), on.output<float>(), on.n, as_timed ? times_timed : times_counted);
+            engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, wide_block)), wide_block, 0,
+                           on.input<float>(), on.output<float>(), on.n, as_timed ? times_timed : times_counted);
         }
     };
 }
 
-verdict four_variants(const frame::evidence& e) {
+verdict four_variants(const engine::evidence& e) {
     const auto& launch = e.step.launches[0];
     const std::uint64_t warps = std::uint64_t{launch.grid[0]} * (threads / 32);
     return seen(launch.total.shuffles == variants * warps && launch.total.shared_load_requests == 0,
@@ -128,7 +128,7 @@ verdict four_variants(const frame::evidence& e) {
                     " shuffles a warp, no access to shared memory");
 }
 
-verdict five_shuffles(const frame::evidence& e, const study_step& other) {
+verdict five_shuffles(const engine::evidence& e, const step_result& other) {
     const auto& here = e.step.launches[0].total;
     const auto& there = other.launches[0].total;
     return seen(here.shared_load_requests == 0 && here.shuffles == there.shared_load_requests,
@@ -137,7 +137,7 @@ verdict five_shuffles(const frame::evidence& e, const study_step& other) {
                     std::to_string(there.shared_store_requests) + " stores of shared memory");
 }
 
-verdict barriers_of_the_warp(const frame::evidence& e) {
+verdict barriers_of_the_warp(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(c.warp_barriers >= 2 * c.shared_load_requests && c.barriers == 0,
                 number(static_cast<double>(c.warp_barriers) / static_cast<double>(c.shared_load_requests), 1) +
@@ -151,38 +151,38 @@ std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); 
 
 } // namespace
 
-frame::step_definition shuffle_variants() {
+engine::step_definition shuffle_variants() {
     return {.about = {"shuffles", "idx, up, down and bfly", source, "lanes read other lanes' registers",
                       "380, Shuffle (SHFL)"},
             .data = shuffled,
-            .run = [](const frame::stage& on) { run_tree(on, "exchange_by_shuffles", exchange_by_shuffles); },
+            .run = [](const engine::stage& on) { run_tree(on, "exchange_by_shuffles", exchange_by_shuffles); },
             .least_bytes = [](std::uint64_t n) { return (1 + variants) * n * sizeof(float); },
             .claims = {{"4 variants (idx, up, down, bfly), no shared memory is needed", variants_slide,
-                        frame::counted(four_variants)}}};
+                        engine::counted(four_variants)}}};
 }
 
-frame::step_definition warp_sums_by_memory() {
+engine::step_definition warp_sums_by_memory() {
     return {.about = {"by memory", "warps' sums in shared memory", source,
                       "26 blocks of 1024 threads, 4096 times on a GPU", "380, EXAMPLE: REDUCTION VIA SHARED MEMORY"},
             .data = sums_of_warps,
             .run = reduced_by("reduce_by_memory", reduce_by_memory),
-            .size = frame::at_most(blocks_timed * wide_block),
+            .size = engine::at_most(blocks_timed * wide_block),
             .least_bytes = read_and_written,
             .claims = {{"__syncwarp: re-converge threads and perform a memory fence", "380, __syncwarp",
-                        frame::counted(barriers_of_the_warp)}}};
+                        engine::counted(barriers_of_the_warp)}}};
 }
 
-frame::step_definition warp_sums_by_shuffles() {
+engine::step_definition warp_sums_by_shuffles() {
     return {
         .about = {"by shuffles", "warps' sums by shuffles", source, "the same, register to register", "380, Reduce"},
         .data = sums_of_warps,
         .run = reduced_by("reduce_by_shuffles", reduce_by_shuffles),
-        .size = frame::at_most(blocks_timed * wide_block),
+        .size = engine::at_most(blocks_timed * wide_block),
         .least_bytes = read_and_written,
         .claims = {{"do not use shared memory for the last 5 steps, but warp shuffle instructions", "380, And More...",
-                    frame::compared("by memory", five_shuffles)},
+                    engine::compared("by memory", five_shuffles)},
                    {"launch 26 blocks of 1024 threads, run the reduction 4096 times: faster than shared memory",
-                    "380, Reduce", frame::faster_than("by memory")}}};
+                    "380, Reduce", engine::faster_than("by memory")}}};
 }
 
 } // namespace warpfold::ladder::warps

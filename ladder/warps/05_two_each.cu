@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -88,8 +88,8 @@ __global__ void one_thread(const float* input, float* partial, std::uint64_t n) 
     partial[blockIdx.x] = sum;
 }
 
-frame::sample sums_of_two_thousand(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n, seed);
+engine::sample sums_of_two_thousand(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers<float>(n, seed);
     std::vector<float> sums;
     for (std::uint64_t first = 0; first < n; first += taken) {
         float sum = 0;
@@ -98,50 +98,50 @@ frame::sample sums_of_two_thousand(std::uint64_t n, std::uint64_t seed) {
         }
         sums.push_back(sum);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(sums), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(sums), engine::value_type::float32};
 }
 
 auto launched(const char* name, tree kernel) {
-    return [=](const frame::stage& on) {
+    return [=](const engine::stage& on) {
         if (on.n != 0) {
-            frame::launch(on, name, kernel, static_cast<unsigned>(frame::divide_up(on.n, taken)), block, 0,
-                          on.input<float>(), on.output<float>(), on.n);
+            engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, taken)), block, 0,
+                           on.input<float>(), on.output<float>(), on.n);
         }
     };
 }
 
-std::uint64_t blocks(const frame::evidence& e) { return e.step.launches[0].grid[0]; }
+std::uint64_t blocks(const engine::evidence& e) { return e.step.launches[0].grid[0]; }
 
 // Of one block, iteration by iteration.
-std::vector<std::uint64_t> active(const frame::evidence& e) {
-    return frame::by_interval(e.step.launches[0], 1, iterations, [&](const frame::counters& c) {
+std::vector<std::uint64_t> active(const engine::evidence& e) {
+    return engine::by_interval(e.step.launches[0], 1, iterations, [&](const engine::counters& c) {
         return c.shared_store_bytes / sizeof(float) / blocks(e);
     });
 }
-std::vector<std::uint64_t> divergent(const frame::evidence& e) {
-    return frame::by_interval(e.step.launches[0], 1, iterations,
-                              [&](const frame::counters& c) { return c.divergent_branches / blocks(e); });
+std::vector<std::uint64_t> divergent(const engine::evidence& e) {
+    return engine::by_interval(e.step.launches[0], 1, iterations,
+                               [&](const engine::counters& c) { return c.divergent_branches / blocks(e); });
 }
 
-verdict two_for_each(const frame::evidence& e) {
+verdict two_for_each(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
-    return seen(blocks(e) == frame::divide_up(e.n(), taken) && c.global_load_bytes == e.n() * sizeof(float),
+    return seen(blocks(e) == engine::divide_up(e.n(), taken) && c.global_load_bytes == e.n() * sizeof(float),
                 std::to_string(blocks(e)) + " blocks, " + std::to_string(taken) + " elements each");
 }
 
-verdict little_traffic(const frame::evidence& e) {
+verdict little_traffic(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(c.global_store_bytes == blocks(e) * sizeof(float),
                 std::to_string(c.global_store_bytes) + " bytes are stored to global memory, a word for each block");
 }
 
-verdict much_divergence(const frame::evidence& e) {
+verdict much_divergence(const engine::evidence& e) {
     const auto here = divergent(e);
     return seen(std::vector<std::uint64_t>(here.begin() + 1, here.begin() + 6) == std::vector<std::uint64_t>(5, 32),
                 "divergent warps of 32 with stride 1, 2, ..., 1024: " + list(here));
 }
 
-verdict complex_operations(const frame::evidence& e) {
+verdict complex_operations(const engine::evidence& e) {
     const double each = static_cast<double>(e.step.launches[0].total.thread_instructions) /
                         static_cast<double>(std::max<std::uint64_t>(e.n(), 2) - 1);
     return seen(each > 4, number(each, 1) +
@@ -149,7 +149,7 @@ verdict complex_operations(const frame::evidence& e) {
                               "an addition, a comparison and a branch");
 }
 
-verdict fewer_in_a_loop(const frame::evidence& e, const study_step& other) {
+verdict fewer_in_a_loop(const engine::evidence& e, const step_result& other) {
     const auto additions = static_cast<double>(std::max<std::uint64_t>(e.n(), 2) - 1);
     const double here = static_cast<double>(e.step.launches[0].total.thread_instructions) / additions;
     const double there = static_cast<double>(other.launches[0].total.thread_instructions) / additions;
@@ -158,27 +158,27 @@ verdict fewer_in_a_loop(const frame::evidence& e, const study_step& other) {
                                       number(there / here, 1) + "x for the tree");
 }
 
-verdict consecutive(const frame::evidence& e) {
+verdict consecutive(const engine::evidence& e) {
     const auto here = active(e);
     return seen(std::vector<std::uint64_t>(here.begin(), here.begin() + 6) ==
                     std::vector<std::uint64_t>{1024, 512, 256, 128, 64, 32},
                 "active threads: " + list(here));
 }
 
-verdict first_steps(const frame::evidence& e) {
+verdict first_steps(const engine::evidence& e) {
     const auto here = divergent(e);
-    return seen(frame::sum({here.begin(), here.begin() + 6}) == 0,
+    return seen(engine::sum({here.begin(), here.begin() + 6}) == 0,
                 "divergent warps with stride 1024, 512, ..., 1: " + list(here) + ": none in the first 6 steps");
 }
 
-verdict last_steps(const frame::evidence& e) {
+verdict last_steps(const engine::evidence& e) {
     const auto all = divergent(e); // the last with the store of the sum
     const std::vector<std::uint64_t> here(all.begin() + 6, all.end());
     return seen(std::all_of(here.begin(), here.end(), [](std::uint64_t warps) { return warps >= 1; }),
                 "divergent branches in the last 5 steps: " + list(here));
 }
 
-verdict earlier(const frame::evidence& e, const study_step& other) {
+verdict earlier(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].total;
     const auto before = other.launches[0].total;
     return seen(
@@ -197,70 +197,70 @@ constexpr const char* better = "Parallel patterns, Better Reduction Step";
 
 } // namespace
 
-frame::step_definition straightforward() {
+engine::step_definition straightforward() {
     return {.about = {"straightforward", "two elements a thread, straightforward", source,
                       "the threads whose number the stride divides add", "Parallel patterns, Step 2: Reduction"},
             .data = sums_of_two_thousand,
             .run = launched("straightforward_tree", straightforward_tree),
             .least_bytes = least_bytes,
-            .claims = {
-                {"each thread block takes 2 x blockDim input elements", "Parallel patterns, First Step: Block Design",
-                 frame::counted(two_for_each)},
-                {"a lot of branch divergence", "Parallel patterns, Step 2: Reduction", frame::counted(much_divergence)},
-                {"reduces global memory traffic due to partial sum values",
-                 "Parallel patterns, Straightforward Implementation", frame::counted(little_traffic)},
-                {"each operation involves much more complex address calculation and intermediate result "
-                 "manipulation",
-                 "Parallel patterns, Be Careful!", frame::counted(complex_operations)}}};
+            .claims = {{"each thread block takes 2 x blockDim input elements",
+                        "Parallel patterns, First Step: Block Design", engine::counted(two_for_each)},
+                       {"a lot of branch divergence", "Parallel patterns, Step 2: Reduction",
+                        engine::counted(much_divergence)},
+                       {"reduces global memory traffic due to partial sum values",
+                        "Parallel patterns, Straightforward Implementation", engine::counted(little_traffic)},
+                       {"each operation involves much more complex address calculation and intermediate result "
+                        "manipulation",
+                        "Parallel patterns, Be Careful!", engine::counted(complex_operations)}}};
 }
 
-frame::step_definition one_thread_each() {
+engine::step_definition one_thread_each() {
     return {.about = {"loop", "one thread adds what a block takes", source, "the sequential algorithm",
                       "Parallel patterns, An efficient sequential reduction algorithm"},
             .data = sums_of_two_thousand,
             .run =
-                [](const frame::stage& on) {
+                [](const engine::stage& on) {
                     if (on.n != 0) {
-                        frame::launch(on, "one_thread", one_thread,
-                                      static_cast<unsigned>(frame::divide_up(on.n, taken)), 1, 0, on.input<float>(),
-                                      on.output<float>(), on.n);
+                        engine::launch(on, "one_thread", one_thread,
+                                       static_cast<unsigned>(engine::divide_up(on.n, taken)), 1, 0, on.input<float>(),
+                                       on.output<float>(), on.n);
                     }
                 },
             .least_bytes = least_bytes,
             .claims = {{"on a single-thread hardware the parallel code would be significantly slower than the "
                         "sequential algorithm",
-                        "Parallel patterns, Be Careful!", frame::compared("straightforward", fewer_in_a_loop)}}};
+                        "Parallel patterns, Be Careful!", engine::compared("straightforward", fewer_in_a_loop)}}};
 }
 
-frame::step_definition better_step() {
+engine::step_definition better_step() {
     return {
         .about = {"consecutive", "two elements a thread, consecutive threads", source, "the stride shrinks", better},
         .data = sums_of_two_thousand,
         .run = launched("better_tree", better_tree),
         .least_bytes = least_bytes,
         .claims = {{"1024, 512, 256, 128, 64, 32 consecutive threads are active in each step", better,
-                    frame::counted(consecutive)},
+                    engine::counted(consecutive)},
                    {"no divergence in the first 5 steps: all threads in each warp are active or inactive", better,
-                    frame::counted(first_steps)},
-                   {"the final 5 steps will still have divergence", better, frame::counted(last_steps)},
-                   {"faster than straightforward", better, frame::faster_than("straightforward")}}};
+                    engine::counted(first_steps)},
+                   {"the final 5 steps will still have divergence", better, engine::counted(last_steps)},
+                   {"faster than straightforward", better, engine::faster_than("straightforward")}}};
 }
 
-frame::step_definition retiring() {
+engine::step_definition retiring() {
     return {.about = {"retiring", "threads that are done leave", source, "break instead of waiting on",
                       "380, A better implementation"},
             .data = sums_of_two_thousand,
             .run = launched("retiring_tree", retiring_tree),
             .least_bytes = least_bytes,
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson =
                 "threads of one warp have left where others of it come to the barrier: right where the hardware does "
                 "not wait for those",
             .finds = "barrier reached by part of the block",
             .claims = {{"if you want to fully retire warps: break", "380, A better implementation",
-                        frame::compared("consecutive", earlier)},
+                        engine::compared("consecutive", earlier)},
                        {"will likely retire warps and thus blocks faster", "380, A better implementation",
-                        frame::faster_than("consecutive")}}};
+                        engine::faster_than("consecutive")}}};
 }
 
 } // namespace warpfold::ladder::warps

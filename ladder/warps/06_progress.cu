@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
-#include "ladder/observe.hpp"
+#include "ladder/engine/data.hpp"
+#include "ladder/engine/software_gpu.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -38,8 +38,8 @@ __global__ void chain(const float* input, float* output, std::uint64_t n) {
     }
 }
 
-// A lock for the block: the lane that has it stands in the same loop as those of its warp that want it. The last to get
-// it leaves the sum of all.
+// A lock for the block: the lane that holds it is in the same loop as the lanes of its warp that wait for it. The last holder
+// stores the sum of all.
 __global__ void lock(const float* input, float* partial, std::uint64_t n) {
     __shared__ int taken;
     __shared__ float sum;
@@ -75,13 +75,13 @@ __global__ void circle(int* output) {
     output[threadIdx.x] = 1;
 }
 
-frame::sample sums_from_above(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers<float>(n, seed);
+engine::sample sums_from_above(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers<float>(n, seed);
     std::vector<float> right(in);
     for (std::uint64_t i = n; i-- > 0;) {
         right[i] += i % 32 != 31 && i + 1 < n ? right[i + 1] : 0.0f;
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
 std::vector<std::int32_t> endless_program() {
@@ -96,30 +96,31 @@ std::vector<std::int32_t> endless_program() {
 }
 
 // What it would be if it ended.
-frame::sample an_end(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+engine::sample an_end(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     const std::vector<std::int32_t> codes{0, 0};
-    return {codes.size(), {}, frame::bytes_of(codes)};
+    return {codes.size(), {}, engine::bytes_of(codes)};
 }
 
-verdict not_in_lockstep(const frame::evidence& e) {
+verdict not_in_lockstep(const engine::evidence& e) {
     return seen(!e.step.correct, e.step.correct
                                      ? "it came to its end and is right: a lane that waits in a loop lets the "
                                        "others of its warp go on"
                                      : e.step.difference);
 }
 
-verdict one_at_a_time(const frame::evidence& e) {
+verdict one_at_a_time(const engine::evidence& e) {
     const double lanes = e.step.launches[0].total.average_active_lanes();
     return seen(lanes < 16, number(lanes, 1) + " lanes of 32 at work on average");
 }
 
-verdict says_who_waits(const frame::evidence& e) {
+verdict says_who_waits(const engine::evidence& e) {
     const auto at = e.said.find("deadlock");
     if (at == std::string::npos) {
         return seen(false, "it came to its end");
     }
     std::string said = e.said.substr(at, e.said.find('\n', at) - at);
-    for (std::size_t slash = said.rfind('/'); slash != std::string::npos; slash = said.rfind('/')) { // files without folders
+    for (std::size_t slash = said.rfind('/'); slash != std::string::npos;
+         slash = said.rfind('/')) { // files without folders
         const std::size_t space = said.rfind(' ', slash);
         said.erase(space + 1, slash - space);
     }
@@ -134,36 +135,36 @@ constexpr const char* syncwarp = "380, __syncwarp";
 
 } // namespace
 
-std::vector<frame::apart_program> apart_programs() { return {{"endless", endless_program}}; }
+std::vector<engine::child_program> child_programs() { return {{"endless", endless_program}}; }
 
-frame::step_definition neighbour_by_neighbour() {
+engine::step_definition neighbour_by_neighbour() {
     return {.about = {"chain", "each lane waits for the next", source,
                       "a loop that a lane of the same warp has to end: independent thread scheduling", section},
             .data = sums_from_above,
-            .run = [](const frame::stage& on) { run_tree(on, "chain", chain); },
+            .run = [](const engine::stage& on) { run_tree(on, "chain", chain); },
             .least_bytes = read_and_written,
             .claims = {{"threads in one warp always execute the same instruction", section, not_in_lockstep},
                        {"lanes that wait take turns with those that work: fewer than half at a time", syncwarp,
-                        frame::counted(one_at_a_time)}}};
+                        engine::counted(one_at_a_time)}}};
 }
 
-frame::step_definition lock_in_a_warp() {
+engine::step_definition lock_in_a_warp() {
     return {.about = {"lock", "a lock that lanes of a warp share", source,
                       "the lane that has it and those that want it are in one loop", section},
             .data = partial_sums,
-            .run = [](const frame::stage& on) { run_tree(on, "lock", lock); },
+            .run = [](const engine::stage& on) { run_tree(on, "lock", lock); },
             .least_bytes = read_and_written,
             .claims = {{"threads in one warp always execute the same instruction", section, not_in_lockstep}}};
 }
 
-frame::step_definition circle_of_waits() {
+engine::step_definition circle_of_waits() {
     return {
         .about = {"endless", "half a warp waits for the other half", source,
                   "__syncwarp() behind a branch: its lanes wait for lanes that wait for them", syncwarp},
         .data = an_end,
-        .apart = "endless",
+        .child_programs = "endless",
         .size = [](std::uint64_t) { return std::uint64_t{2}; },
-        .ought = fate::wrong,
+        .expected = outcome::wrong,
         .lesson =
             "independent lanes get past each other in loops; a barrier of the warp needs all that its mask names, "
             "as a barrier of the block needs all threads",

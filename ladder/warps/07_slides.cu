@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -43,24 +43,24 @@ constexpr std::array<std::array<std::int32_t, values>, steps> printed_rows{{
     {41, 1, 7, -1, 6, -2, 8, 5, 17, -3, 9, 7, 13, 11, 2, 2},
 }};
 
-frame::sample of_the_slide(std::uint64_t n, std::uint64_t /*seed*/) {
+engine::sample of_the_slide(std::uint64_t n, std::uint64_t /*seed*/) {
     std::vector<std::int32_t> right;
     for (int tree = 0; tree < 2; ++tree) {
         for (const auto& row : printed_rows) {
             right.insert(right.end(), row.begin(), row.end());
         }
     }
-    return {n, {frame::bytes_of(std::vector<std::int32_t>(printed.begin(), printed.end()))}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(std::vector<std::int32_t>(printed.begin(), printed.end()))}, engine::bytes_of(right)};
 }
 
-void run_rows(const frame::stage& on) {
-    frame::launch(on, "rows_of_a_tree", rows_of_a_tree<false>, 1, values, 0, on.output<int>(), on.input<int>());
-    frame::launch(on, "rows_of_a_tree", rows_of_a_tree<true>, 1, values, 0, on.output<int>() + steps * values,
-                  on.input<int>());
+void run_rows(const engine::stage& on) {
+    engine::launch(on, "rows_of_a_tree", rows_of_a_tree<false>, 1, values, 0, on.output<int>(), on.input<int>());
+    engine::launch(on, "rows_of_a_tree", rows_of_a_tree<true>, 1, values, 0, on.output<int>() + steps * values,
+                   on.input<int>());
 }
 
-verdict as_printed(const frame::evidence& e) {
-    const auto all = frame::view<std::int32_t>(e.result);
+verdict as_printed(const engine::evidence& e) {
+    const auto all = engine::view<std::int32_t>(e.result);
     std::vector<double> first;
     for (unsigned k = 0; k < steps; ++k) {
         first.push_back(all[k * values]);
@@ -97,7 +97,7 @@ __global__ void not_volatile(const float* input, float* partial, std::uint64_t n
     }
 }
 
-verdict must_be_volatile(const frame::evidence& e) {
+verdict must_be_volatile(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     const std::string stores = std::to_string(c.shared_store_requests / e.step.launches[0].grid[0]) +
                                " stores of warps a block, where 12 are written: ";
@@ -108,7 +108,7 @@ constexpr const char* source = "ladder/warps/07_slides.cu";
 
 } // namespace
 
-frame::step_definition sixteen_values() {
+engine::step_definition sixteen_values() {
     return {.about = {"sixteen", "the slides' sixteen values", source, "both interleaved trees, row by row",
                       "759, Parallel Reduction: Interleaved Addressing"},
             .data = of_the_slide,
@@ -118,19 +118,19 @@ frame::step_definition sixteen_values() {
                         "759, Parallel Reduction: Interleaved Addressing", as_printed}}};
 }
 
-frame::step_definition without_volatile() {
+engine::step_definition without_volatile() {
     return {.about = {"not volatile", "the last warp without volatile", source,
                       "what the compiler makes of additions whose stores nobody seems to read",
                       "Kharagpur, Reduction 5: warpReduce"},
             .data = partial_sums,
-            .run = [](const frame::stage& on) { run_tree(on, "not_volatile", not_volatile); },
+            .run = [](const engine::stage& on) { run_tree(on, "not_volatile", not_volatile); },
             .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson = "the compiler may leave out stores that the thread itself does not read, and nothing orders the "
                       "lanes",
             .finds = "race in shared memory",
             .claims = {{"for this to be correct, we must use the volatile keyword",
-                        "759, Reduction #5: Unroll the Last Warp", frame::counted(must_be_volatile)}}};
+                        "759, Reduction #5: Unroll the Last Warp", engine::counted(must_be_volatile)}}};
 }
 
 } // namespace warpfold::ladder::warps

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Four reductions as slides have them, each with the fault that it has there, and what comes of it: no barrier where the slide
-// asks what it is for, a loop that stops before stride 1, a last warp of 33 threads, and a loop over the input that does not
-// look for its end. (759 "Reduction #1: Interleaved Addressing"; 380 "A better implementation", "Implicit Synchronization in a
+// Four reductions with the faults of their slides, and the consequences: no barrier where the slide asks for its purpose, a loop
+// that stops before stride 1, a last warp of 33 threads, and a loop over the input without a bounds check. (759 "Reduction #1: Interleaved Addressing"; 380 "A better implementation", "Implicit Synchronization in a
 // Warp", "Final Optimized Kernel"; Kharagpur "Reduction 7: Kernel".)
 #include <algorithm>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -34,8 +33,8 @@ __global__ void without_barriers(const float* input, float* partial, std::uint64
     }
 }
 
-// As printed, but for where it begins: at blockDim.x the slide's first iteration reads behind what a block of one element a
-// thread has loaded.
+// As printed, except for its first stride: from blockDim.x on, the slide's first iteration reads past the elements that a block
+// of one element a thread has loaded.
 __global__ void stops_before_one(const float* input, float* partial, std::uint64_t n) {
     __shared__ float partial_sum[threads];
     const unsigned t = threadIdx.x;
@@ -77,7 +76,7 @@ __global__ void last_warp_of_33(const float* input, float* partial, std::uint64_
     }
 }
 
-// reduce7: "out-of-bounds check missing, see SDK code". Its input here is the beginning of an array that goes on behind it.
+// reduce7: "out-of-bounds check missing, see SDK code". Its input here is the beginning of a longer array.
 constexpr unsigned blocks_of_7 = 2;
 __global__ void without_a_bound(const float* g_idata, float* g_odata, std::uint64_t n) {
     __shared__ float sdata[threads];
@@ -104,66 +103,64 @@ __global__ void without_a_bound(const float* g_idata, float* g_odata, std::uint6
 // Whole numbers from 1 on: what is left out of a sum shows.
 template <class T>
 std::vector<T> positive(std::uint64_t n, std::uint64_t seed) {
-    auto values = frame::numbers<T>(n, seed);
+    auto values = engine::numbers<T>(n, seed);
     for (T& value : values) {
         value += T{1001};
     }
     return values;
 }
 
-frame::sample positive_sums(std::uint64_t n, std::uint64_t seed) { return partial_sums(positive<float>(n, seed)); }
+engine::sample positive_sums(std::uint64_t n, std::uint64_t seed) { return partial_sums(positive<float>(n, seed)); }
 
 // The sums of the two blocks, which take turns; an odd number of times 128 elements, and 100 more.
 constexpr std::uint64_t not_of_full_blocks(std::uint64_t n) {
     return std::max<std::uint64_t>(std::min<std::uint64_t>(n, 1u << 13) / 256, 1) * 256 + 100;
 }
-frame::sample sums_of_two_blocks(std::uint64_t n, std::uint64_t seed) {
+engine::sample sums_of_two_blocks(std::uint64_t n, std::uint64_t seed) {
     const auto in = positive<float>(n, seed);
     std::vector<float> sums(blocks_of_7);
     for (std::uint64_t i = 0; i < n; ++i) {
         sums[i / (2 * threads) % blocks_of_7] += in[i];
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(sums), frame::value_type::float32};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(sums), engine::value_type::float32};
 }
 
-void run_without_a_bound(const frame::stage& on) {
+void run_without_a_bound(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     float* const longer = on.temporary<float>();
-    WARPFOLD_CUDA_CHECK(
-        cudaMemcpyAsync(longer, on.in[0], on.n * sizeof(float), cudaMemcpyDeviceToDevice, on.stream));
-    frame::launch(on, "without_a_bound", without_a_bound, blocks_of_7, threads, 0, longer, on.output<float>(), on.n);
+    WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(longer, on.in[0], on.n * sizeof(float), cudaMemcpyDeviceToDevice, on.stream));
+    engine::launch(on, "without_a_bound", without_a_bound, blocks_of_7, threads, 0, longer, on.output<float>(), on.n);
 }
 
-std::string outcome(const frame::evidence& e) {
-    return e.step.correct ? "it came out right" : e.step.difference;
-}
+std::string result_text(const engine::evidence& e) { return e.step.correct ? "it came out right" : e.step.difference; }
 
-verdict barriers_are_needed(const frame::evidence& e) {
+verdict barriers_are_needed(const engine::evidence& e) {
     if (e.step.correct && e.found == nullptr) {
         return unseen("it came out right, which nothing promises");
     }
     return seen(!e.step.correct || e.found->has("race in shared memory"),
-                outcome(e) + (e.found != nullptr ? "; " + e.found->in_words() : ""));
+                result_text(e) + (e.found != nullptr ? "; " + e.found->in_words() : ""));
 }
 
-verdict last_addition_missing(const frame::evidence& e) {
-    return seen(e.step.correct, e.step.difference + ": the loop ends before stride 1, and the second word is never added");
+verdict last_addition_missing(const engine::evidence& e) {
+    return seen(e.step.correct,
+                e.step.difference + ": the loop ends before stride 1, and the second word is never added");
 }
 
-verdict thirty_third(const frame::evidence& e) {
+verdict thirty_third(const engine::evidence& e) {
     if (e.found == nullptr) {
-        return e.step.correct ? unseen("it came out right, which nothing promises") : seen(false, outcome(e));
+        return e.step.correct ? unseen("it came out right, which nothing promises") : seen(false, result_text(e));
     }
-    return seen(!e.found->has("race"), outcome(e) + "; " + e.found->in_words() +
+    return seen(!e.found->has("race"), result_text(e) + "; " + e.found->in_words() +
                                            ": thread 32, the first of the second warp, writes what thread 0 reads");
 }
 
-verdict adds_what_is_behind(const frame::evidence& e) {
+verdict adds_what_is_behind(const engine::evidence& e) {
     const auto loaded = e.step.launches[0].total.global_load_bytes / sizeof(float);
     return seen(loaded > e.n(), std::to_string(loaded) + " elements added where there are " + std::to_string(e.n()) +
-                                    ": " + outcome(e));
+                                    ": " + result_text(e));
 }
 
 constexpr const char* source = "ladder/warps/08_slide_faults.cu";
@@ -173,37 +170,37 @@ constexpr const char* last_kernel = "380, Final Optimized Kernel";
 
 } // namespace
 
-frame::step_definition no_barrier() {
+engine::step_definition no_barrier() {
     return {.about = {"no barrier", "by modulo, without barriers", source, "what the slide's question is about",
                       "759, Reduction #1: Interleaved Addressing"},
             .data = positive_sums,
-            .run = [](const frame::stage& on) { run_tree(on, "without_barriers", without_barriers); },
+            .run = [](const engine::stage& on) { run_tree(on, "without_barriers", without_barriers); },
             .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson = "without a barrier a thread adds what another has not written yet",
             .finds = "race in shared memory",
             .claims = {{"why do we need to sync threads?", "759, Reduction #1: Interleaved Addressing",
                         barriers_are_needed}}};
 }
 
-frame::step_definition stride_above_one() {
+engine::step_definition stride_above_one() {
     return {.about = {"stride > 1", "the slide's loop to stride 2", source, "one iteration too few", better},
             .data = positive_sums,
-            .run = [](const frame::stage& on) { run_tree(on, "stops_before_one", stops_before_one); },
+            .run = [](const engine::stage& on) { run_tree(on, "stops_before_one", stops_before_one); },
             .size = [](std::uint64_t n) { return std::max<std::uint64_t>(n, 2); },
             .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
-            .ought = fate::wrong,
+            .expected = outcome::wrong,
             .lesson = "the slide's loop goes on while stride > 1, and leaves out the last addition",
             .claims = {{"the final solution will be in element 0, with for (...; stride > 1; stride >>= 1)",
                         "380, A better implementation", last_addition_missing}}};
 }
 
-frame::step_definition warp_of_33() {
+engine::step_definition warp_of_33() {
     return {.about = {"tid <= 32", "the slide's last warp", source, "33 threads, of which 32 are a warp", implicit},
             .data = positive_sums,
-            .run = [](const frame::stage& on) { run_tree(on, "last_warp_of_33", last_warp_of_33); },
+            .run = [](const engine::stage& on) { run_tree(on, "last_warp_of_33", last_warp_of_33); },
             .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
-            .ought = fate::by_luck,
+            .expected = outcome::by_luck,
             .lesson = "the slide has tid <= 32: the 33rd thread is of another warp, and nothing orders the two",
             .finds = "race in shared memory",
             .claims = {{"only one warp is active: shared reads and writes are synchronous within a warp, so skip "
@@ -211,18 +208,19 @@ frame::step_definition warp_of_33() {
                         implicit, thirty_third}}};
 }
 
-frame::step_definition missing_bound() {
-    return {.about = {"no bound", "the slide's reduce7, elements behind the end", source,
-                      "two elements a turn, of which the second is not asked for", last_kernel},
-            .data = sums_of_two_blocks,
-            .run = run_without_a_bound,
-            .size = not_of_full_blocks,
-            .scratch_bytes = [](std::uint64_t n) { return (n + 2 * threads) * sizeof(float); },
-            .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
-            .ought = fate::by_luck,
-            .lesson = "what lies behind the input is added to it",
-            .finds = "unwritten memory",
-            .claims = {{"out-of-bounds check missing, see SDK code", last_kernel, frame::counted(adds_what_is_behind)}}};
+engine::step_definition missing_bound() {
+    return {
+        .about = {"no bound", "the slide's reduce7, elements behind the end", source,
+                  "two elements a turn, of which the second is not asked for", last_kernel},
+        .data = sums_of_two_blocks,
+        .run = run_without_a_bound,
+        .size = not_of_full_blocks,
+        .scratch_bytes = [](std::uint64_t n) { return (n + 2 * threads) * sizeof(float); },
+        .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
+        .expected = outcome::by_luck,
+        .lesson = "what lies behind the input is added to it",
+        .finds = "unwritten memory",
+        .claims = {{"out-of-bounds check missing, see SDK code", last_kernel, engine::counted(adds_what_is_behind)}}};
 }
 
 } // namespace warpfold::ladder::warps

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Two things about the lanes of the last warp: what is left in its words where nobody asks for tid < s any more, and the
-// predicate by which a shuffle says whether there was a lane to read from. (587 "Single Warp Optimization"; 380 "Instruction
+// Two things about the lanes of the last warp: the values in its words without the condition tid < s, and the predicate of a
+// shuffle, which tells whether there was a lane to read from. (587 "Single Warp Optimization"; 380 "Instruction
 // (PTX)".)
 #include <algorithm>
 #include <vector>
 
-#include "ladder/frame/data.hpp"
+#include "ladder/engine/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {
@@ -35,8 +35,8 @@ __global__ void words_that_are_left(int* out, const int* in) {
     }
 }
 
-frame::sample both_endings(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(values, seed);
+engine::sample both_endings(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(values, seed);
     std::vector<std::int32_t> right;
     for (const bool asks : {true, false}) {
         auto words = in;
@@ -48,11 +48,11 @@ frame::sample both_endings(std::uint64_t n, std::uint64_t seed) {
         }
         right.insert(right.end(), words.begin(), words.begin() + 32);
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-verdict only_the_first_counts(const frame::evidence& e) {
-    const auto words = frame::view<std::int32_t>(e.result);
+verdict only_the_first_counts(const engine::evidence& e) {
+    const auto words = engine::view<std::int32_t>(e.result);
     unsigned others = 0;
     for (unsigned k = 1; k < 32; ++k) {
         others += words[k] != words[32 + k] ? 1 : 0;
@@ -93,8 +93,8 @@ __global__ void shuffles_with_predicates(int* out, const int* in) {
 
 constexpr unsigned variants = 4;
 
-frame::sample shuffled_with_predicates(std::uint64_t n, std::uint64_t seed) {
-    const auto in = frame::numbers(32, seed);
+engine::sample shuffled_with_predicates(std::uint64_t n, std::uint64_t seed) {
+    const auto in = engine::numbers(32, seed);
     std::vector<std::int32_t> right(64 * variants);
     for (unsigned lane = 0; lane < 32; ++lane) {
         const int wanted[variants] = {5, static_cast<int>(lane) - 2, static_cast<int>(lane) + 3,
@@ -105,11 +105,11 @@ frame::sample shuffled_with_predicates(std::uint64_t n, std::uint64_t seed) {
             right[64 * k + 32 + lane] = there ? 1 : 0;
         }
     }
-    return {n, {frame::bytes_of(in)}, frame::bytes_of(right)};
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-verdict says_who_is_there(const frame::evidence& e) {
-    const auto words = frame::view<std::int32_t>(e.result);
+verdict says_who_is_there(const engine::evidence& e) {
+    const auto words = engine::view<std::int32_t>(e.result);
     std::vector<std::uint64_t> lanes(variants);
     for (unsigned k = 0; k < variants; ++k) {
         lanes[k] = static_cast<std::uint64_t>(std::count(words.begin() + 64 * k + 32, words.begin() + 64 * (k + 1), 1));
@@ -121,28 +121,28 @@ constexpr const char* source = "ladder/warps/09_last_lanes.cu";
 
 } // namespace
 
-frame::step_definition words_left() {
+engine::step_definition words_left() {
     return {.about = {"words left", "what the last warp leaves", source, "with the question for tid, and without",
                       "587, Single Warp Optimization"},
             .data = both_endings,
             .run =
-                [](const frame::stage& on) {
-                    frame::launch(on, "words_that_are_left", words_that_are_left, 1, 32, 0, on.output<int>(),
-                                  on.input<int>());
+                [](const engine::stage& on) {
+                    engine::launch(on, "words_that_are_left", words_that_are_left, 1, 32, 0, on.output<int>(),
+                                   on.input<int>());
                 },
             .size = [](std::uint64_t) { return std::uint64_t{values}; },
             .claims = {{"this does change program behavior: not a problem, since scratch[0] remains the same",
                         "587, Single Warp Optimization", only_the_first_counts}}};
 }
 
-frame::step_definition shuffle_predicate() {
+engine::step_definition shuffle_predicate() {
     return {.about = {"predicate", "a shuffle's predicate", source, "whether there was a lane to read from",
                       "380, Instruction (PTX)"},
             .data = shuffled_with_predicates,
             .run =
-                [](const frame::stage& on) {
-                    frame::launch(on, "shuffles_with_predicates", shuffles_with_predicates, 1, 32, 0, on.output<int>(),
-                                  on.input<int>());
+                [](const engine::stage& on) {
+                    engine::launch(on, "shuffles_with_predicates", shuffles_with_predicates, 1, 32, 0, on.output<int>(),
+                                   on.input<int>());
                 },
             .size = [](std::uint64_t) { return std::uint64_t{32}; },
             .claims = {{"shfl.mode.b32 d[|p], a, b, c: optional destination predicate", "380, Instruction (PTX)",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the checks have found: one finding for each kind, kernel and pair of source lines, with how often.
+// The findings of the checks: one for each kind, kernel and pair of source lines, with a count.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace softgpu::check {
 
 // Where in the source an instruction comes from.
 struct source_place {
-    std::string file;           // empty: no line information
+    std::string file; // empty: no line information
     std::uint32_t line = 0;
     std::uint32_t ptx_line = 0; // of the module's text
     std::string instruction;    // as PTX
@@ -29,22 +29,22 @@ struct source_place {
 
 // One access, or one arrival, of a finding.
 struct finding_access {
-    std::string what;           // "write of 4 bytes", "waits at barrier 0"
+    std::string what; // "write of 4 bytes", "waits at barrier 0"
     source_place where;
     std::array<std::uint32_t, 3> block{};
     std::array<std::uint32_t, 3> thread{};
-    bool has_thread = false;    // block and thread are known
+    bool has_thread = false; // block and thread are known
     std::optional<std::string> value;
 };
 
 struct finding {
     check_set check = 0;
-    std::string kind;           // "race", "out of bounds", ...
-    std::string message;        // one sentence
-    bool is_note = false;       // worth knowing, and no mistake
-    std::string kernel;         // empty: the host's own doing
-    std::string address;        // "0x7f...", "shared memory + 16"; empty: none
-    std::string allocation;     // what is there; empty: not known
+    std::string kind;       // "race", "out of bounds", ...
+    std::string message;    // one sentence
+    bool is_note = false;   // worth knowing, and no mistake
+    std::string kernel;     // empty: the host's own doing
+    std::string address;    // "0x7f...", "shared memory + 16"; empty: none
+    std::string allocation; // what is there; empty: not known
     std::vector<finding_access> accesses;
     std::uint64_t times = 1;
 };
@@ -75,7 +75,9 @@ private:
 [[nodiscard]] std::string hexadecimal(std::uint64_t value);
 // A paragraph of a few lines, the last with a line end.
 [[nodiscard]] std::string to_text(const finding& f);
-// The document: {"findings": [...], "count": n}.
-[[nodiscard]] std::string to_json(const std::vector<finding>& list, std::string_view program);
+
+// `whom` is called after every new finding, by the thread that made it and under its locks: it must not throw or call the
+// session. nullptr: nobody is called.
+void tell_of_new_findings(void (*whom)(const findings& to)) noexcept;
 
 } // namespace softgpu::check

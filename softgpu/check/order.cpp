@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "softgpu/check/session.hpp"
+#include "softgpu/check/describe_address.hpp"
 
 namespace softgpu::check {
 
@@ -13,7 +13,7 @@ namespace {
 
 using sort = operation_record::sort;
 
-constexpr unsigned longest_way = 4;          // of meetings that are followed
+constexpr unsigned longest_way = 4; // of meetings that are followed
 constexpr std::size_t most_meetings = 4096;
 constexpr std::size_t most_records = 200000; // then the oldest are taken as being in order
 
@@ -76,10 +76,9 @@ void order::each_unordered(const operation_record& self, Body&& body) {
     const moment& now = *self.note.when;
     for (std::uint32_t c = 0; c < chains_.size(); ++c) {
         const auto& records = chains_[c].records;
-        const auto first = std::upper_bound(records.begin(), records.end(), now.knows_of(c),
-                                            [](std::uint32_t known, const record_pointer& r) {
-                                                return known < r->note.when->place;
-                                            });
+        const auto first =
+            std::upper_bound(records.begin(), records.end(), now.knows_of(c),
+                             [](std::uint32_t known, const record_pointer& r) { return known < r->note.when->place; });
         for (auto r = first; r != records.end(); ++r) {
             const moment& other = *(*r)->note.when;
             if (r->get() != &self && !is_before(now, other) && (meetings_.empty() || !is_before(other, now))) {
@@ -148,10 +147,9 @@ void order::name_serials(const record_pointer& record) {
 
 void order::enter(const record_pointer& record) {
     chain& c = chains_[record->note.when->chain];
-    const auto at = std::upper_bound(c.records.begin(), c.records.end(), record->note.when->place,
-                                     [](std::uint32_t place, const record_pointer& r) {
-                                         return place < r->note.when->place;
-                                     });
+    const auto at =
+        std::upper_bound(c.records.begin(), c.records.end(), record->note.when->place,
+                         [](std::uint32_t place, const record_pointer& r) { return place < r->note.when->place; });
     c.records.insert(at, record);
     name_serials(record);
     if (++kept_ > prune_at_) {
@@ -281,7 +279,7 @@ void order::carry_out(operation_record::sort what, operation_note note, std::str
     std::sort(record->ranges.begin(), record->ranges.end(),
               [](const touched_range& a, const touched_range& b) { return a.begin < b.begin; });
     if (what == sort::transfer) {
-        record->first_serial = owner_.take_serials(1, false);
+        record->first_serial = serial_numbers_.take(1);
         record->serials = 1;
     }
     const std::lock_guard lock(mutex_);
@@ -304,19 +302,18 @@ void order::carry_out(operation_record::sort what, operation_note note, std::str
     }
 }
 
-void order::put_stamps(operation_record& record) {
-    look_at_stamps(record, {}, true);
-}
+void order::put_stamps(operation_record& record) { look_at_stamps(record, {}, true); }
 
 void order::look_at_stamps(operation_record& record, const std::vector<record_pointer>& kernels, bool stamp_them) {
-    const shadow_view& view = owner_.shadow().view();
+    const shadow_view& view = shadow_.view();
     struct seen {
         std::uint64_t times = 0;
         stamp first = 0;
         std::uint64_t at = 0;
         const operation_record* kernel = nullptr;
     };
-    std::map<std::tuple<std::uint64_t, std::uint64_t, bool, bool>, seen> found; // kernel, site, of a write, range writes
+    std::map<std::tuple<std::uint64_t, std::uint64_t, bool, bool>, seen>
+        found; // kernel, site, of a write, range writes
     stamp floor = INT64_MAX;
     for (const record_pointer& k : kernels) {
         if (k->first_serial != 0) {
@@ -343,7 +340,7 @@ void order::look_at_stamps(operation_record& record, const std::vector<record_po
         if (view.writes == nullptr || r.allocation == 0 || r.begin < view.arena || r.end - view.arena > view.bytes) {
             continue;
         }
-        if (const auto there = owner_.memory().find(r.begin); !there || there->serial != r.allocation) {
+        if (const auto there = memory_.find(r.begin); !there || there->serial != r.allocation) {
             continue; // other memory stands there now
         }
         for (std::uint64_t word = r.begin / 4 * 4; word < r.end; word += 4) {
@@ -373,9 +370,9 @@ void order::look_at_stamps(operation_record& record, const std::vector<record_po
         finding f = race_of(*s.kernel, std::move(access), record,
                             access_of(record, std::get<3>(which) ? ", writes it" : ", reads it"));
         f.address = hexadecimal(s.at);
-        f.allocation = owner_.describe(s.at);
+        f.allocation = describe_address(memory_, s.at);
         f.times = s.times;
-        owner_.sink().add(std::move(f));
+        sink_.add(std::move(f));
     }
 }
 
@@ -385,16 +382,15 @@ void order::compare(const operation_record& a, const operation_record& b) {
         longest = std::max(longest, y.end - y.begin);
     }
     for (const touched_range& x : a.ranges) {
-        auto y = std::lower_bound(b.ranges.begin(), b.ranges.end(), x.begin, [&](const touched_range& r, std::uint64_t at) {
-            return r.begin + longest <= at;
-        });
+        auto y = std::lower_bound(b.ranges.begin(), b.ranges.end(), x.begin,
+                                  [&](const touched_range& r, std::uint64_t at) { return r.begin + longest <= at; });
         for (; y != b.ranges.end() && y->begin < x.end; ++y) {
             if (meet_in_memory(x, *y)) {
                 finding f = race_of(a, access_of(a, verb_of(a, x)), b, access_of(b, verb_of(b, *y)));
                 const std::uint64_t at = std::max(x.begin, y->begin);
                 f.address = hexadecimal(at);
-                f.allocation = x.allocation != 0 ? owner_.describe(at) : "memory of the host";
-                owner_.sink().add(std::move(f));
+                f.allocation = x.allocation != 0 ? describe_address(memory_, at) : "memory of the host";
+                sink_.add(std::move(f));
                 return;
             }
         }
@@ -407,7 +403,7 @@ void order::compare_with_memory(const operation_record& kernel, const operation_
         return;
     }
     // Some access of the launch to this memory, to show; the latest to each word are known.
-    const shadow_view& view = owner_.shadow().view();
+    const shadow_view& view = shadow_.view();
     finding_access access = access_of(kernel, "");
     const auto is_kernels = [&](stamp s) {
         return s != 0 && (serial_of(s) - kernel.first_serial < kernel.serials || kernel.further.contains(serial_of(s)));
@@ -426,8 +422,8 @@ void order::compare_with_memory(const operation_record& kernel, const operation_
     }
     finding f = race_of(kernel, std::move(access), owned, access_of(owned, ""));
     f.address = hexadecimal(r.begin);
-    f.allocation = owner_.describe(r.begin);
-    owner_.sink().add(std::move(f));
+    f.allocation = describe_address(memory_, r.begin);
+    sink_.add(std::move(f));
 }
 
 void order::forget_serials() {
@@ -465,8 +461,9 @@ finding order::race_of(const operation_record& a, finding_access one, const oper
                     "allocation";
     } else {
         f.kind = a.note.stream == b.note.stream ? between_branches : between_streams;
-        f.message = "two operations touch the same memory, one writes it, and neither waits for the other: an event, an "
-                    "edge or a synchronisation is missing";
+        f.message =
+            "two operations touch the same memory, one writes it, and neither waits for the other: an event, an "
+            "edge or a synchronisation is missing";
     }
     const bool swapped = b.note.id < a.note.id;
     f.accesses.push_back(std::move(swapped ? other : one));

@@ -20,11 +20,10 @@
 
 #include "softgpu/check/finding.hpp"
 #include "softgpu/check/global_shadow.hpp"
+#include "softgpu/check/serial_numbers.hpp"
 #include "softgpu/memory/device_memory.hpp"
 
 namespace softgpu::check {
-
-class session;
 
 // Where an operation stands: operations that follow each other make chains, and of each chain it knows how many are over
 // before it begins. Its own place is part of what it knows.
@@ -68,15 +67,15 @@ struct operation_record {
 
     sort what = sort::kernel;
     operation_note note;
-    std::string name;                              // "kernel f(int*)", "copy of 16 bytes from host to device"
+    std::string name; // "kernel f(int*)", "copy of 16 bytes from host to device"
     bool done = false;
-    std::vector<touched_range> ranges;             // not of a kernel
-    bool stamped = false;                          // of a transfer: in the shadow as well
-    std::uint64_t first_serial = 0;                // 0: none
+    std::vector<touched_range> ranges; // not of a kernel
+    bool stamped = false;              // of a transfer: in the shadow as well
+    std::uint64_t first_serial = 0;    // 0: none
     std::uint64_t serials = 0;
     std::map<std::uint64_t, std::uint64_t> further; // more serials of a kernel, and their blocks
-    std::shared_ptr<const stamp_reader> reader;    // of a kernel
-    std::set<std::uint64_t> allocations;           // that a kernel has touched
+    std::shared_ptr<const stamp_reader> reader;     // of a kernel
+    std::set<std::uint64_t> allocations;            // that a kernel has touched
 
     [[nodiscard]] std::string title() const { return note.stream + ", " + name; }
     [[nodiscard]] std::uint64_t block_of(std::uint64_t serial) const;
@@ -85,7 +84,8 @@ using record_pointer = std::shared_ptr<operation_record>;
 
 class order {
 public:
-    explicit order(session& owner) : owner_(owner) {}
+    order(findings& sink, const memory::device_memory& device, const global_shadow& shadow, serial_numbers& serials)
+        : sink_(sink), memory_(device), shadow_(shadow), serial_numbers_(serials) {}
     order(const order&) = delete;
     order& operator=(const order&) = delete;
 
@@ -110,7 +110,8 @@ public:
     [[nodiscard]] bool may_touch_freed(const operation_record& self, std::uint64_t allocation);
 
     // A copy, a fill, an allocation or a free is carried out.
-    void carry_out(operation_record::sort what, operation_note note, std::string name, std::vector<touched_range> ranges);
+    void carry_out(operation_record::sort what, operation_note note, std::string name,
+                   std::vector<touched_range> ranges);
 
     // The serials begin anew: nothing runs, and there are no stamps.
     void forget_serials();
@@ -148,12 +149,15 @@ private:
     void compare(const operation_record& a, const operation_record& b);
     void compare_with_memory(const operation_record& kernel, const operation_record& owned);
 
-    session& owner_;
+    findings& sink_;
+    const memory::device_memory& memory_;
+    const global_shadow& shadow_;
+    serial_numbers& serial_numbers_;
     std::mutex mutex_;
     std::vector<chain> chains_;
-    std::vector<std::uint32_t> host_;                       // what the host knows of
+    std::vector<std::uint32_t> host_;                                      // what the host knows of
     std::map<std::pair<std::uint32_t, std::uint32_t>, moment> unfinished_; // by chain and place
-    std::map<std::uint64_t, serial_range> serials_;         // by the first
+    std::map<std::uint64_t, serial_range> serials_;                        // by the first
     std::vector<meeting> meetings_;
     std::size_t kept_ = 0;
     std::size_t prune_at_ = 64;

@@ -25,10 +25,13 @@ struct counters {
 
     // Active lanes of 32, on average over the instructions executed; 0 where nothing was.
     [[nodiscard]] double average_active_lanes() const noexcept {
-        return warp_instructions == 0 ? 0.0
-                                      : static_cast<double>(thread_instructions) / static_cast<double>(warp_instructions);
+        return warp_instructions == 0
+                   ? 0.0
+                   : static_cast<double>(thread_instructions) / static_cast<double>(warp_instructions);
     }
-    [[nodiscard]] std::uint64_t global_bytes_requested() const noexcept { return global_load_bytes + global_store_bytes; }
+    [[nodiscard]] std::uint64_t global_bytes_requested() const noexcept {
+        return global_load_bytes + global_store_bytes;
+    }
     [[nodiscard]] std::uint64_t global_bytes_moved() const noexcept {
         return 32 * (global_load_sectors + global_store_sectors);
     }

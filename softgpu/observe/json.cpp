@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "softgpu/observe/json_parts.hpp"
+#include "softgpu/observe/whole_file.hpp"
 
 namespace softgpu::observe {
 namespace {

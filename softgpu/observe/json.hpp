@@ -2,27 +2,14 @@
 // Launches as JSON, for `warpfold run --counters` and for anyone who reads the file.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 
+#include "softgpu/observe/device_facts.hpp"
 #include "softgpu/observe/launch_record.hpp"
 #include "softgpu/observe/profile.hpp"
 
 namespace softgpu::observe {
-
-struct device_facts {
-    std::string name;
-    std::string key; // "H100"
-    int compute_major = 0;
-    int compute_minor = 0;
-    int multiprocessors = 0;
-    int clock_khz = 0;
-    int memory_clock_khz = 0;
-    int memory_bus_bits = 0;
-    std::uint64_t memory_bytes = 0;
-    std::uint64_t l2_bytes = 0;
-};
 
 // {"kernel":...,"symbol":...,"grid":[x,y,z],"block":[x,y,z],"dynamic_shared_bytes":...,"static_shared_bytes":...,
 //  "seconds":...,"fault":... where there was one,"counters":{every counter, average_active_lanes},

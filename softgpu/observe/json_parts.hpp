@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the files of launches and of profiles share.
+// JSON that the files of launches, profiles and timelines share.
 #pragma once
 
 #include <string>
 
 #include <nlohmann/json.hpp>
 
-#include "softgpu/observe/json.hpp"
-#include "softgpu/observe/whole_file.hpp"
+#include "softgpu/observe/device_facts.hpp"
 
 namespace softgpu::observe {
 

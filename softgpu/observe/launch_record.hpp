@@ -12,19 +12,19 @@
 namespace softgpu::observe {
 
 struct launch_record {
-    std::string kernel;  // demangled
-    std::string symbol;  // as in the PTX
+    std::string kernel; // demangled
+    std::string symbol; // as in the PTX
     std::array<std::uint32_t, 3> grid{1, 1, 1};
     std::array<std::uint32_t, 3> block{1, 1, 1};
     std::uint64_t dynamic_shared_bytes = 0;
     std::uint64_t static_shared_bytes = 0;
-    double seconds = 0;  // on the host, from launch to end
+    double seconds = 0; // on the host, from launch to end
     counters total;
     // The same counters split by barrier interval: [0] is what warps did before their first barrier of the block, [1]
     // between the first and the second, ... summed over all blocks. At most 64; later intervals count in the last.
     // Instruction counts are in `total` only.
     std::vector<counters> by_interval;
-    std::string fault;   // empty: it ran to its end
+    std::string fault; // empty: it ran to its end
 };
 
 using launch_observer = void (*)(const launch_record& record, void* user);

@@ -7,7 +7,9 @@
 #include <set>
 #include <string>
 
+#include "softgpu/observe/json.hpp"
 #include "softgpu/observe/json_parts.hpp"
+#include "softgpu/observe/whole_file.hpp"
 
 namespace softgpu::observe {
 namespace {
@@ -88,14 +90,13 @@ void write_profile(const std::string& path, const device_facts& device, std::spa
     whole_file file(path);
     file.put(R"({"format":"warpfold profile","version":1,)"
              "\n" +
-             std::string(finished ? "" : "\"unfinished\":true,\n") + "\"device\":" +
-             text_of(facts_json(device)) + ",\n\"counters\":" + text_of(meanings()) +
-             ",\n\"sources\":" + text_of(sources_of(kernels)) + ",\n\"kernels\":[");
+             std::string(finished ? "" : "\"unfinished\":true,\n") + "\"device\":" + text_of(facts_json(device)) +
+             ",\n\"counters\":" + text_of(meanings()) + ",\n\"sources\":" + text_of(sources_of(kernels)) +
+             ",\n\"kernels\":[");
     for (std::size_t k = 0; k < kernels.size(); ++k) {
         const kernel_profile& kernel = kernels[k];
-        file.put(std::string(k == 0 ? "\n" : ",\n") + "{\"kernel\":" + text_of(kernel.kernel) +
-                 ",\"symbol\":" + text_of(kernel.symbol) + ",\"launches\":" + std::to_string(kernel.launches) +
-                 ",\"instructions\":[");
+        file.put(std::string(k == 0 ? "\n" : ",\n") + "{\"kernel\":" + text_of(kernel.kernel) + ",\"symbol\":" +
+                 text_of(kernel.symbol) + ",\"launches\":" + std::to_string(kernel.launches) + ",\"instructions\":[");
         for (std::size_t n = 0; n < kernel.points.size(); ++n) {
             const point_counts none;
             file.put((n == 0 ? "\n " : ",\n ") +

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "softgpu/observe/json_parts.hpp"
+#include "softgpu/observe/whole_file.hpp"
 
 namespace softgpu::observe {
 namespace {

@@ -49,7 +49,7 @@ whole_file::whole_file(std::string path) : path_(std::move(path)), target_(behin
     if (file_ == nullptr) {
         complain("write");
     }
-    if (struct stat before {}; !unfinished_.empty() && ::stat(target_.c_str(), &before) == 0) {
+    if (struct stat before{}; !unfinished_.empty() && ::stat(target_.c_str(), &before) == 0) {
         ::fchmod(::fileno(file_.get()), before.st_mode & 0777);
     }
 }

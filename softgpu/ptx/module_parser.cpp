@@ -352,30 +352,4 @@ module parse(std::string text, bodies when) {
 
 void parse_body(module& owner, function& f) { parse_body(owner, module_names(owner), f); }
 
-function* module::find_function(std::string_view name) noexcept {
-    function* declaration = nullptr;
-    for (function& f : functions) {
-        if (f.name == name) {
-            if (f.has_body) {
-                return &f;
-            }
-            declaration = declaration == nullptr ? &f : declaration;
-        }
-    }
-    return declaration;
-}
-
-const variable* module::find_variable(std::string_view name) const noexcept {
-    const variable* declaration = nullptr;
-    for (const variable& v : variables) {
-        if (v.name == name) {
-            if (v.link != linkage::external) {
-                return &v;
-            }
-            declaration = declaration == nullptr ? &v : declaration;
-        }
-    }
-    return declaration;
-}
-
 } // namespace softgpu::ptx

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <iterator>
 
-#include "softgpu/ptx/ast.hpp"
 #include "softgpu/ptx/name_table.hpp"
 
 namespace softgpu::ptx {
@@ -44,24 +43,6 @@ unsigned destinations_of(opcode op) noexcept { return destinations_written[stati
 std::optional<opcode> find_opcode(std::string_view text) noexcept {
     const std::uint16_t place = table.find(text);
     return place == table.absent ? std::nullopt : std::optional(static_cast<opcode>(place));
-}
-
-unsigned destinations_of(const instruction& i) noexcept {
-    switch (i.op) {
-    case opcode::bar:
-    case opcode::barrier: return i.has(suffix::red) ? 1 : 0;
-    case opcode::mbarrier:
-        return i.has(suffix::arrive) || i.has(suffix::arrive_drop) || i.has(suffix::test_wait) ||
-                       i.has(suffix::try_wait) || i.has(suffix::pending_count)
-                   ? 1
-                   : 0;
-    case opcode::wmma: return i.has(suffix::store) ? 0 : 1;
-    case opcode::wgmma: return i.has(suffix::mma_async) ? 1 : 0;
-    case opcode::tcgen05: return i.has(suffix::ld) ? 1 : 0;
-    case opcode::multimem: return i.has(suffix::ld_reduce) ? 1 : 0;
-    case opcode::clusterlaunchcontrol: return i.has(suffix::query_cancel) ? 1 : 0;
-    default: return destinations_of(i.op);
-    }
 }
 
 } // namespace softgpu::ptx

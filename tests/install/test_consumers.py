@@ -90,7 +90,7 @@ add_subdirectory({EXAMPLE} example)
         moved = self.place / "moved"
         prefix.rename(moved)
         tool = moved / "bin/warpfold"
-        if not list(moved.rglob("libwarpfold_ladder.so")):
+        if not list(moved.rglob("libwarpfold_ladder_reduce.so")):
             self.skipTest("the ladder is not installed")
 
         def explain(*arguments):

@@ -9,6 +9,14 @@
 namespace warpfold::ladder::reduce {
 namespace {
 
+using engine::check;
+using engine::compared;
+using engine::comparison;
+using engine::counted;
+using engine::evidence;
+using engine::faster_than;
+using engine::launched;
+
 bool modulo(unsigned tid, unsigned stride, unsigned size) { return tid % (2 * stride) == 0 && tid + stride < size; }
 
 using values = std::vector<std::uint64_t>;
@@ -30,11 +38,12 @@ TEST(ExpectedIterations, AFullyActiveWarpDoesNotDiverge) {
 }
 
 // Two blocks of four threads: intervals load, stride, stride, write.
-reduce_report made_up() {
-    reduce_report report;
-    report.request.n = 8;
-    report.request.block = 4;
-    reduce_step step;
+ladder_report made_up() {
+    ladder_report report;
+    report.n = 8;
+    report.request.parameters.block = 4;
+    step_result step;
+    step.n = 8;
     step.id = "1";
     step.correct = true;
     auto& launch = step.launches.emplace_back();
@@ -52,26 +61,32 @@ reduce_report made_up() {
     return report;
 }
 
+evidence of(const ladder_report& report, const step_result& step, bool counted = true) {
+    static const engine::sample no_data;
+    static const engine::bytes no_result;
+    return {report, step, no_data, no_result, counted};
+}
+
 TEST(Readings, AreOfOneBlock) {
-    const reduce_report report = made_up();
-    const evidence e{report, report.steps[0], true, {}};
+    const ladder_report report = made_up();
+    const evidence e = of(report, report.steps[0]);
     EXPECT_EQ(active_threads(e), (values{2, 1}));
     EXPECT_EQ(active_warps(e), (values{1, 0}));
     EXPECT_EQ(conflict_degrees(e), (std::vector<double>{2, 1}));
-    EXPECT_EQ(barriers_per_warp(e.first()), 3);
+    EXPECT_EQ(engine::barriers_per_warp(e.first()), 3);
     EXPECT_EQ(elements_per_thread(e), 1);
 }
 
 TEST(Readings, MissingIntervalsCountAsNothing) {
-    reduce_report report = made_up();
+    ladder_report report = made_up();
     report.steps[0].launches[0].by_interval.clear();
-    const evidence e{report, report.steps[0], true, {}};
+    const evidence e = of(report, report.steps[0]);
     EXPECT_EQ(active_threads(e), (values{0, 0}));
 }
 
 TEST(Launches, MustShrinkToOne) {
-    reduce_report report = made_up();
-    const evidence e{report, report.steps[0], true, {}};
+    ladder_report report = made_up();
+    const evidence e = of(report, report.steps[0]);
     EXPECT_EQ(launches_shrink_by(e, 4).holds, false); // 8 elements, 2 blocks, and then nothing
     auto& next = report.steps[0].launches.emplace_back();
     next.grid[0] = 1;
@@ -82,16 +97,16 @@ TEST(Launches, MustShrinkToOne) {
 }
 
 TEST(Guards, SayWhyNothingIsSeen) {
-    reduce_report report = made_up();
+    ladder_report report = made_up();
     const check yes = [](const evidence&) { return seen(true, "seen"); };
     const auto verdict_of = [&](const check& c, bool are_counted) {
-        return c(evidence{report, report.steps[0], are_counted, {}});
+        return c(of(report, report.steps[0], are_counted));
     };
     EXPECT_EQ(verdict_of(counted(yes), true).holds, true);
     EXPECT_FALSE(verdict_of(counted(yes), false).holds.has_value());
     EXPECT_FALSE(verdict_of(counted_power_of_two(8, yes), true).holds.has_value());
     EXPECT_EQ(verdict_of(counted_power_of_two(4, yes), true).holds, true);
-    const comparison same = [](const evidence&, const reduce_step&) { return seen(true, ""); };
+    const comparison same = [](const evidence&, const step_result&) { return seen(true, ""); };
     EXPECT_FALSE(verdict_of(compared("2", same), true).holds.has_value());
     EXPECT_EQ(verdict_of(compared("1", same), true).holds, true);
     report.steps[0].launches.clear();
@@ -99,10 +114,10 @@ TEST(Guards, SayWhyNothingIsSeen) {
 }
 
 TEST(Times, AreComparedByTheirColdMedians) {
-    reduce_report report = made_up();
+    ladder_report report = made_up();
     report.steps.push_back(report.steps[0]);
     report.steps[1].id = "2";
-    const auto faster = [&] { return faster_than("1", "as published")(evidence{report, report.steps[1], false, {}}); };
+    const auto faster = [&] { return faster_than("1", "as published")(of(report, report.steps[1], false)); };
     EXPECT_FALSE(faster().holds.has_value());
     report.steps[0].cold = timing{.median = 3};
     report.steps[1].cold = timing{.median = 2};
@@ -113,13 +128,11 @@ TEST(Times, AreComparedByTheirColdMedians) {
 }
 
 TEST(Times, AreSharesOfTheReadCeiling) {
-    reduce_report report = made_up();
-    const auto share = [&] {
-        return share_of_reading(0.5, 1, "as published")(evidence{report, report.steps[0], false, {}});
-    };
+    ladder_report report = made_up();
+    const auto share = [&] { return share_of_reading(0.5, 1, "as published")(of(report, report.steps[0], false)); };
     report.steps[0].cold = timing{.median = 1};
     EXPECT_FALSE(share().holds.has_value());
-    const double bytes = static_cast<double>(report.request.n) * 4;
+    const double bytes = static_cast<double>(report.n) * 4;
     report.device.read_gb_per_s = bytes * 1e-9 / 0.6;
     EXPECT_EQ(share().holds, true);
     EXPECT_NE(share().figure.find(" 60 % of the read ceiling; as published"), std::string::npos) << share().figure;
@@ -130,7 +143,7 @@ TEST(Times, AreSharesOfTheReadCeiling) {
 }
 
 TEST(Times, ShowWhatTheAlgorithmBroughtAndWhatTheCodeDid) {
-    reduce_report report = made_up();
+    ladder_report report = made_up();
     report.steps.resize(1);
     for (const char* const id : {"1", "2", "3", "4", "5", "6", "7"}) {
         if (report.steps.back().id != id) {
@@ -139,9 +152,7 @@ TEST(Times, ShowWhatTheAlgorithmBroughtAndWhatTheCodeDid) {
         }
         report.steps.back().cold = timing{.median = published::g80_ms[report.steps.size() - 1]};
     }
-    const auto look = [&] {
-        return algorithm_before_code("as published")(evidence{report, report.steps.back(), false, {}});
-    };
+    const auto look = [&] { return algorithm_before_code("as published")(of(report, report.steps.back(), false)); };
     EXPECT_EQ(look().holds, true);
     EXPECT_EQ(look().figure, "11.87x by the algorithm, 2.53x by the code, 30.05x in all; as published");
     report.steps[3].cold->median = report.steps[0].cold->median;

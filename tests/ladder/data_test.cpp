@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -18,11 +18,8 @@ const float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 template <class T>
 std::vector<T> data_of(element_type type, operation op, std::uint64_t n, std::uint64_t seed = 587) {
-    const auto bytes = make_data(type, op, n, seed);
     std::vector<T> values(n);
-    if (n != 0) {
-        std::memcpy(values.data(), bytes.get(), n * sizeof(T));
-    }
+    fill_data(reinterpret_cast<std::byte*>(values.data()), type, op, n, seed);
     return values;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// First the software GPU's runtime, for everyone to see; then the ladder, which finds it by its name.
+// First the software GPU's runtime, with global symbols; then the engine, which finds it by its name.
 #include "tests/ladder/loaded_ladder.hpp"
 
 #include <dlfcn.h>
@@ -20,13 +20,13 @@ void* open_library(const char* path, int how) {
 
 } // namespace
 
-ladder_library& loaded_ladder() {
-    static ladder_library* const the_library = [] {
+ladder_engine& loaded_engine() {
+    static ladder_engine* const the_library = [] {
         open_library(SOFTWARE_RUNTIME, RTLD_GLOBAL);
-        void* const handle = open_library(LADDER_LIBRARY, RTLD_LOCAL);
-        const auto enter = reinterpret_cast<decltype(&warpfold_ladder)>(dlsym(handle, "warpfold_ladder"));
+        void* const handle = open_library(LADDER_ENGINE, RTLD_LOCAL);
+        const auto enter = reinterpret_cast<decltype(&warpfold_ladder_engine)>(dlsym(handle, "warpfold_ladder_engine"));
         if (enter == nullptr) {
-            throw std::runtime_error("the ladder exports no warpfold_ladder");
+            throw std::runtime_error("the engine exports no warpfold_ladder_engine");
         }
         return enter();
     }();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The ladder's shared library on the software GPU, loaded as the tool loads them.
+// The ladders' engine on the software GPU, loaded as the tool loads it.
 #pragma once
 
-#include "ladder/ladder.hpp"
+#include "ladder/engine/engine.hpp"
 
 namespace warpfold::ladder::testing {
 
 // Throws std::runtime_error where either library does not load.
-ladder_library& loaded_ladder();
+ladder_engine& loaded_engine();
 
 } // namespace warpfold::ladder::testing

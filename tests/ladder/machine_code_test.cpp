@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/frame/command.hpp"
+#include "ladder/engine/command.hpp"
 #include "ladder/occupancy/machine_code.hpp"
 
 namespace warpfold::ladder::occupancy {
@@ -48,7 +48,7 @@ TEST(MachineCode, IsTheSameWhateverItsScheduling) {
 TEST(MachineCode, IsReadFromCubinsOnly) {
     EXPECT_THROW(static_cast<void>(machine_code("")), std::runtime_error);
     EXPECT_THROW(static_cast<void>(machine_code(std::string(4096, 'x'))), std::runtime_error);
-    const auto& made = frame::assemble(memory_program(), "sm_80", {});
+    const auto& made = engine::assemble(memory_program(), "sm_80", {});
     ASSERT_TRUE(made.there) << "the toolkit that builds this has a ptxas";
     ASSERT_FALSE(made.cubin.empty()) << made.said;
     const std::string& whole = made.cubin;
@@ -65,7 +65,7 @@ class MachineCodeOf : public ::testing::TestWithParam<const char*> {
 protected:
     // The first instruction of memory but those for parameters.
     static instruction first(const char* kernel, const std::vector<std::string>& options = {}, unsigned which = 0) {
-        const auto& made = frame::assemble(memory_program(), GetParam(), options);
+        const auto& made = engine::assemble(memory_program(), GetParam(), options);
         EXPECT_FALSE(made.cubin.empty()) << made.said;
         const auto code = machine_code(made.cubin);
         for (const instruction& one : code.at(kernel)) {
@@ -112,7 +112,7 @@ TEST_P(MachineCodeOf, StateSpacesHaveTheirOwnInstructions) {
 }
 
 TEST_P(MachineCodeOf, ForcingOfReadsIsNotAnOptionOfStores) {
-    const auto& made = frame::assemble(memory_program(), GetParam(), {"-fscm=ca"});
+    const auto& made = engine::assemble(memory_program(), GetParam(), {"-fscm=ca"});
     EXPECT_TRUE(made.cubin.empty());
     EXPECT_NE(made.said.find("on store"), std::string::npos) << made.said;
 }
@@ -121,24 +121,25 @@ INSTANTIATE_TEST_SUITE_P(Targets, MachineCodeOf, ::testing::Values("sm_75", "sm_
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(Toolkit, MakesReadOnlyLoadsOfMarkedPointers) {
-    const std::string& ptx = frame::ptx_of("extern \"C\" __global__ void k(int* __restrict__ o, const int* __restrict__ i) "
-                                           "{ o[threadIdx.x] = i[threadIdx.x]; }");
+    const std::string& ptx =
+        engine::ptx_of("extern \"C\" __global__ void k(int* __restrict__ o, const int* __restrict__ i) "
+                       "{ o[threadIdx.x] = i[threadIdx.x]; }");
     EXPECT_NE(ptx.find("ld.global.nc"), std::string::npos) << ptx;
-    EXPECT_TRUE(frame::ptx_of("this is no CUDA").empty());
+    EXPECT_TRUE(engine::ptx_of("this is no CUDA").empty());
 }
 
 TEST(Toolkit, SaysWhatItRefuses) {
-    const auto& made = frame::assemble("this is no PTX", "sm_80", {});
+    const auto& made = engine::assemble("this is no PTX", "sm_80", {});
     EXPECT_TRUE(made.there);
     EXPECT_TRUE(made.cubin.empty());
     EXPECT_FALSE(made.said.empty());
-    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "echo no >&2; exit 3"}).trouble, "it ended with status 3");
-    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "echo no >&2; exit 3"}).said, "no\n");
-    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "exit 0"}).trouble, "");
-    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "kill -9 $$"}).trouble, "signal 9 killed it");
+    EXPECT_EQ(engine::run_command({"/bin/sh", "-c", "echo no >&2; exit 3"}).trouble, "it ended with status 3");
+    EXPECT_EQ(engine::run_command({"/bin/sh", "-c", "echo no >&2; exit 3"}).said, "no\n");
+    EXPECT_EQ(engine::run_command({"/bin/sh", "-c", "exit 0"}).trouble, "");
+    EXPECT_EQ(engine::run_command({"/bin/sh", "-c", "kill -9 $$"}).trouble, "signal 9 killed it");
     const std::vector<std::string> environment{"WORD=yes"};
-    EXPECT_EQ(frame::run_command({"/bin/sh", "-c", "echo $WORD >&2"}, environment).said, "yes\n");
-    EXPECT_THROW(static_cast<void>(frame::run_command({"/nowhere/to/be/found"})), std::runtime_error);
+    EXPECT_EQ(engine::run_command({"/bin/sh", "-c", "echo $WORD >&2"}, environment).said, "yes\n");
+    EXPECT_THROW(static_cast<void>(engine::run_command({"/nowhere/to/be/found"})), std::runtime_error);
 }
 
 } // namespace

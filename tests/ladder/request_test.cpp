@@ -12,19 +12,20 @@
 namespace warpfold::ladder {
 namespace {
 
-using testing::loaded_ladder;
+using testing::loaded_engine;
 
-reduce_request small() {
-    reduce_request request;
+ladder_request small() {
+    ladder_request request;
+    request.name = "reduce";
     request.n = 1000;
     return request;
 }
 
 TEST(Requests, BadOnesAreRefusedInOneLine) {
-    auto& ladder = loaded_ladder();
-    const auto expect_refused = [&](const reduce_request& request, const std::string& part) {
+    auto& engine = loaded_engine();
+    const auto expect_refused = [&](const ladder_request& request, const std::string& part) {
         try {
-            (void)ladder.reduce(request);
+            (void)engine.run(request);
             ADD_FAILURE() << "not refused: " << part;
         } catch (const bad_request& refused) {
             EXPECT_NE(std::string(refused.what()).find(part), std::string::npos) << refused.what();
@@ -35,9 +36,9 @@ TEST(Requests, BadOnesAreRefusedInOneLine) {
     request.steps = {"1", "nonsense"};
     expect_refused(request, "unknown step 'nonsense'");
     request = small();
-    request.block = 0;
+    request.parameters.block = 0;
     expect_refused(request, "a block of 0 threads");
-    request.block = 1025;
+    request.parameters.block = 1025;
     expect_refused(request, "a block of 1025 threads");
     request = small();
     request.n = std::uint64_t{1} << 60;
@@ -48,14 +49,14 @@ TEST(Requests, BadOnesAreRefusedInOneLine) {
     request.samples = 0;
     expect_refused(request, "0 samples");
     request = small();
-    request.offset = 65;
+    request.offset = 260;
     expect_refused(request, "offset");
 }
 
 TEST(Requests, StepsComeInTheLaddersOrderOnce) {
     auto request = small();
     request.steps = {"3", "1", "3"};
-    const auto report = loaded_ladder().reduce(request);
+    const auto report = loaded_engine().run(request);
     ASSERT_EQ(report.steps.size(), 2u);
     EXPECT_EQ(report.steps[0].id, "1");
     EXPECT_EQ(report.steps[1].id, "3");
@@ -63,9 +64,9 @@ TEST(Requests, StepsComeInTheLaddersOrderOnce) {
 
 TEST(Requests, BlocksOfOneThreadCannotFinishWhereARoundLeavesAllValues) {
     auto request = small();
-    request.block = 1;
+    request.parameters.block = 1;
     request.steps = {"1", "4", "12"};
-    const auto report = loaded_ladder().reduce(request);
+    const auto report = loaded_engine().run(request);
     EXPECT_FALSE(report.steps[0].skipped.empty());
     EXPECT_TRUE(report.steps[1].skipped.empty());
     EXPECT_TRUE(report.steps[1].correct);
@@ -75,10 +76,10 @@ TEST(Requests, BlocksOfOneThreadCannotFinishWhereARoundLeavesAllValues) {
 TEST(Requests, NoElementsGiveTheIdentityWithoutALaunch) {
     auto request = small();
     request.n = 0;
-    request.op = operation::product;
-    for (const auto& step : loaded_ladder().reduce(request).steps) {
+    request.parameters.op = operation::product;
+    for (const auto& step : loaded_engine().run(request).steps) {
         EXPECT_TRUE(step.correct) << step.id;
-        EXPECT_EQ(step.result.integer, 1) << step.id;
+        EXPECT_EQ(step.value.value().result.integer, 1) << step.id;
         EXPECT_TRUE(step.launches.empty()) << step.id;
     }
 }
@@ -86,23 +87,23 @@ TEST(Requests, NoElementsGiveTheIdentityWithoutALaunch) {
 TEST(Requests, GivenDataIsReducedAndNanIgnoredInAnyOrder) {
     std::vector<float> data(1000, std::numeric_limits<float>::quiet_NaN());
     auto request = small();
-    request.type = element_type::float32;
-    request.op = operation::maximum;
+    request.parameters.type = element_type::float32;
+    request.parameters.op = operation::maximum;
     request.data = data.data();
-    for (const auto& step : loaded_ladder().reduce(request).steps) {
-        EXPECT_TRUE(step.correct) << step.id << ": " << step.result.real << " " << step.error;
-        EXPECT_EQ(step.result.real, -std::numeric_limits<double>::infinity()) << step.id;
+    for (const auto& step : loaded_engine().run(request).steps) {
+        EXPECT_TRUE(step.correct) << step.id << ": " << step.value.value().result.real << " " << step.error;
+        EXPECT_EQ(step.value.value().result.real, -std::numeric_limits<double>::infinity()) << step.id;
     }
     data[777] = -4;
-    for (const auto& step : loaded_ladder().reduce(request).steps) {
-        EXPECT_EQ(step.result.real, -4.0) << step.id;
+    for (const auto& step : loaded_engine().run(request).steps) {
+        EXPECT_EQ(step.value.value().result.real, -4.0) << step.id;
     }
 }
 
 TEST(Requests, NothingIsTimedOnTheSoftwareGpu) {
     auto request = small();
     request.time = true;
-    const auto report = loaded_ladder().reduce(request);
+    const auto report = loaded_engine().run(request);
     EXPECT_FALSE(report.device.read_gb_per_s.has_value());
     for (const auto& step : report.steps) {
         EXPECT_FALSE(step.cold.has_value() || step.warm.has_value()) << step.id;
@@ -116,14 +117,14 @@ TEST(Requests, ProgressIsTold) {
         told.push_back(done);
         EXPECT_LE(done, of);
     };
-    const auto report = loaded_ladder().reduce(request);
+    const auto report = loaded_engine().run(request);
     ASSERT_FALSE(told.empty());
     EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
     EXPECT_EQ(told.back(), report.steps.size());
 }
 
 TEST(Description, IsOfTheSoftwareGpu) {
-    const auto device = loaded_ladder().device();
+    const auto device = loaded_engine().device();
     EXPECT_TRUE(device.software);
     EXPECT_FALSE(device.name.empty());
     EXPECT_GE(device.multiprocessors, 1);
@@ -132,7 +133,7 @@ TEST(Description, IsOfTheSoftwareGpu) {
 
 TEST(Description, EveryStepIsThereWithAllThatIsSaidOfIt) {
     std::set<std::string> ids;
-    for (const auto& step : loaded_ladder().reduce_steps()) {
+    for (const auto& step : loaded_engine().steps("reduce")) {
         EXPECT_TRUE(ids.insert(step.id).second) << step.id;
         EXPECT_FALSE(step.title.empty() || step.source.empty() || step.idea.empty()) << step.id;
         EXPECT_TRUE(step.peer || !step.lecture.empty()) << step.id;

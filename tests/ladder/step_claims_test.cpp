@@ -11,18 +11,19 @@
 namespace warpfold::ladder {
 namespace {
 
-using testing::loaded_ladder;
+using testing::loaded_engine;
 
-reduce_report counted_report(std::uint64_t n, unsigned block, element_type type = element_type::int32) {
-    reduce_request request;
+ladder_report counted_report(std::uint64_t n, unsigned block, element_type type = element_type::int32) {
+    ladder_request request;
+    request.name = "reduce";
     request.n = n;
-    request.block = block;
-    request.type = type;
+    request.parameters.block = block;
+    request.parameters.type = type;
     request.count = true;
-    return loaded_ladder().reduce(request);
+    return loaded_engine().run(request);
 }
 
-const reduce_step& step_of(const reduce_report& report, const std::string& id) {
+const step_result& step_of(const ladder_report& report, const std::string& id) {
     for (const auto& step : report.steps) {
         if (step.id == id) {
             return step;
@@ -32,7 +33,7 @@ const reduce_step& step_of(const reduce_report& report, const std::string& id) {
 }
 
 // The claim whose text has that part.
-const claim& claim_of(const reduce_step& step, const std::string& part) {
+const claim& claim_of(const step_result& step, const std::string& part) {
     for (const auto& one : step.claims) {
         if (one.text.find(part) != std::string::npos) {
             return one;
@@ -42,7 +43,7 @@ const claim& claim_of(const reduce_step& step, const std::string& part) {
 }
 
 // Known not to hold: a warp with one active thread diverges.
-bool known_wrong(const reduce_step& step, const claim& one) {
+bool known_wrong(const step_result& step, const claim& one) {
     return step.id == "1" && one.text == "after the fifth iteration there is no divergence";
 }
 
@@ -133,9 +134,10 @@ TEST(StepClaims, NoneIsContradictedByOddBlocksOrWideTypes) {
 }
 
 TEST(StepClaims, WithoutCountersLittleIsSeen) {
-    reduce_request request;
+    ladder_request request;
+    request.name = "reduce";
     request.n = 10'000;
-    const auto report = loaded_ladder().reduce(request);
+    const auto report = loaded_engine().run(request);
     EXPECT_EQ(claim_of(step_of(report, "1"), "active threads halve").holds, std::nullopt);
     EXPECT_EQ(claim_of(step_of(report, "1"), "391, 2 and 1").holds, true);
     for (const auto& step : report.steps) {

@@ -22,21 +22,21 @@ using nlohmann::json;
 using softgpu::observe::engine;
 using softgpu::observe::timeline;
 using softgpu::observe::timeline_event;
-using ::warpfold::ladder::testing::loaded_ladder;
+using ::warpfold::ladder::testing::loaded_engine;
 
-const study_report& laboratory() {
-    static const study_report report = [] {
-        study_request request;
+const ladder_report& laboratory() {
+    static const ladder_report report = [] {
+        ladder_request request;
         request.name = "streams";
         request.n = 1u << 17; // with less, many small copies cost more than they hide
         request.count = true;
-        return loaded_ladder().study(request);
+        return loaded_engine().run(request);
     }();
     return report;
 }
 
-const study_step& step_of(const std::string& id) {
-    for (const study_step& step : laboratory().steps) {
+const step_result& step_of(const std::string& id) {
+    for (const step_result& step : laboratory().steps) {
         if (step.id == id) {
             return step;
         }
@@ -60,9 +60,9 @@ double overlap(const timeline& t) {
 }
 
 TEST(StreamsLaboratory, HasATimelineOfEveryStep) {
-    for (const study_step& step : laboratory().steps) {
-        EXPECT_TRUE(step.as_told()) << step.id << step.error << step.difference;
-        if (step.apart) { // the operations of other processes
+    for (const step_result& step : laboratory().steps) {
+        EXPECT_TRUE(step.as_expected()) << step.id << step.error << step.difference;
+        if (step.in_child_process) { // the operations of other processes
             continue;
         }
         ASSERT_TRUE(step.timeline) << step.id;
@@ -77,7 +77,7 @@ TEST(StreamsLaboratory, HasATimelineOfEveryStep) {
 
 TEST(StreamsLaboratory, ClaimsHoldButForTwo) {
     std::size_t hold = 0;
-    for (const study_step& step : laboratory().steps) {
+    for (const step_result& step : laboratory().steps) {
         for (const claim& one : step.claims) {
             const bool wrong_today =
                 one.text.find("cudaStreamDestroy() waits") == 0 || one.text.find("asynchronous: host to device") == 0;
@@ -114,7 +114,7 @@ TEST(StreamsLaboratory, TheKernelWaitsForTheEvent) {
 // The order of issue, on machines of four kinds, from what the runtime was asked to do.
 TEST(StreamsLaboratory, OneQueueMakesTheOrderOfIssueMatter) {
     ASSERT_EQ(laboratory().tables.size(), 1u);
-    const study_table& table = laboratory().tables.front();
+    const extra_table& table = laboratory().tables.front();
     ASSERT_EQ(table.head, (std::vector<std::string>{"machine", "one", "two", "breadth", "many"}));
     std::map<std::string, std::vector<double>> rows;
     for (const auto& row : table.rows) {
@@ -132,8 +132,8 @@ TEST(StreamsLaboratory, OneQueueMakesTheOrderOfIssueMatter) {
 
 TEST(StreamsLaboratory, ItsTraceHoldsTheRules) {
     std::vector<softgpu::observe::traced> all;
-    for (const study_step& step : laboratory().steps) {
-        if (!step.apart) {
+    for (const step_result& step : laboratory().steps) {
+        if (!step.in_child_process) {
             all.push_back({step.id, &*step.timeline});
         }
     }

@@ -90,7 +90,7 @@ TYPED_TEST(StandardOperations, ComeToWhatALoopComesTo) {
                 }
             }
             if constexpr (needs_no_initial_v<Op, T>) {
-                const T none = detail::known_operation_t<Op, T>::template identity<T>();
+                const T none = detail::resolved_operation_t<Op, T>::template identity<T>();
                 EXPECT_EQ(reduce(host{2}, p, n, op), tests::folded(data, 0, n, op, none)) << n;
             }
         });

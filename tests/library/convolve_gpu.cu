@@ -39,9 +39,11 @@ TEST(convolve, one_dimension) {
 
 // More tiles than blocks.
 TEST(convolve, long_array) {
-    using shape = detail::lines<float, 8>;
+    using kernels = detail::kernels_of<tuning::convolve_policy<>>;
+    using shape = detail::lines<kernels, float, 8>;
     const std::uint64_t blocks =
-        detail::facts_of<&detail::convolve_line<shape, float, float, float>>({shape::threads, shape::bytes(64)}).blocks;
+        detail::properties_of<&detail::convolve_line<shape, float, float, float>>({shape::threads, shape::bytes(64)})
+            .resident_blocks;
     const std::uint64_t n = (blocks + 3) * shape::results + 77;
     filter_case<float, float>({padded(n, 1, 0, 1, 2), 10, 1, {border::wrap, outputs::same}}, true);
 }

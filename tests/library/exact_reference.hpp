@@ -15,7 +15,7 @@
 namespace warpfold::tests {
 
 // Two's complement, in units of 2^unit.
-class wide_integer {
+class int128 {
 public:
     static constexpr int unit = -2200;
 
@@ -54,11 +54,11 @@ public:
     [[nodiscard]] bool zero() const {
         return std::all_of(word_.begin(), word_.end(), [](std::uint32_t w) { return w == 0; });
     }
-    [[nodiscard]] wide_integer magnitude() const {
+    [[nodiscard]] int128 magnitude() const {
         if (!negative()) {
             return *this;
         }
-        wide_integer other;
+        int128 other;
         other.take_away(word_);
         return other;
     }
@@ -83,8 +83,8 @@ public:
         }
         return bits;
     }
-    void add(const wide_integer& other) { put_to(other.word_); }
-    void subtract(const wide_integer& other) { take_away(other.word_); }
+    void add(const int128& other) { put_to(other.word_); }
+    void subtract(const int128& other) { take_away(other.word_); }
 
 private:
     static constexpr unsigned words = 160;
@@ -111,27 +111,27 @@ private:
 
 // The number nearest to it, of two equally near ones the even one.
 template <class T>
-T nearest(const wide_integer& sum) {
+T nearest(const int128& sum) {
     using limits = std::numeric_limits<T>;
     if (sum.zero()) {
         return T(0);
     }
     const T sign = sum.negative() ? T(-1) : T(1);
-    const wide_integer size = sum.magnitude();
+    const int128 size = sum.magnitude();
     const int last = std::max(size.leading() - (limits::digits - 1), limits::min_exponent - limits::digits);
     if (size.leading() > limits::max_exponent) {
         return sign * limits::infinity();
     }
     const std::uint64_t kept = size.bits_from(last) & ((std::uint64_t{1} << limits::digits) - 1);
     // The candidates are kept and kept + 1, times 2^last.
-    wide_integer below = size, above;
-    wide_integer low, high;
+    int128 below = size, above;
+    int128 low, high;
     low.add(kept, last, false);
     high.add(kept + 1, last, false);
     below.subtract(low);
     above = high;
     above.subtract(size);
-    wide_integer difference = below;
+    int128 difference = below;
     difference.subtract(above);
     const bool up = difference.zero() ? kept % 2 == 1 : !difference.negative();
     return sign * std::ldexp(static_cast<T>(kept + (up ? 1 : 0)), last);
@@ -160,7 +160,7 @@ T expected_sum(const std::vector<T>& data) {
         }
         return std::isnan(folded) ? one_nan<T>() : folded;
     }
-    wide_integer sum;
+    int128 sum;
     for (const T x : data) {
         sum.add(x);
     }
@@ -180,7 +180,7 @@ T expected_dot(const std::vector<T>& a, const std::vector<T>& b) {
         }
         return std::isnan(folded) ? one_nan<T>() : folded;
     }
-    wide_integer sum;
+    int128 sum;
     for (std::size_t k = 0; k < a.size(); ++k) {
         sum.add_product(a[k], b[k]);
     }

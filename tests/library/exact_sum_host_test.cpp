@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Exact sums on the host's cores, to the last bit.
 #include "warpfold/exact_sum.hpp"
+#include "warpfold/reduce.hpp"
 
 #include <algorithm>
 #include <cmath>

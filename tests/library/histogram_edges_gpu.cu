@@ -69,7 +69,7 @@ void counted_by(const std::vector<T>& edges) {
     for (const unsigned cells : {1u, 2u, 100u, 5000u}) {
         for (const unsigned parts : {1u, 2u}) {
             detail::histogram_plan plan;
-            plan.way = detail::histogram_way::whole;
+            plan.method = detail::histogram_method::whole;
             plan.layout.parts = parts;
             plan.layout.part_codes = parts == 1 ? bins : (bins / parts + 32) / 32 * 32;
             if (plan.layout.part_codes * (parts - 1) >= bins) {

@@ -59,12 +59,12 @@ TEST(histogram, every_way) {
     using of_t = detail::one_channel<detail::even_integers<std::int32_t, false>>;
     using code_t = detail::histogram_code<std::int32_t, of_t, false>;
     struct {
-        detail::histogram_way way;
+        detail::histogram_method method;
         unsigned groups, parts, copies;
-    } const tried[] = {{detail::histogram_way::whole, 1, 1, 32},  {detail::histogram_way::whole, 3, 2, 4},
-                       {detail::histogram_way::whole, 2, 5, 1},   {detail::histogram_way::packed, 1, 1, 1},
-                       {detail::histogram_way::packed, 2, 3, 1},  {detail::histogram_way::direct, 7, 1, 0},
-                       {detail::histogram_way::direct, 2, 1, 64}, {detail::histogram_way::direct, 1, 3, 256}};
+    } const tried[] = {{detail::histogram_method::whole, 1, 1, 32},  {detail::histogram_method::whole, 3, 2, 4},
+                       {detail::histogram_method::whole, 2, 5, 1},   {detail::histogram_method::packed, 1, 1, 1},
+                       {detail::histogram_method::packed, 2, 3, 1},  {detail::histogram_method::direct, 7, 1, 0},
+                       {detail::histogram_method::direct, 2, 1, 64}, {detail::histogram_method::direct, 1, 3, 256}};
     for (const unsigned kind : {0u, 1u, 2u, 3u}) {
         std::vector<std::int32_t> data(100003);
         for (std::size_t k = 0; k < data.size(); ++k) {
@@ -80,16 +80,16 @@ TEST(histogram, every_way) {
         const code_t code{of_t{{0, 998, bins}, bins}};
         for (const auto& one : tried) {
             detail::histogram_plan plan;
-            plan.way = one.way;
+            plan.method = one.method;
             plan.blocks = one.groups * one.parts;
             plan.layout.parts = one.parts;
             plan.layout.part_codes = one.parts == 1 ? bins : (bins / one.parts + 32) / 32 * 32;
             plan.layout.copies = one.copies;
             plan.layout.once = one.parts == 1;
-            plan.shared = one.way == detail::histogram_way::whole
+            plan.shared = one.method == detail::histogram_method::whole
                               ? block::histogram::words(plan.layout.part_codes, one.copies) * 4
-                          : one.way == detail::histogram_way::packed ? (plan.layout.part_codes + 3) / 4 * 4
-                                                                     : one.copies * 8;
+                          : one.method == detail::histogram_method::packed ? (plan.layout.part_codes + 3) / 4 * 4
+                                                                           : one.copies * 8;
             if (plan.shared > detail::histogram_facts::of_device().shared_of_block) {
                 continue;
             }
@@ -116,11 +116,11 @@ TEST(histogram, plans) {
                     const auto plan = detail::plan_histogram(device, n, 4, codes, edges);
                     EXPECT_TRUE(plan.shared <= device.shared_of_block && plan.blocks != 0);
                     EXPECT_TRUE(std::uint64_t{plan.layout.part_codes} * plan.layout.parts >= codes);
-                    if (plan.way != detail::histogram_way::direct) {
+                    if (plan.method != detail::histogram_method::direct) {
                         EXPECT_EQ(plan.blocks % plan.layout.parts, 0);
                         EXPECT_TRUE(std::uint64_t{plan.layout.part_codes} * (plan.layout.parts - 1) < codes);
                         EXPECT_TRUE(n / (plan.blocks / plan.layout.parts) < std::uint64_t{1} << 32);
-                        const bool whole = plan.way == detail::histogram_way::whole;
+                        const bool whole = plan.method == detail::histogram_method::whole;
                         EXPECT_TRUE(plan.shared >=
                                     plan.layout.part_codes * (whole ? 4 * plan.layout.copies : 1) + (whole ? 4 : 0));
                     }

@@ -60,7 +60,7 @@ constexpr std::uint64_t lengths[] = {1, 2, 31, 33, 127, 1000, 4095, 4096, 4097, 
 
 template <class T, class U>
 void numbers() {
-    workspace memory(scan_workspace<std::uint64_t>(many_tiles));
+    workspace memory(scan_workspace<std::uint64_t>(many_tiles, gpu{}));
     for (const std::uint64_t n : lengths) {
         for (const std::size_t skip : {0u, 1u, 3u}) {
             if (n > 20000 && (skip != 0 || (n == many_tiles && !std::is_same_v<U, std::int32_t>))) {
@@ -81,7 +81,7 @@ void numbers() {
 // Any operation of the library's in the elements' own type, in place.
 template <class T>
 void in_place() {
-    workspace memory(scan_workspace<std::uint64_t>(many_tiles));
+    workspace memory(scan_workspace<std::uint64_t>(many_tiles, gpu{}));
     for (const std::uint64_t n : {std::uint64_t{777}, std::uint64_t{50021}}) {
         for (const std::size_t skip : {0u, 1u}) {
             const auto x = tests::any_numbers<T>(n, static_cast<unsigned>(n));
@@ -132,7 +132,7 @@ TEST(scan, large_elements) {
 
 template <class T>
 void segmented() {
-    workspace memory(scan_workspace<std::uint64_t>(many_tiles));
+    workspace memory(scan_workspace<std::uint64_t>(many_tiles, gpu{}));
     for (const std::uint64_t n :
          {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{4097}, std::uint64_t{60013}, many_tiles}) {
         for (const std::uint64_t mean :
@@ -218,7 +218,7 @@ TEST(scan, captured) {
     const std::uint64_t n = 50000;
     auto data = tests::small_numbers<std::int32_t>(n, 1);
     const on_device<std::int32_t> in(data), a(data), b(data);
-    workspace memory(scan_workspace<std::int32_t>(n));
+    workspace memory(scan_workspace<std::int32_t>(n, gpu{}));
     cudaStream_t stream = nullptr;
     CUDA(cudaStreamCreate(&stream));
     cudaGraph_t graph = nullptr;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Scans of long arrays on a GPU, with tiles so small that blocks go through many of them, in all their cases.
-#define WARPFOLD_TUNING_SCAN_ONCE 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1
-#define WARPFOLD_TUNING_SCAN_STREAM 64, 2, 3, 1, 1
 #include "warpfold/scan.cuh"
 
 #include <vector>
 
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
+#include "tests/library/policy_target.hpp"
 #include "tests/library/scan_cases.hpp"
 
 using namespace warpfold;
@@ -16,10 +15,23 @@ using tests::scanned;
 
 namespace {
 
+// Nothing but one row of one warp is a short array.
+constexpr tuning::scan_kernels kernels{.short_rows = 1,
+                                       .short_tall_rows = 1,
+                                       .short_max_block_threads = 32,
+                                       .short_private_max_tiles = 1,
+                                       .short_resident_max_tiles = 0,
+                                       .long_block_threads = 64,
+                                       .long_runs_per_thread = 2,
+                                       .long_resident_blocks = 1};
+constexpr tuning::scan_policy<kernels> all_long{
+    .small_block_max_tiles = 0, .medium_block_max_tiles = 0, .tall_max_tiles = 0};
+using gpu = tests::gpu_with<all_long>;
+
 // 512 elements of 4 bytes are a tile, 32 tiles a group.
 template <class T, class U>
 void aligned_differently(std::uint64_t n) {
-    workspace memory(scan_workspace<std::uint64_t>(100000));
+    workspace memory(scan_workspace<std::uint64_t>(100000, gpu{}));
     const auto x = tests::small_numbers<T>(n, static_cast<unsigned>(n));
     for (const std::size_t skip : {0u, 1u}) {
         const on_device<T> in(x, skip);
@@ -34,7 +46,7 @@ void aligned_differently(std::uint64_t n) {
 }
 
 TEST(scan_long, in_place) {
-    workspace memory(scan_workspace<std::uint64_t>(100000));
+    workspace memory(scan_workspace<std::uint64_t>(100000, gpu{}));
     const std::uint64_t n = 40003;
     const auto x = tests::any_numbers<double>(n, 5);
     const on_device<double> a(x, 1);
@@ -44,7 +56,7 @@ TEST(scan_long, in_place) {
 }
 
 TEST(scan_long, order) {
-    workspace memory(scan_workspace<std::uint64_t>(100000));
+    workspace memory(scan_workspace<std::uint64_t>(100000, gpu{}));
     const std::uint64_t n = 50021;
     std::vector<tests::affine> maps(n);
     for (std::uint64_t k = 0; k < n; ++k) {
@@ -58,7 +70,7 @@ TEST(scan_long, order) {
 
 // Sums that are not exact have the same bits in every run.
 TEST(scan_long, floating) {
-    workspace memory(scan_workspace<std::uint64_t>(100000));
+    workspace memory(scan_workspace<std::uint64_t>(100000, gpu{}));
     const std::uint64_t n = 60013;
     std::vector<float> x(n);
     for (std::uint64_t k = 0; k < n; ++k) {

@@ -30,7 +30,7 @@ void same(const on_device<T>& got, const std::vector<T>& expected, const std::st
 
 template <class T, class Offset, class Op, class A>
 void check(std::uint64_t n, const std::vector<T>& data, const Op& op, const A& initial) {
-    workspace memory(segmented_reduce_workspace(32));
+    workspace memory(segmented_reduce_workspace(32, gpu{}));
     for (const auto& one : tests::segment_cases(n)) {
         EXPECT_TRUE(one.offsets.back() <= data.size());
         const on_device<T> there(data);
@@ -65,7 +65,7 @@ TEST(segmented_reduce, orders) {
 }
 
 TEST(segmented_reduce, equal_lengths) {
-    workspace memory(segmented_reduce_workspace(32));
+    workspace memory(segmented_reduce_workspace(32, gpu{}));
     for (const std::uint64_t length : {0u, 1u, 6u, 16u, 100u, 3841u, 16000u, 50000u}) {
         const std::uint64_t segments = length == 0 ? 10000 : 60000 / length + 1;
         const auto data = tests::small_numbers<float>(segments * length, 4);
@@ -101,7 +101,7 @@ TEST(segmented_reduce, equal_lengths) {
 
 // The same bits in every run, of sums that depend on the order.
 TEST(segmented_reduce, determinism) {
-    workspace memory(segmented_reduce_workspace(32));
+    workspace memory(segmented_reduce_workspace(32, gpu{}));
     std::vector<float> data(150000);
     for (std::size_t k = 0; k < data.size(); ++k) {
         data[k] = 1.0f / static_cast<float>(k % 999 + 1);
@@ -127,7 +127,7 @@ TEST(segmented_reduce, captured_and_bad) {
     const on_device<std::int32_t> offsets_there(offsets);
     std::vector<float> expected(2);
     segmented_reduce(host{}, data.data(), offsets.data(), 2, expected.data());
-    workspace memory(segmented_reduce_workspace(sizeof(float)));
+    workspace memory(segmented_reduce_workspace(sizeof(float), gpu{}));
     const on_device<float> got(2);
     cudaStream_t stream = nullptr;
     CUDA(cudaStreamCreate(&stream));

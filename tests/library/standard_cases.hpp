@@ -13,9 +13,9 @@
 namespace warpfold::tests {
 
 template <class Op, class A>
-inline constexpr bool in_any_order_v = detail::is_commutative_v<detail::known_operation_t<Op, A>>;
+inline constexpr bool in_any_order_v = detail::is_commutative_v<detail::resolved_operation_t<Op, A>>;
 template <class Op, class A>
-inline constexpr bool needs_no_initial_v = detail::has_identity<detail::known_operation_t<Op, A>, A>;
+inline constexpr bool needs_no_initial_v = detail::has_identity<detail::resolved_operation_t<Op, A>, A>;
 
 // Numbers whose folds by `Op` are the same in every order, also of floating-point numbers: of products mostly 1.
 template <class T, class Op>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A ladder without kernels: gives figures that a test can foresee, so that the command can be tested where the real one
-// is not built. Step "12" and the CPU really reduce what they are given.
+// A ladder engine without kernels: its figures are known to the tests, so that the command can be tested where the ladders
+// are not built. "reduce" is a ladder with parameters, whose steps solve one problem; all others are alike.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
-#include "ladder/ladder.hpp"
+#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/engine.hpp"
 
 namespace {
 
@@ -19,41 +19,11 @@ bool asked_for(const char* fault) {
     return value != nullptr && std::string(value).find(fault) != std::string::npos;
 }
 
-template <class Element>
-scalar reduce_elements(const reduce_request& q, scalar value) {
-    const auto* data = static_cast<const Element*>(q.data);
-    for (std::uint64_t i = 0; i < q.n; ++i) {
-        if constexpr (std::is_floating_point_v<Element>) {
-            const double x = static_cast<double>(data[i]);
-            value.real = q.op == operation::sum       ? value.real + x
-                         : q.op == operation::product ? value.real * x
-                         : q.op == operation::minimum ? (i == 0 ? x : std::fmin(value.real, x))
-                                                      : (i == 0 ? x : std::fmax(value.real, x));
-        } else {
-            const auto x = static_cast<std::uint64_t>(static_cast<std::int64_t>(data[i]));
-            const auto sum = static_cast<std::uint64_t>(value.integer);
-            const std::uint64_t next = q.op == operation::sum ? sum + x : q.op == operation::product ? sum * x : x;
-            value.integer = static_cast<std::int64_t>(static_cast<Element>(next));
-        }
-    }
-    return value;
+bool wanted(const ladder_request& q, const std::string& id) {
+    return q.steps.empty() || std::find(q.steps.begin(), q.steps.end(), id) != q.steps.end();
 }
 
-scalar reduce_data(const reduce_request& q) {
-    scalar value;
-    value.type = q.type;
-    value.integer = q.op == operation::product ? 1 : 0;
-    value.real = static_cast<double>(value.integer);
-    switch (q.type) {
-    case element_type::int32: return reduce_elements<std::int32_t>(q, value);
-    case element_type::int64: return reduce_elements<std::int64_t>(q, value);
-    case element_type::float32: return reduce_elements<float>(q, value);
-    case element_type::float64: return reduce_elements<double>(q, value);
-    }
-    return value;
-}
-
-class fake_ladder final : public ladder_library {
+class fake_engine final : public ladder_engine {
 public:
     device_description device() const override {
         device_description d;
@@ -65,34 +35,60 @@ public:
         return d;
     }
 
-    std::vector<step_description> reduce_steps() const override {
-        return {{"1", "interleaved addressing", "ladder/reduce/01.cu", "", "759", false},
-                {"cub", "CUB's DeviceReduce", "ladder/reduce/cub.cu", "", "", true}};
+    std::vector<std::string> ladders() const override {
+        std::vector<std::string> names;
+        for (const catalogue_entry& entry : catalogue) {
+            names.emplace_back(entry.name);
+        }
+        return names;
     }
 
-    reduce_report reduce(const reduce_request& q) override {
-        if (q.block > 1024) {
-            throw bad_request("a block of " + std::to_string(q.block) + " threads: the device takes 1024");
+    std::vector<step_description> steps(const std::string& name) const override {
+        if (name == "reduce") {
+            return {{"1", "interleaved addressing", "ladder/reduce/01.cu", "", "759", false},
+                    {"cub", "CUB's DeviceReduce", "ladder/reduce/cub.cu", "", "", true}};
+        }
+        return {{"a", "right", "ladder/" + name + "/a.cu", "the idea", "759, a slide"},
+                {"b", "wrong", "ladder/" + name + "/b.cu", "the fault", "759, another slide"},
+                {"cub", "the peer", "ladder/" + name + "/cub.cu", "", "", true}};
+    }
+
+    ladder_report run(const ladder_request& q) override {
+        ladder_report r;
+        r.device = device();
+        r.device.software = !q.time;
+        r.request = q;
+        q.name == "reduce" ? reduce(q, r) : other(q, r);
+        return r;
+    }
+
+    std::span<const source_file> sources() const override {
+        static constexpr source_file all[] = {
+            {"ladder/scan/a.cu",
+             "// About step a.\n\n__global__ void kernel_a(int* out) {\n    out[threadIdx.x] = 1;\n}\n"}};
+        return all;
+    }
+
+private:
+    static void reduce(const ladder_request& q, ladder_report& r) {
+        if (q.parameters.block > 1024) {
+            throw bad_request("a block of " + std::to_string(q.parameters.block) + " threads: the device takes 1024");
         }
         if (asked_for("cuda-error")) {
             throw std::runtime_error("cudaMalloc: out of\nmemory");
         }
-        reduce_report r;
-        r.device = device();
-        r.device.software = q.count;
-        r.request = q;
+        r.n = q.n.value_or(1u << 22);
+        r.data = "the sum of int32";
+        r.takes = {.block = true, .type = true, .op = true, .finish = true};
+        r.one_problem = true;
         if (q.time) {
             r.device.driver = "13.0";
             r.device.read_gb_per_s = 3000;
             r.device.copy_gb_per_s = 2900;
         }
         for (const char* id : {"1", "2", "12", "cub", "cpu"}) {
-            bool wanted = q.steps.empty();
-            for (const std::string& step : q.steps) {
-                wanted = wanted || step == id;
-            }
-            if (wanted) {
-                r.steps.push_back(step(q, id));
+            if (wanted(q, id)) {
+                r.steps.push_back(reduction(q, r.n, id));
                 if (q.progress) {
                     q.progress(id, r.steps.size(), 5);
                 }
@@ -101,12 +97,10 @@ public:
         if (r.steps.empty()) {
             throw bad_request("there is no step " + q.steps.front());
         }
-        return r;
     }
 
-private:
-    static reduce_step step(const reduce_request& q, const std::string& id) {
-        reduce_step s;
+    static step_result reduction(const ladder_request& q, std::uint64_t n, const std::string& id) {
+        step_result s;
         s.id = id;
         s.title = "title of " + id + " that is long enough to be broken into lines where the table has many columns";
         s.source = "ladder/reduce/" + id + ".cu";
@@ -114,22 +108,22 @@ private:
         s.lecture = "759";
         s.peer = id == "cub" || id == "cpu";
         s.on_device = id != "cpu";
+        s.n = n;
         s.correct = true;
-        s.result.type = s.expected.type = q.type;
-        s.result.integer = s.expected.integer = 9'007'199'254'740'993; // more than a double holds
-        s.result.real = s.expected.real = asked_for("infinite") ? HUGE_VAL : 0.5;
-        if (q.data != nullptr || q.n == 0) {
-            s.result = s.expected = reduce_data(q);
-        }
+        single_value value;
+        value.result.type = value.expected.type = q.parameters.type;
+        value.result.integer = value.expected.integer = 9'007'199'254'740'993; // more than a double holds
+        value.result.real = value.expected.real = asked_for("infinite") ? HUGE_VAL : 0.5;
+        s.least_bytes = n * bytes_of(q.parameters.type);
         if (s.on_device) {
             s.launches.resize(2);
             for (auto& launch : s.launches) {
                 launch.kernel = "reduce<int>";
                 launch.symbol = "_Z6reduce";
                 launch.grid = {10, 1, 1};
-                launch.block = {q.block, 1, 1};
-                launch.total.thread_instructions = q.n;
-                launch.total.warp_instructions = q.n / 16;
+                launch.block = {q.parameters.block, 1, 1};
+                launch.total.thread_instructions = n;
+                launch.total.warp_instructions = n / 16;
                 launch.total.shared_load_requests = 100;
                 launch.total.shared_load_wavefronts = 150;
                 launch.total.shared_store_requests = 100;
@@ -137,7 +131,7 @@ private:
                 launch.total.global_load_requests = 1000;
                 launch.total.global_load_sectors = 4000;
                 launch.total.global_load_bytes = 64'000;
-                launch.total.barriers = 10 * ((q.block + 31) / 32) * 3;
+                launch.total.barriers = 10 * ((q.parameters.block + 31) / 32) * 3;
                 launch.total.atomic_worst_multiplicity = 7;
             }
         }
@@ -153,11 +147,14 @@ private:
             s.claims.push_back({"twice as fast", "759", std::nullopt, "no times here"});
         }
         if (id == "2") {
-            s.caution = asked_for("cautious") ? "right only by luck" : "";
+            s.lesson = asked_for("cautious") ? "right only by luck" : "";
+            s.expected = s.lesson.empty() ? outcome::right : outcome::by_luck;
             s.correct = !asked_for("wrong");
-            s.result.integer += s.correct ? 0 : 1;
+            value.result.integer += s.correct ? 0 : 1;
+            s.difference = s.correct ? "" : "gave 9007199254740994 where 9007199254740993 is right";
             s.skipped = asked_for("skipped") ? "needs a larger block" : "";
         }
+        s.value = value;
         if (id == "12" && asked_for("fault")) {
             s.correct = false;
             s.error = "illegal address";
@@ -165,25 +162,19 @@ private:
         return s;
     }
 
-    std::vector<step_description> study_steps(const std::string& name) const override {
-        return {{"a", "right", "ladder/" + name + "/a.cu", "the idea", "759, a slide"},
-                {"b", "wrong", "ladder/" + name + "/b.cu", "the fault", "759, another slide"},
-                {"cub", "the peer", "ladder/" + name + "/cub.cu", "", "", true}};
-    }
-
-    // On 1000 elements: "a" is right in 5 us, "b" wrong as it ought to be; FAKE_LADDER's "unlike" turns both round.
-    study_report study(const study_request& q) override {
-        study_report r{device(), q, "what is done", {}, {{"Then and now", {"then", "now"}, {{"1.5", "2.5"}}}}};
-        r.device.software = !q.time;
-        r.request.n = q.n == 0 ? 1000 : q.n;
-        for (const auto& about : study_steps(q.name)) {
-            if (!q.steps.empty() && std::find(q.steps.begin(), q.steps.end(), about.id) == q.steps.end()) {
+    // On 1000 elements: "a" is right in 5 us, "b" wrong as expected; FAKE_LADDER's "unlike" turns both round.
+    void other(const ladder_request& q, ladder_report& r) const {
+        r.n = q.n.value_or(1000);
+        r.data = "what is done";
+        r.tables = {{"Then and now", {"then", "now"}, {{"1.5", "2.5"}}}};
+        for (const auto& about : steps(q.name)) {
+            if (!wanted(q, about.id)) {
                 continue;
             }
-            study_step s;
+            step_result s;
             static_cast<step_description&>(s) = about;
-            s.n = r.request.n;
-            s.ought = about.id == "b" ? fate::wrong : fate::right;
+            s.n = r.n;
+            s.expected = about.id == "b" ? outcome::wrong : outcome::right;
             s.lesson = about.id == "b" ? "nothing makes it right" : "";
             s.correct = (about.id == "b") == asked_for("unlike");
             s.difference = s.correct ? "" : "3 of 1000 values are wrong";
@@ -203,20 +194,12 @@ private:
             }
             r.steps.push_back(std::move(s));
         }
-        return r;
-    }
-
-    std::span<const source_file> sources() const override {
-        static constexpr source_file all[] = {
-            {"ladder/scan/a.cu",
-             "// About step a.\n\n__global__ void kernel_a(int* out) {\n    out[threadIdx.x] = 1;\n}\n"}};
-        return all;
     }
 };
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) ladder_library* warpfold_ladder() {
-    static fake_ladder ladder;
-    return &ladder;
+extern "C" __attribute__((visibility("default"))) ladder_engine* warpfold_ladder_engine() {
+    static fake_engine engine;
+    return &engine;
 }

@@ -33,7 +33,7 @@ protected:
 };
 
 TEST_F(ladder_reduce, shows_counters_without_a_gpu) {
-    const outcome seen = run({"--device", "softgpu"});
+    const outcome seen = run({"--device", "softgpu", "--claims"});
     EXPECT_EQ(seen.status, 0) << seen.error;
     EXPECT_EQ(seen.error, "");
     expect_in(seen.out, {"sum of 4,194,304 int32 (16.8 MB)", "blocks of 256 threads", "finished on the device", "right",
@@ -42,6 +42,18 @@ TEST_F(ladder_reduce, shows_counters_without_a_gpu) {
                          "✗ no bank conflicts → 50 more wavefronts", "– twice as fast → no times here"});
     expect_in(seen.out, {"✓ 1 holds, ✗ 1 does not, – 1 cannot be seen here"});
     EXPECT_EQ(seen.out.find("GB/s"), std::string::npos);
+    EXPECT_EQ(seen.out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(ladder_reduce, shows_one_line_a_step) {
+    const outcome seen = run({"--device", "softgpu"}, {{"FAKE_LADDER", "cautious"}});
+    EXPECT_EQ(seen.status, 0) << seen.error;
+    EXPECT_EQ(seen.error, "");
+    expect_in(seen.out,
+              {"sum of 4,194,304 int32 (16.8 MB)", "right by luck", "✓ 1 holds, ✗ 1 does not, – 1 cannot be seen here",
+               "1     1  1  1  ladder/reduce/1.cu", "2     0  0  0  ladder/reduce/2.cu", "2  ! right only by luck"});
+    EXPECT_EQ(seen.out.find("half of the threads are idle"), std::string::npos);
+    EXPECT_EQ(seen.out.find("the idea"), std::string::npos);
     EXPECT_EQ(seen.out.find('\x1b'), std::string::npos);
 }
 
@@ -126,11 +138,11 @@ TEST_F(ladder_reduce, fails_where_a_step_is_wrong) {
     EXPECT_EQ(wrong.status, 1);
     EXPECT_EQ(wrong.error_lines(), 1u);
     expect_in(wrong.out, {"WRONG", "gave 9007199254740994 where 9007199254740993 is right"});
-    expect_in(wrong.error, {"warpfold: a step claims to be right and is not: 2"});
-    // A step that is right only by luck does not claim to be right.
+    expect_in(wrong.error, {"warpfold: these steps did not give the expected result: 2\n"});
+    // A step that is right only by luck may be wrong.
     const outcome unlucky = run({"--device", "softgpu"}, {{"FAKE_LADDER", "wrong,cautious"}});
     EXPECT_EQ(unlucky.status, 0);
-    expect_in(unlucky.out, {"WRONG", "right only by luck"});
+    expect_in(unlucky.out, {"wrong, as expected", "right only by luck"});
     const outcome failed = run({"--device", "softgpu"}, {{"FAKE_LADDER", "fault"}});
     EXPECT_EQ(failed.status, 1);
     expect_in(failed.out, {"FAILED", "failed: illegal address"});

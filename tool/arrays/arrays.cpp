@@ -50,8 +50,8 @@ std::string text_at(const void* data, std::uint64_t index) {
 
 } // namespace
 
-void add_array_options(CLI::App& app, array_options& options) {
-    app.add_option("--type", options.type, fmt::format("what raw files hold: {}", array_type_names))->type_name("T");
+void add_array_options(CLI::App& app, array_options& options, const char* types) {
+    app.add_option("--type", options.type, fmt::format("element type of raw files: {}", types))->type_name("T");
     app.add_option("--device", options.device.device,
                    "auto (the GPU if there is one, else the host's cores), gpu, softgpu or host")
         ->type_name("DEVICE")

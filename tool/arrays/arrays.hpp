@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the commands on arrays share (sum, scan, histogram, convolve): their files, the target, the results.
+// What the commands on arrays share (reduce, sum, scan, histogram, convolve): their files, the target, the results.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct array_options {
     std::optional<std::string> chunk;
     device_options device;
 };
-void add_array_options(CLI::App& app, array_options& options);
+void add_array_options(CLI::App& app, array_options& options, const char* types = array_type_names);
 
 // Throws usage_error for an unknown type, failure for a file that holds no array; the message names the file.
 [[nodiscard]] std::unique_ptr<report::array_file> open_array(const std::string& path, const array_options& options);

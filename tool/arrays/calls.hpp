@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the command asks of the library, with types that are known only when it runs, and what answers: the host's cores
-// in the command itself, a GPU in a shared library that it loads once it has chosen the CUDA runtime. No CUDA header.
+// Calls of the library with types that are known only at run time. The command links the calls on the host's cores; those on a
+// GPU are in a shared library that it loads after the CUDA runtime of its choice. No CUDA header.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,17 @@ struct sum_request {
     passage how;
 };
 
-enum class operation { sum, product, minimum, maximum };
+enum class operation { sum, product, minimum, maximum, largest_magnitude };
 
+// n elements of int32, int64, float or double, reduced in their own type; integers wrap.
+struct reduce_request {
+    array_type type = array_type::int32;
+    const void* in = nullptr;
+    std::uint64_t n = 0;
+    operation op = operation::sum;
+};
+
+// By sum, product, minimum or maximum.
 struct scan_request {
     const array_stream& in;
     result_stream& out; // as many elements of type_of(family_of(in.type())); integers wrap
@@ -94,7 +103,10 @@ struct convolve_request {
 class target {
 public:
     virtual ~target() = default;
+    [[nodiscard]] virtual std::string device() const = 0; // its name
     [[nodiscard]] virtual std::string sum(const sum_request& request) = 0;
+    // As text that reads back to the same value.
+    [[nodiscard]] virtual std::string reduce(const reduce_request& request) = 0;
     virtual void scan(const scan_request& request) = 0;
     virtual void histogram(const histogram_request& request) = 0;
     virtual void convolve(const convolve_request& request) = 0;

@@ -40,12 +40,12 @@ bool product_wraps(std::span<const Integer> values) {
 }
 
 template <class Integer>
-std::optional<bool> wraps(ladder::operation op, const void* data, std::uint64_t n) {
+std::optional<bool> wraps(calls::operation op, const void* data, std::uint64_t n) {
     const std::span values(static_cast<const Integer*>(data), n);
-    if (op == ladder::operation::sum) {
+    if (op == calls::operation::sum) {
         return sum_wraps(values);
     }
-    if (op == ladder::operation::product) {
+    if (op == calls::operation::product) {
         return product_wraps(values);
     }
     return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<bool> wraps(ladder::operation op, const void* data, std::uint64_t 
 
 } // namespace
 
-std::optional<bool> does_wrap(report::array_type type, ladder::operation op, const void* data, std::uint64_t n) {
+std::optional<bool> does_wrap(report::array_type type, calls::operation op, const void* data, std::uint64_t n) {
     switch (type) {
     case report::array_type::int32: return wraps<std::int32_t>(op, data, n);
     case report::array_type::int64: return wraps<std::int64_t>(op, data, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a type that is known when the program runs to one that the compiler knows.
+// From a type that is known at run time to a type of C++.
 #pragma once
 
 #include <cstdint>

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <type_traits>
 
 #include "tool/arrays/family.hpp"
+#include "tool/arrays/value_text.hpp"
 #include "warpfold/chunked.hpp"
 
 namespace warpfold::calls {
@@ -60,19 +60,12 @@ inline std::string text_of(long_integer x) {
     return digits;
 }
 
-template <class Real>
-std::string shortest_text_of(Real x) {
-    std::array<char, 64> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), x).ptr;
-    return {text.data(), end};
-}
-
 template <class On>
 std::string run_sum(const On& on, const sum_request& q) {
     return with_stream(q.in, [&](const auto& source) {
         using A = typename std::remove_cvref_t<decltype(source)>::element;
         if constexpr (std::is_floating_point_v<A>) {
-            return shortest_text_of(chunked_exact_sum(on, source, options_of(q.how)));
+            return value_text(chunked_exact_sum(on, source, options_of(q.how)));
         } else {
             return text_of(chunked_transform_reduce(on, source, as_long{}, add_long{}, options_of(q.how)));
         }

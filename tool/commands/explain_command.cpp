@@ -11,23 +11,19 @@
 
 #include <fmt/format.h>
 
-#include "ladder/catalogue.hpp"
+#include "ladder/engine/catalogue.hpp"
 #include "report/output_file.hpp"
 #include "report/text.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"
 #include "tool/explain/explanation.hpp"
-#include "tool/ladder/race_verdict.hpp"
-#include "tool/ladder/reduce_options.hpp"
-#include "tool/ladder/reduce_table.hpp"
+#include "tool/ladder/ladder_options.hpp"
+#include "tool/ladder/ladder_table.hpp"
 #include "tool/progress.hpp"
 #include "tool/run/runtime_choice.hpp"
 
 namespace warpfold::tool {
 namespace {
-
-constexpr const char* reductions = "reduce";
-constexpr std::uint64_t reduce_elements = 1u << 16;
 
 struct options {
     std::string what;
@@ -83,15 +79,27 @@ std::string meant(std::string_view wish, const std::vector<std::string>& names, 
 }
 
 std::vector<std::string> ladder_names() {
-    std::vector<std::string> names{reductions};
+    std::vector<std::string> names;
     for (const auto& entry : ladder::catalogue) {
         names.emplace_back(entry.name);
     }
     return names;
 }
 
-std::vector<ladder::step_description> steps_of(const ladder::ladder_library& library, const std::string& ladder) {
-    return ladder == reductions ? library.reduce_steps() : library.study_steps(ladder);
+const ladder::catalogue_entry& entry_of(const std::string& ladder) {
+    return *std::find_if(ladder::catalogue.begin(), ladder::catalogue.end(),
+                         [&](const auto& entry) { return entry.name == ladder; });
+}
+
+// The ladders that take a block size.
+std::string with_blocks() {
+    std::vector<std::string> names;
+    for (const auto& entry : ladder::catalogue) {
+        if (entry.takes.block) {
+            names.emplace_back(entry.name);
+        }
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::vector<std::string> ids_of(const std::vector<ladder::step_description>& steps) {
@@ -102,7 +110,7 @@ std::vector<std::string> ids_of(const std::vector<ladder::step_description>& ste
     return ids;
 }
 
-// Steps that take this one further, in the ladder's order: those that say so, and the one behind it.
+// Steps that take this one further, in the ladder's order: those that name it, and the one after it.
 std::vector<ladder::step_description> successors(const std::vector<ladder::step_description>& steps,
                                                  const std::string& id) {
     std::vector<ladder::step_description> out;
@@ -115,95 +123,51 @@ std::vector<ladder::step_description> successors(const std::vector<ladder::step_
     return out;
 }
 
-ladder::study_step as_study_step(const ladder::reduce_step& from, std::uint64_t n) {
-    ladder::study_step to;
-    static_cast<ladder::step_description&>(to) = from;
-    to.on_device = from.on_device;
-    to.ought = from.caution.empty() ? ladder::fate::right : ladder::fate::by_luck;
-    to.lesson = from.caution;
-    to.skipped = from.skipped;
-    to.error = from.error;
-    to.n = n;
-    to.correct = from.correct;
-    if (from.skipped.empty() && from.error.empty() && !from.correct) {
-        to.difference = fmt::format("gave {} where {} is right", text_of(from.result), text_of(from.expected));
-    }
-    to.launches = from.launches;
-    to.claims = from.claims;
-    to.missing = from.missing;
-    return to;
-}
-
-// What is known of a step that ran with the others of `steps`.
-struct outcome {
-    ladder::device_description device;
-    std::string data;
-    ladder::study_step step;
-};
-
-const auto& step_in(const auto& steps, const std::string& id) {
-    return *std::find_if(steps.begin(), steps.end(), [&](const auto& s) { return s.id == id; });
-}
-
-outcome run_reduce(ladder::ladder_library& library, const step_place& place, const std::vector<std::string>& steps) {
-    ladder::reduce_request q;
-    q.n = place.n.value_or(reduce_elements);
-    q.block = place.block.value_or(q.block);
-    q.steps = steps;
-    q.count = true;
-    ladder::reduce_report report = library.reduce(q);
-    std::erase_if(report.steps, [&](const auto& s) { return s.id != place.step; });
-    add_race_verdicts(report);
-    return {report.device, fmt::format("the sum of int32 in blocks of {} threads", q.block),
-            as_study_step(report.steps.front(), q.n)};
-}
-
-outcome run_study(ladder::ladder_library& library, const step_place& place, const std::vector<std::string>& steps,
-                  bool check) {
-    ladder::study_request q;
+ladder::ladder_report run_steps(ladder::ladder_engine& engine, const step_place& place,
+                                const std::vector<std::string>& steps, bool check) {
+    ladder::ladder_request q;
     q.name = place.ladder;
-    q.n = place.n.value_or(0);
+    q.n = place.n;
+    q.parameters.block = place.block.value_or(q.parameters.block);
     q.steps = steps;
     q.count = true;
     q.check = check;
-    const ladder::study_report report = library.study(q);
-    return {report.device, report.data, step_in(report.steps, place.step)};
+    ladder::ladder_report report = engine.run(q);
+    std::erase_if(report.steps, [&](const auto& s) { return s.id != place.step; });
+    return report;
 }
 
-// The step, its claims with every other step that they are compared with.
-outcome run_step(ladder::ladder_library& library, const step_place& place) {
-    const bool reduce = place.ladder == reductions;
+// Runs the step, and once more with all steps that its claims are compared with. The report has this step alone.
+ladder::ladder_report run_step(ladder::ladder_engine& engine, const step_place& place) {
+    ladder::ladder_report alone = run_steps(engine, place, {place.step}, true);
+    const ladder::step_result& step = alone.steps.front();
+    if (step.missing.empty()) {
+        return alone;
+    }
     std::vector<std::string> steps{place.step};
-    outcome out = reduce ? run_reduce(library, place, steps) : run_study(library, place, steps, true);
-    if (out.step.missing.empty()) {
-        return out;
+    steps.insert(steps.end(), step.missing.begin(), step.missing.end());
+    ladder::ladder_report compared = run_steps(engine, place, steps, false);
+    std::vector<ladder::claim>& claims = compared.steps.front().claims;
+    if (claims.size() + 1 == step.claims.size()) {
+        claims.push_back(step.claims.back()); // of the checks
     }
-    steps.insert(steps.end(), out.step.missing.begin(), out.step.missing.end());
-    if (reduce) {
-        return run_reduce(library, place, steps);
-    }
-    outcome beside = run_study(library, place, steps, false);
-    if (!out.step.claims.empty() && beside.step.claims.size() + 1 == out.step.claims.size()) {
-        beside.step.claims.push_back(out.step.claims.back()); // what the checks said
-    }
-    return beside;
+    return compared;
 }
 
-explanation explained(ladder::ladder_library& library, step_place place, const options& o) {
-    const auto steps = steps_of(library, place.ladder);
+explanation explained(ladder::ladder_engine& engine, step_place place, const options& o) {
+    const auto steps = engine.steps(place.ladder);
     progress line;
     line.show(place.step, 0, 3);
-    outcome ran = run_step(library, place);
-    if (place.ladder == reductions && !place.n) {
-        place.n = reduce_elements;
-    }
-    explanation e{place.ladder, ran.data, ran.device, ran.step, {}, {}, {}, {}, {}};
+    const ladder::ladder_report ran = run_step(engine, place);
+    explanation e{place.ladder, ran.data, ran.device, ran.steps.front(), {}, {}, {}, {}, {}};
     line.show("profile", 1, 3);
-    const auto counted = [](const ladder::study_step& s) { return s.on_device && !s.apart && s.skipped.empty(); };
+    const auto counted = [](const ladder::step_result& s) {
+        return s.on_device && !s.in_child_process && s.skipped.empty();
+    };
     if (counted(e.step)) {
-        e.profile = profile_step(place, library.sources());
+        e.profile = profile_step(place, engine.sources());
     }
-    e.files = files_of(e.step, e.profile, library.sources(), o.whole);
+    e.files = files_of(e.step, e.profile, engine.sources(), o.whole);
     e.note = note_on(e.step, e.profile);
     const auto after = successors(steps, place.step);
     if (after.empty()) {
@@ -216,11 +180,11 @@ explanation explained(ladder::ladder_library& library, step_place place, const o
     }
     place.step = next.about.id;
     if (counted(e.step)) {
-        next.profile = profile_step(place, library.sources());
+        next.profile = profile_step(place, engine.sources());
     }
-    ladder::study_step shell;
+    ladder::step_result shell;
     static_cast<ladder::step_description&>(shell) = next.about;
-    compare(e, files_of(shell, next.profile, library.sources(), false), next);
+    compare(e, files_of(shell, next.profile, engine.sources(), false), next);
     e.next = std::move(next);
     return e;
 }
@@ -229,18 +193,21 @@ int run(const options& o) {
     const std::size_t slash = o.what.find('/');
     step_place place;
     place.ladder = meant(o.what.substr(0, slash), ladder_names(), "ladder");
+    const ladder::catalogue_entry& entry = entry_of(place.ladder);
     if (o.n) {
         place.n = parse_bounded("--n", *o.n, 1, std::uint64_t{1} << 60);
+    } else if (entry.brief_n_counted != 0) {
+        place.n = entry.brief_n_counted;
     }
     if (o.block) {
-        if (place.ladder != reductions) {
-            throw usage_error(fmt::format("--block: only {} takes it", reductions));
+        if (!entry.takes.block) {
+            throw usage_error(fmt::format("--block: only {} takes it", with_blocks()));
         }
         place.block =
             static_cast<unsigned>(parse_bounded("--block", *o.block, 1, std::numeric_limits<unsigned>::max()));
     }
-    ladder::ladder_library& library = load_ladder(device_kind::software, o.device);
-    const auto steps = steps_of(library, place.ladder);
+    ladder::ladder_engine& engine = load_ladder_engine(device_kind::software, o.device);
+    const auto steps = engine.steps(place.ladder);
     if (slash == std::string::npos || slash + 1 == o.what.size()) {
         print(text_of(steps, output_style()));
         return 0;
@@ -250,7 +217,7 @@ int run(const options& o) {
     if (o.json && o.json != "-") {
         file.emplace(*o.json);
     }
-    const explanation e = explained(library, place, o);
+    const explanation e = explained(engine, place, o);
     if (file) {
         file->commit(report::text_of(json_of(e)));
     }
@@ -262,12 +229,12 @@ int run(const options& o) {
 
 action add_explain(CLI::App& app) {
     const auto o = std::make_shared<options>();
-    app.footer("The step runs on the software GPU, where what every line does is counted: warpfold explain scan/6");
+    app.footer("The step runs on the software GPU, which counts events by source line: warpfold explain scan/6");
     app.add_option("STEP", o->what, "LADDER/STEP, as the tables name them; LADDER alone lists its steps")
         ->required()
         ->type_name("");
     app.add_option("--n", o->n, "size of the problem: 100000, 2^16, 4Ki (default: the ladder's own)")->type_name("N");
-    app.add_option("--block", o->block, "threads of a block, of reduce")->type_name("B");
+    app.add_option("--block", o->block, "threads of a block (of " + with_blocks() + ")")->type_name("B");
     app.add_flag("--whole", o->whole, "the step's own file from its first line to its last");
     app.add_option("--json", o->json, "write it all to this file, or with - to standard output instead of the text")
         ->type_name("FILE");

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT
-// `warpfold ladder`: the ladders there are, and choosing one.
+// `warpfold ladder`: lists the ladders, and runs one or all.
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "ladder/catalogue.hpp"
+#include "ladder/engine/catalogue.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"
-#include "tool/ladder/ladder_study.hpp"
+#include "tool/ladder/ladder_commands.hpp"
 
 namespace warpfold::tool {
 namespace {
 
-constexpr ladder_entry reduce_ladder{
-    "reduce", "[--n N] [--block B] [--type T] [--op OP]",
-    "many values to one: sum, min, max, product, from the first kernel of the lectures to CUB", add_ladder_reduce};
 constexpr const char* all_summary = "every ladder, and a summary";
 
 int list() {
@@ -24,7 +21,6 @@ int list() {
     const auto line = [&](const char* name, const char* summary) {
         out += fmt::format("  {:<12} {}\n", name, summary);
     };
-    line(reduce_ladder.name, reduce_ladder.summary);
     for (const auto& entry : ladder::catalogue) {
         line(entry.name, entry.summary);
     }
@@ -42,9 +38,8 @@ action add_ladder(CLI::App& app) {
         CLI::App* child = app.add_subcommand(name, summary);
         actions.emplace_back(child, options(*child));
     };
-    add(reduce_ladder.name, reduce_ladder.summary, reduce_ladder.add);
     for (const auto& entry : ladder::catalogue) {
-        add(entry.name, entry.summary, [&](CLI::App& child) { return add_ladder_study(child, entry.name); });
+        add(entry.name, entry.summary, [&](CLI::App& child) { return add_ladder_run(child, entry); });
     }
     add("all", all_summary, add_ladder_all);
     return [actions] {

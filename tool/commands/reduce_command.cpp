@@ -1,155 +1,118 @@
 // SPDX-License-Identifier: MIT
-// `warpfold reduce FILE`: reduces an array from a file on the chosen device.
+// `warpfold reduce FILE`: one value of an array, by the library.
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "report/array_file.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
 #include "report/text.hpp"
+#include "tool/arrays/arrays.hpp"
 #include "tool/arrays/exact_integer.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"
-#include "tool/ladder/json_parts.hpp"
-#include "tool/ladder/reduce_json.hpp"
-#include "tool/ladder/reduce_options.hpp"
-#include "tool/progress.hpp"
-#include "tool/run/runtime_choice.hpp"
 
 namespace warpfold::tool {
 namespace {
 
-// One launch, 16-byte loads, right on every architecture.
-constexpr const char* best_step = "12";
+using report::array_type;
+
+constexpr const char* type_names = "int32, int64, float, double";
+constexpr const char* operation_names = "sum, min, max, product, largest-magnitude";
+constexpr std::array<std::pair<std::string_view, calls::operation>, 5> operations{
+    {{"sum", calls::operation::sum},
+     {"min", calls::operation::minimum},
+     {"max", calls::operation::maximum},
+     {"product", calls::operation::product},
+     {"largest-magnitude", calls::operation::largest_magnitude}}};
 
 struct options {
     std::string file;
-    std::optional<std::string> type; // of a raw file
     std::string op = "sum";
-    std::string finish = "device";
     std::optional<std::string> json;
-    device_options device;
+    array_options array;
 };
 
-// Throws failure for a type that the ladder does not have.
-ladder::element_type type_of(report::array_type type) {
+bool is_reducible(array_type type) {
+    return type == array_type::int32 || type == array_type::int64 || type == array_type::float32 ||
+           type == array_type::float64;
+}
+
+calls::operation parse_operation(const std::string& text) {
+    for (const auto& [name, op] : operations) {
+        if (name == text) {
+            return op;
+        }
+    }
+    throw usage_error(fmt::format("--op: '{}' is none of {}", text, operation_names));
+}
+
+// --type; open_array() knows more types.
+void check_type(const options& o) {
+    const auto type = o.array.type ? report::array_type_named(*o.array.type) : std::nullopt;
+    if (o.array.type && (!type || !is_reducible(*type))) {
+        throw usage_error(fmt::format("--type: '{}' is none of {}", *o.array.type, type_names));
+    }
+}
+
+report::json value_of(array_type type, const std::string& text) {
     switch (type) {
-    case report::array_type::int32: return ladder::element_type::int32;
-    case report::array_type::int64: return ladder::element_type::int64;
-    case report::array_type::float32: return ladder::element_type::float32;
-    case report::array_type::float64: return ladder::element_type::float64;
-    default: break;
-    }
-    throw failure(fmt::format("elements of type {} cannot be reduced ({} can)", report::name_of(type), type_names));
-}
-
-std::optional<report::array_type> raw_type(const options& o) {
-    if (!o.type) {
-        return std::nullopt;
-    }
-    switch (parse_type(*o.type)) {
-    case ladder::element_type::int32: return report::array_type::int32;
-    case ladder::element_type::int64: return report::array_type::int64;
-    case ladder::element_type::float32: return report::array_type::float32;
-    case ladder::element_type::float64: return report::array_type::float64;
-    }
-    return std::nullopt;
-}
-
-std::unique_ptr<report::array_file> open_array(const options& o) {
-    const auto raw = raw_type(o);
-    try {
-        return std::make_unique<report::array_file>(o.file, raw);
-    } catch (const report::bad_array& error) {
-        throw failure(fmt::format("{}: {}", report::printable(o.file), error.what()));
+    case array_type::float32: return report::number(static_cast<double>(std::stof(text)));
+    case array_type::float64: return report::number(std::stod(text));
+    default: return std::stoll(text);
     }
 }
 
-report::json json_of(const options& o, const report::array_file& array, const ladder::reduce_report& report,
-                     const std::optional<bool>& wrapped) {
-    const ladder::reduce_step& step = report.steps.front();
+report::json json_of(const options& o, const report::array_file& array, const std::string& device,
+                     const std::string& value, const std::optional<bool>& wrapped) {
+    const report::array_layout& layout = array.layout();
     report::json out;
     out["file"] = o.file;
     out["format"] = array.npy() ? "npy" : "raw";
-    out["shape"] = array.layout().shape;
-    out["n"] = array.layout().count;
-    out["type"] = name_of(report.request.type);
-    out["op"] = name_of(report.request.op);
-    out["finish"] = name_of(report.request.finish_on);
-    out["device"] = tool::json_of(report.device);
-    out["step"] = step.id;
-    out["source"] = step.source;
-    out["value"] = tool::json_of(step.result);
-    out["expected"] = tool::json_of(step.expected);
-    out["tolerance"] = report::number(step.tolerance);
-    out["correct"] = step.correct;
+    out["shape"] = layout.shape;
+    out["n"] = layout.count;
+    out["type"] = report::name_of(layout.type);
+    out["op"] = o.op;
+    out["device"] = device;
+    out["value"] = value_of(layout.type, value);
     out["wrapped"] = wrapped ? report::json(*wrapped) : report::json(nullptr);
-    out["launches"] = tool::json_of(step.launches, false);
     return out;
 }
 
-void check(const ladder::reduce_report& report) {
-    if (report.steps.size() != 1) {
-        throw failure(fmt::format("the ladder did not run step {}", best_step));
-    }
-    const ladder::reduce_step& step = report.steps.front();
-    if (!step.skipped.empty()) {
-        throw failure(fmt::format("step {} cannot do this: {}", step.id, step.skipped));
-    }
-    if (!step.error.empty()) {
-        throw failure(fmt::format("step {} failed: {}", step.id, step.error));
-    }
-    if (!step.correct) {
-        throw failure(fmt::format("step {} gave {} where {} is right; nothing is printed", step.id,
-                                  text_of(step.result), text_of(step.expected)));
-    }
-}
-
 int run(const options& o) {
-    ladder::reduce_request request;
-    request.op = parse_operation(o.op);
-    request.finish_on = parse_finish(o.finish);
-    const auto array = open_array(o);
-    try {
-        request.type = type_of(array->layout().type);
-    } catch (const failure& error) {
-        throw failure(fmt::format("{}: {}", report::printable(o.file), error.what()));
+    const calls::operation op = parse_operation(o.op);
+    check_type(o);
+    const auto array = open_array(o.file, o.array);
+    const auto& [type, count] = std::pair(array->layout().type, array->layout().count);
+    if (!is_reducible(type)) {
+        throw failure(fmt::format("{}: elements of type {} cannot be reduced ({} can)", report::printable(o.file),
+                                  report::name_of(type), type_names));
     }
-    request.n = array->layout().count;
-    request.data = array->data();
-    request.steps = {best_step};
-    const bool has_identity = request.op == ladder::operation::sum || request.op == ladder::operation::product;
-    if (request.n == 0 && !has_identity) {
-        throw failure(
-            fmt::format("{}: the array is empty, and has no {}", report::printable(o.file), name_of(request.op)));
+    if (count == 0 && op != calls::operation::sum && op != calls::operation::product) {
+        throw failure(fmt::format("{}: the array is empty, and has no {}", report::printable(o.file), o.op));
     }
-    const device_kind kind = choose_device(o.device);
+    calls::target& target = choose_target(o.array.device);
     std::optional<report::output_file> file;
     if (o.json && o.json != "-") {
         file.emplace(*o.json);
     }
-    ladder::ladder_library& ladder = load_ladder(kind, o.device);
-    ladder::reduce_report report;
-    {
-        progress line;
-        request.progress = [&line](const std::string& what, std::size_t done, std::size_t of) {
-            line.show(what, done, of);
-        };
-        report = ladder.reduce(request);
-    }
-    check(report);
-    const auto wrapped = does_wrap(array->layout().type, request.op, array->data(), request.n);
-    const std::string json = report::text_of(json_of(o, *array, report, wrapped));
+    const std::string value = target.reduce({type, array->data(), count, op});
+    const auto wrapped = does_wrap(type, op, array->data(), count);
     if (wrapped.value_or(false)) {
-        complain(fmt::format("note: the exact {} is more than {} holds; this is what is left of it modulo 2^{}",
-                             name_of(request.op), name_of(request.type), 8 * size_of(request.type)));
+        complain(fmt::format("note: the exact {} is more than {} holds; this is its remainder modulo 2^{}", o.op,
+                             report::name_of(type), 8 * report::size_of(type)));
     }
+    const std::string json = report::text_of(json_of(o, *array, target.device(), value, wrapped));
     if (file) {
         file->commit(json);
     }
-    print_exactly(o.json == "-" ? json : text_of(report.steps.front().result) + "\n");
+    print_exactly(o.json == "-" ? json : value + "\n");
     return 0;
 }
 
@@ -160,15 +123,13 @@ action add_reduce(CLI::App& app) {
     app.add_option("FILE", o->file,
                    "a .npy array (<i4, <i8, <f4 or <f8, C order, any shape), or raw little-endian elements")
         ->required();
-    app.add_option("--type", o->type, fmt::format("what a raw file holds: {}", type_names))->type_name("T");
     app.add_option("--op", o->op, operation_names)->type_name("OP")->capture_default_str();
-    app.add_option("--finish", o->finish, "where the partial results are reduced: device or host")
-        ->type_name("WHERE")
-        ->capture_default_str();
     app.add_option("--json", o->json,
-                   "write the value and how it came about to this file, or with - to standard output")
+                   "write the value and facts about the array to this file, or with - to standard output")
         ->type_name("FILE");
-    add_device_options(app, o->device);
+    add_array_options(app, o->array, type_names);
+    app.footer("Integers wrap in their own type; min and max ignore NaN. Sums of float and double are rounded at every "
+               "addition: warpfold sum rounds once.");
     return [o] { return run(*o); };
 }
 

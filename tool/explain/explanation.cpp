@@ -219,7 +219,7 @@ bool runs_ladder_code(const step_profile& profile) {
 
 } // namespace
 
-std::vector<shown_file> files_of(const ladder::study_step& step, const step_profile& profile,
+std::vector<shown_file> files_of(const ladder::step_result& step, const step_profile& profile,
                                  std::span<const ladder::source_file> tree, bool whole) {
     std::vector<shown_file> files;
     if (const ladder::source_file* const own = find(step.source, tree)) {
@@ -247,11 +247,11 @@ std::vector<shown_file> files_of(const ladder::study_step& step, const step_prof
     return files;
 }
 
-std::string note_on(const ladder::study_step& step, const step_profile& profile) {
+std::string note_on(const ladder::step_result& step, const step_profile& profile) {
     if (!step.on_device) {
         return "It runs on the host: nothing is counted.";
     }
-    if (step.apart) {
+    if (step.in_child_process) {
         return "Its kernels run in a process of their own, which they leave without a device: nothing is counted.";
     }
     if (!profile.why_none.empty()) {

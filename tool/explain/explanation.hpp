@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/ladder.hpp"
+#include "ladder/engine/engine.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
 #include "tool/explain/step_profile.hpp"
@@ -54,7 +54,7 @@ struct explanation {
     std::string ladder;
     std::string data; // what the problem is
     ladder::device_description device;
-    ladder::study_step step;
+    ladder::step_result step;
     step_profile profile;
     std::vector<shown_file> files;
     std::string note; // what is not shown, and why
@@ -64,11 +64,11 @@ struct explanation {
 
 // The parts of the step's files that matter: kernels that ran, what they call, what launches them. `whole`: the step's
 // own file as it is.
-[[nodiscard]] std::vector<shown_file> files_of(const ladder::study_step& step, const step_profile& profile,
+[[nodiscard]] std::vector<shown_file> files_of(const ladder::step_result& step, const step_profile& profile,
                                                std::span<const ladder::source_file> tree, bool whole);
 
 // What is not to be seen in `files`, in a sentence or two; empty where nothing is.
-[[nodiscard]] std::string note_on(const ladder::study_step& step, const step_profile& profile);
+[[nodiscard]] std::string note_on(const ladder::step_result& step, const step_profile& profile);
 
 // Fills in the difference of sources and counters.
 void compare(const explanation& here, const std::vector<shown_file>& there, next_step& next);

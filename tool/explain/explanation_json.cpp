@@ -4,7 +4,7 @@
 
 #include "tool/explain/explanation.hpp"
 #include "tool/ladder/json_parts.hpp"
-#include "tool/ladder/study_json.hpp"
+#include "tool/ladder/ladder_json.hpp"
 
 namespace warpfold::tool {
 namespace {

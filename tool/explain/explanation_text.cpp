@@ -10,8 +10,8 @@
 #include "report/number.hpp"
 #include "report/text.hpp"
 #include "tool/explain/explanation.hpp"
-#include "tool/ladder/study_table.hpp"
-#include "tool/ladder/table_parts.hpp"
+#include "tool/ladder/claims_text.hpp"
+#include "tool/ladder/ladder_table.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -104,7 +104,7 @@ private:
         out_ += s.idea.empty() ? "" : report::paragraph("    ", s.idea, look_.width);
         out_ += s.lesson.empty() ? "" : report::paragraph("    ! ", s.lesson, look_.width);
         out_ += "\n" + device_lines(e_.device, look_);
-        const report::cell verdict = verdict_on(s);
+        const report::cell verdict = result_cell(s);
         std::string result = fmt::format("{}; n = {}: {}", e_.data, report::group_digits(s.n), verdict.text);
         const std::string why = !s.skipped.empty() ? s.skipped : !s.error.empty() ? s.error : s.difference;
         result += why.empty() ? "" : ", " + why;
@@ -316,7 +316,7 @@ private:
             table.add_row({{c.name},
                            {report::group_digits(c.here)},
                            {report::group_digits(c.next)},
-                           {c.ratio ? report::figure(*c.ratio) : none}});
+                           {c.ratio ? report::figure(*c.ratio) : "–"}});
         }
         out_ += "\n";
         if (e_.profile.n != next.profile.n) {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ladder/sources.hpp"
+#include "ladder/engine/sources.hpp"
 #include "softgpu/observe/launch_record.hpp"
 #include "softgpu/observe/profile.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the JSON of all ladders has in common: the device, launches, counters, claims, times.
+// JSON of the device, launches, counters, claims and times.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "ladder/report.hpp"
+#include "ladder/engine/report.hpp"
 #include "report/json.hpp"
 
 namespace warpfold::tool {

@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "tool/ladder/reduce_options.hpp"
-
 namespace warpfold::tool {
 namespace {
 
@@ -23,8 +21,6 @@ std::uint64_t warps_of(const softgpu::observe::launch_record& launch) {
     const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
     return blocks * ((threads + 31) / 32);
 }
-
-} // namespace
 
 step_figures counted_figures(const std::vector<softgpu::observe::launch_record>& launches, std::uint64_t n) {
     step_figures f;
@@ -46,52 +42,63 @@ step_figures counted_figures(const std::vector<softgpu::observe::launch_record>&
     return f;
 }
 
-bool timed(const ladder::reduce_step& step) noexcept {
-    return step.skipped.empty() && step.correct && step.cold && step.cold->median > 0;
-}
-
-std::vector<step_figures> figures_of(const ladder::reduce_report& report) {
-    std::optional<double> first;
-    std::optional<double> before;
-    std::optional<double> cub;
-    std::map<std::string, double> seconds_of;
-    for (const auto& step : report.steps) {
-        if (step.id == "cub" && timed(step)) {
-            cub = step.cold->median;
+// Speed-ups of the steps of one problem, in their order.
+class comparison {
+public:
+    explicit comparison(const ladder::ladder_report& report) {
+        for (const auto& step : report.steps) {
+            if (step.id == "cub" && step.timed()) {
+                cub_ = step.cold->median;
+            }
         }
     }
-    const double gigabytes =
-        static_cast<double>(report.request.n) * static_cast<double>(size_of(report.request.type)) / 1e9;
+
+    void add(const ladder::step_result& step, step_figures& f) {
+        const double seconds = step.cold->median;
+        if (!step.follows.empty()) {
+            const auto followed = seconds_of_.find(step.follows);
+            before_ = followed == seconds_of_.end() ? std::nullopt : std::optional(followed->second);
+        }
+        if (before_ && !step.peer) {
+            f.speed_up_over_step_before = *before_ / seconds;
+        }
+        if (first_) {
+            f.speed_up_in_all = *first_ / seconds;
+        }
+        if (cub_) {
+            f.speed_of_cub = *cub_ / seconds;
+        }
+        seconds_of_[step.id] = seconds;
+        if (!step.peer) {
+            first_ = first_ ? first_ : seconds;
+            before_ = seconds;
+        }
+    }
+
+private:
+    std::optional<double> first_, before_, cub_;
+    std::map<std::string, double> seconds_of_;
+};
+
+} // namespace
+
+std::vector<step_figures> figures_of(const ladder::ladder_report& report) {
+    comparison speeds(report);
+    const auto& ceiling = report.one_problem ? report.device.read_gb_per_s : report.device.copy_gb_per_s;
     std::vector<step_figures> all;
     for (const auto& step : report.steps) {
         step_figures f;
         if (report.device.software && report.request.count && step.on_device && !step.launches.empty()) {
-            f = counted_figures(step.launches, report.request.n);
+            f = counted_figures(step.launches, step.n);
         }
-        if (timed(step)) {
-            const double seconds = step.cold->median;
-            f.gb_per_s = gigabytes / seconds;
-            if (step.on_device && report.device.read_gb_per_s && *report.device.read_gb_per_s > 0) {
-                f.share_of_read = *f.gb_per_s / *report.device.read_gb_per_s;
+        if (step.timed() && step.least_bytes != 0) {
+            f.gb_per_s = static_cast<double>(step.least_bytes) / step.cold->median / 1e9;
+            if (step.on_device && ceiling && *ceiling > 0) {
+                f.share_of_ceiling = *f.gb_per_s / *ceiling;
             }
-            if (!step.follows.empty()) {
-                const auto followed = seconds_of.find(step.follows);
-                before = followed == seconds_of.end() ? std::nullopt : std::optional(followed->second);
-            }
-            if (before && !step.peer) {
-                f.speed_up_over_step_before = *before / seconds;
-            }
-            seconds_of[step.id] = seconds;
-            if (first) {
-                f.speed_up_in_all = *first / seconds;
-            }
-            if (cub) {
-                f.speed_of_cub = *cub / seconds;
-            }
-            if (!step.peer) {
-                first = first ? first : seconds;
-                before = seconds;
-            }
+        }
+        if (step.timed() && report.one_problem) {
+            speeds.add(step, f);
         }
         all.push_back(f);
     }

@@ -54,7 +54,7 @@ std::string bars(const timeline& t, engine on, std::vector<std::string>& streams
     return line;
 }
 
-std::string text_of(const ladder::study_step& step, double seconds, std::size_t columns) {
+std::string text_of(const ladder::step_result& step, double seconds, std::size_t columns) {
     const timeline& t = *step.timeline;
     std::string out = fmt::format("{:<{}}{:.1f} µs\n", step.id, label_columns, t.seconds() * 1e6);
     std::vector<std::string> streams;
@@ -68,10 +68,10 @@ std::string text_of(const ladder::study_step& step, double seconds, std::size_t 
 
 } // namespace
 
-std::string timelines_of(const ladder::study_report& report, const report::style& look) {
+std::string timelines_of(const ladder::ladder_report& report, const report::style& look) {
     double seconds = 0;
     std::string machine;
-    for (const ladder::study_step& step : report.steps) {
+    for (const ladder::step_result& step : report.steps) {
         if (step.timeline) {
             seconds = std::max(seconds, step.timeline->seconds());
             machine = step.timeline->machine;
@@ -86,7 +86,7 @@ std::string timelines_of(const ladder::study_report& report, const report::style
                                                    ". A digit begins each operation and names its stream, 0 the "
                                                    "default stream; all to one scale.",
                                                look.width);
-    for (const ladder::study_step& step : report.steps) {
+    for (const ladder::step_result& step : report.steps) {
         out += step.timeline ? text_of(step, seconds, columns) : "";
     }
     return out;

@@ -4,13 +4,12 @@
 
 #include <string>
 
-#include "ladder/study.hpp"
+#include "ladder/engine/report.hpp"
 #include "report/table.hpp"
 
 namespace warpfold::tool {
 
-// All steps' timelines to one scale, so that they can be compared; "" where there are none. 100 columns, or as many as
-// the style has where that is less.
-[[nodiscard]] std::string timelines_of(const ladder::study_report& report, const report::style& look);
+// The timelines of all steps to one scale, at most 100 columns wide; "" where there are none.
+[[nodiscard]] std::string timelines_of(const ladder::ladder_report& report, const report::style& look);
 
 } // namespace warpfold::tool

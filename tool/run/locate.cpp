@@ -50,7 +50,7 @@ std::string find_kernels(const char* variable, const char* name, const char* wha
     if (auto path = from_environment(variable)) {
         return *path;
     }
-    if (auto path = beside_us({"../lib", "../ladder", installed}, name)) {
+    if (auto path = beside_us({"../lib", installed}, name)) {
         return *path;
     }
     throw failure(fmt::format("{} ({}) were not built: build with nvcc of CUDA 12.4 or later on PATH, or with ./dev, "
@@ -67,8 +67,8 @@ std::optional<std::string> find_software_runtime(int cuda_major) {
     return beside_us({"../softgpu/lib", installed}, fmt::format("libcudart.so.{}", cuda_major));
 }
 
-std::string find_ladder_library() {
-    return find_kernels("WARPFOLD_LADDER_LIBRARY", "libwarpfold_ladder.so", "the ladder's kernels");
+std::string find_ladder_engine() {
+    return find_kernels("WARPFOLD_LADDER_LIBRARY", "libwarpfold_ladder_engine.so", "the ladders");
 }
 
 std::string find_calls_library() {

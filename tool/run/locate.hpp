@@ -12,9 +12,9 @@ namespace warpfold::tool {
 // WARPFOLD_SOFTGPU_RUNTIME names version 13.
 [[nodiscard]] std::optional<std::string> find_software_runtime(int cuda_major = 13);
 
-// Absolute path of the ladder's library. WARPFOLD_LADDER_LIBRARY names it. Throws failure, which says how to get it,
-// where it was not built.
-[[nodiscard]] std::string find_ladder_library();
+// Absolute path of the library of the ladders' engine; the ladders are beside it. WARPFOLD_LADDER_LIBRARY names it. Throws
+// failure, which says how to get it, where it was not built.
+[[nodiscard]] std::string find_ladder_engine();
 
 // The same of the library's calls on a GPU; WARPFOLD_CALLS_LIBRARY names it.
 [[nodiscard]] std::string find_calls_library();

@@ -39,7 +39,7 @@ Interface& load_library(device_kind kind, const device_options& options, const s
         if (!runtime) {
             throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
         }
-        // First, and for everybody: what the library needs by this name is then served by it.
+        // First and with global symbols: the library then loads no other runtime.
         load(*runtime, RTLD_NOW | RTLD_GLOBAL);
     }
     void* library = load(path, RTLD_NOW | RTLD_LOCAL);
@@ -117,8 +117,9 @@ void set_software_environment(const device_options& options) {
 
 bool has_gpu() { return !installed_gpus().gpus.empty(); }
 
-ladder::ladder_library& load_ladder(device_kind kind, const device_options& options) {
-    return load_library<ladder::ladder_library>(kind, options, find_ladder_library(), "warpfold_ladder", "ladders");
+ladder::ladder_engine& load_ladder_engine(device_kind kind, const device_options& options) {
+    return load_library<ladder::ladder_engine>(kind, options, find_ladder_engine(), "warpfold_ladder_engine",
+                                               "ladders");
 }
 
 calls::target& load_calls(device_kind kind, const device_options& options) {

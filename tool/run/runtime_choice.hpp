@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which device a command works on, and loading the ladder's library on top of the CUDA runtime that serves it.
+// Which device a command works on; loads the CUDA runtime for it, and the library with the kernels.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "ladder/ladder.hpp"
+#include "ladder/engine/engine.hpp"
 #include "tool/arrays/calls.hpp"
 
 namespace warpfold::tool {
@@ -36,10 +36,11 @@ void set_software_environment(const device_options& options);
 // Whether the driver reports a GPU.
 [[nodiscard]] bool has_gpu();
 
-// Loads the CUDA runtime for the device, then the library's calls on it. As load_ladder().
-[[nodiscard]] calls::target& load_calls(device_kind kind, const device_options& options);
+// Loads the CUDA runtime for the device, then the ladders' engine, which loads the ladders. Once in a process; the library
+// stays loaded. Throws failure.
+[[nodiscard]] ladder::ladder_engine& load_ladder_engine(device_kind kind, const device_options& options);
 
-// Loads the CUDA runtime for the device, then the ladder. Once in a process; the library stays loaded. Throws failure.
-[[nodiscard]] ladder::ladder_library& load_ladder(device_kind kind, const device_options& options);
+// The same for the library's calls on a GPU.
+[[nodiscard]] calls::target& load_calls(device_kind kind, const device_options& options);
 
 } // namespace warpfold::tool

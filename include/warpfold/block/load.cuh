@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "warpfold/block/exchange.cuh"
-#include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::block {
@@ -30,10 +30,10 @@ __device__ void load_striped(const In& in, std::uint64_t first, std::uint64_t n,
 // run_alignment<T, Items>. A warp's accesses touch the same memory Items * sizeof(T) / 16 times: from the cache, after
 // the first one.
 template <class T, unsigned Items>
-inline constexpr unsigned run_alignment = detail::run_alignment_v<T, Items>;
+inline constexpr unsigned run_alignment = detail::items_alignment_v<T, Items>;
 template <class T, unsigned Items>
 __device__ void load_vectors(const T* from, T (&items)[Items]) {
-    detail::load_run(from + threadIdx.x * Items, items);
+    detail::load_items(from + threadIdx.x * Items, items);
 }
 
 // Elements from `first` on, blocked: loaded striped and exchanged, so that every load is of neighbours for any Items
@@ -61,7 +61,7 @@ __device__ void load_rows(const In& in, std::uint64_t first, std::uint64_t n, co
         const std::uint64_t at = first + place_in_rows<Run>(Rows) + r * (warp::lanes * Run);
         if constexpr (std::is_same_v<In, const T*> || std::is_same_v<In, T*>) {
             if (at + Run <= n && reinterpret_cast<std::uintptr_t>(in + at) % run_alignment<T, Run> == 0) {
-                detail::load_run(in + at, items[r]);
+                detail::load_items(in + at, items[r]);
                 continue;
             }
         }
@@ -78,14 +78,14 @@ template <class T, unsigned Run, unsigned Rows>
 __device__ void start_copy(const T* from, const warp_runs<T, Run, Rows>& to) {
 #pragma unroll
     for (unsigned r = 0; r < Rows; ++r) {
-        detail::fetch_run<T, Run>(from + (r * warp::lanes + threadIdx.x % warp::lanes) * Run, to.in_row(r));
+        detail::copy_items_async<T, Run>(from + (r * warp::lanes + threadIdx.x % warp::lanes) * Run, to.in_row(r));
     }
-    detail::close_runs();
+    detail::commit_copies();
 }
 // Waits for all copies that the calling warp has started, but for the last `Pending` ones.
 template <unsigned Pending = 0>
 __device__ void await_copies() {
-    detail::await_runs_but<Pending>();
+    detail::wait_copies<Pending>();
     __syncwarp();
 }
 

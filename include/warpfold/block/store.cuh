@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "warpfold/block/load.cuh"
-#include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 
 namespace warpfold::block {
 
@@ -25,7 +25,7 @@ __device__ void store_striped(const Out& out, std::uint64_t first, std::uint64_t
 // Blocked items, in accesses of up to 16 bytes: a whole tile, `to` aligned to run_alignment<T, Items>.
 template <class T, unsigned Items>
 __device__ void store_vectors(T* to, const T (&items)[Items]) {
-    detail::store_run(to + threadIdx.x * Items, items);
+    detail::store_items(to + threadIdx.x * Items, items);
 }
 
 // Blocked items, exchanged and stored striped. One barrier; another one has to come before `storage` is used again.
@@ -44,7 +44,7 @@ __device__ void store_rows(const Out& out, std::uint64_t first, std::uint64_t n,
         const std::uint64_t at = first + place_in_rows<Run>(Rows) + r * (warp::lanes * Run);
         if constexpr (std::is_same_v<Out, T*>) {
             if (at + Run <= n && reinterpret_cast<std::uintptr_t>(out + at) % run_alignment<T, Run> == 0) {
-                detail::store_run(out + at, items[r]);
+                detail::store_items(out + at, items[r]);
                 continue;
             }
         }

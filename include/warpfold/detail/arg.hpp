@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the smallest or the largest element stands, as a fold of (key, index) pairs.
+// arg_min and arg_max as a reduction of (key, index) pairs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace warpfold {
 
-// Where arg_min and arg_max found what they looked for.
+// The result of arg_min and arg_max.
 template <class T>
 struct located {
     T value;
@@ -24,7 +24,7 @@ struct located {
 
 namespace detail {
 
-// A floating-point number as an integer of the same order, -0 below +0, and NaN outside of all numbers, on either side.
+// An integer with the order of a floating-point number. -0 is below +0, and NaN is outside all numbers, on either side.
 template <class T>
 WARPFOLD_HD constexpr auto ordered_bits(T x) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
@@ -34,8 +34,8 @@ WARPFOLD_HD constexpr auto ordered_bits(T x) {
     return static_cast<key>(bits ^ static_cast<key>(static_cast<bits_of<T>>(bits >> sign) >> 1));
 }
 
-// The same, but a NaN where it comes out first: below all for the smallest, above all for the largest. Other types are
-// their own keys.
+// The same, but NaN wins: below all keys for the smallest element, above all for the largest. Other types are their own
+// keys.
 template <class T, bool Smallest>
 WARPFOLD_HD constexpr auto key_of(const T& x) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -47,7 +47,7 @@ WARPFOLD_HD constexpr auto key_of(const T& x) {
     }
 }
 
-// The floating-point number of a key; a NaN, though not always the same one, of a NaN's.
+// The floating-point number of a key. NaN gives a NaN, not always the same one.
 template <class T>
 WARPFOLD_HD constexpr T number_of_key(std::make_signed_t<bits_of<T>> key) {
     constexpr int sign = sizeof(T) * 8 - 1;
@@ -62,13 +62,13 @@ struct candidate {
 };
 
 template <class T, bool Smallest>
-struct as_candidate {
+struct candidate_map {
     WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const {
         return candidate<decltype(key_of<T, Smallest>(x))>{key_of<T, Smallest>(x), index};
     }
 };
 
-// The better of two candidates; of equal ones the one that stands first.
+// The better of two candidates; of equal ones the first.
 template <bool Smallest>
 struct better_candidate {
     static constexpr bool commutative = true;
@@ -87,15 +87,15 @@ struct better_candidate {
     }
 };
 
-// Whether `Op` chooses among candidates whose keys are numbers.
+// True if `Op` compares candidates whose keys are numbers.
 template <class Op, class C>
 inline constexpr bool chooses_number_v = false;
 template <bool Smallest, class Key>
 inline constexpr bool chooses_number_v<better_candidate<Smallest>, candidate<Key>> = std::is_arithmetic_v<Key>;
 
-// What a candidate of (key, index) stands for. Only a NaN is read again.
+// The result of a candidate. Only a NaN is read again.
 template <class In>
-struct read_again {
+struct located_result {
     using T = element_t<In>;
 
     template <class Key>
@@ -108,7 +108,7 @@ struct read_again {
         }
     }
     template <class C>
-    WARPFOLD_HD constexpr located<T> operator()(const possible<C>& best) const {
+    WARPFOLD_HD constexpr located<T> operator()(const optional_value<C>& best) const {
         return (*this)(best.value);
     }
 
@@ -117,13 +117,13 @@ struct read_again {
 
 template <bool Smallest, class T>
 struct arg_fold {
-    using map = as_candidate<T, Smallest>;
+    using map = candidate_map<T, Smallest>;
     using A = decltype(map{}(std::declval<const T&>(), std::uint64_t{}));
     using op = better_candidate<Smallest>;
     static constexpr bool plain = has_identity<op, A>;
-    using folded = std::conditional_t<plain, A, possible<A>>;
-    using folded_map = std::conditional_t<plain, map, lifted_map<map, A>>;
-    using folded_op = std::conditional_t<plain, op, lifted<op>>;
+    using folded = std::conditional_t<plain, A, optional_value<A>>;
+    using folded_map = std::conditional_t<plain, map, optional_map<map, A>>;
+    using folded_op = std::conditional_t<plain, op, optional_operation<op>>;
 };
 
 } // namespace detail

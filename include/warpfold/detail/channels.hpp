@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a histogram is made of, the same for every target: how a sample of a channel gets its place among the counts.
+// Histograms for every target: the index of a sample of a channel among the counts.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@
 
 namespace warpfold {
 
-// What becomes of what the counts hold before the call.
+// What a histogram does with the values that the counts have before the call.
 enum class update { overwrite, add };
 
 namespace detail {
 
-// Whose edges may be copied to nearer memory.
+// Bins whose edges may be copied to shared memory.
 template <class Binner>
 concept with_edges = Binner::has_edges;
 
@@ -58,7 +58,7 @@ struct several_channels {
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
-        for (unsigned c = 0; c < Active; ++c) { // no index that is not known: it would go to local memory
+        for (unsigned c = 0; c < Active; ++c) { // only constant indices: others would use local memory
             if (c == channel) {
                 const std::uint32_t in_channel = bin[c](x);
                 place = in_channel == outside ? outside : first[c] + in_channel;
@@ -85,7 +85,7 @@ private:
     }
 };
 
-// The work of histogram(), for every target.
+// histogram(), for every target.
 template <class On, class In, class Counter, class Bins>
 void count_samples(const On& on, const In& in, std::uint64_t n, Counter* counts, const Bins& bins, update mode,
                    const char* call) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What no call can work on, said before anything is read: null pointers, addresses between elements, impossible
-// numbers.
+// Checks of arguments that need no access to the data: null pointers, misaligned addresses, impossible counts.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +32,8 @@ inline void check_address(std::uintptr_t address, std::size_t alignment, std::ui
     }
 }
 
-// Throws where `array`, of n elements, is a pointer that is null or not aligned as its type, or n is no number that
-// memory has room for.
+// Throws invalid_argument if `array`, of n elements, is a null or misaligned pointer, or n is above 2^60 (negative
+// values converted to unsigned are).
 template <class Array>
 void check_array(const Array& array, std::uint64_t n, const char* call) {
     if constexpr (std::is_pointer_v<Array>) {
@@ -44,7 +43,7 @@ void check_array(const Array& array, std::uint64_t n, const char* call) {
     }
 }
 
-inline void need_elements(std::uint64_t n, const char* call) {
+inline void require_elements(std::uint64_t n, const char* call) {
     if (n == 0) {
         throw invalid_argument(std::string("warpfold: ") + call + ": there is no element to choose from");
     }

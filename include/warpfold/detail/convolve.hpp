@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a convolution is made of on every target: where its samples stand, what is read beside them, and how samples
-// become numbers and numbers samples.
+// Convolution for every target: borders, sizes, conversions between samples and numbers.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +9,25 @@
 
 namespace warpfold {
 
-// What is read beside the samples a b c d.
+// What surrounds the samples a b c d.
 enum class border {
     zero,    // 0 0 0 | a b c d | 0 0 0   the lectures' ghost elements
     clamp,   // a a a | a b c d | d d d
     mirror,  // d c b | a b c d | c b a   about the last sample
-    reflect, // c b a | a b c d | d c b   about the edge behind it
+    reflect, // c b a | a b c d | d c b   about the edge after it
     wrap,    // b c d | a b c d | a b c
 };
 
-// Which sums are written, where n samples meet a mask of k.
+// Which results n samples and a mask of k values have.
 enum class outputs {
-    same,  // n: one for each sample, the mask's middle upon it
-    full,  // n + k - 1: wherever the mask touches a sample; none where there are no samples
-    valid, // n - k + 1, or none: where the mask lies upon samples alone
+    same,  // n: one per sample, with the middle of the mask on it
+    full,  // n + k - 1: wherever the mask touches a sample; none without samples
+    valid, // n - k + 1, or none: where the mask touches only samples
 };
 
 namespace detail {
 
-// Samples are summed in float, or in double where they or the results are double.
+// Sums are in float, or in double if samples or results are double.
 template <class T, class O>
 using convolve_sum_t = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<O, double>, double, float>;
 
@@ -46,8 +45,7 @@ WARPFOLD_HD constexpr A number_of(const T& x) {
     }
 }
 
-// Integers are rounded to the nearest, ties to even, and what is out of their range becomes its nearest end; NaN
-// becomes 0.
+// Integers are rounded to nearest, ties to even, and clamped to their range; NaN becomes 0.
 template <class O, class A>
 WARPFOLD_HD constexpr O sample_of(A sum) {
     if constexpr (std::is_integral_v<O>) {
@@ -65,8 +63,7 @@ WARPFOLD_HD constexpr O sample_of(A sum) {
     }
 }
 
-// The index of the sample that is read for index i of n > 0 samples; -1 where that is 0 instead. 2 n is a number of the
-// type.
+// The index of the sample read for index i of n > 0 samples; -1 for a ghost element of 0. The type holds 2 n.
 template <class I>
 WARPFOLD_HD constexpr I source_index(I i, std::type_identity_t<I> n, border kind) {
     if (i >= 0 && i < n) {
@@ -87,8 +84,8 @@ WARPFOLD_HD constexpr I source_index(I i, std::type_identity_t<I> n, border kind
     return at < n ? at : (kind == border::reflect ? period - 1 : period) - at;
 }
 
-// A correlation: result (x, y) of every image is the sum over (i, j) of mask(i, j) * sample(x + i - lead_x,
-// y + j - lead_y). Sizes, pitches and distances count elements.
+// A correlation: result (x, y) of an image is the sum over (i, j) of mask(i, j) * sample(x + i - lead_x, y + j -
+// lead_y). Sizes, pitches and distances are in elements.
 template <class T, class O>
 struct convolve_task {
     const T* in;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a call may ask of a function that only a device can call, as lambdas with __device__ alone are (nvcc
-// --extended-lambda). Where the host compiles the call the lambda is an object without code: it can be passed on to a
-// kernel, but not called, not even to ask for its parameters; and what it returns is known only if it says so itself,
-// as [] __device__ (float x) -> double {...} does.
+// Lambdas with __device__ alone (nvcc --extended-lambda). In host code such a lambda is an object without code: it can
+// be passed to a kernel, but not called, and its parameters are unknown. Its return type is known only if it declares
+// one: [] __device__ (float x) -> double {...}.
 #pragma once
 
 #include <cstdint>
@@ -11,70 +10,67 @@
 
 namespace warpfold::detail {
 
-// How a call keeps what it calls: a function as a pointer to it.
+// The type in which a call stores a callable: a function as a pointer to it.
 template <class F>
-using kept_t = std::conditional_t<std::is_function_v<F>, std::add_pointer_t<F>, F>;
+using stored_callable_t = std::conditional_t<std::is_function_v<F>, std::add_pointer_t<F>, F>;
 
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
 template <class F>
 inline constexpr bool is_device_lambda_v = __nv_is_extended_device_lambda_closure_type(F);
 template <class F>
-inline constexpr bool says_its_result_v =
+inline constexpr bool declares_result_v =
     !__nv_is_extended_device_lambda_closure_type(F) || __nv_is_extended_device_lambda_with_preserved_return_type(F);
 #else
 template <class F>
 inline constexpr bool is_device_lambda_v = false;
 template <class F>
-inline constexpr bool says_its_result_v = true;
+inline constexpr bool declares_result_v = true;
 #endif
 
-// In front of a function for host and device that calls one of these: it is for the device only then.
+// Before a __host__ __device__ function that calls a user's callable, which may exist on one side only.
 #if defined(__CUDACC__)
 #define WARPFOLD_CALLS_ANY _Pragma("nv_exec_check_disable")
 #else
 #define WARPFOLD_CALLS_ANY
 #endif
 
-// The caller's function behind one of ours that calls it.
+// The user's callable inside one of the library's wrappers.
 template <class F>
-struct given {
+struct user_callable {
     using type = F;
 };
 template <class F>
-using given_t = typename given<F>::type;
+using user_callable_t = typename user_callable<F>::type;
 
-// The result of a device lambda that does not say it.
+// The return type of a device lambda that declares none.
 struct unknown_result {};
 
-// What map(x, index) or map(x) returns, as mapped() chooses between them.
+// The return type of map(x, index) or map(x), as mapped() chooses between them.
 template <class Map, class T>
 struct map_result {};
 template <class Map, class T>
-    requires(!is_device_lambda_v<Map> && std::is_invocable_v<const Map&, const T&, std::uint64_t>)
-struct map_result<Map, T> {
+requires(!is_device_lambda_v<Map> &&
+         std::is_invocable_v<const Map&, const T&, std::uint64_t>) struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<const Map&, const T&, std::uint64_t>>;
 };
 template <class Map, class T>
-    requires(!is_device_lambda_v<Map> && !std::is_invocable_v<const Map&, const T&, std::uint64_t> &&
-             std::is_invocable_v<const Map&, const T&>)
-struct map_result<Map, T> {
+requires(!is_device_lambda_v<Map> && !std::is_invocable_v<const Map&, const T&, std::uint64_t> &&
+         std::is_invocable_v<const Map&, const T&>) struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<const Map&, const T&>>;
 };
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && !says_its_result_v<Map>)
-struct map_result<Map, T> {
+requires(is_device_lambda_v<Map> && !declares_result_v<Map>) struct map_result<Map, T> {
     using type = unknown_result;
 };
-// To the host's compiler it takes any arguments, and is not const.
+// In host code a device lambda accepts any arguments and is not const.
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && says_its_result_v<Map> && std::is_invocable_v<Map&, const T&, std::uint64_t>)
-struct map_result<Map, T> {
+requires(is_device_lambda_v<Map>&& declares_result_v<Map>&&
+             std::is_invocable_v<Map&, const T&, std::uint64_t>) struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<Map&, const T&, std::uint64_t>>;
 };
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && says_its_result_v<Map> && !std::is_invocable_v<Map&, const T&, std::uint64_t> &&
-             std::is_invocable_v<Map&, const T&>)
-struct map_result<Map, T> {
+requires(is_device_lambda_v<Map>&& declares_result_v<Map> && !std::is_invocable_v<Map&, const T&, std::uint64_t> &&
+         std::is_invocable_v<Map&, const T&>) struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<Map&, const T&>>;
 };
 

@@ -16,8 +16,8 @@ struct reduce_engine;
 template <class On>
 struct segmented_engine;
 
-// Scans of n elements, n not 0, as `how` (a scan_options) says.
-//   run(on, in, n, out, map, op, how, call)
+// Scans of n > 0 elements; `how` is a scan_options.
+//  run(on, in, n, out, map, op, how, call)
 template <class On>
 struct scan_engine;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The arithmetic of bins: even ones of integers by one multiplication, without a division; even ones of floating-point
-// numbers; comparisons of numbers of different types.
+// The arithmetic of bins: equal bins of integers by one multiplication instead of a division; equal bins of
+// floating-point numbers; comparisons of numbers of different types.
 #pragma once
 
 #include <algorithm>
@@ -13,24 +13,18 @@
 
 namespace warpfold::detail {
 
-// "No bin". More than the number of any bin.
+// "No bin": above the number of every bin.
 inline constexpr std::uint32_t outside = 0xffffffffu;
 
-__extension__ typedef __int128 wide_integer;
-__extension__ typedef unsigned __int128 wide_natural;
-
-// The upper half of a 128-bit product.
-WARPFOLD_HD constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+// The upper half of a product. nvcc generates more instructions for the host's expression than for the intrinsic.
+WARPFOLD_HD constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
 #if defined(__CUDA_ARCH__)
     return __umul64hi(a, b);
 #else
-    const std::uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
-    const std::uint64_t middle = ah * bl + (al * bl >> 32);
-    return ah * bh + (middle >> 32) + ((al * bh + (middle & 0xffffffffu)) >> 32);
+    return static_cast<std::uint64_t>(static_cast<uint128>(a) * b >> 64);
 #endif
 }
-
-WARPFOLD_HD constexpr std::uint32_t high_product(std::uint32_t a, std::uint32_t b) {
+WARPFOLD_HD constexpr std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDA_ARCH__)
     return __umulhi(a, b);
 #else
@@ -38,76 +32,76 @@ WARPFOLD_HD constexpr std::uint32_t high_product(std::uint32_t a, std::uint32_t 
 #endif
 }
 
-// floor(d * bins / width) for 0 <= d < width <= 2^64 as d * whole + floor(d * fraction / 2^K), where whole + fraction /
-// 2^K is bins / width with the fraction rounded up. The error of the product, less than d / 2^K, must stay below
-// 1 / width, so that it never reaches the next integer: K = 64 serves for widths up to 2^32, K = 128 for all.
+// floor(d * bins / width) for 0 <= d < width <= 2^64, as d * whole + floor(d * fraction / 2^K). whole + fraction / 2^K
+// is bins / width, with the fraction rounded up. The error of the product, below d / 2^K, has to be below 1 / width, so
+// that it never reaches the next integer: K = 64 for widths up to 2^32, K = 128 for all.
 template <class S, bool MayBeWide>
 class even_integers {
     using plain = std::conditional_t<std::is_same_v<S, bool>, unsigned char, S>;
-    using natural = std::make_unsigned_t<plain>;
+    using bits_type = std::make_unsigned_t<plain>;
 
 public:
-    // Bins over [lower, last], in the integers.
-    even_integers(wide_integer lower, wide_integer last, std::uint32_t bins) {
-        const wide_integer first_here = std::max<wide_integer>(lower, std::numeric_limits<S>::min());
-        const wide_integer last_here = std::min<wide_integer>(last, std::numeric_limits<S>::max());
-        if (first_here > last_here) { // no sample of the type has a bin
+    // Bins over the integers [lower, last].
+    even_integers(int128 lower, int128 last, std::uint32_t bins) {
+        const int128 first_here = std::max<int128>(lower, std::numeric_limits<S>::min());
+        const int128 last_here = std::min<int128>(last, std::numeric_limits<S>::max());
+        if (first_here > last_here) { // no sample of this type has a bin
             offset_ = 1;
             whole_ = outside;
             return;
         }
-        first_ = static_cast<natural>(first_here);
-        span_ = static_cast<natural>(last_here - first_here);
+        first_ = static_cast<bits_type>(first_here);
+        span_ = static_cast<bits_type>(last_here - first_here);
         offset_ = static_cast<std::uint64_t>(first_here - lower);
-        const wide_natural width = static_cast<wide_natural>(last - lower) + 1;
+        const uint128 width = static_cast<uint128>(last - lower) + 1;
         whole_ = static_cast<std::uint32_t>(bins / width);
-        const wide_natural rest = bins % width;
-        wide_ = width > (wide_natural{1} << 32);
+        const uint128 rest = bins % width;
+        wide_ = width > (uint128{1} << 32);
         if (!wide_) {
             fraction_ = static_cast<std::uint64_t>(((rest << 64) + width - 1) / width);
         } else {
             fraction_ = static_cast<std::uint64_t>((rest << 64) / width);
-            const wide_natural left = (rest << 64) % width;
+            const uint128 left = (rest << 64) % width;
             fraction_low_ = static_cast<std::uint64_t>(((left << 64) + width - 1) / width);
         }
     }
 
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
-        const natural from_first = static_cast<natural>(static_cast<natural>(static_cast<plain>(x)) - first_);
+        const bits_type from_first = static_cast<bits_type>(static_cast<bits_type>(static_cast<plain>(x)) - first_);
         std::uint32_t bin = 0;
         if (MayBeWide && wide_) {
             bin = wide_bin(from_first + offset_);
         } else {
             bin = narrow_bin(static_cast<std::uint32_t>(from_first) + static_cast<std::uint32_t>(offset_));
         }
-        return from_first > span_ ? outside : bin; // found without a branch, and of samples beyond the bins not used
+        return from_first > span_ ? outside : bin; // without a branch; unused for samples outside
     }
 
-    // The same bins by one product of doubles, which processors have vectors for.
+    // The same bins by one multiplication of doubles, which processors vectorise.
     class quotients {
     public:
         std::uint32_t operator()(const S& x) const {
-            const natural from_first = static_cast<natural>(static_cast<natural>(static_cast<plain>(x)) - first_);
-            const std::uint32_t beyond = from_first > span_ ? outside : 0; // all bits, so that no branch is needed
+            const bits_type from_first = static_cast<bits_type>(static_cast<bits_type>(static_cast<plain>(x)) - first_);
+            const std::uint32_t beyond = from_first > span_ ? outside : 0; // all bits set, to avoid a branch
             const auto d = static_cast<std::int32_t>(static_cast<std::uint32_t>(from_first) & ~beyond) + offset_;
             return static_cast<std::uint32_t>(static_cast<std::int32_t>(d * factor_)) | beyond;
         }
 
     private:
         friend even_integers;
-        quotients(natural first, natural span, std::int32_t offset, double factor)
+        quotients(bits_type first, bits_type span, std::int32_t offset, double factor)
             : first_(first), span_(span), offset_(offset), factor_(factor) {}
 
-        natural first_, span_;
+        bits_type first_, span_;
         std::int32_t offset_;
         double factor_;
     };
     [[nodiscard]] quotients by_quotients() const {
         return quotients(first_, span_, static_cast<std::int32_t>(offset_), factor());
     }
-    // Whether there are such, of `bins` bins. The factor is between the true one and the true one times 1 + 2^-50 and
-    // 2^-64 more, whichever way is rounded. So a product, rounded once, is never below a whole number that it should
-    // reach, and too large by less than bins * 5 / 2^52 + 2^-33, which has to be less than 1 / width.
+    // True if quotients gives the same bins. The factor is between the exact one and the exact one times 1 + 2^-50 plus
+    // 2^-64, whichever way it was rounded. So a product, rounded once, is never below an integer that it should reach,
+    // and too large by less than bins * 5 / 2^52 + 2^-33, which has to be below 1 / width.
     [[nodiscard]] bool has_quotients(std::uint32_t bins) const {
         constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
         return !wide_ && whole_ != outside && offset_ <= most && span_ <= most - offset_ &&
@@ -123,26 +117,25 @@ private:
         return rounded;
     }
     WARPFOLD_HD constexpr std::uint32_t wide_bin(std::uint64_t d) const {
-        const std::uint64_t carried = high_product(d, fraction_low_);
-        const std::uint64_t low = d * fraction_ + carried;
-        return static_cast<std::uint32_t>(d * whole_ + high_product(d, fraction_) + (low < carried ? 1 : 0));
+        const uint128 product = static_cast<uint128>(d) * fraction_ + multiply_high(d, fraction_low_);
+        return static_cast<std::uint32_t>(d * whole_ + static_cast<std::uint64_t>(product >> 64));
     }
     WARPFOLD_HD constexpr std::uint32_t narrow_bin(std::uint32_t d) const {
         const auto high = static_cast<std::uint32_t>(fraction_ >> 32), low = static_cast<std::uint32_t>(fraction_);
-        const std::uint64_t carried = high_product(d, low);
+        const std::uint64_t carried = multiply_high(d, low);
         return d * whole_ + static_cast<std::uint32_t>((std::uint64_t{d} * high + carried) >> 32);
     }
 
-    natural first_ = 0;             // the first sample that has a bin
-    natural span_ = 0;              // from there to the last that has
+    bits_type first_ = 0; // the first sample that has a bin
+    bits_type span_ = 0;  // from there to the last sample that has one
     bool wide_ = false;
     std::uint32_t whole_ = 0;
-    std::uint64_t offset_ = 0;      // from the lower bound to the first sample
-    std::uint64_t fraction_ = 0;    // the upper 64 bits of it
+    std::uint64_t offset_ = 0;   // from the lower bound to the first sample
+    std::uint64_t fraction_ = 0; // the upper 64 bits
     std::uint64_t fraction_low_ = 0;
 };
 
-// In which type even bins are computed where samples or bounds are floating-point numbers.
+// The type in which equal bins are computed if samples or bounds are floating-point.
 template <class S, class T>
 struct even_type {
     using floating = std::conditional_t<std::is_floating_point_v<S>, S, T>;
@@ -159,10 +152,10 @@ struct even_floats {
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& sample) const {
         const C x = static_cast<C>(sample);
         const C at = (x - lower) * scale;
-#if defined(__CUDA_ARCH__) // where a conversion gives the nearest integer there is, and 0 of NaN
+#if defined(__CUDA_ARCH__) // conversion saturates, and NaN gives 0
         const std::int32_t bin = min(static_cast<std::int32_t>(at), static_cast<std::int32_t>(last));
 #else
-        const C from_zero = at > C{0} ? at : C{0}; // of NaN too
+        const C from_zero = at > C{0} ? at : C{0}; // also for NaN
         const auto bin = static_cast<std::int32_t>(from_zero < last ? from_zero : last);
 #endif
         return x >= lower && x < upper ? static_cast<std::uint32_t>(bin) : outside;
@@ -172,7 +165,7 @@ struct even_floats {
     C last; // the last bin, or the largest number of the type below it
 };
 
-// a < b, of integers as numbers.
+// a < b; integers are compared by value.
 template <class A, class B>
 WARPFOLD_HD constexpr bool below(const A& a, const B& b) {
     if constexpr (std::is_integral_v<A> && std::is_integral_v<B> && std::is_signed_v<A> != std::is_signed_v<B>) {
@@ -186,7 +179,7 @@ WARPFOLD_HD constexpr bool below(const A& a, const B& b) {
         return static_cast<C>(a) < static_cast<C>(b);
     }
 }
-// a >= b, which NaN is not.
+// a >= b; false for NaN.
 template <class A, class B>
 WARPFOLD_HD constexpr bool at_least(const A& a, const B& b) {
     if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The smallest and the largest element as one fold.
+// The smallest and the largest element as one reduction.
 #pragma once
 
 #include "warpfold/detail/portable.hpp"
@@ -16,11 +16,11 @@ struct extremes {
 namespace detail {
 
 template <class T>
-struct as_extremes {
+struct extremes_map {
     WARPFOLD_HD constexpr extremes<T> operator()(const T& x) const { return {x, x}; }
 };
 
-struct further_extremes {
+struct extremes_operation {
     static constexpr bool commutative = true;
 
     template <class E>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Minimum and maximum of floating-point numbers as IEEE 754-2019 has them, without a branch.
+// Minimum and maximum of floating-point numbers by IEEE 754-2019, without branches.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace warpfold::detail {
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-// Every comparison stands outside the choices: compilers make vectors of no others.
+// All comparisons come before the selections: compilers vectorise nothing else.
 template <class T>
 WARPFOLD_HD constexpr T smaller(T a, T b) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a reduction is made of, the same for every target: where an element comes from, what becomes of it before it is
-// folded, and an operation that has an identity, also where the user's has none.
+// What reductions are made of, for every target: maps, operations, and values for operations without an identity.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +13,15 @@
 
 namespace warpfold::detail {
 
-// The element as it stands.
-struct as_it_is {
+// The map of calls without one.
+struct identity_map {
     template <class T>
     WARPFOLD_HD constexpr const T& operator()(const T& x) const {
         return x;
     }
 };
 
-// map(x), or map(x, index) where it asks for the index.
+// map(x, index) if the map can be called so, else map(x).
 WARPFOLD_CALLS_ANY
 template <class Map, class T>
 WARPFOLD_HD constexpr decltype(auto) mapped(const Map& map, const T& x, std::uint64_t index) {
@@ -42,7 +41,7 @@ template <class In, class Map>
 using mapped_t = typename map_result<Map, element_t<In>>::type;
 
 template <class R>
-struct need_result {
+struct require_result {
     static_assert(!std::is_void_v<R>, "the map returns nothing: what is folded is what it returns");
     static_assert(
         !std::is_same_v<R, unknown_result>,
@@ -51,22 +50,22 @@ struct need_result {
 };
 
 template <class Op, class A>
-struct need_operation {
+struct require_operation {
     static_assert(is_device_lambda_v<Op> || std::is_invocable_r_v<A, const Op&, const A&, const A&>,
                   "the operation, which comes before an initial value and all other options, cannot be called as "
                   "op(a, b) of two values, or gives no such value");
 };
 
-// A value that may not be there.
+// A value that may be missing.
 template <class A>
-struct possible {
+struct optional_value {
     A value;
-    bool there;
+    bool has_value;
 };
 
-// `Op` on possible values: what is not there changes nothing. It has an identity whatever `Op` has.
+// `Op` on optional values; a missing value changes nothing, so it is the identity.
 template <class Op>
-struct lifted {
+struct optional_operation {
     static constexpr bool commutative = is_commutative_v<Op>;
 
     template <class P>
@@ -75,37 +74,37 @@ struct lifted {
     }
     WARPFOLD_CALLS_ANY
     template <class A>
-    WARPFOLD_HD constexpr possible<A> operator()(const possible<A>& a, const possible<A>& b) const {
-        if (!a.there) {
+    WARPFOLD_HD constexpr optional_value<A> operator()(const optional_value<A>& a, const optional_value<A>& b) const {
+        if (!a.has_value) {
             return b;
         }
-        return b.there ? possible<A>{static_cast<A>(op(a.value, b.value)), true} : a;
+        return b.has_value ? optional_value<A>{static_cast<A>(op(a.value, b.value)), true} : a;
     }
 
     Op op;
 };
 
 template <class Op>
-struct given<lifted<Op>> : given<Op> {};
+struct user_callable<optional_operation<Op>> : user_callable<Op> {};
 
-// map, and then a possible value of it.
+// `map`, as an optional value.
 template <class Map, class A>
-struct lifted_map {
+struct optional_map {
     WARPFOLD_CALLS_ANY
     template <class T>
-    WARPFOLD_HD constexpr possible<A> operator()(const T& x, std::uint64_t index) const {
+    WARPFOLD_HD constexpr optional_value<A> operator()(const T& x, std::uint64_t index) const {
         return {static_cast<A>(detail::mapped(map, x, index)), true};
     }
 
     Map map;
 };
 template <class Map, class A>
-struct given<lifted_map<Map, A>> : given<Map> {};
+struct user_callable<optional_map<Map, A>> : user_callable<Map> {};
 
 template <class In, class Op>
 using fold_t = accumulator_t<Op, element_t<In>>;
 
-struct unchanged {
+struct identity_result {
     template <class A>
     WARPFOLD_HD constexpr A operator()(const A& total) const {
         return total;
@@ -113,27 +112,27 @@ struct unchanged {
 };
 
 template <class Op, class A>
-struct behind_initial {
+struct with_initial {
     WARPFOLD_CALLS_ANY
     WARPFOLD_HD constexpr A operator()(const A& total) const { return op(initial, total); }
     WARPFOLD_CALLS_ANY
-    WARPFOLD_HD constexpr A operator()(const possible<A>& total) const {
-        return total.there ? static_cast<A>(op(initial, total.value)) : initial;
+    WARPFOLD_HD constexpr A operator()(const optional_value<A>& total) const {
+        return total.has_value ? static_cast<A>(op(initial, total.value)) : initial;
     }
 
     Op op;
     A initial;
 };
 
-// Types, whose assertions compilers look at before the rest of a call.
+// Types with assertions: compilers report these before other errors of a call.
 template <class Op, class A>
-struct need_identity {
-    static_assert(has_identity<known_operation_t<Op, A>, A>,
+struct require_identity {
+    static_assert(has_identity<resolved_operation_t<Op, A>, A>,
                   "this operation has no identity: give an initial value as the last argument");
 };
 
 template <class Predicate>
-struct as_count {
+struct count_map {
     WARPFOLD_CALLS_ANY
     template <class T>
     WARPFOLD_HD constexpr std::uint64_t operator()(const T& x, std::uint64_t index) const {
@@ -143,6 +142,6 @@ struct as_count {
     Predicate predicate;
 };
 template <class Predicate>
-struct given<as_count<Predicate>> : given<Predicate> {};
+struct user_callable<count_map<Predicate>> : user_callable<Predicate> {};
 
 } // namespace warpfold::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constants of std::numeric_limits, as values that device code may name.
+// Constants of std::numeric_limits, as values that device code can use.
 #pragma once
 
 #include <limits>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The long accumulator on the host, see detail/exact.hpp.
+// A long accumulator in the host's memory (exact_integer.hpp).
 #pragma once
 
 #include <cstdint>
 
-#include "warpfold/detail/exact.hpp"
+#include "warpfold/detail/exact_integer.hpp"
 
 namespace warpfold::detail {
 
@@ -13,12 +13,12 @@ class long_accumulator {
 public:
     using layout = exact_layout<T, Factors>;
 
-    // v * 2^place, the place counted from the lowest bit.
+    // Adds v * 2^place; place 0 is the lowest bit.
     void add(std::int64_t v, unsigned place) {
         count(1);
         add_integer(v, place, to_limbs{limb_});
     }
-    // A term: one number, or two whose product it is.
+    // Adds a term: a number, or the product of two.
     template <class... Xs>
     void term(Xs... xs) {
         count(3);
@@ -32,12 +32,12 @@ public:
         }
         met_ |= other.met_;
     }
-    // Limbs of the same layout, each of any value of its 64 bits.
+    // Adds limbs of the same layout, each with any 64-bit value.
     void add_limbs(const std::int64_t* limb, unsigned met) {
         even_out();
         std::int64_t carry = 0;
         for (unsigned k = 0; k + 1 < layout::limbs; ++k) {
-            // Halves apart, so that nothing overflows.
+            // The halves separately, so that nothing overflows.
             const std::int64_t low = (limb[k] & 0xffffffff) + carry;
             limb_[k] += low & 0xffffffff;
             carry = (limb[k] >> 32) + (low >> 32);
@@ -45,7 +45,7 @@ public:
         limb_[layout::limbs - 1] += limb[layout::limbs - 1] + carry;
         met_ |= met;
     }
-    // The sum, rounded. The accumulator is spoiled.
+    // The rounded sum. Destroys the accumulator.
     [[nodiscard]] T value() { return rounded<T>(limb_, layout::limbs, layout::lowest, met_); }
 
 private:
@@ -55,7 +55,7 @@ private:
             even_out();
         }
     }
-    // All limbs but the last below 2^32 again, and none negative but the last.
+    // Carries until all limbs but the last are in [0, 2^32).
     void even_out() {
         std::int64_t carry = 0;
         for (unsigned k = 0; k + 1 < layout::limbs; ++k) {
@@ -68,7 +68,7 @@ private:
     }
 
     std::int64_t limb_[layout::limbs] = {};
-    std::uint32_t since_ = 0; // additions since the limbs were evened out, and what those left
+    std::uint32_t since_ = 0; // additions since the last carry pass
     unsigned met_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A loop on the host's cores.
+// A parallel loop on the host.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace warpfold::detail {
 
-// Calls work(k) once for each k in [0, pieces), on at most `threads` threads including the caller's; 0 threads: as many
-// as the machine has. Rethrows the first exception of a call when all threads have stopped.
+// Calls work(k) once for each k in [0, pieces), on at most `threads` threads including the caller's; 0: the machine's
+// number. When all threads have stopped, rethrows the first exception.
 template <class Work>
 void parallel_for(unsigned threads, std::uint64_t pieces, const Work& work) {
     const std::uint64_t most = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lets one header serve nvcc and a plain C++ compiler.
+// Differences between nvcc and a plain C++ compiler.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -7,3 +7,10 @@
 #else
 #define WARPFOLD_HD
 #endif
+
+namespace warpfold::detail {
+
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+
+} // namespace warpfold::detail

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every scan does before a target takes over: it sorts the options, checks arguments and chooses the type that is
-// folded in.
+// What every scan does before its target: sorts the options, checks arguments, chooses the type that is folded in.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +42,7 @@ constexpr auto segments_of(const X& x, const Rest&... rest) {
     }
 }
 
-// A pointer to what is only read, so that arrays of T and of const T are one case.
+// A pointer to const, so that arrays of T and of const T are one case.
 template <class In>
 auto read_only(const In& in) {
     if constexpr (std::is_pointer_v<In>) {
@@ -53,7 +52,7 @@ auto read_only(const In& in) {
     }
 }
 
-// The place behind `out`, which may be a range; one that is too short is an error.
+// The output as a pointer or object. Throws if a range is too short.
 template <class Out>
 auto place_of(Out& out, std::uint64_t n, const char* call) {
     if constexpr (array_like<Out>) {
@@ -75,18 +74,18 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     const auto place = place_of(out, n, call);
     using Place = std::remove_cv_t<decltype(place)>;
     using A = scan_value_t<Op, From, Map, Place>;
-    (void)need_result<A>{};
-    (void)need_operation<Op, A>{};
+    (void)require_result<A>{};
+    (void)require_operation<Op, A>{};
     static_assert(
         requires(const Place& p) { p[std::uint64_t{}]; }, "the output is a pointer or has out[k]");
     static_assert(!std::is_const_v<std::remove_reference_t<decltype(place[std::uint64_t{}])>>,
                   "the output's elements are const");
-    static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<kept_t<Op>>,
+    static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<stored_callable_t<Op>>,
                   "values and the operation have to be trivially copyable");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
     const auto segments = segments_of(how...);
-    const auto given = initial_of<A>(how...);
-    using Given = std::remove_cv_t<decltype(given)>;
+    const auto initial = initial_of<A>(how...);
+    using Initial = std::remove_cv_t<decltype(initial)>;
     using Segments = std::remove_cv_t<decltype(segments)>;
     if (n == 0) {
         return;
@@ -95,11 +94,11 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     detail::check_array(place, n, call);
     detail::check_segments(segments, n, call);
     detail::check_overlap(from, place, n, call);
-    using By = known_operation_t<Op, A>;
-    const By by = detail::known<A>(op);
-    if constexpr (Inclusive || !std::is_same_v<Given, no_initial>) {
+    using By = resolved_operation_t<Op, A>;
+    const By by = detail::resolve<A>(op);
+    if constexpr (Inclusive || !std::is_same_v<Initial, no_initial>) {
         scan_engine<On>::run(on, from, n, place, map, by,
-                             scan_options<A, Given, Segments, Inclusive, reverse>{given, segments}, call);
+                             scan_options<A, Initial, Segments, Inclusive, reverse>{initial, segments}, call);
     } else {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");

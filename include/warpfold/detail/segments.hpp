@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the segments of a segmented reduction are given: by offsets, or by one length.
+// The segments of a segmented reduction: offsets, or one length.
 #pragma once
 
 #include <concepts>

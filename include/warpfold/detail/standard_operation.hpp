@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Operations of <functional> on numbers, std::plus<> for one, as operations that say of themselves what the library
-// asks of its own: whether they commute, and what their identity is. They can be called on a device too.
+// Operations of <functional> on numbers, such as std::plus<>, as operations of the library: they declare that they
+// commute and their identity, and can be called on a device.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
-// Of the GNU library the part that has them, which <string> includes; all of <functional> takes long to compile.
+// The part of the GNU library that has them, which <string> includes: all of <functional> compiles slowly.
 #if defined(__GLIBCXX__) && __has_include(<bits/stl_function.h>)
 #include <bits/stl_function.h>
 #else
@@ -60,15 +60,12 @@ struct xor_bits {
     }
 };
 
-// Of numbers the result is 0 or 1, so that only of truth values there is an identity.
+// The result is 0 or 1, so only bool has an identity.
 struct both {
     static constexpr bool commutative = true;
 
     template <class A>
-        requires std::is_same_v<A, bool>
-    WARPFOLD_HD static constexpr A identity() {
-        return true;
-    }
+    requires std::is_same_v<A, bool> WARPFOLD_HD static constexpr A identity() { return true; }
     template <class A>
     WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
         return static_cast<A>(static_cast<bool>(a) && static_cast<bool>(b));
@@ -78,17 +75,14 @@ struct either {
     static constexpr bool commutative = true;
 
     template <class A>
-        requires std::is_same_v<A, bool>
-    WARPFOLD_HD static constexpr A identity() {
-        return false;
-    }
+    requires std::is_same_v<A, bool> WARPFOLD_HD static constexpr A identity() { return false; }
     template <class A>
     WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
         return static_cast<A>(static_cast<bool>(a) || static_cast<bool>(b));
     }
 };
 
-// What stands for an operation: `OfNumbers`, and `OfTruth` of bool. `V` is the type that it names, or void.
+// What replaces an operation: `OfNumbers`, or `OfTruth` for bool. `V` is the type that the operation names, or void.
 template <class V, class OfNumbers, class OfTruth>
 struct stands_for {
     using named = V;
@@ -112,24 +106,24 @@ struct standard_operation<std::logical_and<V>> : stands_for<V, both, both> {};
 template <class V>
 struct standard_operation<std::logical_or<V>> : stands_for<V, either, either> {};
 
-// `Op` itself, or what stands for it where it folds in the arithmetic type A.
+// `Op` itself, or its replacement if it folds in the arithmetic type A.
 template <class Op, class A>
-struct known_operation {
-    using type = kept_t<Op>;
+struct resolved_operation {
+    using type = stored_callable_t<Op>;
 };
 template <class Op, class A>
-    requires(std::is_arithmetic_v<A> && std::is_invocable_v<const Op&, const A&, const A&> &&
-             requires { typename standard_operation<Op>::of_numbers; })
-struct known_operation<Op, A> {
+requires(std::is_arithmetic_v<A>&& std::is_invocable_v<const Op&, const A&, const A&>&& requires {
+    typename standard_operation<Op>::of_numbers;
+}) struct resolved_operation<Op, A> {
     using type = std::conditional_t<std::is_same_v<A, bool>, typename standard_operation<Op>::of_truth,
                                     typename standard_operation<Op>::of_numbers>;
 };
 template <class Op, class A>
-using known_operation_t = typename known_operation<Op, A>::type;
+using resolved_operation_t = typename resolved_operation<Op, A>::type;
 
 template <class A, class Op>
-constexpr known_operation_t<Op, A> known(const Op& op) {
-    if constexpr (std::is_same_v<known_operation_t<Op, A>, kept_t<Op>>) {
+constexpr resolved_operation_t<Op, A> resolve(const Op& op) {
+    if constexpr (std::is_same_v<resolved_operation_t<Op, A>, stored_callable_t<Op>>) {
         return op;
     } else {
         return {};

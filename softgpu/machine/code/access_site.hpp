@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the handlers of handlers/checks/access.cpp know of an access, and whom they ask where it is not plainly in order.
+// What the checks need of an access instruction; decode/check_emitter.cpp fills it in.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/check/stamp.hpp"
+#include "softgpu/machine/code/instruction.hpp"
 #include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
@@ -12,7 +15,6 @@ namespace softgpu::machine {
 enum class access_verb : std::uint8_t { load, store, update };
 enum class access_space : std::uint8_t { global, shared, local, generic };
 
-// What the checks want to know of an access instruction.
 struct access_site {
     const ptx::function* function = nullptr;
     std::uint32_t source = 0; // index into ptx::function::instructions
@@ -37,11 +39,11 @@ struct access_site {
     std::uint32_t source_flags = 0;
 };
 
-// Everything about one access that the short way does not settle: `at` are offsets in shared or local memory, or
-// addresses of global memory.
-void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at, lane_mask mask,
-                    access_space space);
-// A write that others may see as a signal: what its lanes release with it.
-void inspect_release(const instruction* i, warp* w, const std::uint64_t* at, access_space space);
+// The access instructions of a kernel and of the functions that it calls, by their number in stamps. Functions are
+// decoded while blocks run.
+struct site_table {
+    std::array<std::atomic<const access_site*>, check::most_sites + 1> by_id{};
+    std::uint16_t used = 0;
+};
 
 } // namespace softgpu::machine

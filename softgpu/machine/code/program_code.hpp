@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A kernel ready to run: decoded instructions and what a launch has to lay out for them. Made by decode(), run by launch().
+// A kernel's or a function's decoded instructions, and what a launch, a block or a warp has to fill in for them.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "softgpu/machine/code/handler_set.hpp"
-#include "softgpu/machine/inspect/block_checks.hpp"
-#include "softgpu/machine/inspect/uninitialized.hpp"
-#include "softgpu/machine/state/launch_state.hpp"
-#include "softgpu/program/program.hpp"
+#include "softgpu/machine/code/access_site.hpp"
+#include "softgpu/machine/code/function_entry.hpp"
+#include "softgpu/machine/code/instruction.hpp"
+#include "softgpu/machine/code/value_flow.hpp"
 #include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
@@ -66,23 +63,6 @@ struct warp_place {
     place at;
 };
 
-// A parameter or a result of a function: 32 lanes of `stride` bytes each, one behind the other.
-struct parameter_area {
-    place at = nowhere;
-    std::uint32_t stride = 0;
-    std::uint32_t local = not_in_memory; // of a function's parameter whose address is taken: where in its local memory
-
-    static constexpr std::uint32_t not_in_memory = 0xFFFFFFFFu;
-};
-
-// What a call says about itself.
-struct call_site {
-    const function_entry* to = nullptr; // nullptr: each lane's address of a function is in `target`
-    place target = nowhere;
-    std::vector<parameter_area> arguments; // what the caller gives, and where it wants the results
-    std::vector<parameter_area> results;
-};
-
 // 8-byte lanes in a frame that hold an address in the call's own local memory.
 struct local_address {
     place at;
@@ -114,34 +94,5 @@ struct program_code {
     std::deque<access_site> sites; // what the checks look at
     std::deque<register_flow> flows;
 };
-
-class profile_points;
-
-// What the names in a body stand for.
-struct symbol_value {
-    enum class kind : std::uint8_t { unknown, shared, global, local, parameter, function };
-    kind what = kind::unknown;
-    std::uint64_t value = 0; // shared, local: offset; global, function: address; parameter: offset in the block
-};
-
-struct decode_context {
-    std::function<symbol_value(std::string_view)> resolve;
-    std::function<const function_entry*(std::string_view)> find_function; // of a name that resolve() calls a function
-    std::function<std::uint32_t(std::size_t)>
-        local_of_parameter; // where a function's parameter lies in local memory, or
-                            // parameter_area::not_in_memory
-    std::uint64_t shared_window = 0;
-    std::uint64_t local_window = 0;
-    bool count = true;
-    profile_points* profile = nullptr; // where instructions are counted one by one
-    const ptx::module* home = nullptr; // of the function
-    bool adversarial = false;          // with a choice of the adversary before what others can notice
-    site_table* sites = nullptr;       // where accesses and meetings of threads are looked at: of the kernel
-    check::check_set looks = 0;        // for which checks
-};
-
-// Throws ptx::error for a body that makes no sense (a branch to nowhere, an unknown symbol).
-[[nodiscard]] program_code decode(const ptx::function& f, const program::control_flow& flow,
-                                  const program::register_places& places, const decode_context& context);
 
 } // namespace softgpu::machine

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/decode/call_decoder.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
-#include "softgpu/machine/module/callees.hpp"
-#include "softgpu/machine/run/calls.hpp"
+#include "softgpu/machine/code/handler_set.hpp"
 
 namespace softgpu::machine {
 
@@ -24,6 +24,13 @@ std::uint32_t stride_of(std::uint64_t bytes) {
 constexpr std::uint64_t most_bytes = 1 << 16; // of a parameter
 
 } // namespace
+
+const operand* callee_operand(const ptx::instruction& call) {
+    const auto at = std::find_if(call.operands.begin(), call.operands.end(), [](const operand& o) {
+        return o.kind == operand_kind::symbol || o.kind == operand_kind::reg;
+    });
+    return at == call.operands.end() ? nullptr : &*at;
+}
 
 call_decoder::call_decoder(const ptx::function& f, const program::register_places& places,
                            const decode_context& context, operand_layout& operands, program_code& code)
@@ -134,11 +141,11 @@ bool call_decoder::access(const ptx::instruction& i, std::uint32_t n) {
         code_.code.push_back(d);
         return true;
     }
-    d.run = store ? store_parameter : load_parameter;
+    d.run = store ? chosen_handlers().store_parameter : chosen_handlers().load_parameter;
     d.immediate = at.offset;
     d.e = area->stride;
     const bool is_signed = fm.type[0] == suffix::s8 || fm.type[0] == suffix::s16 || fm.type[0] == suffix::s32;
-    d.more = bytes | fm.vector << 8 | (is_signed ? 1u << 16 : 0u);
+    d.more = bytes | fm.vector << element_count_shift | (is_signed ? element_is_signed : 0u);
     if (value.kind == operand_kind::vector) {
         for (const operand& e : value.elements) {
             if (e.kind != operand_kind::reg) {
@@ -219,11 +226,11 @@ void call_decoder::call(const ptx::instruction& i, std::uint32_t n) {
         }
     }
     instruction d;
-    d.run = call_function;
+    d.run = chosen_handlers().call;
     d.source = n;
     d.site = &site;
     code_.code.push_back(d);
-    d.run = land;
+    d.run = chosen_handlers().after_call;
     code_.code.push_back(d);
 }
 

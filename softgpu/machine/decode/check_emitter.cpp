@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which instructions are looked at, and what is noted of them when the body is decoded.
+#include "softgpu/machine/decode/check_emitter.hpp"
+
 #include <cstdlib>
 #include <string_view>
 
-#include "softgpu/machine/code/program_code.hpp"
-#include "softgpu/machine/inspect/barrier_checks.hpp"
-#include "softgpu/machine/inspect/block_checks.hpp"
-#include "softgpu/machine/inspect/copy_checks.hpp"
+#include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -41,8 +39,14 @@ bool is_access(opcode op) {
 
 } // namespace
 
-inspector::inspector(const ptx::function& f, program_code& code, site_table& table, check::check_set looks)
-    : f_(f), code_(code), table_(table), looks_(looks), read_(f.registers.size()), flows_(f) {
+check_emitter::check_emitter(const ptx::function& f, program_code& code, site_table& table, check::check_set checks)
+    : f_(f),
+      code_(code),
+      table_(table),
+      checks_(checks),
+      handlers_(chosen_handlers()),
+      read_(f.registers.size()),
+      flows_(f) {
     for (const ptx::instruction& i : f.instructions) {
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             if (how == program::use::read) {
@@ -63,12 +67,12 @@ inspector::inspector(const ptx::function& f, program_code& code, site_table& tab
     }
 }
 
-bool inspector::is_used(const ptx::operand& o) const { return o.kind == ptx::operand_kind::reg && read_[o.reg]; }
+bool check_emitter::is_used(const ptx::operand& o) const { return o.kind == ptx::operand_kind::reg && read_[o.reg]; }
 
-instruction inspector::before(const ptx::instruction& i, std::uint32_t source, const form& fm,
-                              const instruction& decoded) {
+instruction check_emitter::before(const ptx::instruction& i, std::uint32_t source, const form& fm,
+                                  const instruction& decoded) {
     instruction look;
-    if (!looks_for(is_access(i.op) ? check::race | check::init : check::race | check::sync)) {
+    if (!checks_for(is_access(i.op) ? check::race | check::init : check::race | check::sync)) {
         return look;
     }
     look.source = source;
@@ -90,7 +94,7 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
             return look;
         }
         if (fm.has(suffix::wait_group) || fm.has(suffix::wait_all)) {
-            look.run = inspect_copy_wait;
+            look.run = handlers_.check_copy_wait;
             return look;
         }
         break;
@@ -101,48 +105,48 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
         break;
     case opcode::shfl:
         look.e = decoded.places[0];
-        look.more = fm.has(suffix::up)     ? meeting_up
-                    : fm.has(suffix::down) ? meeting_down
-                    : fm.has(suffix::bfly) ? meeting_bfly
-                                           : meeting_idx;
-        look.run = inspect_meeting;
+        look.more = static_cast<std::uint32_t>(fm.has(suffix::up)     ? warp_sync::shfl_up
+                                               : fm.has(suffix::down) ? warp_sync::shfl_down
+                                               : fm.has(suffix::bfly) ? warp_sync::shfl_bfly
+                                                                      : warp_sync::shfl_idx);
+        look.run = handlers_.check_warp_sync;
         return look;
     case opcode::vote:
     case opcode::match:
     case opcode::redux:
         look.e = decoded.b;
-        look.more = meeting_other;
-        look.run = inspect_meeting;
+        look.more = static_cast<std::uint32_t>(warp_sync::other);
+        look.run = handlers_.check_warp_sync;
         return look;
     case opcode::elect:
         look.e = decoded.a;
-        look.more = meeting_other;
-        look.run = inspect_meeting;
+        look.more = static_cast<std::uint32_t>(warp_sync::other);
+        look.run = handlers_.check_warp_sync;
         return look;
     case opcode::bar:
     case opcode::barrier:
         if (fm.has(suffix::warp)) {
             look.e = decoded.a;
-            look.more = meeting_barrier;
-            look.run = inspect_meeting;
+            look.more = static_cast<std::uint32_t>(warp_sync::barrier);
+            look.run = handlers_.check_warp_sync;
             return look;
         }
         look.more = (fm.has(suffix::arrive) ? 0u : barrier_waits) |
                     (i.op == opcode::bar || fm.has(suffix::aligned) ? barrier_aligned : 0u);
-        look.run = inspect_barrier;
+        look.run = handlers_.check_barrier;
         return look;
     case opcode::membar:
     case opcode::fence:
         look.more = (fm.has(suffix::cta) ? fence_within_block : 0u) |
-                    (i.op == opcode::membar || fm.has(suffix::sc) ? fence_of_all : 0u);
-        look.run = inspect_fence;
+                    (i.op == opcode::membar || fm.has(suffix::sc) ? fence_is_sc : 0u);
+        look.run = handlers_.check_fence;
         return look;
     default: return look;
     }
-    if (fm.space == suffix::local && !looks_for(check::init)) {
+    if (fm.space == suffix::local && !checks_for(check::init)) {
         return look; // nobody else's
     }
-    look.run = chosen_handlers().inspect(fm);
+    look.run = handlers_.check_access(fm);
     if (look.run == nullptr) {
         return look;
     }
@@ -211,8 +215,8 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
         site.value_width = site.verb == access_verb::update ? site.bytes : decoded.width[2];
         site.values = fm.vector > 1 ? decoded.places : nullptr;
     }
-    site.acquires = site.acquires && looks_for(check::race);
-    site.releases = site.releases && looks_for(check::race);
+    site.acquires = site.acquires && checks_for(check::race);
+    site.releases = site.releases && checks_for(check::race);
     code_.sites.push_back(site);
     look.access = &code_.sites.back();
     if (site.id != 0) {
@@ -221,22 +225,23 @@ instruction inspector::before(const ptx::instruction& i, std::uint32_t source, c
     return look;
 }
 
-instruction inspector::flow(std::uint32_t source, const program::register_places& places) {
+instruction check_emitter::flow(std::uint32_t source, const program::register_places& places) {
     instruction follow;
     register_flow how;
-    if (looks_for(check::init) && flows_.find(source, places, how)) {
+    if (checks_for(check::init) && flows_.find(source, places, how)) {
         code_.flows.push_back(std::move(how));
         follow.source = source;
-        follow.run = follow_values;
+        follow.run = handlers_.follow_values;
         follow.immediate = static_cast<std::int64_t>(code_.flows.size() - 1);
     }
     return follow;
 }
 
-instruction inspector::after(const instruction& before) const {
+instruction check_emitter::after(const instruction& before) const {
     instruction look = before;
-    const bool access = before.run != inspect_meeting && before.run != inspect_barrier && before.run != inspect_fence;
-    look.run = access && before.access != nullptr && before.access->acquires ? inspect_acquisition : nullptr;
+    const bool access = before.run != handlers_.check_warp_sync && before.run != handlers_.check_barrier &&
+                        before.run != handlers_.check_fence;
+    look.run = access && before.access != nullptr && before.access->acquires ? handlers_.check_acquire : nullptr;
     return look;
 }
 

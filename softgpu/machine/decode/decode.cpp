@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // From a parsed body to decoded instructions: operands become places, labels become pointers, guards and blocks become
 // pseudo-instructions, and each opcode's family chooses its handler.
+#include "softgpu/machine/decode/decode.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cfenv>
@@ -9,15 +11,13 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/decode/call_decoder.hpp"
+#include "softgpu/machine/decode/check_emitter.hpp"
 #include "softgpu/machine/decode/instruction_checks.hpp"
 #include "softgpu/machine/decode/operands.hpp"
 #include "softgpu/machine/decode/special_registers.hpp"
 #include "softgpu/machine/decode/waiting_loops.hpp"
-#include "softgpu/machine/inspect/profile.hpp"
-#include "softgpu/machine/run/adversary.hpp"
-#include "softgpu/machine/run/calls.hpp"
-#include "softgpu/machine/run/deadlock.hpp"
 
 namespace softgpu::machine {
 
@@ -51,7 +51,7 @@ public:
         code_.source = &f_;
         code_.name = f_.name;
         if (context_.sites != nullptr) {
-            inspector_.emplace(f_, code_, *context_.sites, context_.looks);
+            checks_.emplace(f_, code_, *context_.sites, context_.checks);
         }
         find_meeting_blocks();
         count_definitions();
@@ -59,7 +59,7 @@ public:
         for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
             decode_block(b);
         }
-        emit(f_.is_entry ? set_.leave : return_lanes, none);
+        emit(f_.is_entry ? set_.leave : set_.return_lanes, none);
         link();
         code_.frame_bytes = (operands_.frame_bytes() + 63) / 64 * 64;
         return std::move(code_);
@@ -160,7 +160,7 @@ private:
     void decode_guarded(std::uint32_t b, std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         if (context_.count && context_.profile != nullptr) {
-            instruction& m = emit(mark, n);
+            instruction& m = emit(set_.count_instruction, n);
             m.more = context_.profile->first_of(f_, context_.home) + n;
             if (i.predicate && !handles_own_guard(i.op)) {
                 m.e = places_.offset[i.predicate->reg];
@@ -168,7 +168,7 @@ private:
             }
         }
         if (context_.adversarial && others_notice(i)) {
-            emit(perhaps, n);
+            emit(set_.schedule_point, n);
         }
         if (!i.predicate || handles_own_guard(i.op)) {
             decode_one(b, n);
@@ -201,8 +201,8 @@ private:
     void decode_one(std::uint32_t b, std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         at_ = n;
-        if (inspector_) {
-            if (const instruction follow = inspector_->flow(n, places_); follow.run != nullptr) {
+        if (checks_) {
+            if (const instruction follow = checks_->flow(n, places_); follow.run != nullptr) {
                 code_.code.push_back(follow);
             }
         }
@@ -210,7 +210,7 @@ private:
         case opcode::bra: decode_branch(b, n); return;
         case opcode::ret:
         case opcode::exit_: {
-            instruction& d = emit(i.op == opcode::ret && !f_.is_entry ? return_lanes : set_.leave, n);
+            instruction& d = emit(i.op == opcode::ret && !f_.is_entry ? set_.return_lanes : set_.leave, n);
             if (i.predicate) {
                 d.e = places_.offset[i.predicate->reg];
                 d.more = i.predicate->negated ? 1 : 0;
@@ -265,15 +265,15 @@ private:
             return;
         }
         instruction look;
-        if (inspector_) {
-            look = inspector_->before(i, n, fm, d);
+        if (checks_) {
+            look = checks_->before(i, n, fm, d);
             if (look.run != nullptr) {
                 code_.code.push_back(look);
             }
         }
         code_.code.push_back(d);
         if (look.run != nullptr) {
-            if (const instruction behind = inspector_->after(look); behind.run != nullptr) {
+            if (const instruction behind = checks_->after(look); behind.run != nullptr) {
                 code_.code.push_back(behind);
             }
         }
@@ -345,7 +345,7 @@ private:
         if (x.target_block <= b) {
             const loop closed = loop_of(f_, flow_, b, x.target_block);
             if (closed.kind == loop_kind::polling || closed.kind == loop_kind::idle) {
-                emit(poll, n).more = static_cast<std::uint32_t>(code_.polls.size());
+                emit(set_.poll, n).more = static_cast<std::uint32_t>(code_.polls.size());
                 code_.polls.push_back(closed.reads);
                 ++x.at;
             }
@@ -461,7 +461,7 @@ private:
     program_code code_;
     operand_layout operands_;
     call_decoder calls_;
-    std::optional<inspector> inspector_;
+    std::optional<check_emitter> checks_;
     std::vector<bool> meets_;
     std::vector<std::uint32_t> definitions_; // by register: instructions that write it
     std::vector<std::uint32_t> first_read_;  // by register: the first instruction, as written, that reads it

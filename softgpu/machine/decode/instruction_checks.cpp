@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "softgpu/machine/code/instruction.hpp"
 #include "softgpu/program/program.hpp"
 
 namespace softgpu::machine {

@@ -9,7 +9,7 @@ namespace softgpu::machine {
 
 namespace {
 
-const std::unordered_map<std::string_view, special>& specials() {
+const std::unordered_map<std::string_view, special>& special_registers() {
     using k = special::kind;
     static const std::unordered_map<std::string_view, special> table = {
         {"%tid.x", {k::by_warp, unsigned(per_warp::tid_x)}},
@@ -64,8 +64,8 @@ const std::unordered_map<std::string_view, special>& specials() {
 } // namespace
 
 std::optional<special> find_special(std::string_view name) {
-    const auto found = specials().find(name);
-    return found == specials().end() ? std::nullopt : std::optional(found->second);
+    const auto found = special_registers().find(name);
+    return found == special_registers().end() ? std::nullopt : std::optional(found->second);
 }
 
 std::uint32_t lane_value(unsigned function, unsigned lane) {

@@ -9,6 +9,7 @@
 #include "softgpu/machine/handlers/lanes.hpp"
 #include "softgpu/machine/run/calls.hpp"
 #include "softgpu/machine/run/divergence.hpp"
+#include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/warp_sync.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
@@ -40,7 +41,7 @@ const instruction* meet(const instruction* i, std::byte* frame, warp* w) {
 }
 
 const instruction* guard_begin(const instruction* i, std::byte* frame, warp* w) {
-    lane_mask p = read_mask(frame, w, i->e);
+    lane_mask p = read_mask(w, i->e);
     p = (i->more != 0 ? ~p : p) & w->mask;
     if (p == 0) {
         return i + i->immediate;
@@ -66,7 +67,7 @@ const instruction* jump(const instruction* i, std::byte* frame, warp* w) { retur
 
 template <bool Counted>
 const instruction* branch(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask p = read_mask(frame, w, i->e);
+    const lane_mask p = read_mask(w, i->e);
     const lane_mask taken = (i->more != 0 ? ~p : p) & w->mask;
     if constexpr (Counted) {
         ++w->counts->branches;
@@ -89,7 +90,7 @@ const instruction* branch(const instruction* i, std::byte* frame, warp* w) {
 
 // brx.idx: each lane its own target, from the list.
 const instruction* branch_indexed(const instruction* i, std::byte* frame, warp* w) {
-    const auto* const index = read<std::uint32_t>(frame, w, i->a);
+    const auto* const index = read<std::uint32_t>(w, i->a);
     ++w->counts->branches;
     const std::uint32_t first = index[std::countr_zero(w->mask)];
     lane_mask same = 0;
@@ -109,10 +110,10 @@ const instruction* branch_indexed(const instruction* i, std::byte* frame, warp* 
     return rest == &part + 1 ? i : rest;
 }
 
-const instruction* leave_lanes(const instruction* i, std::byte* frame, warp* w) {
+const instruction* leave_lanes(const instruction* i, std::byte* /*frame*/, warp* w) {
     lane_mask gone = w->mask;
     if (i->e != nowhere) {
-        const lane_mask p = read_mask(frame, w, i->e);
+        const lane_mask p = read_mask(w, i->e);
         gone &= i->more != 0 ? ~p : p;
         if (gone == 0) {
             return i + 1;
@@ -133,16 +134,16 @@ const instruction* trap(const instruction* i, std::byte* /*frame*/, warp* w) {
 enum : std::uint32_t { negated = 256 };
 
 template <bool Waits, bool Red>
-const instruction* barrier(const instruction* i, std::byte* frame, warp* w) {
+const instruction* barrier(const instruction* i, std::byte* /*frame*/, warp* w) {
     const auto first = static_cast<unsigned>(std::countr_zero(w->mask));
-    const std::uint32_t id = read<std::uint32_t>(frame, w, i->a)[first];
-    const std::uint32_t wanted = i->b == nowhere ? 0 : read<std::uint32_t>(frame, w, i->b)[first];
+    const std::uint32_t id = read<std::uint32_t>(w, i->a)[first];
+    const std::uint32_t wanted = i->b == nowhere ? 0 : read<std::uint32_t>(w, i->b)[first];
     if (id >= w->owner->barriers.size()) {
         return raise(w, i, fault_kind::trap, "a block has barriers 0 to 15 only", w->mask);
     }
     ++w->counts->barriers;
     if constexpr (Red) {
-        const lane_mask p = read_mask(frame, w, i->e);
+        const lane_mask p = read_mask(w, i->e);
         const lane_mask yes = ((i->more & negated) != 0 ? ~p : p) & w->mask;
         w->owner->barriers[id].count += static_cast<std::uint32_t>(std::popcount(yes));
     }
@@ -161,7 +162,7 @@ const instruction* barrier(const instruction* i, std::byte* frame, warp* w) {
 // `more`: 0 popc, 1 and, 2 or.
 const instruction* barrier_result(const instruction* i, std::byte* frame, warp* w) {
     const auto first = static_cast<unsigned>(std::countr_zero(w->mask));
-    const barrier_state& s = w->owner->barriers[read<std::uint32_t>(frame, w, i->a)[first]];
+    const barrier_state& s = w->owner->barriers[read<std::uint32_t>(w, i->a)[first]];
     if ((i->more & 3) == 0) {
         auto* const d = written<std::uint32_t>(frame, i->d);
         each_lane(w->mask, [&](unsigned l) { d[l] = s.result_count; });
@@ -172,8 +173,8 @@ const instruction* barrier_result(const instruction* i, std::byte* frame, warp* 
     return i + 1;
 }
 
-const instruction* warp_barrier(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask members = members_of_first(w, read<std::uint32_t>(frame, w, i->a), i);
+const instruction* warp_barrier(const instruction* i, std::byte* /*frame*/, warp* w) {
+    const lane_mask members = members_of_first(w, read<std::uint32_t>(w, i->a), i);
     if (((members & w->live) & ~w->mask) == 0) [[likely]] {
         ++w->counts->warp_barriers;
         return i + 1;
@@ -200,7 +201,7 @@ const instruction* sleep(const instruction* i, std::byte* /*frame*/, warp* w) { 
 const instruction* nothing(const instruction* i, std::byte* /*frame*/, warp* /*w*/) { return i + 1; }
 
 const instruction* mask_to_value(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask yes = read_mask(frame, w, i->a);
+    const lane_mask yes = read_mask(w, i->a);
     if (i->width[0] == 2) {
         auto* const narrow = written<std::uint16_t>(frame, i->d);
         each_lane(w->mask, [&](unsigned l) {

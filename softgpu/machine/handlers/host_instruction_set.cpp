@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/code/handler_set.hpp"
-
+// The choice of the instruction set, and the handlers that are compiled only once.
+#include <cstdio>
 #include <cstdlib>
-#include <string>
+#include <string_view>
+
+#include "softgpu/machine/code/handler_set.hpp"
+#include "softgpu/machine/inspect/barrier_checks.hpp"
+#include "softgpu/machine/inspect/copy_checks.hpp"
+#include "softgpu/machine/inspect/profile.hpp"
+#include "softgpu/machine/inspect/release_checks.hpp"
+#include "softgpu/machine/inspect/uninitialized.hpp"
+#include "softgpu/machine/run/adversary.hpp"
+#include "softgpu/machine/run/builtins.hpp"
+#include "softgpu/machine/run/calls.hpp"
+#include "softgpu/machine/run/deadlock.hpp"
+#include "softgpu/machine/run/warp_sync_checks.hpp"
 
 namespace softgpu::machine {
 
+#ifdef SOFTGPU_HAS_PLAIN
 namespace plain {
 handler_set make_set();
 }
+#endif
 #ifdef SOFTGPU_HAS_AVX2
 namespace avx2 {
 handler_set make_set();
@@ -22,8 +36,8 @@ handler_set make_set();
 
 namespace {
 
-handler_set choose() {
-    // SOFTGPU_INSTRUCTION_SET=plain|avx2 holds the choice down, for tests and benchmarks.
+handler_set choose_set() {
+    // SOFTGPU_INSTRUCTION_SET=plain|avx2 limits the choice, for tests and benchmarks.
     const char* const wish = std::getenv("SOFTGPU_INSTRUCTION_SET");
     [[maybe_unused]] const std::string_view most = wish != nullptr ? wish : "avx512";
 #ifdef SOFTGPU_HAS_AVX512
@@ -39,13 +53,40 @@ handler_set choose() {
         return avx2::make_set();
     }
 #endif
+#ifdef SOFTGPU_HAS_PLAIN
     return plain::make_set();
+#else
+    // No result can be returned: the runtime's calls all need handlers.
+    std::fprintf(stderr, "softgpu: this build has no handlers for %s; configure it with "
+                         "-DSOFTGPU_INSTRUCTION_SETS='plain;avx2;avx512'\n",
+                 wish != nullptr ? wish : "this processor");
+    std::abort();
+#endif
+}
+
+handler_set complete(handler_set s) {
+    s.call = call_function;
+    s.after_call = after_call;
+    s.return_lanes = return_lanes;
+    s.load_parameter = load_parameter;
+    s.store_parameter = store_parameter;
+    s.find_builtin = find_builtin;
+    s.poll = poll;
+    s.schedule_point = schedule_point;
+    s.count_instruction = count_instruction;
+    s.check_warp_sync = check_warp_sync;
+    s.check_barrier = check_barrier;
+    s.check_fence = check_fence;
+    s.check_acquire = check_acquire;
+    s.check_copy_wait = check_copy_wait;
+    s.follow_values = follow_values;
+    return s;
 }
 
 } // namespace
 
 const handler_set& chosen_handlers() {
-    static const handler_set chosen = choose();
+    static const handler_set chosen = complete(choose_set());
     return chosen;
 }
 

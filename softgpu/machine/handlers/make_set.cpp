@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gathers the handlers of one instruction set of the host.
+// The handlers as compiled for one instruction set of the host.
 #include "softgpu/machine/handlers/choosers.hpp"
 
 #define SOFTGPU_TEXT(x) #x
@@ -21,7 +21,7 @@ handler_set make_set() {
     s.warp_wide = choose_warp;
     s.texture = choose_texture;
     s.video = choose_video;
-    s.inspect = choose_inspection;
+    s.check_access = choose_access_check;
     fill_control(s);
     return s;
 }

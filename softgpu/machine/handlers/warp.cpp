@@ -24,7 +24,7 @@ SOFTGPU_INLINE lane_mask naming(lane_mask members, const std::uint32_t* named) {
 template <class Body>
 SOFTGPU_INLINE const instruction* together(const instruction* i, std::byte* frame, warp* w, place named_at,
                                            Body&& body) {
-    const auto* const named = read<std::uint32_t>(frame, w, named_at);
+    const auto* const named = read<std::uint32_t>(w, named_at);
     lane_mask members = named[std::countr_zero(w->mask)];
     if ((named_at & in_constants) == 0 && (w->mask & ~naming(members, named)) != 0) [[unlikely]] {
         members = members_of_first(w, named, i);
@@ -56,7 +56,7 @@ SOFTGPU_INLINE const instruction* together_by_group(const instruction* i, std::b
                                                     Body&& body) {
     return together(i, frame, w, named_at, [&](lane_mask active) {
         ++w->counts->votes;
-        const auto* const named = read<std::uint32_t>(frame, w, named_at);
+        const auto* const named = read<std::uint32_t>(w, named_at);
         const lane_mask all = w->mask;
         for (lane_mask left = active; left != 0;) {
             const lane_mask group = named[std::countr_zero(left)];
@@ -76,9 +76,9 @@ template <shuffle_mode Mode>
 const instruction* shuffle(const instruction* i, std::byte* frame, warp* w) {
     return together(i, frame, w, i->places[0], [&](lane_mask active) {
         ++w->counts->shuffles;
-        const auto* const a = read<std::uint32_t>(frame, w, i->a);
-        const auto* const b = read<std::uint32_t>(frame, w, i->b);
-        const auto* const c = read<std::uint32_t>(frame, w, i->c);
+        const auto* const a = read<std::uint32_t>(w, i->a);
+        const auto* const b = read<std::uint32_t>(w, i->b);
+        const auto* const c = read<std::uint32_t>(w, i->c);
         alignas(64) std::uint32_t from[lanes];
         alignas(64) std::uint32_t inside[lanes];
         alignas(64) std::uint32_t value[lanes];
@@ -146,7 +146,7 @@ enum class vote_mode { all, any, uni, ballot };
 template <vote_mode Mode>
 const instruction* vote(const instruction* i, std::byte* frame, warp* w) {
     return together_by_group(i, frame, w, i->b, [&](lane_mask active, lane_mask asked) {
-        lane_mask p = read_mask(frame, w, i->a);
+        lane_mask p = read_mask(w, i->a);
         if (i->c != nowhere) {
             p = ~p; // !p: c marks it
         }
@@ -170,7 +170,7 @@ const instruction* vote(const instruction* i, std::byte* frame, warp* w) {
 template <class T, bool All>
 const instruction* match(const instruction* i, std::byte* frame, warp* w) {
     return together_by_group(i, frame, w, i->b, [&](lane_mask active, lane_mask asked) {
-        const T* const a = read<T>(frame, w, i->a);
+        const T* const a = read<T>(w, i->a);
         std::uint32_t value[lanes] = {};
         bool same = true;
         const T first = a[std::countr_zero(asked)];
@@ -192,7 +192,7 @@ const instruction* match(const instruction* i, std::byte* frame, warp* w) {
 template <class T, class Op>
 const instruction* reduce(const instruction* i, std::byte* frame, warp* w) {
     return together_by_group(i, frame, w, i->b, [&](lane_mask active, lane_mask asked) {
-        const T* const a = read<T>(frame, w, i->a);
+        const T* const a = read<T>(w, i->a);
         T r = a[std::countr_zero(asked)];
         if constexpr (requires { Op::of_itself; }) {
             r = Op{}(r, r); // a lane alone

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: MIT
-// An access that is not plainly in order: what each of its lanes reads may be unwritten, and what each touches may be
-// touched by others without order.
-#include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/access_checks.hpp"
 
 #include <bit>
 
-#include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/check/under_way.hpp"
+#include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/operation_races.hpp"
+#include "softgpu/machine/inspect/uninitialized.hpp"
 #include "softgpu/machine/inspect/word_races.hpp"
-#include "softgpu/machine/module/module.hpp"
-#include "softgpu/machine/module/shared_layout.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 
-namespace {
+using check::stamp;
+using check::strength;
 
-template <class Body>
-void each(lane_mask mask, Body&& body) {
-    for (; mask != 0; mask &= mask - 1) {
-        body(static_cast<unsigned>(std::countr_zero(mask)));
-    }
-}
+namespace {
 
 bool bit(const std::uint8_t* valid, std::uint64_t k) {
     return (__atomic_load_n(valid + k / 8, __ATOMIC_RELAXED) >> (k & 7) & 1) != 0;
@@ -49,10 +45,10 @@ void look_at_read(const access_site& site, warp* w, access_space space, const st
             return; // that is found elsewhere
         }
         if (space == access_space::shared && site.verb == access_verb::load) {
-            hold_unwritten(site, w, lane, e, here);
+            hold_uninitialized(site, w, lane, e, here);
             continue;
         }
-        report_unwritten(site, w, lane, space, here);
+        report_uninitialized(site, w, lane, space, here);
         return;
     }
 }
@@ -69,8 +65,8 @@ void look_at_init(const access_site& site, warp* w, access_space space, std::uin
 
 } // namespace
 
-void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at, lane_mask mask,
-                    access_space space) {
+void check_access(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at, lane_mask mask,
+                  access_space space) {
     launch_state& l = *w->host->launch;
     block& b = *w->owner;
     check::block_view& v = *b.view;
@@ -94,7 +90,7 @@ void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::
     }
     v.warps[w->index].touched = v.time;
     word_access word(i, frame, w, space);
-    each(mask, [&](unsigned lane) {
+    each_lane(mask, [&](unsigned lane) {
         const std::uint64_t begin = at[lane] - origin;
         if ((begin & (std::bit_floor(unsigned{site.bytes}) - 1)) != 0 || begin > size || site.bytes > size - begin) {
             if (space == access_space::global && site.strength != strength::plain && site.verb != access_verb::store) {
@@ -122,68 +118,6 @@ void inspect_access(const instruction* i, std::byte* frame, warp* w, const std::
             word.look(writes[(begin + k) / 4], reads[(begin + k) / 4], at[lane] + k, lane, k, 15);
         }
     });
-}
-
-void start_checks(block& b) {
-    launch_state& l = *b.launch;
-    const code_variant how = variant_of(*l.request);
-    if (how.looks == 0) {
-        return; // the instructions themselves find all that is asked for
-    }
-    if (b.checks == nullptr) {
-        b.checks = std::make_shared<block_checks>();
-        b.view = &b.checks->clock.view;
-        b.view->acquired_at = b.checks->acquired_at;
-        b.checks->sites = l.of->sites.at(how).get();
-        if (l.check_races) {
-            // Handlers look at whole rows around the words in question.
-            constexpr std::size_t margin = 64;
-            const std::size_t words = (l.shared_bytes + 3) / 4 + 2 * margin;
-            b.checks->shared_stamps.assign(2 * words, 0);
-            b.view->shared_writes = b.checks->shared_stamps.data() + margin;
-            b.view->shared_reads = b.checks->shared_stamps.data() + words + margin;
-        }
-        if (l.check_init) {
-            b.checks->shared_valid_bytes = l.shared_bytes / 8 + 9;
-            // Arguments and frames of calls are written without an instruction that could be looked at.
-            const bool local = l.of->callees.empty() && !l.of->needs_stack;
-            b.checks->valid.resize(b.checks->shared_valid_bytes +
-                                   (local ? std::size_t{l.local_bytes} * b.warps * lanes / 8 + 9 : 0));
-            b.view->shared_valid = b.checks->valid.data();
-            b.view->local_valid = local ? b.checks->valid.data() + b.checks->shared_valid_bytes : nullptr;
-        }
-    }
-    std::fill(b.checks->valid.begin(), b.checks->valid.end(), std::uint8_t{0});
-    if (l.check_init && l.of->uses_reserved_shared) {
-        for (std::uint32_t at = shared_layout_of(*l.of, *l.request).reserved_at; at < l.shared_bytes; ++at) {
-            // The system has written it.
-            b.view->shared_valid[at / 8] |= static_cast<std::uint8_t>(1u << (at & 7));
-        }
-    }
-    b.view->shared_stored = 0;
-    b.view->has_lost = false;
-    b.checks->copies_under_way = 0;
-    b.view->shared_written_from = 0;
-    b.view->shared_written_upto = 0;
-    for (auto& held : b.checks->unwritten) {
-        held.clear();
-    }
-    b.checks->record = nullptr;
-    b.checks->lost.clear();
-    for (auto& there : b.checks->arrivals) {
-        there.clear();
-    }
-    b.view->has_fenced = false;
-    b.checks->met_serial = 0;
-    b.checks->met = nullptr;
-    b.checks->clock.start(b.warps, l.checks->serial_of(b.linear), l.checks->floor_serial(),
-                          l.check_races && l.checks->stamps_global());
-    b.checks->started = b.view->time;
-    const auto first_of = [](std::uint64_t serial) {
-        return static_cast<check::stamp>(serial << (check::serial_time_bits + check::time_shift));
-    };
-    b.view->launch_first = first_of(l.checks->first_serial());
-    b.view->launch_end = first_of(l.checks->last_serial() + 1);
 }
 
 } // namespace softgpu::machine

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Handlers that look at where threads come together: warp-wide instructions, barriers, fences, and what an atomic or
-// volatile access has learnt from others.
+// Checks of barriers, and the findings about threads that wait for others in vain.
 #pragma once
 
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/block.hpp"
 
 namespace softgpu::machine {
 
-// `more` of inspect_meeting: which instruction. `e`: the place of its member mask; b and c as shfl has them.
-enum : std::uint32_t {
-    meeting_other,
-    meeting_barrier,
-    meeting_up,
-    meeting_down,
-    meeting_bfly,
-    meeting_idx,
-};
-// `more` of inspect_barrier. a: the barrier's number, b: how many threads, or nowhere.
-enum : std::uint32_t { barrier_waits = 1, barrier_aligned = 2 };
-// `more` of inspect_fence. fence_of_all: fence.sc, and membar, which is the same.
-enum : std::uint32_t { fence_within_block = 1, fence_of_all = 2 };
+inline constexpr const char* mismatched_masks = "mismatched masks";
+inline constexpr const char* never_meet = "threads that never meet";
 
-const instruction* inspect_meeting(const instruction* i, std::byte* frame, warp* w);
-const instruction* inspect_barrier(const instruction* i, std::byte* frame, warp* w);
-const instruction* inspect_fence(const instruction* i, std::byte* frame, warp* w);
-const instruction* inspect_acquisition(const instruction* i, std::byte* frame, warp* w);
+// Handler, before bar and barrier. a: the barrier's number, b: how many threads, or nowhere; `more`: barrier_waits, ...
+const instruction* check_barrier(const instruction* i, std::byte* frame, warp* w);
+// A barrier of the block has completed; `everybody`: it was for all threads of the block.
+void barrier_completed(block& b, unsigned id, bool everybody);
+// No thread of the block can go on.
+void report_stuck(const block& b);
+// The lanes `gone` have ended. The split `waits`, of the same warp, has waited for them: they passed the place where it
+// waits.
+void report_passed_by(const warp* w, const split& waits, lane_mask gone);
 
 } // namespace softgpu::machine

@@ -4,11 +4,15 @@
 #include <bit>
 #include <cstring>
 
+#include "softgpu/check/under_way.hpp"
+#include "softgpu/machine/inspect/access_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/word_races.hpp"
-#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
+
+using check::stamp;
 
 namespace {
 
@@ -131,7 +135,7 @@ void inspect_short_source(const instruction* i, std::byte* frame, warp* w, const
     site.element_bytes = site.bytes;
     instruction read = *i;
     read.access = &site;
-    inspect_access(&read, frame, w, from, lane_mask{1} << lane, access_space::global);
+    check_access(&read, frame, w, from, lane_mask{1} << lane, access_space::global);
 }
 
 void land_copies(std::byte* frame, warp* w, lane_mask by) {
@@ -142,12 +146,12 @@ void land_copies(std::byte* frame, warp* w, lane_mask by) {
     }
 }
 
-const instruction* inspect_copy_wait(const instruction* i, std::byte* frame, warp* w) {
+const instruction* check_copy_wait(const instruction* i, std::byte* frame, warp* w) {
     if (i->a == nowhere) {
         land_copies(frame, w, w->mask);
         return i + 1;
     }
-    const std::byte* const groups = ((i->a & in_constants) != 0 ? w->constants : frame) + (i->a & ~in_constants);
+    const std::byte* const groups = lanes_at(frame, w, i->a);
     std::uint32_t keep = 0;
     std::memcpy(&keep, groups + sizeof(keep) * static_cast<unsigned>(std::countr_zero(w->mask)), sizeof(keep));
     for (const pending_copy& c : w->copies) {

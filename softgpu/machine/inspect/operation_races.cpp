@@ -3,18 +3,14 @@
 
 #include <functional>
 
+#include "softgpu/check/describe_address.hpp"
 #include "softgpu/machine/inspect/report.hpp"
-#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/module/loaded_module.hpp"
 #include "softgpu/machine/module/source_place.hpp"
 
 namespace softgpu::machine {
 
 namespace {
-
-std::array<std::uint32_t, 3> index_in(const extent& e, std::uint64_t k) {
-    return {static_cast<std::uint32_t>(k % e.x), static_cast<std::uint32_t>(k / e.x % e.y),
-            static_cast<std::uint32_t>(k / e.x / e.y)};
-}
 
 class launch_reader final : public check::stamp_reader {
 public:
@@ -32,8 +28,8 @@ public:
             a.where = source_place_of(home_, {made->function, made->source});
         }
         if (of_write || check::spread_of(s) == check::spread::thread) {
-            a.block = index_in(grid_, block);
-            a.thread = index_in(block_, check::warp_of(s) * lanes + check::lane_of(s));
+            a.block = grid_.index(block);
+            a.thread = block_.index(check::warp_of(s) * lanes + check::lane_of(s));
             a.has_thread = true;
         } else {
             a.what += " by several threads";
@@ -82,8 +78,8 @@ void report_operations(launch_state& l, const lane_access& now, const check::ope
     check::finding_access mine;
     mine.what = self.title() + ", " + access_text(*now.site);
     mine.where = source_place_of(*l.home, {now.site->function, now.site->source});
-    mine.block = block_index(l, now.of->owner->linear);
-    mine.thread = thread_index(l, thread_of(now.of, now.lane));
+    mine.block = l.request->grid.index(now.of->owner->linear);
+    mine.thread = l.request->block.index(thread_of(now.of, now.lane));
     mine.has_thread = true;
     check::finding_access theirs;
     if (other.reader != nullptr) {
@@ -95,7 +91,7 @@ void report_operations(launch_state& l, const lane_access& now, const check::ope
     }
     check::finding f = check::order::race_of(self, std::move(mine), other, std::move(theirs));
     f.address = hexadecimal(now.at);
-    f.allocation = l.checks->owner.describe(now.at);
+    f.allocation = check::describe_address(*l.memory, now.at);
     l.checks->add(which, std::move(f));
 }
 

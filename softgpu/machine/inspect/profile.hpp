@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counters by PTX instruction. The decoder of a module that is profiled puts a mark before every instruction; the mark
-// has the handlers behind it count into the instruction's own counters.
+// Counters by PTX instruction. Code of a module that is profiled has a pseudo-instruction before every instruction, which
+// directs the counters of the handlers behind it to the instruction's own.
 #pragma once
 
 #include <array>
@@ -8,30 +8,10 @@
 #include <memory>
 #include <vector>
 
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/worker.hpp"
 #include "softgpu/observe/profile.hpp"
-#include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
-
-// Numbers the instructions of a kernel and of the functions that it calls: each function's in one run.
-class profile_points {
-public:
-    // The number of the function's first instruction.
-    std::uint32_t first_of(const ptx::function& f, const ptx::module* home);
-    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-    // What stands at each number.
-    [[nodiscard]] std::vector<observe::profile_point> described() const;
-
-private:
-    struct numbered {
-        const ptx::function* function;
-        const ptx::module* home;
-        std::uint32_t first;
-    };
-    std::vector<numbered> functions_;
-    std::uint32_t count_ = 0;
-};
 
 // One worker's counters of every instruction, by barrier interval; pages are made when they are first written.
 class profile_store {
@@ -64,9 +44,10 @@ private:
     std::array<std::vector<std::unique_ptr<observe::point_counts[]>>, intervals> pages_;
 };
 
-// The mark: `more` is the instruction's number, `e` its guard or nowhere, `immediate` 1 where the guard is negated.
-const instruction* mark(const instruction* i, std::byte* frame, warp* w);
-// A split goes on at `i`, which may stand behind its mark: it counts where it belongs.
+// The pseudo-instruction. `more`: the instruction's number, `e`: its guard or nowhere, `immediate`: 1 where the guard is
+// negated.
+const instruction* count_instruction(const instruction* i, std::byte* frame, warp* w);
+// A split goes on at `i`, which may be behind its count_instruction: selects the counters of `i`.
 void resume_profile(warp* w, const instruction* i);
 
 } // namespace softgpu::machine

@@ -6,19 +6,19 @@
 #include <cstdio>
 
 #include "softgpu/machine/code/program_code.hpp"
-#include "softgpu/machine/module/module.hpp"
-#include "softgpu/machine/module/source_place.hpp"
+#include "softgpu/machine/demangle.hpp"
+#include "softgpu/machine/module/loaded_module.hpp"
 
 namespace softgpu::machine {
 
 namespace {
 
-check::finding_access described(const launch_state& l, const seen_access& a) {
+check::finding_access described(const launch_state& l, const access_facts& a) {
     check::finding_access out;
     out.what = a.what;
-    out.where = source_place_of(l, a.where);
-    out.block = block_index(l, a.block);
-    out.thread = thread_index(l, a.thread);
+    out.where = source_place_of(*l.home, a.where);
+    out.block = l.request->grid.index(a.block);
+    out.thread = l.request->block.index(a.thread);
     out.has_thread = a.is_one_thread;
     out.value = a.value;
     return out;
@@ -45,7 +45,7 @@ instruction_place place_of(const warp* w, const instruction* i) {
     return {frame_of(w->frame)->code->source, i->source};
 }
 
-void report(launch_state& l, seen what, const seen_access& now, const seen_access* before) {
+void report(launch_state& l, finding_facts what, const access_facts& now, const access_facts* before) {
     check::finding f;
     f.check = what.check;
     f.kind = what.kind;
@@ -68,11 +68,21 @@ void report_end(warp* w, const instruction* i, const char* kind, std::string mes
     if (l.checks == nullptr) {
         return;
     }
-    seen what;
+    finding_facts what;
     what.check = check::memory;
     what.kind = kind;
     what.message = std::move(message);
     report(l, std::move(what), {"the kernel ends here", place_of(w, i), w->owner->linear, thread_of(w, lane), {}});
+}
+
+std::string mask_text(lane_mask m) {
+    char text[16];
+    std::snprintf(text, sizeof(text), "0x%08x", m);
+    return text;
+}
+
+std::string index_text(const std::array<std::uint32_t, 3>& index) {
+    return "(" + std::to_string(index[0]) + "," + std::to_string(index[1]) + "," + std::to_string(index[2]) + ")";
 }
 
 std::string access_text(const access_site& site) {

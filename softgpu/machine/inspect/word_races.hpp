@@ -1,493 +1,76 @@
 // SPDX-License-Identifier: MIT
-// One lane's access to one word that is not plainly in order, for inspect.cpp: who touched the word before, and whether
-// anything orders the two.
+// One lane's access to one word: who touched the word before, and whether anything orders the two accesses.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
-#include <limits>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 
-#include "softgpu/check/under_way.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
-#include "softgpu/machine/inspect/operation_races.hpp"
-#include "softgpu/machine/inspect/report.hpp"
-#include "softgpu/machine/module/module.hpp"
 #include "softgpu/machine/module/source_place.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 
-using check::event;
-using check::stamp;
-using check::strength;
-
-// The stamp of a word of shared memory to which lanes of one warp have written different values: in order with nothing.
-inline constexpr stamp lost_write =
-    (std::numeric_limits<stamp>::max() >> check::time_shift << check::time_shift) | check::several_lanes;
-
-inline constexpr std::uint64_t most_searched =
-    1000; // findings of one pair of instructions, then nothing more is looked up
-
-inline constexpr const char* shared_race = "race in shared memory";
-inline constexpr const char* global_race = "race in global memory";
-inline constexpr const char* different_values =
-    "lanes of one instruction write different values to one word: which one stays?";
-inline constexpr const char* not_waited_for =
-    "a copy by cp.async to this word is under way: its thread has not waited for it";
-inline constexpr const char* without_syncwarp = "two lanes of a warp use one word without __syncwarp() between them";
-
-// One lane's access to one word, and what is asked about it.
 class word_access {
 public:
-    word_access(const instruction* i, std::byte* frame, warp* w, access_space space)
-        : i_(i),
-          site_(*i->access),
-          frame_(frame),
-          w_(w),
-          b_(*w->owner),
-          l_(*w->host->launch),
-          clock_(b_.checks->clock),
-          in_global_(space == access_space::global) {
-        const check::block_view& v = clock_.view;
-        const std::uint64_t now = v.time + (in_global_ ? v.global_offset : 0);
-        mine_ = static_cast<stamp>(now << check::time_shift) | static_cast<stamp>(site_.id) << check::site_shift |
-                static_cast<stamp>(w->index) << check::warp_shift;
-        mine_ |= site_.verb == access_verb::load ? (site_.strength == strength::plain ? 0 : check::strong_read)
-                                                 : static_cast<stamp>(site_.strength) << check::strength_shift;
-    }
+    word_access(const instruction* i, std::byte* frame, warp* w, access_space space);
 
-    // `at`: the word's own address; `offset`: where it begins in the lane's access. Threads of other blocks may look at the
-    // same stamps: what one of them notes meanwhile may be lost, as it would be had it come just before.
-    void look(stamp& written_now, stamp& read_now, std::uint64_t at, unsigned lane, unsigned offset,
-              unsigned byte_mask) {
-        stamp written = __atomic_load_n(&written_now, __ATOMIC_RELAXED);
-        stamp read = __atomic_load_n(&read_now, __ATOMIC_RELAXED);
-        lane_ = lane;
-        at_ = at;
-        offset_ = offset;
-        const stamp mine = mine_ | static_cast<stamp>(lane) << check::lane_shift | byte_mask;
-        const bool writes = site_.verb != access_verb::load;
-        if (in_global_ && l_.checks->operations() != nullptr) {
-            look_at_operations(written, true, byte_mask);
-            if (writes) {
-                look_at_operations(read, false, byte_mask);
-            }
-        }
-        if (!in_global_ && check::may_be_under_way(written)) {
-            if (check::is_under_way(written, b_.checks->started)) {
-                report_under_way(written);
-            }
-            written = 0;
-        }
-        bool lost = false;
-        if (!in_global_ && (written & lost_write) == lost_write) {
-            lost = site_.verb == access_verb::store && is_lost_still();
-            if (site_.verb != access_verb::store) {
-                report_lost();
-            }
-        } else if (written != 0 && (check::bytes_of(written) & byte_mask) != 0 && !agrees(written) &&
-                   !follows_write(written)) {
-            lost = loses(written);
-            if (!lost) {
-                race(written, true);
-            }
-        }
-        if (writes && read != 0 && (check::bytes_of(read) & byte_mask) != 0 &&
-            !(site_.strength >= strength::strong && (read & check::strong_read) != 0) &&
-            !(site_.strength == strength::volatile_ && (read & check::strong_read) != 0 && !is_of_warp(read)) &&
-            !follows_read(read)) {
-            race(read, false);
-        }
-        if (writes && hides(written)) {
-            __atomic_store_n(&written_now, written | byte_mask, __ATOMIC_RELAXED);
-        } else if (writes) {
-            __atomic_store_n(&written_now, lost ? mine | lost_write : mine, __ATOMIC_RELAXED);
-        } else {
-            note_read(read, mine);
-            __atomic_store_n(&read_now, read, __ATOMIC_RELAXED);
-        }
-    }
+    // Reports what races with the access, and leaves its stamp. `at`: the word's address; `offset`: where the word begins in
+    // the lane's access; `byte_mask`: bytes of the word that are accessed. Threads of other blocks may update the same
+    // stamps at the same time: an update may be lost, as if it had come just before.
+    void look(check::stamp& written_now, check::stamp& read_now, std::uint64_t at, unsigned lane, unsigned offset,
+              unsigned byte_mask);
 
 private:
-    [[nodiscard]] bool is_own_block(stamp s) const {
-        return !in_global_ || check::time_of(s) >> check::serial_time_bits == clock_.serial();
-    }
+    using stamp = check::stamp;
+    using event = check::event;
+
+    [[nodiscard]] bool is_own_block(stamp s) const;
     [[nodiscard]] bool is_of_warp(stamp s) const { return is_own_block(s) && check::warp_of(s) == w_->index; }
+    // Both accesses are synchronizing: atomics, or volatile ones of two warps.
+    [[nodiscard]] bool agrees(stamp s) const;
+    // This is an atomic behind a plain write of its own thread, without synchronization between the two. The plain write is
+    // the one that races with the atomics of others.
+    [[nodiscard]] bool hides(stamp s) const;
 
-    // Accesses that are made to meet: atomics, and volatile ones but for lanes of one warp, whose order they do not make.
-    [[nodiscard]] bool agrees(stamp s) const {
-        const strength other = check::strength_of(s);
-        if (site_.strength == strength::plain || other == strength::plain) {
-            return false;
-        }
-        const bool both_volatile = site_.strength == strength::volatile_ && other == strength::volatile_;
-        return !both_volatile || !is_of_warp(s);
-    }
-
-    // An atomic behind a plain write of its own thread, which has not synchronised since: for the others' atomics it is
-    // the plain one that counts.
-    [[nodiscard]] bool hides(stamp s) const {
-        if (site_.verb != access_verb::update || s == 0 || check::strength_of(s) != strength::plain || !is_of_warp(s) ||
-            (!in_global_ && (s & lost_write) == lost_write)) {
-            return false;
-        }
-        const std::uint64_t time = check::time_of(s) - (in_global_ ? clock_.view.global_offset : 0);
-        return (check::lane_of(s) == lane_ || (s & check::several_lanes) != 0) && time >= clock_.view.base &&
-               time >= clock_.view.warps[w_->index].base;
-    }
-
-    // Is the stamp of an operation that is not in order with this launch?
-    void look_at_operations(stamp s, bool of_write, unsigned byte_mask) {
-        const check::block_view& v = clock_.view;
-        if (s < v.launch_floor || (s >= v.launch_first && s < v.launch_end) || is_own_block(s) ||
-            (check::bytes_of(s) & byte_mask) == 0) {
-            return;
-        }
-        block_checks& known = *b_.checks;
-        const std::uint64_t serial = check::time_of(s) >> check::serial_time_bits;
-        check::order& operations = *l_.checks->operations();
-        if (known.met_serial != serial) {
-            known.met = operations.unordered(l_.checks->record(), serial);
-            known.met_serial = serial;
-        }
-        if (known.met == nullptr) {
-            return;
-        }
-        const check::operation_record& other = *known.met;
-        const bool other_signals = other.reader != nullptr && other.reader->is_signal(s, of_write);
-        if (site_.strength != strength::plain && (other_signals || other.reader == nullptr)) {
-            if (of_write) {
-                operations.meet(l_.checks->record(), &other);
-                known.met_serial = 0;
-            }
-            return;
-        }
-        report_operations(l_, {w_, &site_, lane_, at_}, other, s, of_write);
-    }
-
+    // Reports the stamp of an operation that is not in order with this launch.
+    void look_at_operations(stamp s, bool of_write, unsigned byte_mask);
     // The event of a stamp in the block's own time. false: it is in order anyway.
-    [[nodiscard]] bool event_of(stamp s, std::uint64_t& block, event& e) const {
-        e = {check::time_of(s), check::warp_of(s), check::lane_of(s)};
-        block = b_.linear;
-        if (!in_global_) {
-            return true;
-        }
-        if (s < clock_.view.launch_floor) {
-            return false;
-        }
-        const std::uint64_t serial = e.time >> check::serial_time_bits;
-        if (serial == clock_.serial()) {
-            e.time -= clock_.view.global_offset;
-            return true;
-        }
-        block = l_.checks->block_of(serial);
-        return block != ~0ull && block != b_.linear; // another launch; the block before it took a further serial
-    }
-
+    [[nodiscard]] bool event_of(stamp s, std::uint64_t& block, event& e) const;
     [[nodiscard]] bool is_known(const event& e) const { return clock_.is_ordered(e, w_->index, lane_); }
+    // In order by releases and acquires.
+    [[nodiscard]] bool is_released(std::uint64_t block, event e) const;
+    [[nodiscard]] bool follows_write(stamp s) const;
+    [[nodiscard]] bool follows_read(stamp s) const;
+    [[nodiscard]] bool has_acquired_since(std::uint64_t time) const;
 
-    // By what threads have told each other through memory.
-    [[nodiscard]] bool is_released(std::uint64_t block, event e) const {
-        check::release_graph& graph = l_.checks->graph;
-        if (b_.checks->record == nullptr) {
-            return false;
-        }
-        if (block == b_.linear) {
-            e.time += clock_.view.global_offset;
-        }
-        const std::lock_guard lock(graph.mutex());
-        return graph.is_ordered(block, e, *b_.checks->record, [&](event by) {
-            if (by.time >> check::serial_time_bits != clock_.serial()) {
-                return true;
-            }
-            by.time -= clock_.view.global_offset;
-            return is_known(by);
-        });
-    }
-
-    [[nodiscard]] bool follows_write(stamp s) const {
-        std::uint64_t block = 0;
-        event e;
-        if (!event_of(s, block, e)) {
-            return true;
-        }
-        if (block == b_.linear) {
-            if (is_known(e) || ((s & check::several_lanes) != 0 && e.warp == w_->index)) {
-                return true;
-            }
-        }
-        return enough(s) || is_released(block, e);
-    }
-
-    [[nodiscard]] bool follows_read(stamp s) const {
-        std::uint64_t block = 0;
-        event e;
-        if (!event_of(s, block, e)) {
-            return true;
-        }
-        const bool own = block == b_.linear;
-        switch (check::spread_of(s)) {
-        case check::spread::thread:
-            if (own && is_known(e)) {
-                return true;
-            }
-            break;
-        case check::spread::lanes:
-            // Which lanes is not known: after any synchronisation they count as known.
-            if (own && (e.warp == w_->index
-                            ? clock_.has_synchronized_since(e.time, w_->index, lane_) || has_acquired_since(e.time)
-                            : is_known(e))) {
-                return true;
-            }
-            break;
-        case check::spread::warps:
-            if (own && (e.time < clock_.view.base || (clock_.has_partial_order(w_->index) &&
-                                                      clock_.has_synchronized_since(e.time, w_->index, lane_)))) {
-                return true;
-            }
-            break;
-        case check::spread::blocks:
-            if (own) {
-                // This block was the last to read; what the others did is known if it has learnt anything since.
-                return enough(s) || has_acquired_since(e.time);
-            }
-            break;
-        }
-        return enough(s) || is_released(block, e);
-    }
-
-    [[nodiscard]] bool has_acquired_since(std::uint64_t time) const {
-        check::release_graph& graph = l_.checks->graph;
-        if (b_.checks->record == nullptr) {
-            return false;
-        }
-        const std::lock_guard lock(graph.mutex());
-        const auto& list = b_.checks->record->acquisitions;
-        return !list.empty() && list.back().by.time >= time + clock_.view.global_offset;
-    }
-
-    [[nodiscard]] const access_site* site_before(stamp s) const {
-        return b_.checks->sites->by_id[check::site_of(s)].load(std::memory_order_acquire);
-    }
-    [[nodiscard]] instruction_place place_before(stamp s) const {
-        const access_site* const site = site_before(s);
-        return site == nullptr ? instruction_place{} : instruction_place{site->function, site->source};
-    }
+    [[nodiscard]] const access_site* site_before(stamp s) const;
+    [[nodiscard]] instruction_place place_before(stamp s) const;
     [[nodiscard]] instruction_place own_place() const { return {site_.function, site_.source}; }
-    [[nodiscard]] const char* kind() const { return in_global_ ? global_race : shared_race; }
+    [[nodiscard]] const char* kind() const;
+    // This pair of instructions has had so many findings that nothing more is looked up.
+    [[nodiscard]] bool has_enough(stamp s) const;
+    void note_read(stamp& read, stamp mine) const;
 
-    [[nodiscard]] bool enough(stamp s) const {
-        std::uint64_t times = 0;
-        for (const reach between : {reach::block, reach::warp, reach::lane}) {
-            times += l_.checks->times(alike_of(check::race, kind(), false, own_place(), place_before(s), between));
-        }
-        return times > most_searched;
-    }
-
-    void note_read(stamp& read, stamp mine) const {
-        std::uint64_t block = 0;
-        event e;
-        if (read == 0 || !event_of(read, block, e)) {
-            read = mine;
-            return;
-        }
-        const bool own = block == b_.linear;
-        if (check::spread_of(read) == check::spread::thread
-                ? (own && is_known(e)) || is_released(block, e)
-                : own && check::spread_of(read) != check::spread::blocks && e.time < clock_.view.base) {
-            read = mine;
-        } else if ((mine & check::strong_read) == 0 || (read & check::strong_read) != 0) {
-            const stamp spread =
-                std::max<stamp>(read & check::spread_bits, static_cast<stamp>(!own                  ? 3
-                                                                              : e.warp == w_->index ? 1
-                                                                                                    : 2)
-                                                               << check::kind_shift);
-            const stamp bytes = read & check::bytes_bits;
-            read = (mine & ~check::strong_read) | spread | (read & mine & check::strong_read) | bytes;
-        }
-    }
-
-    [[nodiscard]] const std::byte* memory() const {
-        return in_global_ ? reinterpret_cast<const std::byte*>(at_) : b_.shared + at_;
-    }
+    [[nodiscard]] const std::byte* memory() const;
     // Bytes of the word that the access has.
-    [[nodiscard]] unsigned width() const { return std::min<unsigned>(4, site_.bytes); }
-    // Others may write it meanwhile.
-    [[nodiscard, gnu::no_sanitize("thread")]] std::uint64_t in_memory() const {
-        std::uint64_t value = 0;
-        if (!in_global_ || l_.memory->find(at_, width())) {
-            const std::byte* const from = memory();
-            for (unsigned k = 0; k < width(); ++k) {
-                value |= std::uint64_t{std::to_integer<std::uint8_t>(from[k])} << (8 * k);
-            }
-        }
-        return value;
-    }
-    [[nodiscard]] std::optional<std::uint64_t> in_register() const {
-        if (site_.verb != access_verb::store || site_.element_bytes == 0) {
-            return std::nullopt;
-        }
-        const place p = site_.values != nullptr ? site_.values[offset_ / site_.element_bytes] : site_.value;
-        if (p == nowhere) {
-            return std::nullopt;
-        }
-        const std::byte* const base = (p & in_constants) != 0 ? w_->constants : frame_;
-        std::uint64_t value = 0;
-        std::memcpy(&value,
-                    base + (p & ~in_constants) + std::size_t{lane_} * site_.value_width + offset_ % site_.element_bytes,
-                    std::min<unsigned>(width(), site_.value_width));
-        return value;
-    }
+    [[nodiscard]] unsigned width() const { return site_.bytes < 4 ? site_.bytes : 4; }
+    // Others may write it at the same time.
+    [[nodiscard]] std::uint64_t in_memory() const;
+    // The value that the lane stores.
+    [[nodiscard]] std::optional<std::uint64_t> in_register() const;
 
-    // Lanes of a warp write different values to a word of shared memory: an error where somebody reads it, and none where
-    // it is a place for what nobody wants.
-    bool loses(stamp s) {
-        if (in_global_ || site_.verb != access_verb::store || !is_of_warp(s) || site_before(s) == nullptr) {
-            return false;
-        }
-        lost_value lost;
-        lost.one_instruction = is_same_instruction(s);
-        lost.value = in_register();
-        const unsigned own = lane_;
-        if (lost.one_instruction) {
-            lane_ = check::lane_of(s); // it has not written yet; its register tells
-            lost.value_before = in_register();
-            lane_ = own;
-        } else {
-            lost.value_before = in_memory();
-        }
-        if (lost.value == lost.value_before) {
-            return false;
-        }
-        lost.site = &site_;
-        lost.site_before = site_before(s);
-        lost.thread = thread_of(w_, own);
-        lost.thread_before = thread_of(w_, check::lane_of(s));
-        lost.time = clock_.view.time;
-        b_.checks->lost[at_ / 4] = lost;
-        clock_.view.has_lost = true;
-        return true;
-    }
-    // Nothing has made an order since.
-    [[nodiscard]] bool is_lost_still() const {
-        const auto found = b_.checks->lost.find(at_ / 4);
-        return found != b_.checks->lost.end() && found->second.time == clock_.view.time;
-    }
-    void report_lost() {
-        const auto found = b_.checks->lost.find(at_ / 4);
-        if (found == b_.checks->lost.end()) {
-            return;
-        }
-        const lost_value& lost = found->second;
-        const instruction_place stands_at{lost.site->function, lost.site->source};
-        const instruction_place place_before{lost.site_before->function, lost.site_before->source};
-        if (count_again(l_, check::race, shared_race, false, stands_at, place_before)) {
-            return;
-        }
-        seen what;
-        what.check = check::race;
-        what.kind = shared_race;
-        what.message = lost.one_instruction ? different_values : without_syncwarp;
-        what.address = "shared memory + " + std::to_string(at_);
-        what.allocation = shared_variable(l_, at_);
-        seen_access now{access_text(*lost.site), stands_at, b_.linear, lost.thread, {}};
-        seen_access before{access_text(*lost.site_before), place_before, b_.linear, lost.thread_before, {}};
-        now.value =
-            lost.value ? std::optional(value_text(*lost.value, std::min<unsigned>(4, lost.site->bytes))) : std::nullopt;
-        if (lost.value_before && !lost.one_instruction) {
-            before.value = value_text(*lost.value_before, std::min<unsigned>(4, lost.site_before->bytes));
-        }
-        report(l_, std::move(what), now, &before);
-    }
+    // Lanes of a warp write different values to a word of shared memory: an error only where the word is read.
+    bool loses(stamp s);
+    // Nothing has been ordered since.
+    [[nodiscard]] bool is_lost_still() const;
+    void report_lost();
+    [[nodiscard]] bool is_same_instruction(stamp s) const;
+    // A cp.async of this word is under way, and its thread has not waited for it.
+    void report_under_way(stamp s);
+    void report_race(stamp s, bool of_write);
 
-    [[nodiscard]] bool is_same_instruction(stamp s) const {
-        return is_of_warp(s) && (mine_ ^ s) >> check::time_shift == 0 && check::site_of(s) == site_.id &&
-               site_.verb == access_verb::store;
-    }
-
-    // A copy of cp.async will write the word, or has done so, and its thread has not waited for it.
-    void report_under_way(stamp s) {
-        if (count_again(l_, check::race, shared_race, false, own_place(), place_before(s))) {
-            return;
-        }
-        seen what;
-        what.check = check::race;
-        what.kind = shared_race;
-        what.message = not_waited_for;
-        what.address = "shared memory + " + std::to_string(at_);
-        what.allocation = shared_variable(l_, at_);
-        const access_site* const copy = site_before(s);
-        const seen_access now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
-        const seen_access before{copy != nullptr ? "copy of " + std::to_string(copy->bytes) + " bytes" : "a copy",
-                                 place_before(s),
-                                 b_.linear,
-                                 check::warp_of(s) * lanes + check::lane_of(s),
-                                 {}};
-        report(l_, std::move(what), now, &before);
-    }
-
-    void race(stamp s, bool of_write) {
-        const std::optional<std::uint64_t> value = in_register();
-        const bool one_instruction = of_write && is_same_instruction(s);
-        bool same_value = false;
-        if (one_instruction) {
-            // The other lane has not written yet; its register tells.
-            const unsigned own = lane_;
-            lane_ = check::lane_of(s);
-            same_value = in_register() == value;
-            lane_ = own;
-        } else if (of_write && value) {
-            same_value = *value == in_memory();
-        }
-        const bool is_note = same_value && of_write && site_.verb == access_verb::store;
-        std::uint64_t block = 0;
-        event e;
-        static_cast<void>(event_of(s, block, e));
-        const check::spread by = of_write ? check::spread::thread : check::spread_of(s);
-        const bool blocks = block != b_.linear || by == check::spread::blocks;
-        const bool warps = e.warp != w_->index || by == check::spread::warps;
-        const reach between = one_instruction ? reach::lane : blocks ? reach::block : warps ? reach::warp : reach::lane;
-        if (count_again(l_, check::race, kind(), is_note, own_place(), place_before(s), between)) {
-            return;
-        }
-        seen what;
-        what.check = check::race;
-        what.between = between;
-        what.kind = kind();
-        what.is_note = is_note;
-        if (one_instruction) {
-            what.message = same_value ? "lanes of one instruction write the same value to one word" : different_values;
-        } else {
-            what.message = blocks  ? "two blocks use one word without an order between them"
-                           : warps ? "two warps of a block use one word without a barrier between them"
-                                   : without_syncwarp;
-            what.message += same_value ? "; both write the same value" : "";
-        }
-        what.address = in_global_ ? hexadecimal(at_) : "shared memory + " + std::to_string(at_);
-        what.allocation = in_global_ ? l_.checks->owner.describe(at_) : shared_variable(l_, at_);
-        seen_access now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
-        now.value = value                             ? std::optional(value_text(*value, width()))
-                    : site_.verb == access_verb::load ? std::optional(value_text(in_memory(), width()))
-                                                      : std::nullopt;
-        const access_site* const earlier = site_before(s);
-        seen_access before{earlier != nullptr ? access_text(*earlier)
-                           : of_write         ? "a write"
-                                              : "a read",
-                           place_before(s),
-                           block,
-                           check::warp_of(s) * lanes + check::lane_of(s),
-                           {}};
-        if (!of_write && check::spread_of(s) != check::spread::thread) {
-            before.what += " by several threads";
-            before.is_one_thread = false;
-        }
-        if (of_write && !one_instruction) {
-            before.value = value_text(in_memory(), width());
-        }
-        report(l_, std::move(what), now, &before);
-    }
-
-    const instruction* i_;
     const access_site& site_;
     std::byte* frame_;
     warp* w_;

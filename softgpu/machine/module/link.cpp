@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Linking: a name with .visible or .weak linkage has one definition for all units, a name without linkage is its unit's
 // own. Source: PTX ISA 9.0, chapter 11.6 (linking directives).
-#include "softgpu/machine/module/link_group.hpp"
-
 #include <algorithm>
 #include <set>
 
+#include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/demangle.hpp"
+#include "softgpu/machine/module/loaded_module.hpp"
 
 namespace softgpu::machine {
 
@@ -24,8 +24,8 @@ bool is_device_runtime(const ptx::module& m) {
 }
 
 bool comes_from_elsewhere(std::string_view function) {
-    return find_builtin(function) != nullptr || function.starts_with("__cuda") || function.starts_with("cuda") ||
-           function.starts_with("cnp");
+    return chosen_handlers().find_builtin(function) != nullptr || function.starts_with("__cuda") ||
+           function.starts_with("cuda") || function.starts_with("cnp");
 }
 
 class linker {
@@ -90,8 +90,7 @@ public:
 private:
     // Of several definitions the one that is not weak, or else the first.
     template <class Thing>
-    void define(std::map<std::string, definition<Thing>, std::less<>>& all, const std::string& name,
-                definition<Thing> fresh, std::size_t unit) {
+    void define(definitions<Thing>& all, const std::string& name, definition<Thing> fresh, std::size_t unit) {
         const auto [at, is_new] = all.try_emplace(name, fresh);
         if (is_new || fresh.weak) {
             return;
@@ -111,20 +110,7 @@ private:
     const std::vector<std::string>& names_;
 };
 
-template <class Thing>
-const definition<Thing>* find_in(const std::map<std::string, definition<Thing>, std::less<>>& all,
-                                 std::string_view name) {
-    const auto at = all.find(name);
-    return at == all.end() ? nullptr : &at->second;
-}
-
 } // namespace
-
-const definition<ptx::function>* link_group::function(std::string_view name) const { return find_in(functions, name); }
-
-const definition<const ptx::variable>* link_group::variable(std::string_view name) const {
-    return find_in(variables, name);
-}
 
 void link(std::vector<std::unique_ptr<module>>& units, std::vector<std::string> names) {
     const auto group = std::make_shared<link_group>();

@@ -1,35 +1,50 @@
 // SPDX-License-Identifier: MIT
-// Modules that use each other's functions and variables, as the units of a program built with -rdc=true do. A module
-// that stands alone is a group of one.
+// The units of one program that share functions and variables, as built with -rdc=true. A module that stands alone is a group
+// of one.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/launch.hpp"
+#include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
 
-// What a name that is visible to all units stands for: the definition in one of them.
+// The definition of a name that is visible to all units.
 template <class Thing>
 struct definition {
     module::implementation* home = nullptr;
     Thing* thing = nullptr;
     bool weak = false;
 };
+template <class Thing>
+using definitions = std::map<std::string, definition<Thing>, std::less<>>;
 
 struct link_group {
-    std::mutex mutex; // of all that its modules hold
+    std::mutex mutex; // of everything that its modules hold
     std::vector<module::implementation*> units;
-    std::map<std::string, definition<ptx::function>, std::less<>> functions;
-    std::map<std::string, definition<const ptx::variable>, std::less<>> variables;
+    definitions<ptx::function> functions;
+    definitions<const ptx::variable> variables;
 
-    // nullptr where no unit defines it.
-    [[nodiscard]] const definition<ptx::function>* function(std::string_view name) const;
-    [[nodiscard]] const definition<const ptx::variable>* variable(std::string_view name) const;
+    // nullptr where no unit defines the name.
+    [[nodiscard]] const definition<ptx::function>* function(std::string_view name) const {
+        return find(functions, name);
+    }
+    [[nodiscard]] const definition<const ptx::variable>* variable(std::string_view name) const {
+        return find(variables, name);
+    }
+
+private:
+    template <class Thing>
+    static const definition<Thing>* find(const definitions<Thing>& all, std::string_view name) {
+        const auto at = all.find(name);
+        return at == all.end() ? nullptr : &at->second;
+    }
 };
 
 } // namespace softgpu::machine

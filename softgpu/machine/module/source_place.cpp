@@ -4,25 +4,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "softgpu/machine/module/link_group.hpp"
-#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/module/loaded_module.hpp"
 
 namespace softgpu::machine {
-
-std::array<std::uint32_t, 3> thread_index(const launch_state& l, std::uint32_t thread) {
-    const extent b = l.request->block;
-    return {thread % b.x, thread / b.x % b.y, thread / b.x / b.y};
-}
-
-std::array<std::uint32_t, 3> block_index(const launch_state& l, std::uint64_t block) {
-    const extent g = l.request->grid;
-    return {static_cast<std::uint32_t>(block % g.x), static_cast<std::uint32_t>(block / g.x % g.y),
-            static_cast<std::uint32_t>(block / g.x / g.y)};
-}
-
-std::string triple(const std::array<std::uint32_t, 3>& index) {
-    return "(" + std::to_string(index[0]) + "," + std::to_string(index[1]) + "," + std::to_string(index[2]) + ")";
-}
 
 namespace {
 
@@ -47,10 +31,6 @@ std::string file_name(const ptx::module& home, std::uint32_t number) {
 }
 
 } // namespace
-
-check::source_place source_place_of(const launch_state& l, const instruction_place& at) {
-    return source_place_of(*l.home, at);
-}
 
 check::source_place source_place_of(const module::implementation& program, const instruction_place& which) {
     check::source_place found;

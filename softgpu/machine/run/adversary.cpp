@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "softgpu/machine/run/divergence.hpp"
+#include "softgpu/machine/state/worker.hpp"
 
 namespace softgpu::machine {
 
@@ -50,7 +51,7 @@ std::uint64_t adversary::block_at(std::uint64_t nth, std::uint64_t blocks, std::
     return first + order[nth - first];
 }
 
-const instruction* perhaps(const instruction* i, std::byte* /*frame*/, warp* w) {
+const instruction* schedule_point(const instruction* i, std::byte* /*frame*/, warp* w) {
     adversary& chance = *w->host->against;
     const instruction* const next = i + 1;
     if (chance.is_calm()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/run/async_copy.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <mutex>
+
+#include "softgpu/machine/state/block.hpp"
 
 namespace softgpu::machine {
 
@@ -24,22 +24,6 @@ void finish(warp* w, Due&& due) {
         carry_out(w, c);
         return true;
     });
-}
-
-// The eight bytes: pending arrivals and those of each phase, 20 bits each; bytes awaited, 21 bits with a sign; the
-// phase's parity, bit 63.
-constexpr unsigned count_bits = 20;
-constexpr std::uint64_t count_mask = (1ull << count_bits) - 1;
-constexpr unsigned bytes_shift = 2 * count_bits;
-constexpr unsigned bytes_bits = 21;
-constexpr std::uint64_t bytes_mask = (1ull << bytes_bits) - 1;
-constexpr unsigned phase_shift = 63;
-
-std::uint64_t pending_in(std::uint64_t s) { return s & count_mask; }
-std::uint64_t expected_in(std::uint64_t s) { return s >> count_bits & count_mask; }
-std::uint64_t phase_in(std::uint64_t s) { return s >> phase_shift; }
-std::int64_t bytes_in(std::uint64_t s) {
-    return static_cast<std::int64_t>((s >> bytes_shift & bytes_mask) << (64 - bytes_bits)) >> (64 - bytes_bits);
 }
 
 } // namespace
@@ -63,74 +47,6 @@ void finish_groups(warp* w, lane_mask by, std::uint32_t keep) {
 
 void finish_copies(warp* w, lane_mask by) {
     finish(w, [&](const pending_copy& c) { return (by >> c.lane & 1u) != 0; });
-}
-
-std::uint64_t barrier_object::state() const noexcept {
-    std::uint64_t s;
-    std::memcpy(&s, at_, sizeof(s));
-    return s;
-}
-
-void barrier_object::store(std::uint64_t pending, std::uint64_t expected, std::int64_t bytes,
-                           std::uint64_t phase) noexcept {
-    if (pending == 0 && bytes == 0) {
-        pending = expected;
-        phase ^= 1;
-    }
-    const std::uint64_t s = pending | expected << count_bits |
-                            (static_cast<std::uint64_t>(bytes) & bytes_mask) << bytes_shift | phase << phase_shift;
-    std::memcpy(at_, &s, sizeof(s));
-}
-
-void barrier_object::initialise(std::uint32_t arrivals) noexcept {
-    const std::uint64_t s = arrivals | std::uint64_t{arrivals} << count_bits;
-    std::memcpy(at_, &s, sizeof(s));
-}
-
-void barrier_object::invalidate() noexcept { std::memset(at_, 0, sizeof(std::uint64_t)); }
-
-bool barrier_object::arrive(std::uint32_t count, bool drop) noexcept {
-    const std::uint64_t s = state();
-    const std::uint64_t pending = pending_in(s);
-    if (count > pending) {
-        return false;
-    }
-    store(pending - count, drop ? expected_in(s) - std::min<std::uint64_t>(count, expected_in(s)) : expected_in(s),
-          bytes_in(s), phase_in(s));
-    return true;
-}
-
-void barrier_object::expect_bytes(std::int64_t bytes) noexcept {
-    const std::uint64_t s = state();
-    store(pending_in(s), expected_in(s), bytes_in(s) + bytes, phase_in(s));
-}
-
-bool barrier_object::expect_arrival() noexcept {
-    const std::uint64_t s = state();
-    if (pending_in(s) == count_mask) {
-        return false;
-    }
-    store(pending_in(s) + 1, expected_in(s), bytes_in(s), phase_in(s));
-    return true;
-}
-
-bool barrier_object::is_over(std::uint64_t token) const noexcept { return phase_in(state()) != phase_in(token); }
-
-bool barrier_object::is_over_parity(std::uint32_t parity) const noexcept { return phase_in(state()) != (parity & 1); }
-
-std::uint32_t barrier_object::pending_of(std::uint64_t token) noexcept {
-    return static_cast<std::uint32_t>(pending_in(token));
-}
-
-wide_value exchange_wide(void* at, wide_value fresh, bool compare, wide_value expected) noexcept {
-    static std::mutex one_at_a_time;
-    const std::lock_guard lock(one_at_a_time);
-    wide_value old;
-    std::memcpy(&old, at, sizeof(old));
-    if (!compare || (old.low == expected.low && old.high == expected.high)) {
-        std::memcpy(at, &fresh, sizeof(fresh));
-    }
-    return old;
 }
 
 } // namespace softgpu::machine

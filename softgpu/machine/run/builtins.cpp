@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What nvcc leaves to the driver: printf, failed assertions, the heap, and copies.
+#include "softgpu/machine/run/builtins.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -7,9 +8,10 @@
 #include <string>
 
 #include "softgpu/machine/inspect/report.hpp"
-#include "softgpu/machine/run/calls.hpp"
+#include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/lane_memory.hpp"
 #include "softgpu/machine/run/printf.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 
@@ -55,6 +57,10 @@ bool run_printf(const instruction* i, warp* w, const call_site& site) {
     });
 }
 
+std::string in_brackets(const std::array<std::uint32_t, 3>& index) {
+    return "[" + std::to_string(index[0]) + "," + std::to_string(index[1]) + "," + std::to_string(index[2]) + "]";
+}
+
 // void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t character_bytes)
 bool fail_assertion(const instruction* i, warp* w, const call_site& site) {
     const extent b = w->owner->id;
@@ -69,13 +75,9 @@ bool fail_assertion(const instruction* i, warp* w, const call_site& site) {
             return false;
         }
         const std::uint32_t thread = w->index * lanes + l;
-        const auto triple = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-            return "[" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + "]";
-        };
         all += (all.empty() ? "" : "\n") + *file + ":" +
                std::to_string(static_cast<std::uint32_t>(argument(w, site, 2, l))) + ": " + *function +
-               ": block: " + triple(b.x, b.y, b.z) +
-               ", thread: " + triple(thread % size.x, thread / size.x % size.y, thread / size.x / size.y) +
+               ": block: " + in_brackets({b.x, b.y, b.z}) + ", thread: " + in_brackets(size.index(thread)) +
                " Assertion `" + *message + "` failed.";
         return true;
     });

@@ -6,22 +6,19 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/code/alignment.hpp"
+#include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/demangle.hpp"
-#include "softgpu/machine/module/link_group.hpp"
-#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/module/callees.hpp"
+#include "softgpu/machine/module/kernel_code.hpp"
 #include "softgpu/machine/run/divergence.hpp"
+#include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/fill_constants.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 
 namespace {
-
-template <class Body>
-void each_lane(lane_mask mask, Body&& body) {
-    for (; mask != 0; mask &= mask - 1) {
-        body(static_cast<unsigned>(std::countr_zero(mask)));
-    }
-}
 
 std::byte* local_of(const warp* w, unsigned lane) {
     return w->owner->local + std::size_t{w->index * lanes + lane} * w->host->launch->local_bytes;
@@ -35,7 +32,7 @@ worker_function& prepared(warp* w, const function_entry& f) {
         auto fresh = std::make_unique<worker_function>();
         {
             const std::lock_guard lock(l.home->linked->mutex);
-            fresh->code = &l.home->code_of(*l.of, f, variant_of(*l.request));
+            fresh->code = &code_of(*l.of, f, variant_of(*l.request));
         }
         fresh->executions.resize(fresh->code->block_instructions.size());
         fresh->constants = constants_of_launch(*fresh->code, l, fresh->constant_storage);
@@ -119,7 +116,7 @@ call_frame* new_call(const instruction* i, std::byte* frame, warp* w, const func
     call_frame* const caller = frame_of(frame);
     std::uint32_t top = 0;
     each_lane(w->mask, [&](unsigned l) { top = std::max(top, caller->top[l]); });
-    const std::uint64_t base = std::uint64_t{(top + 15) / 16 * 16} + call_overhead;
+    const std::uint64_t base = std::uint64_t{round_up(top, 16)} + call_overhead;
     if (base + code.local_bytes > w->host->launch->local_bytes) {
         raise_text(w, i, fault_kind::stack_overflow,
                    "stack overflow: the thread's " + std::to_string(w->host->launch->local_bytes) +
@@ -182,7 +179,9 @@ struct element {
     unsigned count;
     bool is_signed;
 };
-element element_of(const instruction* i) { return {i->more & 0xFF, i->more >> 8 & 0xFF, (i->more >> 16 & 1) != 0}; }
+element element_of(const instruction* i) {
+    return {i->more & element_bytes_bits, i->more >> element_count_shift & 0xFF, (i->more & element_is_signed) != 0};
+}
 
 std::uint64_t value_in(const std::byte* at, unsigned lane, unsigned width) {
     std::uint64_t value = 0;
@@ -191,8 +190,6 @@ std::uint64_t value_in(const std::byte* at, unsigned lane, unsigned width) {
 }
 
 } // namespace
-
-void release_frame(call_frame* f) { f->home->free.push_back(f); }
 
 const instruction* call_function(const instruction* i, std::byte* frame, warp* w) {
     const call_site& site = *i->site;
@@ -226,7 +223,7 @@ const instruction* call_function(const instruction* i, std::byte* frame, warp* w
     return nullptr;
 }
 
-const instruction* land(const instruction* i, std::byte* /*frame*/, warp* /*w*/) { return i + 1; }
+const instruction* after_call(const instruction* i, std::byte* /*frame*/, warp* /*w*/) { return i + 1; }
 
 const instruction* return_lanes(const instruction* i, std::byte* frame, warp* w) {
     lane_mask gone = w->mask;
@@ -300,7 +297,7 @@ const instruction* allocate_on_stack(const instruction* i, std::byte* frame, war
     for (lane_mask m = w->mask; m != 0; m &= m - 1) {
         const auto l = static_cast<unsigned>(std::countr_zero(m));
         const std::uint64_t bytes = value_in(sizes, l, i->width[1]);
-        const std::uint64_t at = (f->top[l] + align - 1) / align * align;
+        const std::uint64_t at = round_up<std::uint64_t>(f->top[l], align);
         if (bytes > all || at + bytes > all) {
             return raise_text(w, i, fault_kind::stack_overflow,
                               "stack overflow: the thread's " + std::to_string(all) + " bytes do not hold " +

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/module/source_place.hpp"
 #include "softgpu/machine/run/divergence.hpp"
 
@@ -122,7 +123,7 @@ std::string line_of(const warp& w, const program_code& code, std::uint32_t sourc
     if (source >= code.source->instructions.size()) {
         return {};
     }
-    const check::source_place at = source_place_of(*w.host->launch, {code.source, source});
+    const check::source_place at = source_place_of(*w.host->launch->home, {code.source, source});
     std::string text = " at '" + at.instruction + "'";
     if (!at.file.empty()) {
         text += ", " + at.file + ":" + std::to_string(at.line);

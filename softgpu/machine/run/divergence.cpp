@@ -6,8 +6,9 @@
 
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/program_code.hpp"
-#include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/profile.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 
@@ -264,7 +265,7 @@ const instruction* come_back(warp* w, lane_mask gone, const instruction* rest_go
     }
     complete(w, w->join_index);
     if (f->inside == 0) {
-        release_frame(f);
+        f->home->free.push_back(f);
     }
     return next_split(w);
 }
@@ -298,7 +299,7 @@ const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_o
         call_frame* const caller = f->caller;
         f->inside &= ~gone;
         if (f->inside == 0) {
-            release_frame(f);
+            f->home->free.push_back(f);
         }
         f = caller;
     }

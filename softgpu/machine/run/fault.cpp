@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What is said when an instruction cannot be: one line that names kernel, block, thread, and the nearest allocation.
+#include "softgpu/machine/run/fault.hpp"
+
 #include <bit>
 #include <cstdint>
 
+#include "softgpu/check/describe_address.hpp"
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/machine/module/kernel.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"
-#include "softgpu/machine/module/source_place.hpp"
 #include "softgpu/memory/host_page.hpp"
 
 namespace softgpu::machine {
@@ -16,13 +19,13 @@ namespace {
 std::string where(const warp* w, unsigned lane) {
     const launch_state& l = *w->host->launch;
     return "kernel " + demangled(l.kernel_name) + ", block " +
-           triple({w->owner->id.x, w->owner->id.y, w->owner->id.z}) + ", thread " +
-           triple(thread_index(l, w->index * lanes + lane));
+           index_text({w->owner->id.x, w->owner->id.y, w->owner->id.z}) + ", thread " +
+           index_text(l.request->block.index(w->index * lanes + lane));
 }
 
 // The source line of an instruction, where the PTX has it (-lineinfo).
 std::string source_line(const warp* w, const program_code& code, const instruction* i) {
-    const check::source_place at = source_place_of(*w->host->launch, {code.source, i->source});
+    const check::source_place at = source_place_of(*w->host->launch->home, {code.source, i->source});
     return at.file.empty() ? std::string() : ", " + at.file + ":" + std::to_string(at.line);
 }
 
@@ -150,13 +153,13 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
     if (l.checks != nullptr) { // whichever are on: it ends the kernel
         const bool global = std::string_view(space) == "global";
         const bool freed = global && !misaligned && l.memory->find_released(at).has_value();
-        seen what;
+        finding_facts what;
         what.check = check::memory;
         what.kind = misaligned ? "misaligned access" : freed ? "use after free" : "out of bounds";
         what.message = text;
         what.address = global ? hexadecimal(at) : std::string(space) + " memory + " + std::to_string(at);
         if (global) {
-            what.allocation = l.checks->owner.describe(at);
+            what.allocation = check::describe_address(*l.memory, at);
         }
         report(*w->host->launch, std::move(what),
                {std::string(verb) + " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"),

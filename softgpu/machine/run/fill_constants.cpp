@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "softgpu/machine/code/alignment.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"
 
 namespace softgpu::machine {
 
 namespace {
-
-constexpr std::size_t cache_line = 64;
 
 template <class T>
 void fill_lanes(std::byte* at, T value) {
@@ -61,7 +60,7 @@ std::byte* slot(std::byte* constants, place at) { return constants + (at & ~in_c
 std::byte* aligned(std::vector<std::byte>& storage, std::size_t bytes) {
     storage.resize(bytes + cache_line);
     const auto at = reinterpret_cast<std::uintptr_t>(storage.data());
-    return storage.data() + ((at + cache_line - 1) / cache_line * cache_line - at);
+    return storage.data() + (round_up(at, cache_line) - at);
 }
 
 std::byte* constants_of_launch(const program_code& code, const launch_state& launch, std::vector<std::byte>& storage) {
@@ -108,10 +107,8 @@ void fill_warp_values(const program_code& code, const launch_state& launch, std:
     for (const warp_place& p : code.of_warp) {
         for (unsigned l = 0; l < lanes; ++l) {
             const std::uint32_t thread = index * lanes + l;
-            const std::uint32_t value = p.what == per_warp::tid_x   ? thread % block.x
-                                        : p.what == per_warp::tid_y ? thread / block.x % block.y
-                                        : p.what == per_warp::tid_z ? thread / block.x / block.y
-                                                                    : index;
+            const std::uint32_t value =
+                p.what == per_warp::warpid ? index : block.index(thread)[static_cast<std::size_t>(p.what)];
             std::memcpy(frame + p.at + 4 * l, &value, 4);
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/run/lane_memory.hpp"
 
-#include <cstring>
+#include "softgpu/machine/run/fault.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 

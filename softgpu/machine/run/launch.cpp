@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A launch: what its blocks share, and threads that run them (block_runner.hpp).
+// A launch: what its blocks share, and the threads that run them (block_runner.hpp).
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -8,9 +8,14 @@
 #include <optional>
 #include <thread>
 
+#include "softgpu/check/launch_checks.hpp"
+#include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/demangle.hpp"
+#include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/operation_races.hpp"
-#include "softgpu/machine/module/link_group.hpp"
-#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/module/callees.hpp"
+#include "softgpu/machine/module/kernel_code.hpp"
+#include "softgpu/machine/module/shared_layout.hpp"
 #include "softgpu/machine/run/block_runner.hpp"
 #include "softgpu/machine/run/thread_pool.hpp"
 
@@ -82,7 +87,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     module::implementation& inside = owner.inside();
     try {
         const std::lock_guard lock(inside.linked->mutex);
-        code = &inside.code_of(const_cast<kernel&>(k), variant_of(request));
+        code = &code_of(inside, const_cast<kernel&>(k), variant_of(request));
     } catch (const ptx::error& e) {
         result.error = not_runnable(fault_kind::invalid_ptx, k.name, std::string("PTX ") + e.what());
         report_end(request, k.name, check::memory, cannot_run, result.error);
@@ -137,8 +142,8 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
         run_blocks(state, *code, k, inside.profiling && request.count, result);
     }
     // Unless the check of barriers has said more of it.
-    if (checks && result.error.kind == fault_kind::deadlock && !checks->has_found("threads that never meet") &&
-        !checks->has_found("mismatched masks")) {
+    if (checks && result.error.kind == fault_kind::deadlock && !checks->has_found(never_meet) &&
+        !checks->has_found(mismatched_masks)) {
         report_end(request, k.name, check::sync, "deadlock", result.error);
     }
     for (const memory::address taken : {state.constant_base, state.grid_workspace}) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A ring of buffers between one who uses them in turn and threads that read or write them: see read_ahead.hpp and
-// write_behind.hpp.
+// A ring of buffers between one user and the threads that read or write them (read_ahead.hpp, write_behind.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,27 +13,27 @@
 
 namespace warpfold::detail {
 
-// How many chunks of `each` elements n elements are.
+// The number of chunks of `each` elements.
 inline std::uint64_t chunks_of(std::uint64_t n, std::uint64_t each) { return n / each + (n % each != 0 ? 1 : 0); }
 
-// A chunk of a source or a sink: the elements [first, first + count).
+// A chunk: the elements [first, first + count).
 struct chunk_range {
-    std::uint64_t first = 0, count = 0; // count 0: there is none
+    std::uint64_t first = 0, count = 0; // count 0: no chunk
 };
 
-// The k-th chunk that is worked on, from the first to the last or the other way.
+// The k-th chunk to be processed, forwards or backwards.
 inline chunk_range chunk_at(std::uint64_t n, std::uint64_t each, std::uint64_t k, bool backwards) {
     const std::uint64_t first = (backwards ? chunks_of(n, each) - 1 - k : k) * each;
     return {first, std::min(each, n - first)};
 }
 
-// What the user and the threads share, all of it under `guard`, but for what is in a buffer: that is a thread's or the
-// user's alone.
+// State shared by the user and the threads, protected by `guard`. The contents of a buffer belong to one of them at a
+// time.
 struct chunk_ring {
     struct buffer {
         void* data = nullptr;
         chunk_range at;
-        std::uint64_t pieces = 0; // that are read or written
+        std::uint64_t pieces = 0; // pieces read or written
     };
 
     chunk_ring(const std::vector<void*>& places, std::uint64_t elements_a_piece)
@@ -46,7 +45,7 @@ struct chunk_ring {
     [[nodiscard]] buffer& of(std::uint64_t chunk) { return buffers[chunk % buffers.size()]; }
     [[nodiscard]] const buffer& of(std::uint64_t chunk) const { return buffers[chunk % buffers.size()]; }
     [[nodiscard]] std::uint64_t size() const { return buffers.size(); }
-    // Throws what a thread has thrown.
+    // Rethrows the exception of a thread.
     void raise() const {
         if (failure) {
             std::rethrow_exception(failure);
@@ -61,7 +60,7 @@ struct chunk_ring {
     std::exception_ptr failure;
 };
 
-// Threads that call work(), once each. What it throws stops all of them, and is kept for the user.
+// Threads that each call work() once. Its first exception stops all of them and is kept for the user.
 class ring_threads {
 public:
     template <class Work>

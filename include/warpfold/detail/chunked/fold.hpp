@@ -11,9 +11,9 @@
 
 namespace warpfold::detail {
 
-// map, told the element's index in the whole stream instead of that in the chunk.
+// `map` with the element's index in the whole data instead of the chunk.
 template <class Map>
-struct index_from {
+struct global_index_map {
     WARPFOLD_CALLS_ANY
     template <class T>
     WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const -> typename map_result<Map, T>::type {
@@ -24,22 +24,22 @@ struct index_from {
     std::uint64_t first;
 };
 template <class Map>
-struct given<index_from<Map>> : given<Map> {};
+struct user_callable<global_index_map<Map>> : user_callable<Map> {};
 template <class Map, class T>
-auto map_from(const Map& map, std::uint64_t first) {
+auto global_map(const Map& map, std::uint64_t first) {
     if constexpr (is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>) {
-        return index_from<Map>{map, first};
+        return global_index_map<Map>{map, first};
     } else {
         return map;
     }
 }
 
-// How a reduction goes on from chunk to chunk. The engine of reduce.hpp folds a chunk's elements, after map_at(first),
-// by `op` into a `folded`; result_at(in, first) of that is a `value`, and more(total, value) joins it to those of the
-// chunks before. One that `chooses` needs elements. Where `continues`, a chunk may also be folded onto the `folded` of
-// those before, and last() of that is the result.
+// How a reduction continues from chunk to chunk. The engine folds a chunk, after map_at(first), by `op` into a
+// `folded`; result_at(in, first) converts that to a `value`; more(total, value) combines it with the earlier chunks.
+// `chooses`: at least one element is required. `continues`: a chunk may be folded onto the earlier `folded`, and last()
+// converts the total.
 template <class A, class Map, class Op>
-struct plain_fold {
+struct chunked_plain_fold {
     using folded = A;
     using value = A;
     static constexpr bool continues = true;
@@ -47,46 +47,46 @@ struct plain_fold {
 
     template <class T>
     auto map_at(std::uint64_t first) const {
-        return map_from<Map, T>(map, first);
+        return global_map<Map, T>(map, first);
     }
     template <class In>
-    unchanged result_at(const In&, std::uint64_t) const {
+    identity_result result_at(const In&, std::uint64_t) const {
         return {};
     }
     A last(const A& total) const { return initial == nullptr ? total : static_cast<A>(more(*initial, total)); }
 
     Map map;
     Op op, more;
-    const A* initial; // nullptr: there is none
+    const A* initial; // nullptr: none
 };
 
-// The same for an operation without an identity; there is an initial value.
+// The same for an operation without an identity, which has an initial value.
 template <class A, class Map, class Op>
-struct lifted_fold {
-    using folded = possible<A>;
+struct chunked_optional_fold {
+    using folded = optional_value<A>;
     using value = A;
     static constexpr bool continues = true;
     static constexpr bool chooses = false;
 
     struct present { // a chunk is never empty
-        WARPFOLD_HD constexpr A operator()(const possible<A>& x) const { return x.value; }
+        WARPFOLD_HD constexpr A operator()(const optional_value<A>& x) const { return x.value; }
     };
 
     template <class T>
     auto map_at(std::uint64_t first) const {
-        const auto inner = map_from<Map, T>(map, first);
-        return lifted_map<std::remove_cv_t<decltype(inner)>, A>{inner};
+        const auto inner = global_map<Map, T>(map, first);
+        return optional_map<std::remove_cv_t<decltype(inner)>, A>{inner};
     }
     template <class In>
     present result_at(const In&, std::uint64_t) const {
         return {};
     }
-    A last(const possible<A>& total) const {
-        return total.there ? static_cast<A>(more(*initial, total.value)) : *initial;
+    A last(const optional_value<A>& total) const {
+        return total.has_value ? static_cast<A>(more(*initial, total.value)) : *initial;
     }
 
     Map map;
-    lifted<Op> op;
+    optional_operation<Op> op;
     Op more;
     const A* initial;
 };
@@ -95,18 +95,18 @@ template <bool Smallest>
 struct better_located {
     template <class T>
     WARPFOLD_HD constexpr located<T> operator()(const located<T>& a, const located<T>& b) const {
-        const as_candidate<T, Smallest> map;
+        const candidate_map<T, Smallest> map;
         return better_candidate<Smallest>{}(map(a.value, a.index), map(b.value, b.index)).index == a.index ? a : b;
     }
 };
 
-// Of min_max.
+// min_max.
 template <class T>
-struct chunked_extremes_fold : plain_fold<extremes<T>, as_extremes<T>, further_extremes> {
+struct chunked_extremes_fold : chunked_plain_fold<extremes<T>, extremes_map<T>, extremes_operation> {
     static constexpr bool chooses = true;
 };
 
-// Of arg_min and arg_max.
+// arg_min and arg_max.
 template <bool Smallest, class T>
 struct chunked_arg_fold {
     using fold = arg_fold<Smallest, T>;
@@ -119,7 +119,7 @@ struct chunked_arg_fold {
     struct located_from {
         template <class C>
         WARPFOLD_HD constexpr located<T> operator()(const C& best) const {
-            located<T> found = read_again<In>{in}(best);
+            located<T> found = located_result<In>{in}(best);
             found.index += first;
             return found;
         }
@@ -142,15 +142,15 @@ struct chunked_arg_fold {
     const value* initial;
 };
 
-// A place that joins what is put there to what it holds, unless that is nothing yet.
+// An output iterator that combines what is written with *total, or replaces it if `fresh`.
 template <class V, class More>
-struct joining_place {
+struct accumulating_output {
     struct joiner {
         WARPFOLD_HD void operator=(const V& x) const {
             *at.total = at.fresh ? x : static_cast<V>(at.more(*at.total, x));
         }
 
-        const joining_place& at;
+        const accumulating_output& at;
     };
     WARPFOLD_HD joiner operator*() const { return {*this}; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What calls on streams are told, and what it comes to for a target.
+// The options of chunked calls, and how a source is divided.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 
 namespace warpfold {
 
-class transfer_buffers; // pinned memory, see gpu/chunked/buffers.hpp
+class transfer_buffers; // pinned memory (gpu/chunked/buffers.hpp)
 
-// What a call may be told behind its other arguments. A zero leaves the choice to the library.
+// Optional arguments. Zero: the library chooses.
 struct chunked_options {
-    std::size_t chunk_bytes = 0; // of the source, in one go
-    unsigned threads = 0;        // of the host, that read and write
-    // Called on the caller's thread now and then, behind the last chunk too: `done` of `of` elements are through; `of`
-    // is 0 where the source does not know how many it has. What it throws ends the call.
+    std::size_t chunk_bytes = 0; // of the source, per chunk
+    unsigned threads = 0;        // of the host, for reading and writing
+    // Called on the caller's thread after each chunk: `done` of `of` elements are processed; `of` is 0 if the source
+    // does not know its size. An exception ends the call.
     std::function<void(std::uint64_t done, std::uint64_t of)> progress = {};
-    // Pinned memory to be used again by one call after the other; on a GPU only. Else each call takes its own.
+    // Pinned memory that calls share one after another, on a GPU only. Without it each call allocates its own.
     transfer_buffers* buffers = nullptr;
     // What the two zeros above mean, how many buffers there are, and how much a thread reads at a time.
     tuning::chunked_policy policy = {};
@@ -32,11 +32,11 @@ struct chunked_options {
 
 namespace detail {
 
-inline constexpr std::uint64_t chunk_multiple = std::uint64_t{1} << 16; // chunks have so many elements, or few ones
+inline constexpr std::uint64_t chunk_multiple = std::uint64_t{1} << 16; // chunks are multiples of it, or smaller
 
-// How a source is cut up.
+// How a source is divided.
 struct chunked_plan {
-    std::uint64_t each = 1;  // elements of a chunk
+    std::uint64_t each = 1;  // elements per chunk
     std::uint64_t piece = 1; // elements that a thread reads at a time
     unsigned threads = 1;
     tuning::chunked_policy policy = {};
@@ -53,7 +53,7 @@ chunked_plan plan_chunks(Source& source, const chunked_options& options) {
     if (plan.each > chunk_multiple) {
         plan.each -= plan.each % chunk_multiple;
     }
-    if constexpr (reads_anywhere<Source>) {
+    if constexpr (random_access_source<Source>) {
         plan.each = std::min<std::uint64_t>(plan.each, source.size());
     }
     plan.each = std::max<std::uint64_t>(plan.each, 1);
@@ -63,9 +63,9 @@ chunked_plan plan_chunks(Source& source, const chunked_options& options) {
     return plan;
 }
 
-// The same for a call that writes too: threads that read and threads that write share the cores.
+// The same for a call that also writes: reading and writing threads share the cores.
 template <class Source>
-chunked_plan plan_passage(Source& source, const chunked_options& options, bool reads, bool writes) {
+chunked_plan plan_read_and_write(Source& source, const chunked_options& options, bool reads, bool writes) {
     chunked_plan plan = plan_chunks(source, options);
     if (reads && writes) {
         plan.threads = (plan.threads + 1) / 2;
@@ -73,9 +73,9 @@ chunked_plan plan_passage(Source& source, const chunked_options& options, bool r
     return plan;
 }
 
-// Throws where a sink in memory ends before the chunk does.
+// Throws if a sink in memory is too small.
 template <class Sink>
-void need_room_for(const Sink& sink, std::uint64_t elements, const char* call) {
+void check_room(const Sink& sink, std::uint64_t elements, const char* call) {
     if constexpr (in_memory_v<Sink>) {
         if (elements > sink.count) {
             throw invalid_argument(std::string("warpfold: ") + call + ": the sink has room for " +
@@ -84,7 +84,7 @@ void need_room_for(const Sink& sink, std::uint64_t elements, const char* call) {
     }
 }
 
-// Says how far a call has come.
+// Reports progress.
 class chunked_progress {
 public:
     template <class Source>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads that read the chunks of a source into a ring of buffers, ahead of the one who uses them.
+// Threads that read the chunks of a source into a ring of buffers, ahead of their use.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ public:
         chunk_range at;
     };
 
-    // At most `each` elements go into one of the slots, `piece` of them at a time by a thread.
+    // A slot holds up to `each` elements; a thread reads `piece` elements at a time.
     read_ahead(Source& source, const std::vector<void*>& slots, std::uint64_t each, std::uint64_t piece,
                unsigned threads, bool backwards)
         : source_(source),
@@ -28,10 +28,10 @@ public:
           backwards_(backwards),
           size_(known_size(source)),
           ring_(slots, piece),
-          chunks_(reads_anywhere<Source> ? chunks_of(size_, each) : ~std::uint64_t{0}),
+          chunks_(random_access_source<Source> ? chunks_of(size_, each) : ~std::uint64_t{0}),
           threads_(ring_, readers(threads), [this] { read(); }) {}
 
-    // The next chunk, when it is there; none at the end. Throws what the source has thrown.
+    // Waits for the next chunk; count 0 at the end. Throws what the source throws.
     [[nodiscard]] filled next() {
         std::unique_lock lock(ring_.guard);
         ring_.for_user.wait(lock, [&] { return ring_.failure || handed_ == chunks_ || is_there(handed_); });
@@ -42,7 +42,7 @@ public:
         const chunk_ring::buffer& next = ring_.of(handed_++);
         return {next.data, next.at};
     }
-    // The oldest chunk that was handed out and not released may be overwritten.
+    // The oldest chunk not yet released may be overwritten.
     void release() {
         const std::lock_guard lock(ring_.guard);
         fill_in(released_, {}, 0);
@@ -52,7 +52,7 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t readers(unsigned threads) const {
-        if constexpr (reads_anywhere<Source>) {
+        if constexpr (random_access_source<Source>) {
             const std::uint64_t pieces = std::min(size_, each_ * ring_.size()) / ring_.piece + 1;
             return std::min<std::uint64_t>(std::max(1u, threads), pieces);
         } else {
@@ -68,13 +68,13 @@ private:
         ring_.of(chunk).pieces = pieces;
     }
     void read() {
-        if constexpr (reads_anywhere<Source>) {
+        if constexpr (random_access_source<Source>) {
             read_pieces();
         } else {
             fill_chunks();
         }
     }
-    // Waits for room for the chunk that is read next; false where there is nothing to do any more.
+    // Waits for a free buffer; false if there is nothing left to read.
     bool wait_for_room(std::unique_lock<std::mutex>& lock) {
         ring_.for_threads.wait(
             lock, [&] { return ring_.stopped || reading_ == chunks_ || reading_ < released_ + ring_.size(); });
@@ -138,11 +138,11 @@ private:
     Source& source_;
     const std::uint64_t each_;
     const bool backwards_;
-    const std::uint64_t size_; // of a source that is read anywhere
+    const std::uint64_t size_; // of a random access source
     chunk_ring ring_;
-    std::uint64_t chunks_; // as far as is known
+    std::uint64_t chunks_; // as far as known
     std::uint64_t reading_ = 0, next_piece_ = 0, handed_ = 0, released_ = 0;
-    ring_threads threads_; // the last: they use all the rest
+    ring_threads threads_; // last member: the threads use all others
 };
 
 } // namespace warpfold::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads that write the chunks in a ring of buffers to a sink, behind the one who makes them.
+// Threads that write chunks from a ring of buffers to a sink, after their use.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@ class write_behind {
 public:
     using element = typename Sink::element;
 
-    // What was submitted and not written when this goes is lost: finish() waits for it.
+    // Destruction drops chunks that are submitted and not yet written; finish() waits for them.
     write_behind(Sink& sink, const std::vector<void*>& slots, std::uint64_t piece, unsigned threads)
         : sink_(sink),
           ring_(slots, piece),
-          threads_(ring_, writes_anywhere<Sink> ? std::max(1u, threads) : 1, [this] { write(); }) {}
+          threads_(ring_, random_access_sink<Sink> ? std::max(1u, threads) : 1, [this] { write(); }) {}
 
-    // A buffer for the next chunk, when what it held is written. Throws what the sink has thrown.
+    // Waits for a free buffer for the next chunk. Throws what the sink throws.
     [[nodiscard]] element* acquire() {
         std::unique_lock lock(ring_.guard);
         ring_.for_user.wait(lock, [&] { return ring_.failure || acquired_ < done_ + ring_.size(); });
         ring_.raise();
         return static_cast<element*>(ring_.of(acquired_++).data);
     }
-    // The oldest buffer that was acquired and not submitted holds this chunk.
+    // The oldest acquired buffer holds this chunk.
     void submit(chunk_range at) {
         const std::lock_guard lock(ring_.guard);
         ring_.raise();
@@ -39,7 +39,7 @@ public:
         ++submitted_;
         ring_.for_threads.notify_all();
     }
-    // Waits until all is written.
+    // Waits until everything is written.
     void finish() {
         std::unique_lock lock(ring_.guard);
         ring_.for_user.wait(lock, [&] { return ring_.failure || done_ == submitted_; });
@@ -48,7 +48,7 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t pieces_of(const chunk_ring::buffer& b) const {
-        return writes_anywhere<Sink> ? chunks_of(b.at.count, ring_.piece) : 1;
+        return random_access_sink<Sink> ? chunks_of(b.at.count, ring_.piece) : 1;
     }
     [[nodiscard]] bool is_written(std::uint64_t chunk) const {
         const chunk_ring::buffer& b = ring_.of(chunk);
@@ -70,7 +70,7 @@ private:
             const chunk_range at = mine.at;
             lock.unlock();
             const auto* const from = static_cast<const element*>(mine.data);
-            if constexpr (writes_anywhere<Sink>) {
+            if constexpr (random_access_sink<Sink>) {
                 sink_.write(at.first + begin, from + begin, std::min(ring_.piece, at.count - begin));
             } else {
                 sink_.put(from, at.count);
@@ -90,7 +90,7 @@ private:
     Sink& sink_;
     chunk_ring ring_;
     std::uint64_t acquired_ = 0, submitted_ = 0, writing_ = 0, next_piece_ = 0, done_ = 0;
-    ring_threads threads_; // the last: they use all the rest
+    ring_threads threads_; // last member: the threads use all others
 };
 
 } // namespace warpfold::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pinned memory that data pass through on their way between pageable memory, or a file, and a GPU.
+// Pinned host memory between a GPU and pageable memory or a file.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,8 +18,8 @@
 
 namespace warpfold {
 
-// Taking pinned memory takes as long as copying a few times as many bytes: whoever calls often gives the calls one of
-// these in chunked_options, for one call at a time. It takes what a call needs, and keeps it.
+// Allocating pinned memory takes as long as copying several times as many bytes. Programs that call often pass one of
+// these in chunked_options, to one call at a time. It grows to what a call needs and keeps the memory.
 class transfer_buffers {
 public:
     transfer_buffers() = default;
@@ -37,7 +37,7 @@ public:
 
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-    // At least so many bytes; what was there before is lost. Throws cuda_error, out_of_memory.
+    // At least `bytes` bytes; the old contents are lost. Throws cuda_error, out_of_memory.
     void* reserve(std::size_t bytes) {
         if (bytes > bytes_) {
             release();
@@ -52,14 +52,14 @@ public:
 private:
     static constexpr std::size_t large_page = std::size_t{2} << 20;
 
-    // Large pages that all threads write to first, and that are pinned then: eight times as fast as cudaHostAlloc.
+    // Large pages, written by all threads and then pinned: 8 times as fast as cudaHostAlloc.
     bool take_large_pages(std::size_t bytes) {
         const std::size_t pages = (bytes + large_page - 1) / large_page;
         void* const memory = std::aligned_alloc(large_page, pages * large_page);
         if (memory == nullptr) {
             return false;
         }
-        (void)::madvise(memory, pages * large_page, MADV_HUGEPAGE); // a wish
+        (void)::madvise(memory, pages * large_page, MADV_HUGEPAGE); // a hint
         try {
             detail::parallel_for(0, pages, [&](std::uint64_t page) {
                 std::memset(static_cast<unsigned char*>(memory) + page * large_page, 0, large_page);
@@ -96,7 +96,7 @@ private:
 
 namespace detail {
 
-// `count` slots of `bytes` bytes behind each other.
+// `count` consecutive slots of `bytes` bytes.
 inline std::vector<void*> slots_in(void* memory, unsigned count, std::size_t bytes) {
     std::vector<void*> slots(count);
     for (unsigned k = 0; k < count; ++k) {
@@ -105,7 +105,7 @@ inline std::vector<void*> slots_in(void* memory, unsigned count, std::size_t byt
     return slots;
 }
 
-// Whether the device copies from or to this memory without help.
+// True if the device can copy from or to this memory directly.
 inline bool is_reachable(const void* data, std::size_t bytes) {
     const auto* const last = static_cast<const unsigned char*>(data) + (bytes == 0 ? 0 : bytes - 1);
     for (const void* const at : {data, static_cast<const void*>(last)}) {

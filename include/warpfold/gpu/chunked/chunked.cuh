@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams through a GPU: while one chunk is worked on the next is copied, and those behind it are read by the host's
-// threads. What chunks come to is joined on the device, in their order.
+// Chunked calls on a GPU. While kernels process one chunk, the next is copied, and host threads read those after it.
+// Partial results are combined on the device, in the order of the chunks.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 #include "warpfold/detail/scan_call.hpp"
 #include "warpfold/gpu/chunked/copies.hpp"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/gpu/exact_sum/exact_accumulator.cuh"
+#include "warpfold/gpu/exact_sum/accumulator.cuh"
 #include "warpfold/gpu/histogram/histogram.cuh"
 #include "warpfold/gpu/reduce/reduce.cuh"
 #include "warpfold/gpu/scan/scan.cuh"
 
 namespace warpfold::detail {
 
-// map, and in front of the element at `place` what stands at *carry, unless that is nullptr.
+// `map`, with *carry added before the element at `place` unless carry is nullptr.
 template <class A, class Map, class Op>
 struct carried_map {
     template <class T>
@@ -50,13 +50,13 @@ struct chunked_engine<On> {
         auto* const total = static_cast<V*>(memory.data());
         bool fresh = fold.initial == nullptr;
         if (fresh) {
-            // Padding too, since all of it is copied back.
+            // Includes padding, since all bytes are copied back.
             WARPFOLD_CHECK_CUDA(cudaMemsetAsync(total, 0, sizeof(V), on.stream));
         } else {
             WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(total, fold.initial, sizeof(V), cudaMemcpyHostToDevice, on.stream));
         }
         const auto fold_chunk = [&](const auto& in, std::uint64_t n, std::uint64_t first) {
-            const joining_place<V, decltype(fold.more)> place{total, fold.more, fresh};
+            const accumulating_output<V, decltype(fold.more)> place{total, fold.more, fresh};
             reduce_engine<On>::template into<typename Fold::folded>(on, in, n, fold.template map_at<T>(first), fold.op,
                                                                     fold.result_at(in, first), place, call);
             fresh = false;
@@ -64,7 +64,7 @@ struct chunked_engine<On> {
         const std::uint64_t n = for_chunks(on, source, plan, options, fold_chunk);
         if (n == 0) {
             if constexpr (Fold::chooses) {
-                need_elements(n, call);
+                require_elements(n, call);
             } else if (fresh) {
                 fold_chunk(view_of(std::as_const(source), nullptr), 0, 0);
             }
@@ -102,13 +102,13 @@ struct chunked_engine<On> {
         return total.value();
     }
 
-    // The results of a chunk stand between two elements of room. One of them, on the side of the chunk before, gets
-    // what comes before the chunk: then an exclusive scan is the inclusive one, moved by one element.
+    // There is room for one element on both sides of a chunk's results. The one next to the previous chunk gets the
+    // carry, so an exclusive scan is the inclusive one moved by one element.
     template <bool Inclusive, bool Reverse, class A, class Source, class Sink, class Map, class Op, class Initial>
     static void scan(const On& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
                      const chunked_options& options, const char* call) {
         const bool source_direct = goes_direct(source), sink_direct = goes_direct(sink);
-        const chunked_plan plan = plan_passage(source, options, !source_direct, !sink_direct);
+        const chunked_plan plan = plan_read_and_write(source, options, !source_direct, !sink_direct);
         const std::size_t in_bytes = source_direct ? 0 : aligned_bytes(plan.each * stored_bytes(source));
         const std::size_t out_bytes = sink_direct ? 0 : aligned_bytes(plan.each * sizeof(A));
         transfer_buffers own;
@@ -122,10 +122,10 @@ struct chunked_engine<On> {
                                         slots_in(pinned + slots * in_bytes, sink_direct ? 0 : slots, out_bytes));
         chunked_uploads<Source> chunks(on, source, plan, slots_in(pinned, source_direct ? 0 : slots, in_bytes), Reverse,
                                        options);
-        const A* before = nullptr; // the last result of the chunk before
+        const A* before = nullptr; // the last result of the previous chunk
         for (auto chunk = chunks.next(); chunk.at.count != 0; chunk = chunks.next()) {
             const std::uint64_t n = chunk.at.count;
-            need_room_for(sink, chunk.at.first + n, call);
+            check_room(sink, chunk.at.first + n, call);
             A* const out = results.room();
             A* const carry = Reverse ? out + n : out - 1;
             bool carries = true;
@@ -152,7 +152,7 @@ struct chunked_engine<On> {
     }
 
 private:
-    // work(in, n, first) puts the work on each chunk into the target's stream. Returns the number of elements.
+    // work(in, n, first) enqueues the work of a chunk in the target's stream. Returns the number of elements.
     template <class Source, class Work>
     static std::uint64_t for_chunks(const On& on, Source& source, const chunked_plan& plan,
                                     const chunked_options& options, const Work& work) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies between the host and a GPU in streams of their own, beside the one in which kernels run.
+// Copies between host and GPU in streams of their own, beside the stream of the kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,13 +21,13 @@
 
 namespace warpfold::detail {
 
-// A stream that no other one waits for of itself.
-class side_stream {
+// A non-blocking stream.
+class cuda_stream {
 public:
-    side_stream() { WARPFOLD_CHECK_CUDA(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
-    side_stream(const side_stream&) = delete;
-    side_stream& operator=(const side_stream&) = delete;
-    ~side_stream() {
+    cuda_stream() { WARPFOLD_CHECK_CUDA(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking)); }
+    cuda_stream(const cuda_stream&) = delete;
+    cuda_stream& operator=(const cuda_stream&) = delete;
+    ~cuda_stream() {
         (void)cudaStreamSynchronize(handle_);
         (void)cudaStreamDestroy(handle_);
     }
@@ -37,33 +37,33 @@ private:
     cudaStream_t handle_ = nullptr;
 };
 
-// A point in a stream.
-class chunked_mark {
+// An event without timing.
+class cuda_event {
 public:
-    chunked_mark() { WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
-    chunked_mark(chunked_mark&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-    chunked_mark& operator=(chunked_mark&&) = delete;
-    ~chunked_mark() {
+    cuda_event() { WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+    cuda_event(cuda_event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+    cuda_event& operator=(cuda_event&&) = delete;
+    ~cuda_event() {
         if (event_ != nullptr) {
             (void)cudaEventDestroy(event_);
         }
     }
-    void set(cudaStream_t in) { WARPFOLD_CHECK_CUDA(cudaEventRecord(event_, in)); }
-    // What comes in `stream` from now on waits for the point.
-    void hold_back(cudaStream_t stream) const { WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
+    void record(cudaStream_t in) { WARPFOLD_CHECK_CUDA(cudaEventRecord(event_, in)); }
+    // Later work in `stream` waits for the event.
+    void make_wait(cudaStream_t stream) const { WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
     void wait() const { WARPFOLD_CHECK_CUDA(cudaEventSynchronize(event_)); }
 
 private:
     cudaEvent_t event_ = nullptr;
 };
 
-// Waits, whatever happens, until a stream has done what it was told.
-class chunked_settled {
+// Synchronizes a stream on destruction, also when an exception is thrown.
+class synchronize_on_exit {
 public:
-    explicit chunked_settled(cudaStream_t stream) : stream_(stream) {}
-    chunked_settled(const chunked_settled&) = delete;
-    chunked_settled& operator=(const chunked_settled&) = delete;
-    ~chunked_settled() { (void)cudaStreamSynchronize(stream_); }
+    explicit synchronize_on_exit(cudaStream_t stream) : stream_(stream) {}
+    synchronize_on_exit(const synchronize_on_exit&) = delete;
+    synchronize_on_exit& operator=(const synchronize_on_exit&) = delete;
+    ~synchronize_on_exit() { (void)cudaStreamSynchronize(stream_); }
 
 private:
     cudaStream_t stream_;
@@ -74,16 +74,16 @@ inline std::size_t aligned_bytes(std::uint64_t bytes) {
     return (bytes + chunk_alignment - 1) / chunk_alignment * chunk_alignment;
 }
 
-// Brings the chunks of a source to the device, one after the other.
+// Copies the chunks of a source to the device, one after another.
 template <class Source>
 class chunked_uploads {
 public:
     struct arrived {
         const void* data;
-        chunk_range at; // of no elements: the stream is at its end
+        chunk_range at; // count 0: no more chunks
     };
 
-    // `pinned`: buffers for data that the device does not reach; none where it does.
+    // `pinned`: buffers for data that the device cannot reach; empty if it can.
     chunked_uploads(const gpu& on, Source& source, const chunked_plan& plan, std::vector<void*> pinned, bool backwards,
                     const chunked_options& options)
         : on_(on),
@@ -95,20 +95,20 @@ public:
           chunks_(chunks_of(known_size(source), plan.each)),
           memory_(on.stream, aligned_bytes(chunk_bytes_) * plan.policy.device_buffers),
           copied_(std::max<std::size_t>(pinned.size(), 3)),
-          used_(plan.policy.device_buffers),
-          settled_(on.stream) {
-        used_[0].set(on.stream); // the memory is there
-        used_[0].hold_back(copies_.handle());
+          free_(plan.policy.device_buffers),
+          synchronize_(on.stream) {
+        free_[0].record(on.stream); // the memory is allocated
+        free_[0].make_wait(copies_.handle());
         if (!pinned.empty()) {
             reader_.emplace(source, std::move(pinned), plan.each, plan.piece, plan.threads, backwards);
         }
     }
 
-    // The next chunk; kernels in the target's stream find it there from now on. used() is called when all of them that
-    // read it are under way.
+    // Starts the copy of the next chunk; later work in the target's stream sees it. Call used() when all kernels that
+    // read it are enqueued.
     [[nodiscard]] arrived next() {
-        if (under_way_.size() == 2) {
-            settle();
+        if (in_flight_.size() == 2) {
+            retire();
         }
         const void* from = nullptr;
         chunk_range at;
@@ -127,40 +127,40 @@ public:
         }
         const unsigned slot = device_slot();
         void* const to = static_cast<unsigned char*>(memory_.data()) + slot * aligned_bytes(chunk_bytes_);
-        if (count_ >= used_.size()) {
-            used_[slot].hold_back(copies_.handle());
+        if (count_ >= free_.size()) {
+            free_[slot].make_wait(copies_.handle());
         }
         WARPFOLD_CHECK_CUDA(
             cudaMemcpyAsync(to, from, at.count * stored_bytes(source_), cudaMemcpyDefault, copies_.handle()));
-        chunked_mark& copied = copied_[count_ % copied_.size()];
-        copied.set(copies_.handle());
-        copied.hold_back(on_.stream);
-        under_way_.push_back(at.count);
+        cuda_event& copied = copied_[count_ % copied_.size()];
+        copied.record(copies_.handle());
+        copied.make_wait(on_.stream);
+        in_flight_.push_back(at.count);
         return {to, at};
     }
     void used() {
-        used_[device_slot()].set(on_.stream);
-        elements_ += under_way_.back();
+        free_[device_slot()].record(on_.stream);
+        elements_ += in_flight_.back();
         ++count_;
     }
     // Waits until all chunks are copied. Returns the number of elements.
     std::uint64_t finish() {
-        while (!under_way_.empty()) {
-            settle();
+        while (!in_flight_.empty()) {
+            retire();
         }
         return elements_;
     }
 
 private:
-    [[nodiscard]] unsigned device_slot() const { return static_cast<unsigned>(count_ % used_.size()); }
-    // Waits for the oldest copy that is under way: its buffer is free again.
-    void settle() {
-        copied_[(count_ - under_way_.size()) % copied_.size()].wait();
+    [[nodiscard]] unsigned device_slot() const { return static_cast<unsigned>(count_ % free_.size()); }
+    // Waits for the oldest copy in flight and releases its buffer.
+    void retire() {
+        copied_[(count_ - in_flight_.size()) % copied_.size()].wait();
         if (reader_) {
             reader_->release();
         }
-        progress_.add(under_way_.front());
-        under_way_.pop_front();
+        progress_.add(in_flight_.front());
+        in_flight_.pop_front();
     }
 
     const gpu on_;
@@ -170,16 +170,15 @@ private:
     chunked_progress progress_;
     const std::uint64_t chunk_bytes_, chunks_;
     stream_ordered_memory memory_;
-    std::vector<chunked_mark> copied_, used_;
-    chunked_settled settled_;
-    side_stream copies_;
+    std::vector<cuda_event> copied_, free_;
+    synchronize_on_exit synchronize_;
+    cuda_stream copies_;
     std::optional<read_ahead<Source>> reader_;
-    std::deque<std::uint64_t> under_way_; // elements of the chunks that are being copied
+    std::deque<std::uint64_t> in_flight_; // elements of the chunks in flight
     std::uint64_t count_ = 0, elements_ = 0;
 };
 
-// Takes chunks of results from the device to a sink. Results lie in front of, or behind, one more element, which what
-// comes before them leaves there: see chunked_scan.cuh.
+// Copies chunks of results from the device to a sink.
 template <class Sink>
 class chunked_downloads {
 public:
@@ -191,49 +190,49 @@ public:
           buffer_bytes_(aligned_bytes(plan.each * sizeof(U)) + 2 * chunk_alignment),
           memory_(on.stream, buffer_bytes_ * plan.policy.device_buffers),
           ready_(plan.policy.device_buffers),
-          gone_(std::max<std::size_t>(pinned.size(), std::max(3u, plan.policy.device_buffers))),
-          settled_(on.stream) {
+          copied_out_(std::max<std::size_t>(pinned.size(), std::max(3u, plan.policy.device_buffers))),
+          synchronize_(on.stream) {
         if (!pinned.empty()) {
             writer_.emplace(sink, std::move(pinned), std::max<std::uint64_t>(plan.policy.piece_bytes / sizeof(U), 1),
                             plan.threads);
         }
     }
 
-    // Where the results of the next chunk go in the order of the target's stream; there is room for one more element
-    // before them and one behind.
+    // Where the next chunk's results go, in the order of the target's stream, with room for one more element on both
+    // sides.
     [[nodiscard]] U* room() {
         const unsigned slot = static_cast<unsigned>(count_ % ready_.size());
         if (count_ >= ready_.size()) {
-            gone_[(count_ - ready_.size()) % gone_.size()].hold_back(on_.stream);
+            copied_out_[(count_ - ready_.size()) % copied_out_.size()].make_wait(on_.stream);
         }
         return reinterpret_cast<U*>(static_cast<unsigned char*>(memory_.data()) + slot * buffer_bytes_ +
                                     chunk_alignment);
     }
-    // Sends the results at `from` on their way when what is in the target's stream by now is done.
+    // Copies the results at `from` when the work enqueued so far in the target's stream has ended.
     void send(const U* from, chunk_range at) {
-        ready_[count_ % ready_.size()].set(on_.stream);
-        ready_[count_ % ready_.size()].hold_back(copies_.handle());
+        ready_[count_ % ready_.size()].record(on_.stream);
+        ready_[count_ % ready_.size()].make_wait(copies_.handle());
         void* to = nullptr;
         if (writer_) {
-            if (under_way_.size() == 2) {
-                settle();
+            if (in_flight_.size() == 2) {
+                retire();
             }
             to = writer_->acquire();
         } else if constexpr (in_memory_v<Sink>) {
-            if (under_way_.size() == 2) {
-                settle();
+            if (in_flight_.size() == 2) {
+                retire();
             }
             to = sink_.data + at.first;
         }
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(to, from, at.count * sizeof(U), cudaMemcpyDefault, copies_.handle()));
-        gone_[count_ % gone_.size()].set(copies_.handle());
-        under_way_.push_back(at);
+        copied_out_[count_ % copied_out_.size()].record(copies_.handle());
+        in_flight_.push_back(at);
         ++count_;
     }
     // Waits until the sink has all n elements.
     void finish(std::uint64_t n) {
-        while (!under_way_.empty()) {
-            settle();
+        while (!in_flight_.empty()) {
+            retire();
         }
         if (writer_) {
             writer_->finish();
@@ -244,27 +243,27 @@ public:
     }
 
 private:
-    void settle() {
-        gone_[(count_ - under_way_.size()) % gone_.size()].wait();
+    void retire() {
+        copied_out_[(count_ - in_flight_.size()) % copied_out_.size()].wait();
         if (writer_) {
-            writer_->submit(under_way_.front());
+            writer_->submit(in_flight_.front());
         }
-        under_way_.pop_front();
+        in_flight_.pop_front();
     }
 
     const gpu on_;
     Sink& sink_;
     const std::size_t buffer_bytes_;
     stream_ordered_memory memory_;
-    std::vector<chunked_mark> ready_, gone_;
-    chunked_settled settled_;
+    std::vector<cuda_event> ready_, copied_out_;
+    synchronize_on_exit synchronize_;
     std::optional<write_behind<Sink>> writer_;
-    side_stream copies_;
-    std::deque<chunk_range> under_way_;
+    cuda_stream copies_;
+    std::deque<chunk_range> in_flight_;
     std::uint64_t count_ = 0;
 };
 
-// Whether a source or sink is memory that the device reaches by itself.
+// True if a source or sink is memory that the device can reach directly.
 template <class S>
 bool goes_direct([[maybe_unused]] const S& s) {
     if constexpr (in_memory_v<S>) {

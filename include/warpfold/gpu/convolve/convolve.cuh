@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Which kernel does a convolution on a GPU.
+// Convolution on a GPU: which kernel computes a call.
+//
+//  kernel                             chosen when                                                 file
+//  convolve_run, convolve_run_small   one row, masks of 3, 5, 7, 9, 17 values                     sliding_window.cuh
+//  convolve_few                       few results, masks of up to 256 values                      small_image.cuh
+//  convolve_slide                     square and separable masks of the sizes below               sliding_window.cuh
+//  convolve_line                      one row, other masks                                        line.cuh
+//  convolve_tile                      everything else; other separable masks in two passes        tile.cuh
 #pragma once
 
 #include <algorithm>
@@ -9,23 +16,23 @@
 #include <type_traits>
 
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/gpu/convolve/convolve_few.cuh"
-#include "warpfold/gpu/convolve/convolve_slide.cuh"
-#include "warpfold/gpu/convolve/convolve_tile.cuh"
+#include "warpfold/gpu/convolve/sliding_window.cuh"
+#include "warpfold/gpu/convolve/small_image.cuh"
+#include "warpfold/gpu/convolve/tile.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
 
 namespace warpfold::detail {
 
-// Tiles for images, and for single rows. A tile and a part of a mask together stay below the 48 KB of shared memory
-// that every device has.
+// Tiles for images and for single rows. A tile and a part of a mask fit in the 48 KB of shared memory that every device
+// has.
 template <class A>
 using image_tile =
     std::conditional_t<sizeof(A) == 4, tile_shape<A, 4, 8, 4, 32, 4, 24, 24>, tile_shape<A, 4, 4, 4, 32, 4, 16, 16>>;
 template <class Kernels, class A, int Run>
 using lines = line_shape<A, Kernels::value.long_line_block_threads, Run>;
 
-// Sizes of masks that kernels are compiled for; all others go through tiles.
+// Mask sizes with kernels of their own; all others use tiles.
 using run_sizes = std::integer_sequence<int, 3, 5, 7, 9, 17>;
 using square_sizes = std::integer_sequence<int, 3, 5, 7, 9, 11, 13, 15>;
 using wide_sizes = std::integer_sequence<int, 21, 31>;
@@ -37,7 +44,7 @@ bool with_size(std::integer_sequence<int, K...>, std::int64_t k, const Call& cal
     return ((k == K && (call(std::integral_constant<int, K>{}), true)) || ...);
 }
 
-// How many results in front of the first one a thread's first group begins, so that samples are read aligned.
+// The number of columns before the first result where a thread's first group begins, so that samples are aligned.
 template <int Cols = 4, class T, class O>
 int slide_shift(const convolve_task<T, O>& task, int k) {
     const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(task.in) / sizeof(T) % Cols);
@@ -45,22 +52,22 @@ int slide_shift(const convolve_task<T, O>& task, int k) {
 }
 
 template <int Cols, class T, class O>
-results_lie lie_of(const convolve_task<T, O>& task, int shift) {
+result_alignment alignment_of_results(const convolve_task<T, O>& task, int shift) {
     const auto fit = [&](std::size_t bytes) {
         const auto fits = [&](std::int64_t n) { return static_cast<std::size_t>(n) * sizeof(O) % bytes == 0; };
         return (reinterpret_cast<std::uintptr_t>(task.out) - static_cast<unsigned>(shift) * sizeof(O)) % bytes == 0 &&
                (task.out_height == 1 || fits(task.out_pitch)) && (task.count == 1 || fits(task.out_distance));
     };
-    return fit(alignof(group_of<O, Cols>)) ? results_lie::in_groups
-           : fit(alignof(four<O>))         ? results_lie::in_fours
-                                           : results_lie::anyhow;
+    return fit(alignof(group_of<O, Cols>)) ? result_alignment::in_groups
+           : fit(alignof(four<O>))         ? result_alignment::in_fours
+                                           : result_alignment::anyhow;
 }
 template <class T, class O>
 bool aligned_results(const convolve_task<T, O>& task, int shift) {
-    return lie_of<4>(task, shift) != results_lie::anyhow;
+    return alignment_of_results<4>(task, shift) != result_alignment::anyhow;
 }
 
-// How many results side by side a thread has: of small samples more, which share what is done for each of them.
+// Results per thread: more for small samples, which share work.
 template <class T, class O, class A>
 inline constexpr int run_results = sizeof(A) == 4 && sizeof(T) <= 2
                                        ? static_cast<int>(16 / std::max(sizeof(T), sizeof(O)))
@@ -74,7 +81,7 @@ inline constexpr int slide_columns = sizeof(A) == 4 && sizeof(T) <= 2 &&
                                          ? 8
                                          : 4;
 
-// Whether rows and images are apart such that all are aligned as the first one is.
+// True if rows and images are aligned like the first one.
 template <class T, class O>
 bool regular_samples(const convolve_task<T, O>& task) {
     return (task.height == 1 || task.pitch % 4 == 0) && (task.count == 1 || task.distance % 4 == 0);
@@ -98,7 +105,7 @@ void launch_run(const gpu& on, const Policy&, const convolve_task<T, O>& task, c
         const std::int64_t all = per * kernels::value.line_block_threads;
         convolve_run_small<kernels, T, O, A, K, per>
             <<<checked_blocks((task.out_width + begin + all - 1) / all, call), kernels::value.line_block_threads, 0,
-               on.stream>>>(task, values, begin, lie_of<per>(task, begin));
+               on.stream>>>(task, values, begin, alignment_of_results<per>(task, begin));
     } else {
         const int shift = slide_shift(task, K);
         const std::int64_t each = 4 * kernels::value.line_block_threads * kernels::value.line_groups_per_thread;
@@ -109,7 +116,7 @@ void launch_run(const gpu& on, const Policy&, const convolve_task<T, O>& task, c
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-// How many rows of results a strip has at most. Smaller samples are less memory, and more arithmetic for each byte.
+// The most rows of results of a strip. Smaller samples mean less memory and more arithmetic per byte.
 template <class Policy>
 constexpr std::int64_t most_rows(const Policy& policy, int k, sliding how, std::size_t bytes_of_sample) {
     if (k <= 3 && bytes_of_sample >= 4) {
@@ -121,8 +128,8 @@ constexpr std::int64_t most_rows(const Policy& policy, int k, sliding how, std::
     return k <= (how == sliding::separable ? 9 : 7) ? policy.slide_strip_max_rows_7_wide : std::int64_t{1} << 30;
 }
 
-// Strips so long that the blocks are as many as the device holds at once; where memory is what a call waits for,
-// shorter, so that all blocks together go through the image from its top to its end.
+// Strips as long as fill the device once. If memory limits the call they are shorter, so that all blocks together move
+// through the image from top to bottom.
 template <class A, class T, class O, int KX, int KY, sliding How, class Policy>
 void launch_slide(const gpu& on, const Policy& policy, const convolve_task<T, O>& task, const A* mask,
                   int mask_rows = KY, bool adds = false) {
@@ -135,15 +142,15 @@ void launch_slide(const gpu& on, const Policy& policy, const convolve_task<T, O>
     shape.mask_rows = mask_rows;
     shape.adds = adds;
     shape.shift = slide_shift<cols>(task, KX);
-    shape.how = lie_of<cols>(task, shape.shift);
+    shape.how = alignment_of_results<cols>(task, shape.shift);
     shape.halves = (task.height != 1 && task.pitch % cols != 0) || (task.count != 1 && task.distance % cols != 0);
     const std::int64_t groups = (task.out_width + shape.shift + cols - 1) / cols;
     const auto threads =
         static_cast<unsigned>(std::min<std::int64_t>((groups + 31) / 32 * 32, kernels::value.slide_block_threads));
     const std::int64_t across = (groups + threads - 1) / threads;
-    const kernel_facts facts = facts_of<kernel>({static_cast<unsigned>(kernels::value.slide_block_threads)});
+    const kernel_properties facts = properties_of<kernel>({static_cast<unsigned>(kernels::value.slide_block_threads)});
     const std::int64_t wanted =
-        std::int64_t{facts.blocks} * policy.slide_waves * (kernels::value.slide_block_threads / threads);
+        std::int64_t{facts.resident_blocks} * policy.slide_waves * (kernels::value.slide_block_threads / threads);
     const std::int64_t strips = std::clamp<std::int64_t>(wanted / (across * task.count), 1, 65535);
     std::int64_t rows = std::max<std::int64_t>((task.out_height + strips - 1) / strips, policy.slide_strip_min_rows);
     rows = std::min<std::int64_t>(rows, most_rows(policy, KX, How, sizeof(T)));
@@ -155,7 +162,7 @@ void launch_slide(const gpu& on, const Policy& policy, const convolve_task<T, O>
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-// A mask of many rows in parts of eight rows at most, one launch after the other.
+// A mask of many rows in parts of up to eight rows, one launch each.
 template <class A, class T, class O, int K, class Policy>
 void launch_parts(const gpu& on, const Policy& policy, const convolve_task<T, O>& task, const A* mask,
                   std::int64_t ky) {
@@ -168,7 +175,7 @@ void launch_parts(const gpu& on, const Policy& policy, const convolve_task<T, O>
     }
 }
 
-// `values` values of a mask kx wide and ky high.
+// True if convolve_few can compute the task. `values` counts mask values; the mask is kx wide and ky high.
 template <class T, class O, class Policy>
 bool few_results(const Policy& policy, const convolve_task<T, O>& task, std::int64_t values, std::int64_t kx,
                  std::int64_t ky) {
@@ -194,7 +201,7 @@ void launch_few(const gpu& on, const convolve_task<T, O>& task, const A* mask, s
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-// `values`: the mask in the device's memory, nullptr where it fits a kernel's parameters.
+// `values`: the mask in device memory, or nullptr if it is a kernel parameter.
 template <class Shape, class A, class T, class O>
 void launch_tile(const gpu& on, const convolve_task<T, O>& task, const A* mask, const A* values, std::int64_t kx,
                  std::int64_t ky, const char* call) {
@@ -242,7 +249,8 @@ void launch_line(const gpu& on, const Policy&, const convolve_task<T, O>& task, 
     plan.part = static_cast<int>(((plan.length + parts - 1) / parts + 3) / 4 * 4);
     static_assert(shape::bytes(shape::most) <= 48 * 1024,
                   "convolve_kernels: long_line_block_threads take more than 48 KiB of shared memory");
-    const std::int64_t fitting = facts_of<kernel>({static_cast<unsigned>(shape::threads), shape::bytes(64)}).blocks;
+    const std::int64_t fitting =
+        properties_of<kernel>({static_cast<unsigned>(shape::threads), shape::bytes(64)}).resident_blocks;
     kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
              on.stream>>>(task, plan, values, parameter);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
@@ -260,7 +268,7 @@ void put_mask(const gpu& on, A* to, const A* mask, std::int64_t n) {
     }
 }
 
-// Bytes that a mask takes of a call's memory.
+// Bytes of a mask in the call's memory.
 template <class A>
 std::size_t mask_bytes(std::int64_t n) {
     return n <= parameter_mask_v<A> ? 0 : (static_cast<std::size_t>(n) * sizeof(A) + 255) / 256 * 256;
@@ -335,7 +343,7 @@ struct convolve_engine<On> {
             })) {
             return;
         }
-        // Rows first, into the call's memory, and then columns.
+        // Rows first, into the call's memory; then columns.
         const std::size_t sums = static_cast<std::size_t>(task.out_width) * static_cast<std::size_t>(task.height) *
                                  static_cast<std::size_t>(task.count) * sizeof(A);
         const call_memory memory(on, 0, mask_bytes<A>(kx) + mask_bytes<A>(ky) + sums, call);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a caller has given, called once more in code that is a device's alone and never reached: there the compiler says
-// that a function is the host's, which it does not where functions are for both (WARPFOLD_CALLS_ANY).
+// Host-only callables are rejected at compile time.
+//
+// Functions marked WARPFOLD_CALLS_ANY call a user's callable from host and device code alike, and the compiler reports
+// nothing there. Kernels therefore call it once more in device-only code that is never reached.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +13,18 @@
 
 namespace warpfold::detail {
 
+// A of an optional_value<A>, else A itself.
 template <class A>
-struct value_in {
+struct present_value {
     using type = A;
 };
 template <class A>
-struct value_in<possible<A>> {
+struct present_value<optional_value<A>> {
     using type = A;
 };
 
 template <class F, class... X>
-__device__ void look_at_call(const F* f, const X*... x) {
+__device__ void check_call(const F* f, const X*... x) {
     static_assert(!std::is_pointer_v<F>,
                   "a kernel cannot call a function by its address on the host: give a lambda with __device__, or an "
                   "object of a class whose operator() has it");
@@ -30,23 +33,23 @@ __device__ void look_at_call(const F* f, const X*... x) {
     }
 }
 
-// A map of elements of type T.
+// Of a map, or a predicate, of elements of type T.
 template <class Map, class T>
-__device__ void look_at_map() {
-    using F = given_t<Map>;
+__device__ void check_map() {
+    using F = user_callable_t<Map>;
     const F* const none = nullptr;
     if constexpr (std::is_invocable_v<const F&, const T&, std::uint64_t>) {
-        look_at_call(none, static_cast<const T*>(nullptr), static_cast<const std::uint64_t*>(nullptr));
+        check_call(none, static_cast<const T*>(nullptr), static_cast<const std::uint64_t*>(nullptr));
     } else if constexpr (std::is_invocable_v<const F&, const T&>) {
-        look_at_call(none, static_cast<const T*>(nullptr));
+        check_call(none, static_cast<const T*>(nullptr));
     }
 }
 
-// An operation on values of type A.
+// Of an operation on values of type A.
 template <class Op, class A>
-__device__ void look_at_operation() {
-    const typename value_in<A>::type* const none = nullptr;
-    look_at_call(static_cast<const given_t<Op>*>(nullptr), none, none);
+__device__ void check_operation() {
+    const typename present_value<A>::type* const none = nullptr;
+    check_call(static_cast<const user_callable_t<Op>*>(nullptr), none, none);
 }
 
 } // namespace warpfold::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Errors of the CUDA runtime as exceptions.
+// CUDA runtime errors as exceptions.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,21 +10,21 @@
 
 namespace warpfold {
 
-// A call of the runtime failed, or a launch did: what() names the call, the error and the place.
+// A runtime call or a launch failed. what() has the call, the error and the source location.
 struct cuda_error : error {
     cuda_error(cudaError_t code_, const std::string& what) : error(what), code(code_) {}
 
     cudaError_t code;
 };
 
-// The device has not as much memory as the call needs.
+// The device does not have enough free memory.
 struct out_of_memory : cuda_error {
     using cuda_error::cuda_error;
 };
 
 namespace detail {
 
-// Throws unless `code` is cudaSuccess, and takes the error back from the runtime where it is not sticky.
+// Throws unless `code` is cudaSuccess. Clears the runtime's last error if it is not sticky.
 inline void cuda_check(cudaError_t code, const char* call, const char* file, int line) {
     if (code == cudaSuccess) {
         return;

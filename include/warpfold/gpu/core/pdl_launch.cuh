@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Launches that overlap with the end of what stands before them in the stream, where the card and the kernel can.
+// Programmatic dependent launch (PDL), from compute capability 9.0 on; elsewhere all of this is an ordinary launch.
 //
-// A kernel launched by launch_after() may start while the kernel before it in the stream still runs. It has to call
-// await_earlier() before it touches memory: there it waits until that kernel has ended and what it wrote can be seen.
-// allow_later() lets what stands behind start in the same way; a kernel launched ordinarily waits for the end anyhow.
+// A kernel launched by pdl_launch() may start before the previous kernel of the stream has ended. It calls pdl_wait()
+// before its first access to global memory: the previous kernel has ended then, and its writes are visible.
+// pdl_trigger() allows the next kernel of the stream to start in the same way; one launched ordinarily still waits.
+//
+// CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization".
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,86 +20,89 @@
 
 namespace warpfold::detail {
 
-__device__ inline void await_earlier() {
+__device__ inline void pdl_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-__device__ inline void allow_later() {
+__device__ inline void pdl_trigger() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-// What has to be known of a kernel on the current device before it is launched, asked for once.
-struct kernel_facts {
-    bool after = false;  // its code waits by itself for what stands before it
-    bool frugal = false; // a block of this card has no room for `shared` bytes: it gets `least`
-    unsigned blocks = 0; // that fit on the device at the same time
+// Properties of a kernel on the current device.
+struct kernel_properties {
+    bool uses_pdl = false;            // its code was compiled for a device with PDL
+    bool has_fallback_shared = false; // its blocks get `fallback_shared` bytes
+    unsigned resident_blocks = 0;     // that the whole device holds at once; 0 where no block size was given
 };
 
-// How the blocks of a kernel are made, where that has to be known beforehand.
-struct block_shape {
-    unsigned threads = 0;             // 0: nothing is asked but `after`
-    std::size_t shared = 0;           // bytes, dynamic
-    std::size_t least = 0;            // bytes that do where those are too many
-    unsigned of_multiprocessor = ~0u; // blocks, at most
+// The blocks of a kernel, where its properties depend on them. Bytes are of dynamic shared memory.
+struct block_config {
+    unsigned threads = 0;
+    std::size_t shared = 0;
+    std::size_t fallback_shared = 0; // for devices that do not have `shared` bytes for a block
+    unsigned most_per_multiprocessor = ~0u;
 };
 
-inline constexpr std::size_t allowed_to_all = 48 * 1024; // bytes of shared memory that a block gets unasked
+inline constexpr std::size_t default_shared_bytes = 48 * 1024; // that every block may have without an attribute
 
-// Allows `Kernel` the dynamic shared memory that its blocks get.
+// The kernel's properties, from the runtime once for each device, then from a table. Sets the kernel's attribute for
+// dynamic shared memory where `config` needs it.
 template <auto Kernel>
-kernel_facts facts_of(const block_shape& shape = {}) {
-    static std::array<std::atomic<unsigned>, 64> known{}; // by device: blocks, times 8, plus a bit each
+kernel_properties properties_of(const block_config& config = {}) {
+    // By device: resident blocks * 8 + has_fallback_shared * 4 + uses_pdl * 2 + 1, or 0 while unknown.
+    static std::array<std::atomic<unsigned>, 64> cached{};
     int device = 0;
     WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
-    const bool kept = device >= 0 && device < 64;
-    unsigned facts = kept ? known[static_cast<unsigned>(device)].load(std::memory_order_relaxed) : 0;
-    if (facts == 0) {
+    const bool is_cached = device >= 0 && device < 64;
+    unsigned packed = is_cached ? cached[static_cast<unsigned>(device)].load(std::memory_order_relaxed) : 0;
+    if (packed == 0) {
         cudaFuncAttributes attributes{};
         WARPFOLD_CHECK_CUDA(cudaFuncGetAttributes(&attributes, Kernel));
-        const bool after = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
-        bool frugal = false;
+        const bool uses_pdl = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
+        bool falls_back = false;
         unsigned blocks = 0;
-        if (shape.threads != 0) {
-            const std::size_t room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-            frugal = attributes.sharedSizeBytes + shape.shared > room;
-            const std::size_t shared = frugal ? shape.least : shape.shared;
-            if (attributes.sharedSizeBytes + shared > allowed_to_all) {
+        if (config.threads != 0) {
+            const std::size_t most = device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>();
+            falls_back = attributes.sharedSizeBytes + config.shared > most;
+            const std::size_t shared = falls_back ? config.fallback_shared : config.shared;
+            if (attributes.sharedSizeBytes + shared > default_shared_bytes) {
                 WARPFOLD_CHECK_CUDA(cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                          static_cast<int>(shared)));
             }
             int of_one = 0;
-            WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_one, Kernel,
-                                                                              static_cast<int>(shape.threads), shared));
-            blocks = std::min(static_cast<unsigned>(of_one), shape.of_multiprocessor) *
-                     device_attribute(cudaDevAttrMultiProcessorCount);
+            WARPFOLD_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                &of_one, Kernel, static_cast<int>(config.threads), shared));
+            blocks = std::min(static_cast<unsigned>(of_one), config.most_per_multiprocessor) *
+                     device_attribute<cudaDevAttrMultiProcessorCount>();
         }
-        facts = blocks * 8 + (frugal ? 4 : 0) + (after ? 2 : 0) + 1;
-        if (kept) {
-            known[static_cast<unsigned>(device)].store(facts, std::memory_order_relaxed);
+        packed = blocks * 8 + (falls_back ? 4 : 0) + (uses_pdl ? 2 : 0) + 1;
+        if (is_cached) {
+            cached[static_cast<unsigned>(device)].store(packed, std::memory_order_relaxed);
         }
     }
-    return {(facts & 2) != 0, (facts & 4) != 0, facts / 8};
+    return {(packed & 2) != 0, (packed & 4) != 0, packed / 8};
 }
 
+// Launches a kernel, with PDL where it uses it. Throws cuda_error.
 template <class... P>
-void launch_after(const kernel_facts& facts, void (*kernel)(P...), unsigned blocks, unsigned threads,
-                  std::size_t shared, cudaStream_t stream, const P&... arguments) {
-    cudaLaunchConfig_t how{};
-    how.gridDim = dim3(blocks);
-    how.blockDim = dim3(threads);
-    how.dynamicSmemBytes = shared;
-    how.stream = stream;
-    cudaLaunchAttribute after{};
-    after.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    after.val.programmaticStreamSerializationAllowed = 1;
-    how.attrs = &after;
-    how.numAttrs = facts.after ? 1 : 0;
+void pdl_launch(const kernel_properties& properties, void (*kernel)(P...), unsigned blocks, unsigned threads,
+                std::size_t shared, cudaStream_t stream, const P&... arguments) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    cudaLaunchAttribute pdl{};
+    pdl.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    pdl.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &pdl;
+    config.numAttrs = properties.uses_pdl ? 1 : 0;
     const void* each[] = {static_cast<const void*>(&arguments)...};
-    WARPFOLD_CHECK_CUDA(cudaLaunchKernelExC(&how, reinterpret_cast<const void*>(kernel), const_cast<void**>(each)));
+    WARPFOLD_CHECK_CUDA(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), const_cast<void**>(each)));
 }
 
 } // namespace warpfold::detail

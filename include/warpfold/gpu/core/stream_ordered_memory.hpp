@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory for one call on a stream.
+// Device memory of one call.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,8 +11,8 @@
 
 namespace warpfold::detail {
 
-// Taken and given back in the order of `stream`; on a device without memory pools by cudaMalloc and cudaFree, which
-// waits until the device is done with it.
+// Allocated and freed in the order of `stream`; without memory pools by cudaMalloc and cudaFree, which waits for the
+// device.
 class stream_ordered_memory {
 public:
     // Throws out_of_memory, cuda_error.

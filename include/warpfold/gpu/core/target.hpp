@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The GPU as a target, and what a call asks of it.
+// The GPU as a target.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,20 +24,20 @@ namespace warpfold {
 template <tuning::policy Policy, class Target>
 struct tuned_gpu;
 
-// A call on the current device, in the order of `stream`. Without a workspace the call allocates what it needs in the
-// order of the stream; with one, of the same device, it does not. Forms that return a value wait for it; the others
-// only enqueue, and with a workspace may be captured. Calls on streams of data (chunked.hpp) always allocate and wait.
+// A call on the current device, in the order of `stream`. Without a workspace the call allocates memory in stream
+// order; with one, of the same device, it allocates nothing. Calls that return a value wait for it; the others only
+// enqueue and, with a workspace, can be captured in a graph. Chunked calls (chunked.hpp) always allocate and wait.
 struct gpu {
     cudaStream_t stream = nullptr;
     workspace* memory = nullptr;
 
-    // The same target with another policy for the calls of one primitive, instead of the device's default: see
-    // tuning/policy.hpp. Throws invalid_argument where the policy cannot work.
+    // The same target with another policy for the calls of one primitive, in place of the device's default
+    // (tuning/policy.hpp). Throws invalid_argument if the policy is not valid.
     template <tuning::policy Policy>
     [[nodiscard]] constexpr tuned_gpu<Policy, gpu> with(const Policy& policy) const;
 };
 
-// A target with a policy; of two policies for one primitive the last one counts.
+// A target with a policy. The last policy for a primitive wins.
 template <tuning::policy Policy, class Target>
 struct tuned_gpu : Target {
     using untuned = Target;
@@ -63,32 +63,48 @@ namespace detail {
 template <class On>
 concept gpu_target = std::derived_from<On, gpu>;
 
-[[nodiscard]] inline unsigned device_attribute(cudaDeviceAttr which) {
+// A number of the current device, by `query(device)`, which is called once per device; its type makes the store.
+template <class Query>
+[[nodiscard]] unsigned cached_per_device(const Query& query) {
+    static std::array<std::atomic<unsigned>, 64> known{}; // the number plus 1
     int device = 0;
-    int value = 0;
     WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
+    if (device < 0 || device >= 64) {
+        return query(device);
+    }
+    std::atomic<unsigned>& one = known[static_cast<unsigned>(device)];
+    unsigned found = one.load(std::memory_order_relaxed);
+    if (found == 0) {
+        found = query(device) + 1;
+        one.store(found, std::memory_order_relaxed);
+    }
+    return found - 1;
+}
+
+[[nodiscard]] inline unsigned query_attribute(cudaDeviceAttr which, int device) {
+    int value = 0;
     WARPFOLD_CHECK_CUDA(cudaDeviceGetAttribute(&value, which, device));
     return static_cast<unsigned>(value);
 }
 
-// Of the current device: 75, 80, 90. Asked of the runtime once for each device.
-[[nodiscard]] inline unsigned device_compute_capability() {
-    static std::array<std::atomic<unsigned>, 64> known{};
-    int device = 0;
-    WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
-    const bool kept = device >= 0 && device < 64;
-    unsigned found = kept ? known[static_cast<unsigned>(device)].load(std::memory_order_relaxed) : 0;
-    if (found == 0) {
-        found = 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
-                device_attribute(cudaDevAttrComputeCapabilityMinor);
-        if (kept) {
-            known[static_cast<unsigned>(device)].store(found, std::memory_order_relaxed);
-        }
-    }
-    return found;
+template <cudaDeviceAttr Which>
+[[nodiscard]] unsigned device_attribute() {
+    return cached_per_device([](int device) { return query_attribute(Which, device); });
 }
 
-// The target's policy for the primitive of `Default`: its own one, or else that of the current device's architecture.
+} // namespace detail
+
+// Of the current device, 10 times the major number plus the minor one: 75, 80, 90. Policies have an of() that takes it.
+[[nodiscard]] inline unsigned device_compute_capability() {
+    return detail::cached_per_device([](int device) {
+        return 10 * detail::query_attribute(cudaDevAttrComputeCapabilityMajor, device) +
+               detail::query_attribute(cudaDevAttrComputeCapabilityMinor, device);
+    });
+}
+
+namespace detail {
+
+// The target's policy for the primitive of `Default`; the default of the current device's architecture if it has none.
 template <tuning::policy Default, gpu_target On>
 [[nodiscard]] auto policy_of(const On& on) {
     if constexpr (requires { on.policy; }) {
@@ -104,14 +120,17 @@ template <tuning::policy Default, gpu_target On>
 template <class Default, class On>
 using policy_t = decltype(detail::policy_of<Default>(std::declval<const On&>()));
 
-// Memory for one call: of the target's workspace, or taken and given back in the order of the stream. First boxes,
-// which are zero and have to be left so, and behind them data, zero as well and aligned to `alignment`.
+// Memory of one call: from the target's workspace, or allocated in stream order. First slots, zero before and after the
+// call; then data, zero before the call and aligned to `alignment`. Throws invalid_argument if the workspace is too
+// small or on another device, and out_of_memory.
 class call_memory {
 public:
-    call_memory(const gpu& on, std::size_t box_bytes, std::size_t data_bytes, const char* call,
+    call_memory(const gpu& on, std::size_t slot_bytes, std::size_t data_bytes, const char* call,
                 std::size_t alignment = 16)
-        : stream_(on.stream), box_bytes_((box_bytes + alignment - 1) / alignment * alignment), data_bytes_(data_bytes) {
-        const std::size_t bytes = box_bytes_ + data_bytes_;
+        : stream_(on.stream),
+          slot_bytes_((slot_bytes + alignment - 1) / alignment * alignment),
+          data_bytes_(data_bytes) {
+        const std::size_t bytes = slot_bytes_ + data_bytes_;
         if (bytes == 0) {
             return;
         }
@@ -137,8 +156,8 @@ public:
         }
     }
 
-    [[nodiscard]] void* boxes() const noexcept { return memory_; }
-    [[nodiscard]] void* data() const noexcept { return memory_ == nullptr ? nullptr : memory_ + box_bytes_; }
+    [[nodiscard]] void* slots() const noexcept { return memory_; }
+    [[nodiscard]] void* data() const noexcept { return memory_ == nullptr ? nullptr : memory_ + slot_bytes_; }
 
 private:
     static void check_device(const workspace& memory, const char* call) {
@@ -152,7 +171,7 @@ private:
     }
 
     cudaStream_t stream_;
-    std::size_t box_bytes_, data_bytes_;
+    std::size_t slot_bytes_, data_bytes_;
     unsigned char* memory_ = nullptr;
     std::optional<stream_ordered_memory> owned_;
 };

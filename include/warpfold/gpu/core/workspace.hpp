@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory that calls may use between their launches.
+// Device memory that calls use during their launches.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,12 +12,12 @@
 
 namespace warpfold {
 
-// Memory for calls that must neither allocate nor wait, in a captured graph for instance. One workspace serves any
-// number of calls, one after the other: of one stream, or of graphs that do not run at the same time. What a call
-// needs, its NAME_workspace() says.
+// Memory for calls that must neither allocate nor wait, as in a captured graph. A workspace serves any number of calls,
+// one after another: calls of one stream, or of graphs that never run at the same time. NAME_workspace() gives the
+// bytes that a call needs.
 class workspace {
 public:
-    // Takes `bytes` of the current device and waits until they are ready. Throws out_of_memory, cuda_error.
+    // Allocates `bytes` on the current device and waits. Throws out_of_memory, cuda_error.
     explicit workspace(std::size_t bytes) : bytes_((bytes + 255) / 256 * 256) {
         WARPFOLD_CHECK_CUDA(cudaGetDevice(&device_));
         WARPFOLD_CHECK_CUDA(cudaMalloc(&memory_, bytes_ == 0 ? 256 : bytes_));
@@ -46,10 +46,10 @@ public:
     }
 
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-    // The device that was the current one when the workspace was made: calls with it are for that one.
+    // The device that was current when the workspace was made. Calls with the workspace are for this device.
     [[nodiscard]] int device() const noexcept { return device_; }
 
-    // All of it is zero between calls: what a call writes it takes back before it ends.
+    // All bytes are zero between calls: every call resets what it writes.
     [[nodiscard]] void* memory() const noexcept { return memory_; }
 
 private:

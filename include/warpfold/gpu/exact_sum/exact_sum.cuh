@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Exact sums on a GPU in one launch. Every block adds up its share in windows of a fixed place, and posts their sums, a
-// few integers; the last block collects and rounds them. Only a block that met numbers out of the window's reach has a
-// long accumulator to add to the one in global memory, and a fence to pass.
+// Exact sums on a GPU in one launch. Every block adds its share in windows at a fixed place and publishes a few
+// integers; the last block adds and rounds them. Only a block with numbers that the window cannot hold has a long
+// accumulator, which it adds to the one in global memory, with a fence.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/gpu/exact_sum/exact_block.cuh"
-#include "warpfold/gpu/exact_sum/exact_usual.cuh"
-#include "warpfold/gpu/exact_sum/exact_walk.cuh"
+#include "warpfold/gpu/exact_sum/block_accumulator.cuh"
+#include "warpfold/gpu/exact_sum/fixed_window.cuh"
 #include "warpfold/gpu/exact_sum/multiword_integer.cuh"
+#include "warpfold/gpu/exact_sum/terms.cuh"
 
 namespace warpfold::detail {
 
-// Of a block, at most: more registers for each of them in sums of products of doubles.
+// The most threads of a block; fewer for sums of products of doubles, which need more registers.
 template <unsigned MaxBlockThreads, class T, unsigned Factors>
 inline constexpr unsigned exact_threads = sizeof(T) == 8 && Factors == 2
                                               ? std::max(MaxBlockThreads * 3 / 4 / 32 * 32, 32u)
@@ -28,56 +28,56 @@ inline constexpr unsigned exact_threads = sizeof(T) == 8 && Factors == 2
 // In global memory, all zero between calls.
 template <class T, unsigned Factors>
 struct exact_memory {
-    static constexpr unsigned words = exact_kind<T, Factors>::levels;
+    static constexpr unsigned words = window_parameters<T, Factors>::levels;
 
     unsigned long long limb[exact_layout<T, Factors>::limbs];
     unsigned long long met;
-    unsigned long long box[1]; // `words` for each block: its sums, four times, and 1, and 2 where it added to the limbs
+    unsigned long long slot[1]; // `words` per block: its sums * 4, + 1, + 2 if it added to the limbs
 
     static std::size_t bytes(unsigned blocks) {
         return sizeof(exact_memory) + std::size_t{blocks} * words * sizeof(unsigned long long);
     }
 };
 
-// A window's part of a walk: to its end, or to the first batch that the window has no place for.
-template <class T, unsigned Factors, class Walk>
-__device__ void add_batches(exact_thread<T, Factors>& window, Walk& walk) {
+// Adds terms to a window until the end, or until the window cannot hold the next ones.
+template <class T, unsigned Factors, class Terms>
+__device__ void add_batches(moving_window<T, Factors>& window, Terms& terms) {
     for (;;) {
-        walk.go(window);
-        if (walk.done() || !window.full(Walk::width)) {
+        terms.feed(window);
+        if (terms.done() || !window.full(Terms::width)) {
             return;
         }
-        window.settle();
+        window.flush();
     }
 }
 
-// What is left of a walk that exact_usual has no place for: by windows that move, and where that does not help, digit
-// by digit. Where it was only `full` another one at the same place comes first.
-template <class T, unsigned Factors, class Walk>
-__device__ void add_rest(exact_block<T, Factors>* outliers, Walk& walk, bool full) {
+// Adds the terms that fixed_window left: by a window that moves and, if that does not help, digit by digit. If it was
+// only `full`, first by a window at the same place.
+template <class T, unsigned Factors, class Terms>
+__device__ void add_rest_of_warp(block_accumulator<T, Factors>* outliers, Terms& terms, bool full) {
     {
-        exact_thread<T, Factors> window(outliers);
+        moving_window<T, Factors> window(outliers);
         for (unsigned moves = full ? 0 : 1; moves < 5; ++moves) {
-            if (moves != 0 && !window.move(Walk::count, [&](unsigned f, unsigned j) { return walk.number(f, j); })) {
+            if (moves != 0 && !window.move(Terms::count, [&](unsigned f, unsigned j) { return terms.number(f, j); })) {
                 break;
             }
-            add_batches(window, walk);
-            if (walk.done()) {
+            add_batches(window, terms);
+            if (terms.done()) {
                 break;
             }
         }
-        window.settle();
+        window.flush();
     }
-    if (!walk.done()) {
-        exact_digits<T, Factors> any(outliers);
-        walk.go(any);
+    if (!terms.done()) {
+        digit_counter<T, Factors> any(outliers);
+        terms.feed(any);
     }
 }
 
-// What has been counted in digits goes to the limbs. The whole block does it together, and meets before and behind.
+// Moves the block's digits to its limbs. Called by the whole block, between barriers.
 template <class T, unsigned Factors>
-__device__ void collect_digits(exact_block<T, Factors>& block) {
-    for (unsigned k = threadIdx.x; k < exact_block<T, Factors>::digits; k += blockDim.x) {
+__device__ void collect_digits(block_accumulator<T, Factors>& block) {
+    for (unsigned k = threadIdx.x; k < block_accumulator<T, Factors>::digits; k += blockDim.x) {
         long long sum = 0;
         for (unsigned lane = 0; lane < 32; ++lane) {
             sum += static_cast<int>(block.digit[k * 32 + (lane + k) % 32]);
@@ -93,13 +93,13 @@ __device__ void collect_digits(exact_block<T, Factors>& block) {
     __syncthreads();
 }
 
-// What a block's warps have left of their walks, if any has. The whole block does it together, after it has met.
-template <class T, unsigned Factors, class Walk>
-__device__ __noinline__ void add_left(exact_block<T, Factors>* outliers, Walk walk, bool full) {
+// Adds the terms that the block's warps left. Called by the whole block, after a barrier.
+template <class T, unsigned Factors, class Terms>
+__device__ __noinline__ void add_remaining(block_accumulator<T, Factors>* outliers, Terms terms, bool full) {
     outliers->clear();
     __syncthreads();
-    if (!walk.done()) {
-        add_rest(outliers, walk, full);
+    if (!terms.done()) {
+        add_rest_of_warp(outliers, terms, full);
     }
     __syncwarp();
     __syncthreads();
@@ -108,58 +108,60 @@ __device__ __noinline__ void add_left(exact_block<T, Factors>* outliers, Walk wa
     }
 }
 
-// The block's share of a walk: its warps' sums in `storage`. Whether there is more in `outliers`.
-template <class T, unsigned Factors, class Walk>
-__device__ bool add_walk(exact_block<T, Factors>* outliers, sum_storage<exact_kind<T, Factors>::levels>* storage,
-                         Walk walk) {
-    exact_usual<T, Factors> usual;
-    walk.go(usual);
-    long_integers<exact_kind<T, Factors>::levels> of_warp = usual.held();
-    sum_windows(of_warp);
-    const bool left = show_sums(of_warp, *storage, !walk.done());
-    if (left) {
-        add_left<T, Factors, Walk>(outliers, walk, usual.full(Walk::width));
+// The block's share of the terms: the sums of its warps go to `storage`. Returns true if `outliers` holds more.
+template <class T, unsigned Factors, class Terms>
+__device__ bool add_terms(block_accumulator<T, Factors>* outliers,
+                          sum_storage<window_parameters<T, Factors>::levels>* storage, Terms terms) {
+    fixed_window<T, Factors> window;
+    terms.feed(window);
+    level_sums<window_parameters<T, Factors>::levels> warp_sums = window.levels_as_integers();
+    sum_windows(warp_sums);
+    const bool remaining = share_warp_sums(warp_sums, *storage, !terms.done());
+    if (remaining) {
+        add_remaining<T, Factors, Terms>(outliers, terms, window.full(Terms::width));
     }
-    return left;
+    return remaining;
 }
-// The same of a walk that few inputs need, out of the way of another one.
-template <class T, unsigned Factors, class Walk>
-__device__ __noinline__ bool add_walk_apart(exact_block<T, Factors>* outliers,
-                                            sum_storage<exact_kind<T, Factors>::levels>* storage, Walk walk) {
-    return detail::add_walk(outliers, storage, walk);
+// Not inlined: for a kind of terms that few inputs need.
+template <class T, unsigned Factors, class Terms>
+__device__ __noinline__ bool add_terms_noinline(block_accumulator<T, Factors>* outliers,
+                                                sum_storage<window_parameters<T, Factors>::levels>* storage,
+                                                Terms terms) {
+    return detail::add_terms(outliers, storage, terms);
 }
 
-// The block's share of n terms, by the walk that fits their inputs.
+// The block's share of n terms, by the kind of terms that fits the inputs.
 template <class Kernels, class T, unsigned Levels, class In>
-__device__ bool add_share(exact_block<T, 1>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const In& in) {
+__device__ bool add_share(block_accumulator<T, 1>* outliers, sum_storage<Levels>* storage, std::uint64_t n,
+                          const In& in) {
     if constexpr (std::is_pointer_v<In>) {
         const T* const arrays[1] = {in};
-        return detail::add_walk(outliers, storage, vectors_walk<Kernels, T, 1>(arrays, n));
+        return detail::add_terms(outliers, storage, vector_terms<Kernels, T, 1>(arrays, n));
     } else {
         const auto read = [=](unsigned, std::uint64_t k) { return static_cast<T>(in[k]); };
-        return detail::add_walk(outliers, storage, elements_walk<T, 1, decltype(read)>(read, n));
+        return detail::add_terms(outliers, storage, element_terms<T, 1, decltype(read)>(read, n));
     }
 }
 template <class Kernels, class T, unsigned Levels, class A, class B>
-__device__ bool add_share(exact_block<T, 2>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const A& a,
+__device__ bool add_share(block_accumulator<T, 2>* outliers, sum_storage<Levels>* storage, std::uint64_t n, const A& a,
                           const B& b) {
     const auto read = [=](unsigned f, std::uint64_t k) { return f == 0 ? static_cast<T>(a[k]) : static_cast<T>(b[k]); };
-    using elements = elements_walk<T, 2, std::remove_const_t<decltype(read)>>;
+    using elements = element_terms<T, 2, std::remove_const_t<decltype(read)>>;
     if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
         if ((reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
             const T* const arrays[2] = {a, b};
-            return detail::add_walk(outliers, storage, vectors_walk<Kernels, T, 2>(arrays, n));
+            return detail::add_terms(outliers, storage, vector_terms<Kernels, T, 2>(arrays, n));
         }
-        return detail::add_walk_apart(outliers, storage, elements(read, n));
+        return detail::add_terms_noinline(outliers, storage, elements(read, n));
     } else {
-        return detail::add_walk(outliers, storage, elements(read, n));
+        return detail::add_terms(outliers, storage, elements(read, n));
     }
 }
 
-// Adds what the other blocks have posted, and empties their boxes. Whether one of them added to the limbs of the memory
-// is told by `limbs_too`.
+// Adds the sums that the other blocks published and resets their slots. Sets `limbs_too` if any of them added to the
+// limbs in global memory.
 template <unsigned Words, unsigned Halves>
-__device__ void collect_sums(unsigned long long* boxes, unsigned count, long_integers<Words * Halves>& to,
+__device__ void collect_sums(unsigned long long* slots, unsigned count, level_sums<Words * Halves>& to,
                              bool& limbs_too) {
     for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
         unsigned long long word[Words];
@@ -170,14 +172,14 @@ __device__ void collect_sums(unsigned long long* boxes, unsigned count, long_int
             for (unsigned w = 0; w < Words; ++w) {
                 asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
                              : "=l"(word[w])
-                             : "l"(__cvta_generic_to_global(boxes + k * Words + w))
+                             : "l"(__cvta_generic_to_global(slots + k * Words + w))
                              : "memory");
                 all &= word[w];
             }
         } while (all == 0);
 #pragma unroll
         for (unsigned w = 0; w < Words; ++w) {
-            asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(boxes + k * Words + w)),
+            asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(slots + k * Words + w)),
                          "l"(0ull)
                          : "memory");
             const long long sum = static_cast<long long>(word[w]) >> 2;
@@ -197,23 +199,23 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
                                   Kernels::value.resident_blocks)
     exact_kernel(std::uint64_t n, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
     constexpr unsigned factors = sizeof...(Ins);
-    using kind = exact_kind<T, factors>;
+    using kind = window_parameters<T, factors>;
     using layout = exact_layout<T, factors>;
     constexpr unsigned levels = kind::levels;
-    __shared__ exact_block<T, factors> outliers;
+    __shared__ block_accumulator<T, factors> outliers;
     __shared__ sum_storage<levels> storage, storage_of_all;
     __shared__ sum_storage<2 * levels> wide_storage;
 
-    allow_later();
-    await_earlier();
-    const bool left = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
-    long_integers<levels> mine = sum_of_shown(storage);
-    const bool touched = left && outliers.touched != 0;
+    pdl_trigger();
+    pdl_wait();
+    const bool remaining = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
+    level_sums<levels> block_sums = sum_of_block(storage);
+    const bool touched = remaining && outliers.touched != 0;
     const unsigned last = gridDim.x - 1;
     if (blockIdx.x != last) {
         if (touched) {
             for (unsigned k = threadIdx.x; k < layout::limbs; k += blockDim.x) {
-                const long long part = outliers.evened(k);
+                const long long part = outliers.carried(k);
                 if (part != 0) {
                     atomicAdd(&memory->limb[k], static_cast<unsigned long long>(part));
                 }
@@ -227,50 +229,51 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         if (threadIdx.x == 0) {
 #pragma unroll
             for (unsigned w = 0; w < levels; ++w) {
-                const unsigned long long word = static_cast<unsigned long long>(mine.of[w]) << 2 | (touched ? 3 : 1);
+                const unsigned long long word =
+                    static_cast<unsigned long long>(block_sums.of[w]) << 2 | (touched ? 3 : 1);
                 asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(
-                                 __cvta_generic_to_global(memory->box + blockIdx.x * levels + w)),
+                                 __cvta_generic_to_global(memory->slot + blockIdx.x * levels + w)),
                              "l"(word)
                              : "memory");
             }
         }
         return;
     }
-    // Blocks start in the order of their index: the others run by now, and none waits for anybody.
-    long_integers<2 * levels> sums{};
+    // Blocks start in the order of their index: all other blocks have started, and none waits for another.
+    level_sums<2 * levels> sums{};
     bool limbs_too = false;
-    constexpr std::uint64_t few = std::uint64_t{1} << 22; // so many terms fit in 64 bits
+    constexpr std::uint64_t few = std::uint64_t{1} << 22; // terms whose sums fit in 64 bits
     if (last == 0 || n <= few) {
         if (last != 0) {
             if (threadIdx.x != 0) {
-                mine = {};
+                block_sums = {};
             }
-            bool theirs = false;
-            collect_sums<levels, 1>(memory->box, last, mine, theirs);
+            bool other_limbs = false;
+            collect_sums<levels, 1>(memory->slot, last, block_sums, other_limbs);
             __syncwarp();
-            sum_lanes(mine);
-            limbs_too = show_sums(mine, storage_of_all, theirs);
-            mine = sum_of_shown(storage_of_all);
+            sum_lanes(block_sums);
+            limbs_too = share_warp_sums(block_sums, storage_of_all, other_limbs);
+            block_sums = sum_of_block(storage_of_all);
         }
 #pragma unroll
         for (unsigned w = 0; w < levels; ++w) {
-            sums.of[2 * w] = mine.of[w] & 0xffffffff;
-            sums.of[2 * w + 1] = mine.of[w] >> 32;
+            sums.of[2 * w] = block_sums.of[w] & 0xffffffff;
+            sums.of[2 * w + 1] = block_sums.of[w] >> 32;
         }
     } else {
         if (threadIdx.x == 0) {
 #pragma unroll
             for (unsigned w = 0; w < levels; ++w) {
-                sums.of[2 * w] = mine.of[w] & 0xffffffff;
-                sums.of[2 * w + 1] = mine.of[w] >> 32;
+                sums.of[2 * w] = block_sums.of[w] & 0xffffffff;
+                sums.of[2 * w + 1] = block_sums.of[w] >> 32;
             }
         }
-        bool theirs = false;
-        collect_sums<levels, 2>(memory->box, last, sums, theirs);
+        bool other_limbs = false;
+        collect_sums<levels, 2>(memory->slot, last, sums, other_limbs);
         __syncwarp();
         sum_lanes(sums);
-        limbs_too = show_sums(sums, wide_storage, theirs);
-        sums = sum_of_shown(wide_storage);
+        limbs_too = share_warp_sums(sums, wide_storage, other_limbs);
+        sums = sum_of_block(wide_storage);
     }
 
     constexpr int lowest_place = kind::highest - exact_window<levels>::depth - layout::lowest;
@@ -282,7 +285,7 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         }
         return;
     }
-    if (!left) {
+    if (!remaining) {
         outliers.clear();
         __syncthreads();
     }
@@ -326,7 +329,7 @@ exact_shape shape_of_exact(const Policy& policy, std::uint64_t n) {
         return shape;
     }
     const std::uint64_t most =
-        std::uint64_t{device_attribute(cudaDevAttrMultiProcessorCount)} * policy.blocks_per_multiprocessor;
+        std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
     shape.threads = vectors <= most * policy.short_block_threads ? std::min(policy.short_block_threads, most_threads)
                                                                  : most_threads;
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + shape.threads - 1) / shape.threads));
@@ -366,8 +369,8 @@ private:
                        const Out& out, const char* call, const Ins&... ins) {
         (detail::check_array(ins, n, call), ...);
         constexpr auto kernel = &exact_kernel<kernels_of<policy>, T, Out, Ins...>;
-        launch_after(facts_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, n, out,
-                     static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.boxes()), ins...);
+        pdl_launch(properties_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, n, out,
+                   static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.slots()), ins...);
     }
 };
 

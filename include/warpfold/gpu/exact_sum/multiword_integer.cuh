@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Integers of a few 64-bit words in a thread's registers, and their rounding to a floating-point number.
+// Integers of a few 64-bit words in registers, and their rounding to a floating-point number.
 #pragma once
 
 #include <cstdint>
 
-#include "warpfold/detail/exact.hpp"
+#include "warpfold/detail/exact_integer.hpp"
 
 namespace warpfold::detail {
 
-// Two's complement, the lowest word first.
+// Two's complement, lowest word first.
 template <unsigned Words>
 struct multiword_integer {
     unsigned long long word[Words];
 
-    // Makes it the sum of (low + high * 2^32) * 2^(Spacing * k) over the levels, of which part[0] and part[1] are the
-    // highest one's low and high; no less than 32 bits apart. |low|, |high| < 2^62.
+    // Sets it to the sum of (low + high * 2^32) * 2^(Spacing * k) over the levels k. part[0] and part[1] are low and
+    // high of the highest level. |low|, |high| < 2^62.
     template <int Spacing, unsigned Levels>
     __device__ void set(const long long (&part)[2 * Levels]) {
         static_assert(Spacing >= 32 && Spacing < 64 && Spacing * Levels + 64 <= 64 * Words);
@@ -33,7 +33,7 @@ struct multiword_integer {
             put(digit, Spacing * k);
         }
         put(static_cast<unsigned long long>(carry), Spacing * Levels);
-        // What stands above the carry is its sign.
+        // The bits above the carry are its sign.
         constexpr unsigned end = Spacing * Levels + 64;
         const auto sign = static_cast<unsigned long long>(carry >> 63);
 #pragma unroll
@@ -42,8 +42,8 @@ struct multiword_integer {
         }
     }
 
-    // The number nearest to it times 2^lowest, ties to even, which has to be a normal one, or zero; -900 < lowest. The
-    // integer is spoiled.
+    // The integer times 2^lowest, rounded to nearest, ties to even. The result has to be normal or zero; lowest > -900.
+    // Destroys the integer.
     template <class T>
     __device__ T rounded(int lowest) {
         const bool negative = static_cast<long long>(word[Words - 1]) < 0;
@@ -55,8 +55,8 @@ struct multiword_integer {
                 carry = carry && word[k] == 0;
             }
         }
-        // The leading bit to the top.
-        int top = 64 * static_cast<int>(Words) - 64 + lowest; // of the highest word's last bit
+        // Shifts the leading bit to the top.
+        int top = 64 * static_cast<int>(Words) - 64 + lowest; // exponent of the highest word's last bit
 #pragma unroll
         for (unsigned step = 0; step + 1 < Words; ++step) {
             if (word[Words - 1] == 0) {
@@ -81,7 +81,7 @@ struct multiword_integer {
                 rest |= word[k];
             }
         }
-        // 64 bits, of which the last one says whether there are more, are rounded as the whole is.
+        // 64 bits, the last of which is 1 if any lower bit is, round like the whole number.
         leading |= rest != 0 ? 1 : 0;
         const double scale = __hiloint2double((1023 + top - shift) << 20, 0);
         if constexpr (sizeof(T) == 4) {
@@ -94,8 +94,7 @@ struct multiword_integer {
     }
 
 private:
-    // Puts a word's bits where nothing stands, `place` known when loops are unrolled. What is beyond the last word falls
-    // off.
+    // Sets bits where there are none; `place` is a constant after unrolling. Bits beyond the last word are dropped.
     __device__ void put(unsigned long long bits, unsigned place) {
         if (place / 64 < Words) {
             word[place / 64] |= bits << place % 64;

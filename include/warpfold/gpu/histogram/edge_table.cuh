@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which of sorted edges lie near a sample, told by a table in shared memory. The range of the edges is cut into cells,
-// by a function of a sample that never falls where the sample rises; so all edges of a lower cell are below it, all of
-// a higher one above, and only those of its own cell are left to be compared with. Whatever the edges are, what comes
-// out is the same as by bisection over all of them; how many fall into one cell decides about the time alone.
+// A table in shared memory that gives the edges near a sample. A monotone function maps samples and edges to cells. All
+// edges of lower cells are below the sample, all edges of higher cells above it, so only the edges of its own cell are
+// compared. The bins are those of bisection; the number of edges per cell affects the time only.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +11,19 @@
 
 namespace warpfold::detail {
 
-// Edges that a table can be made for.
-inline constexpr unsigned most_near_edges = 1u << 20;
+// The most edges of a table.
+inline constexpr unsigned most_table_edges = 1u << 20;
 
-// Of edges of type T, for samples of type S.
+// Edges of type T, samples of type S.
 template <class S, class T>
 class edge_table {
 public:
-    // `entries` has room for `cells` words, and edges[0 .. bins] are in shared memory, as written before a barrier. All
-    // threads of the block call it; the table is there when it returns.
+    // `entries` has `cells` words; edges[0 .. bins] are in shared memory, before a barrier. All threads of the block
+    // call it. The table is complete when it returns.
     __device__ edge_table(unsigned* entries, unsigned cells, const T* edges, std::uint32_t bins)
         : entries_(entries), edges_(edges), count_(bins + 1), last_(cells - 1) {
         place();
-        // A cell's edges begin where those of a higher place than the cell below begin.
+        // The first edge of a cell: edges of lower cells come before it.
         for (unsigned cell = threadIdx.x; cell < cells; cell += blockDim.x) {
             unsigned from = 0, to = count_;
             while (from < to) {
@@ -55,11 +54,10 @@ public:
         __syncthreads();
         sparse_ = crowded <= cells / 64;
     }
-    // Whether hardly any cell has more than one edge.
+    // True if hardly any cell has more than one edge.
     [[nodiscard]] __device__ bool sparse() const { return sparse_; }
 
-    // The same as below_or_at, where hardly any cell has more than one edge: the first one, which may be one of a
-    // higher cell, is all that there is to be compared with.
+    // below_or_at() if hardly any cell has more than one edge: one comparison, with the first edge not in a lower cell.
     template <unsigned Count>
     __device__ void below_or_at_sparse(const S (&x)[Count], unsigned (&at)[Count]) const {
         unsigned all = 0;
@@ -73,13 +71,13 @@ public:
             return;
         }
 #pragma unroll
-        for (unsigned j = 0; j < Count; ++j) { // behind the last edge there is none, and what comes of it no bin either
+        for (unsigned j = 0; j < Count; ++j) { // after the last edge the result is no bin
             at[j] >>= count_bits;
             at[j] += at_least(x[j], edges_[min(at[j], count_ - 1)]) ? 1 : 0;
         }
     }
 
-    // How many edges are no larger than each of some samples; 0 for NaN.
+    // The number of edges not above each sample; 0 for NaN.
     template <unsigned Count>
     __device__ void below_or_at(const S (&x)[Count], unsigned (&at)[Count]) const {
         unsigned end[Count];
@@ -99,8 +97,7 @@ public:
         };
         while (any_left()) {
 #pragma unroll
-            for (unsigned j = 0; j < Count;
-                 ++j) { // where there is nothing left, the next edge is above, and nothing changes
+            for (unsigned j = 0; j < Count; ++j) { // once the range is empty, nothing changes
                 const unsigned middle = (at[j] + end[j]) / 2;
                 const bool above = middle < count_ && at_least(x[j], edges_[min(middle, count_ - 1)]);
                 at[j] = above ? middle + 1 : at[j];
@@ -112,7 +109,7 @@ public:
 private:
     static constexpr unsigned count_bits = 12, crowd = 1u << (count_bits - 1), many = crowd - 1;
 
-    // A sample or an edge as a float, which never falls where it rises in the type that the two are compared in.
+    // A sample or an edge as a float, monotone in the type in which both are compared.
     template <class X>
     __device__ static float guide(const X& x) {
         if constexpr (std::is_integral_v<S> && std::is_integral_v<T>) {
@@ -122,12 +119,12 @@ private:
         }
     }
 
-    // Cells of the same width between the lowest and the highest finite edge, or of the same number of floats, where
-    // that brings fewer edges into a cell with others.
+    // Cells of equal width between the lowest and the highest finite edge, or cells of equally many floats if fewer
+    // edges share a cell then.
     __device__ void place() {
         const float infinity = __int_as_float(0x7f800000);
         const auto first_not_below = [&](float x,
-                                         bool or_at) { // the first edge that is not below x, or not at it either
+                                         bool or_at) { // index of the first edge >= x, or > x
             unsigned from = 0, to = count_;
             while (from < to) {
                 const unsigned middle = (from + to) / 2;
@@ -147,7 +144,7 @@ private:
         const float width = __fsub_rn(upper, lower_);
         per_width_ =
             width < infinity ? __fdiv_rn(1.0f, width) : __fdiv_rn(0.5f, __fsub_rn(upper * 0.5f, lower_ * 0.5f));
-        per_width_ = per_width_ < infinity ? per_width_ : __int_as_float(0x7f7fffff); // no width: NaN or infinity
+        per_width_ = per_width_ < infinity ? per_width_ : __int_as_float(0x7f7fffff); // width 0: NaN or infinity
         lower_bits_ = ordered(lower_);
         const unsigned bits = ordered(upper) - lower_bits_;
         per_bits_ =
@@ -167,22 +164,22 @@ private:
         by_bits_ = met[1] * 2 < met[0];
     }
 
-    // Larger ones of larger floats, and the same of both zeros.
+    // Monotone in x; the same for both zeros.
     __device__ static unsigned ordered(float x) {
         const int bits = __float_as_int(__fadd_rn(x, 0.0f));
         return static_cast<unsigned>(bits ^ ((bits >> 31) & 0x7fffffff)) ^ 0x80000000u;
     }
-    // No operation here falls where its operand rises. NaN is in the lowest cell, and no edge is below it or at it.
+    // Monotone in x. NaN is in the lowest cell, and no edge is below or at it.
     __device__ unsigned cell_of(float x) const {
         if (by_bits_) {
             const unsigned place = x == x ? ordered(x) : 0;
             return min(__umulhi(max(place, lower_bits_) - lower_bits_, per_bits_), last_);
         }
-        const float part = __saturatef(__fmul_rn(__fsub_rn(x, lower_), per_width_));                // 0 of NaN
+        const float part = __saturatef(__fmul_rn(__fsub_rn(x, lower_), per_width_));                // 0 for NaN
         return __float_as_uint(__fmaf_rn(part, static_cast<float>(last_), 8388608.0f)) & 0x7fffffu; // rounded
     }
 
-    unsigned* entries_; // of a cell: its first edge's index, and how many there are
+    unsigned* entries_; // per cell: index of its first edge, number of its edges
     const T* edges_;
     unsigned count_, last_;
     float lower_, per_width_;

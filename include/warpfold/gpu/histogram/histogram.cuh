@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Histograms on a GPU: which kernel, how many blocks and how much shared memory a call gets.
+// Histograms on a GPU: the kernel, the number of blocks and the shared memory of a call.
+//
+//  method   counters                                                      chosen when                  file
+//  whole    32 bits in shared memory, copies; split over up to 3 blocks   they fit                     kernels.cuh
+//  packed   8 bits in shared memory, overflows go to global memory        they fit in up to 9 blocks   kernels.cuh
+//  direct   global memory, in passes that the L2 cache holds              more bins, or few samples    kernels.cuh
+//  few      one per value, 32 copies; one warp clears the counts          few 8-bit samples            byte_samples.cuh
+//
+// 8-bit samples of one channel have a kernel of their own for `whole`, with 64 copies (byte_samples.cuh). Weighted
+// histograms have one in kernels.cuh.
 #pragma once
 
 #include <algorithm>
@@ -11,35 +20,37 @@
 #include "warpfold/detail/channels.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/gpu/histogram/histogram_kernels.cuh"
-#include "warpfold/gpu/histogram/histogram_values.cuh"
+#include "warpfold/gpu/histogram/byte_samples.cuh"
+#include "warpfold/gpu/histogram/kernels.cuh"
 
 namespace warpfold::detail {
 
-enum class histogram_way { whole, packed, direct, few };
+enum class histogram_method { whole, packed, direct, few };
 
-// How a histogram is counted.
+// How the samples of a call are counted.
 struct histogram_plan {
-    histogram_way way = histogram_way::direct;
+    histogram_method method = histogram_method::direct;
     unsigned blocks = 1;
-    unsigned shared = 0; // bytes, of a block
+    unsigned shared = 0; // bytes per block
     histogram_layout layout;
 };
 
-// What a plan depends on, beside the number of samples.
+// What a plan depends on besides the call's arguments.
 struct histogram_facts {
     unsigned multiprocessors, shared_of_block, shared_of_multiprocessor, cache;
 
     static histogram_facts of_device() {
-        return {
-            device_attribute(cudaDevAttrMultiProcessorCount), device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-            device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor), device_attribute(cudaDevAttrL2CacheSize)};
+        return {device_attribute<cudaDevAttrMultiProcessorCount>(),
+                device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>(),
+                device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>(),
+                device_attribute<cudaDevAttrL2CacheSize>()};
     }
 };
 
 inline unsigned divided_up(std::uint64_t a, std::uint64_t b) { return static_cast<unsigned>((a + b - 1) / b); }
 
-// n samples of `bytes` bytes each, `codes` counters; `edges` bytes of edges, which go along where there is room.
+// Plans n samples of `bytes` bytes and `codes` counters. `edges` bytes of edges are copied to shared memory if they
+// fit.
 template <class Policy = tuning::histogram_policy<>>
 histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, unsigned bytes, unsigned codes,
                               std::size_t edges, const Policy& policy = {}) {
@@ -51,10 +62,10 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
     const unsigned whole = divided_up(codes, (room / 4 - 1) / 32 * 32), packed = divided_up(codes, room / 32 * 32);
     const bool few = n / policy.private_min_samples_per_counter < codes && codes > policy.block_min_samples;
     if (!few && whole <= policy.full_counters_max_blocks) {
-        plan.way = histogram_way::whole;
+        plan.method = histogram_method::whole;
         plan.layout.parts = whole;
     } else if (!few && packed <= policy.packed_counters_max_blocks) {
-        plan.way = histogram_way::packed;
+        plan.method = histogram_method::packed;
         plan.layout.parts = packed;
     } else {
         const std::uint64_t blocks = (n * bytes + 16 * threads - 1) / (16 * threads);
@@ -68,7 +79,7 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
     }
     auto& layout = plan.layout;
     layout.part_codes = layout.parts == 1 ? codes : (divided_up(codes, layout.parts) + 31) / 32 * 32;
-    if (plan.way == histogram_way::whole) {
+    if (plan.method == histogram_method::whole) {
         while (layout.copies < 32 && block::histogram::words(layout.part_codes, layout.copies * 2) * 4 <=
                                          std::min(room, policy.copies_max_bytes)) {
             layout.copies *= 2;
@@ -80,12 +91,12 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
     if (edges != 0 && plan.shared + edges + 16 <= facts.shared_of_block) {
         layout.edges_at = (plan.shared + 15) / 16 * 16;
         plan.shared = layout.edges_at + static_cast<unsigned>(edges);
-        // A table pays where a block has many samples.
+        // A table pays if a block has many samples.
         const unsigned rest = facts.shared_of_block - std::min(facts.shared_of_block, (plan.shared + 15) / 16 * 16);
         const auto cells = static_cast<unsigned>(
             std::min<std::uint64_t>({rest / 4, policy.edge_table_max_cells, policy.edge_table_cells_per_bin * codes,
                                      n / facts.multiprocessors}));
-        if (plan.way == histogram_way::whole && codes < most_near_edges && cells >= std::max(codes / 8, 256u)) {
+        if (plan.method == histogram_method::whole && codes < most_table_edges && cells >= std::max(codes / 8, 256u)) {
             layout.cells_at = (plan.shared + 15) / 16 * 16;
             layout.cells = cells;
             plan.shared = layout.cells_at + 4 * cells;
@@ -95,22 +106,21 @@ histogram_plan plan_histogram(const histogram_facts& facts, std::uint64_t n, uns
         layout.once = false;
     }
     const unsigned fit = std::max(1u, facts.shared_of_multiprocessor / (plan.shared + 1024));
-    const unsigned most =
-        plan.way == histogram_way::packed ? policy.packed_blocks_per_multiprocessor : policy.blocks_per_multiprocessor;
+    const unsigned most = plan.method == histogram_method::packed ? policy.packed_blocks_per_multiprocessor
+                                                                  : policy.blocks_per_multiprocessor;
     const unsigned resident = facts.multiprocessors * std::min(fit, most);
     const std::uint64_t worth = n / std::max(policy.block_min_samples, layout.part_codes);
     std::uint64_t groups = std::clamp<std::uint64_t>(worth, 1, std::max(1u, resident / layout.parts));
-    groups = std::max(groups, n >> 31); // counters of 32 bits are enough for a block's samples
+    groups = std::max(groups, n >> 31); // 32-bit counters hold the samples of a block
     plan.blocks = static_cast<unsigned>(groups * layout.parts);
     return plan;
 }
 
-// Of samples of 8 bits, where they are few: blocks of few samples, but not so many that their additions to the counts
-// are what takes time.
+// Few 8-bit samples: small blocks, but not so many that their additions to the counts dominate.
 template <class Policy>
 void plan_few_values(histogram_plan& plan, const histogram_facts& facts, std::uint64_t n, const Policy& policy) {
     if (n <= std::uint64_t{policy.few_bytes_max_per_multiprocessor} * facts.multiprocessors) {
-        plan.way = histogram_way::few;
+        plan.method = histogram_method::few;
         const unsigned each = divided_up(n, policy.few_bytes_per_block);
         const unsigned twice = divided_up(n, 2 * policy.few_bytes_per_block);
         plan.blocks =
@@ -128,7 +138,7 @@ void need_shared(const Kernel& kernel, unsigned bytes) {
 
 template <class Of>
 std::size_t bytes_of_edges(const Of& of) {
-    if constexpr (may_stage_v<Of>) {
+    if constexpr (stages_edges_v<Of>) {
         return (std::size_t{of.bins} + 1) * sizeof(*of.bin.edges);
     } else {
         return 0;
@@ -168,7 +178,7 @@ struct histogram_engine<On> {
         run(on, in, n, counts, code, mode, plan, call);
     }
 
-    // By a plan.
+    // Runs a plan.
     template <class In, class Counter, class Code>
     static void run(const On& on, const In& in, std::uint64_t n, Counter* counts, const Code& code, update mode,
                     histogram_plan plan, const char* call) {
@@ -183,10 +193,10 @@ struct histogram_engine<On> {
             return;
         }
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
-        auto* const control = static_cast<histogram_control*>(memory.boxes());
+        auto* const control = static_cast<histogram_control*>(memory.slots());
         constexpr unsigned threads = kernels::value.block_threads;
         if constexpr (Code::values && Code::channels == 1 && std::is_pointer_v<In>) {
-            if (plan.way == histogram_way::few) {
+            if (plan.method == histogram_method::few) {
                 histogram_few_values_kernel<kernels>
                     <<<plan.blocks, kernels::value.few_bytes_block_threads + 32, 0, on.stream>>>(in, n, code, counts,
                                                                                                  plan.layout, control);
@@ -199,12 +209,12 @@ struct histogram_engine<On> {
             constexpr unsigned shared = 256 * value_copies * 4;
             need_shared(kernel, shared);
             kernel<<<plan.blocks, threads, shared, on.stream>>>(in, n, code, counts, plan.layout, control);
-        } else if (plan.way == histogram_way::whole) {
+        } else if (plan.method == histogram_method::whole) {
             const auto kernel = histogram_kernel<kernels, In, Code, Counter>;
             need_shared(kernel, plan.shared);
             kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout, control);
         } else if constexpr (!Code::values) {
-            if (plan.way == histogram_way::packed) {
+            if (plan.method == histogram_method::packed) {
                 const auto kernel = histogram_packed_kernel<kernels, In, Code, Counter>;
                 need_shared(kernel, plan.shared);
                 kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
@@ -229,7 +239,7 @@ struct histogram_engine<On> {
         histogram_plan plan;
         const std::uint64_t bytes = std::uint64_t{of.bins} * sizeof(Sum);
         if (bytes <= facts.shared_of_block && n / 2 >= of.bins) {
-            plan.way = histogram_way::whole;
+            plan.method = histogram_method::whole;
             plan.layout.part_codes = of.bins;
             const unsigned room = std::min(facts.shared_of_block, policy.copies_max_bytes);
             while (plan.layout.copies < 32 && bytes * plan.layout.copies * 2 <= room) {
@@ -249,11 +259,11 @@ struct histogram_engine<On> {
         const auto kernel = weighted_histogram_kernel<kernels, In, Weights, Of, Sum>;
         need_shared(kernel, plan.shared);
         kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, weights, n, of, sums, plan.layout,
-                                                                 static_cast<histogram_control*>(memory.boxes()));
+                                                                 static_cast<histogram_control*>(memory.slots()));
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
 
-    // The counts take memory of their own beside the workspace.
+    // The counts are allocated besides the workspace.
     template <class Work>
     static std::vector<std::uint64_t> values(const On& on, std::uint32_t bins, const Work& work, const char* call) {
         const gpu own{on.stream, nullptr};
@@ -268,13 +278,14 @@ struct histogram_engine<On> {
     }
 
 private:
-    // Sets the counts to zero where they are to be overwritten and the kernel does not do it itself; whether it does.
+    // Clears the counts before the launch, unless mode is add or the kernel clears them. Returns true if the kernel
+    // does.
     template <class Counter>
     static bool prepare_counts(const On& on, Counter* counts, std::uint32_t bins, update mode, histogram_plan& plan) {
         if (mode == update::add) {
             return false;
         }
-        const bool inside = (plan.way == histogram_way::whole || plan.way == histogram_way::few) &&
+        const bool inside = (plan.method == histogram_method::whole || plan.method == histogram_method::few) &&
                             bins <= policy_of<tuning::histogram_policy<>>(on).kernel_clears_max_counts &&
                             (plan.blocks == 1 || on.memory != nullptr);
         if (inside) {

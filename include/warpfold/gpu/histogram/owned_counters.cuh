@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counters in shared memory of the bins that come first: of more bins than there is room for, those that have many
-// samples are among them soon, and are not added to global memory one by one.
+// Counters in shared memory that bins claim on their first sample. If there are more bins than counters, bins with many
+// samples claim one early, and their samples are not added to global memory one by one.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ public:
         }
     }
 
-    // One more in a bin; false where its slot belongs to another.
+    // Adds one to a bin. Returns false if its slot belongs to another bin.
     __device__ bool add(unsigned bin) {
         const unsigned slot = bin * 2654435761u >> shift_;
         unsigned owner;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counters of 8 bits in shared memory, four in a word, whose overflows go to counters in global memory: exact for every
-// input and order of threads.
+// 8-bit counters in shared memory, four per word. Overflows go to counters in global memory: exact for every input and
+// order of threads.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 namespace warpfold::detail {
 
 template <class Counter>
-using natural_of = std::conditional_t<sizeof(Counter) == 4, unsigned, unsigned long long>;
+using atomic_word_t = std::conditional_t<sizeof(Counter) == 4, unsigned, unsigned long long>;
 
 template <class Counter>
-__device__ void add_to_count(Counter* count, natural_of<Counter> more) {
-    atomicAdd(reinterpret_cast<natural_of<Counter>*>(count), more);
+__device__ void add_to_count(Counter* count, atomic_word_t<Counter> more) {
+    atomicAdd(reinterpret_cast<atomic_word_t<Counter>*>(count), more);
 }
 
-// `counts` are the counters in global memory of these, `bins` in number.
+// `counts` are the counters in global memory of the same `bins` bins.
 template <class Counter>
 class packed_counters {
 public:
@@ -34,8 +34,8 @@ public:
         }
     }
 
-    // One more in each of some bins; nothing where there is no such bin. The additions are all under way before the
-    // first old word is looked at.
+    // Adds one to each bin; bins that do not exist are skipped. All atomics are in flight before the first old value is
+    // used.
     template <unsigned Bins>
     __device__ void add(const unsigned (&bin)[Bins]) {
         unsigned old[Bins];
@@ -66,20 +66,20 @@ public:
                     its_old = j == which ? old[j] : its_old;
                 }
                 if ((~its_old & one_of(its_bin) * 0xff) == 0) {
-                    settle(its_bin, its_old);
+                    carry_overflow(its_bin, its_old);
                 }
             }
         }
     }
 
-    // `more` of a bin straight to global memory; nothing where there is no such bin.
+    // Adds `more` to a bin in global memory; a bin that does not exist is skipped.
     __device__ void add_beyond(unsigned bin, unsigned more) {
         if (bin < bins_) {
             add_to_count(counts_ + bin, more);
         }
     }
 
-    // Adds what is left here to the counters in global memory, behind a barrier.
+    // Adds the remaining counts to global memory, after a barrier.
     __device__ void flush(unsigned first) {
         const auto* const bytes = reinterpret_cast<const unsigned char*>(words_);
         for (unsigned k = threadIdx.x; k < bins_; k += blockDim.x) {
@@ -91,14 +91,14 @@ public:
     }
 
 private:
-    // 1 in the bin's field of a word. The shift is by the number's lowest 5 bits.
+    // 1 in the bin's field of a word; the shift uses the lowest 5 bits of its amount.
     [[nodiscard]] __device__ static unsigned one_of(unsigned bin) { return __funnelshift_l(0, 1, bin * 8); }
 
-    // An addition that overflows a field changes its upper neighbour by one, and that one perhaps the next. Every such
-    // carry is accounted for: 256 times it goes to the counter in global memory of the field that it left, and another
-    // addition takes it back from the field that it came into, which may carry in turn. Other threads may add
-    // meanwhile: every addition tells by the old word which carries were its own.
-    __device__ void settle(unsigned bin, unsigned old) {
+    // Handles an addition that overflowed a field. The carry went into the next field, and perhaps on. Each carry
+    // counts 256 for the field that it left, in global memory; another atomic subtracts it from the field that it
+    // entered, which may carry in turn. Other threads may add meanwhile: the old value of each atomic shows which
+    // carries were its own.
+    __device__ void carry_overflow(unsigned bin, unsigned old) {
         int change[4] = {};
 #pragma unroll
         for (unsigned field = 0; field < 4; ++field) {
@@ -115,7 +115,7 @@ private:
                 carry = sum >> 8;
                 if (carry != 0 && bin / 4 * 4 + field < bins_) {
                     add_to_count(counts_ + bin / 4 * 4 + field,
-                                 static_cast<natural_of<Counter>>(static_cast<long long>(carry) * 256));
+                                 static_cast<atomic_word_t<Counter>>(static_cast<long long>(carry) * 256));
                 }
             }
             if (undo == 0) {
@@ -126,7 +126,7 @@ private:
     }
 
     unsigned* words_;
-    unsigned address_; // of them in shared memory
+    unsigned address_; // address of words_ in shared memory
     Counter* counts_;
     unsigned bins_;
 };

@@ -8,12 +8,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_options.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
@@ -38,6 +39,8 @@ struct scan_elements {
     using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
     static constexpr std::size_t bytes = scan_bytes<T, Out>(); // of the larger element
     static constexpr unsigned run = scan_run_of(bytes);
+
+    static constexpr bool reads_array = std::is_pointer_v<In>;
 
     In in;
     Out out;
@@ -102,20 +105,25 @@ struct scan_elements {
 #endif
     }
 
-    // The run at position v in the order of the scan; a position without an element gets a copy of another element.
-    __device__ void read(std::uint64_t v, bool vectors, bool inside, T (&items)[run]) const {
+    // The last element of the scan.
+    [[nodiscard]] __device__ T last() const { return in[place(n - 1)]; }
+
+    // The run at position v in the order of the scan. A position before the first element gets a copy of that, a run
+    // behind the last element copies of at_end(), which is that.
+    template <class Last>
+    __device__ void read(std::uint64_t v, bool vectors, bool inside, const Last& at_end, T (&items)[run]) const {
         if constexpr (std::is_pointer_v<In>) {
             if (vectors || (in_runs && (inside || whole(v)))) {
-                load_run(in + run_place(v), items);
+                load_items(in + run_place(v), items);
                 in_order(items);
                 return;
             }
         }
         if (v >> 63 == 0 && v >= n) {
-            const T last = in[place(n - 1)];
+            const T x = at_end();
 #pragma unroll
             for (unsigned j = 0; j < run; ++j) {
-                items[j] = last;
+                items[j] = x;
             }
         } else {
 #pragma unroll
@@ -125,40 +133,47 @@ struct scan_elements {
         }
     }
 
-    // Starts to copy the run at position v into `slot` in shared memory; it is there after await_runs(), for take().
+    // Starts to copy the run at position v into `slot` in shared memory; it is there after wait_all_copies(), for take().
     __device__ void fetch(std::uint64_t v, bool vectors, bool inside, T* slot) const {
         if constexpr (std::is_pointer_v<In>) {
             if (vectors || (in_runs && (inside || whole(v)))) {
-                fetch_run<T, run>(in + run_place(v), slot);
+                copy_items_async<T, run>(in + run_place(v), slot);
                 return;
             }
             if constexpr ((sizeof(T) == 4 || sizeof(T) == 8) && alignof(T) == sizeof(T)) {
                 if (inside || whole(v)) {
 #pragma unroll
                     for (unsigned j = 0; j < run; ++j) {
-                        fetch_run<T, 1>(in + run_place(v) + j, slot + j);
+                        copy_items_async<T, 1>(in + run_place(v) + j, slot + j);
                     }
                     return;
                 }
             }
         }
         T items[run];
-        read(v, false, inside, items);
+        read(
+            v, false, inside, [&] { return last(); }, items);
         in_order(items);
-        store_run(slot, items);
+        store_items(slot, items);
     }
     // The run in `slot`, in the order of the scan.
     __device__ static void take(const T* slot, T (&items)[run]) {
-        load_run(slot, items);
+        load_items(slot, items);
         in_order(items);
     }
 
-    // Writes the results of the run at position v, which are in the order of the scan.
+    // Writes the results of the run at position v, which are in the order of the scan. `Unsplit`: by an instruction that
+    // nvcc leaves whole, where it would split the run into elements because another branch stores elements.
+    template <bool Unsplit>
     __device__ void store(std::uint64_t v, bool vectors, bool inside, U (&results)[run]) const {
         if constexpr (std::is_pointer_v<Out>) {
             if (vectors || (out_runs && (inside || whole(v)))) {
                 in_order(results);
-                store_run(out + run_place(v), results);
+                if constexpr (Unsplit && sizeof(results) == 16) {
+                    store_vector(out + run_place(v), results);
+                } else {
+                    store_items(out + run_place(v), results);
+                }
                 return;
             }
         }
@@ -175,38 +190,21 @@ struct scan_elements {
 
     // What is folded of the element x at position v.
     [[nodiscard]] __device__ A value(const T& x, std::uint64_t v) const {
-        look_at_map<Map, T>();
+        check_map<Map, T>();
         return static_cast<A>(detail::mapped(map, x, some_place(v)));
     }
 
-    // Folds value(0), value(1), ... into `sum`, or into nothing where `fresh`. `head` becomes true where a segment
-    // begins; then `sum` is the fold from the last such beginning.
-    template <class Value, class Opens>
-    __device__ void fold_run(A& sum, bool& head, bool fresh, unsigned skip, const Value& value,
-                             const Opens& opens) const {
-#pragma unroll
-        for (unsigned j = 0; j < run; ++j) {
-            const A x = value(j);
-            if (Options::segmented && opens(j)) {
-                sum = opening(x);
-                head = true;
-            } else {
-                sum = fresh && j <= skip ? x : static_cast<A>(op(sum, x));
-            }
-        }
-    }
-
-    // The results of the run. `sum` is the prefix of the run and becomes that of the next; where it is `fresh`, nothing
-    // precedes the run.
-    template <class Value, class Opens>
+    // Folds value(0), value(1), ... into `sum`, the run's prefix, which becomes that of the next run; where it is `fresh`,
+    // nothing precedes the run. Calls result(j, value) with each element's result.
+    template <class Value, class Opens, class Result>
     __device__ void scan_run(A& sum, bool fresh, unsigned skip, const Value& value, const Opens& opens,
-                             U (&results)[run]) const {
+                             const Result& result) const {
 #pragma unroll
         for (unsigned j = 0; j < run; ++j) {
             const A x = value(j);
             const bool begins = Options::segmented && opens(j);
             if constexpr (!Options::inclusive) {
-                results[j] = static_cast<U>(begins ? static_cast<A>(options.first) : sum);
+                result(j, begins ? static_cast<A>(options.first) : sum);
             }
             if (begins) {
                 sum = opening(x);
@@ -216,7 +214,7 @@ struct scan_elements {
                 sum = op(sum, x);
             }
             if constexpr (Options::inclusive) {
-                results[j] = static_cast<U>(sum);
+                result(j, sum);
             }
         }
     }
@@ -240,11 +238,19 @@ private:
             return x;
         }
     }
+    template <class X>
+    __device__ static void store_vector(X* to, const X (&items)[run]) {
+        unsigned held[4];
+        std::memcpy(held, items, 16);
+        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(held[0]),
+                     "r"(held[1]), "r"(held[2]), "r"(held[3])
+                     : "memory");
+    }
     // From the order in memory to that of the scan, and back.
     template <class X>
     __device__ static void in_order(X (&items)[run]) {
         if constexpr (Options::reverse) {
-            reverse_run(items);
+            reverse_items(items);
         }
     }
     // How many elements before `from` (behind it, in reversed order) an address is aligned to a run; 0 where none is.
@@ -261,7 +267,7 @@ private:
     static bool aligned(const X* from, unsigned shift) {
         const auto address = reinterpret_cast<std::uintptr_t>(from);
         const std::uintptr_t moved = Options::reverse ? address + shift * sizeof(X) : address - shift * sizeof(X);
-        return moved % access_bytes(run * sizeof(X)) == 0;
+        return moved % access_width(run * sizeof(X)) == 0;
     }
 };
 

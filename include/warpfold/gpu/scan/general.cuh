@@ -14,48 +14,50 @@
 
 namespace warpfold::detail {
 
-inline constexpr tuning::scan general_tuning = tuning::scan_default;
-
 // How elements are laid out in a tile whose larger ones have so many bytes.
-template <std::size_t Bytes>
+template <class Policy, std::size_t Bytes>
 struct general_layout {
+    static constexpr tuning::scan_kernels kernels = Policy::kernels;
     static constexpr unsigned run = scan_run_of(Bytes);
-    static constexpr unsigned rows = std::max<unsigned>(1, general_tuning.bytes / (run * Bytes)); // at most
-    static constexpr unsigned warps = general_tuning.threads / warp::lanes;
+    static constexpr unsigned rows =
+        std::max<unsigned>(1, kernels.general_max_bytes_per_thread / (run * Bytes)); // at most
+    static constexpr unsigned warps = kernels.general_block_threads / warp::lanes;
     static constexpr std::uint64_t of_block =
         std::uint64_t{run} * warp::lanes * warps; // elements in a row of each warp
 
     // How many rows a warp has. Short arrays are one block's; longer ones get as many blocks as read each other's totals
     // directly, until tiles have become as large as they can.
-    static unsigned rows_of(std::uint64_t n) {
+    static unsigned rows_of(const Policy& policy, std::uint64_t n) {
         const std::uint64_t all = (n + of_block - 1) / of_block;
         const std::uint64_t wanted =
-            all <= general_tuning.one_block_rows ? all : (all + general_tuning.blocks - 1) / general_tuning.blocks;
+            all <= policy.general_one_block_max_rows
+                ? all
+                : (all + policy.general_blocks_before_growth - 1) / policy.general_blocks_before_growth;
         return static_cast<unsigned>(std::min<std::uint64_t>(wanted, rows));
     }
-    static std::uint64_t tiles_of(std::uint64_t n) {
-        const std::uint64_t size = of_block * rows_of(n);
+    static std::uint64_t tiles_of(const Policy& policy, std::uint64_t n) {
+        const std::uint64_t size = of_block * rows_of(policy, n);
         return (n + size - 1) / size;
     }
     // No scan of up to n elements has more, wherever they begin.
-    static std::uint64_t most_tiles(std::uint64_t n) {
+    static std::uint64_t most_tiles(const Policy& policy, std::uint64_t n) {
         const std::uint64_t all = (n + run + of_block - 1) / of_block;
-        return std::max(tiles_of(n + run), std::min<std::uint64_t>(all, general_tuning.blocks));
+        return std::max(tiles_of(policy, n + run), std::min<std::uint64_t>(all, policy.general_blocks_before_growth));
     }
 };
 
-template <class Elements>
+template <class Kernels, class Elements>
 struct general_plan {
     using elements_type = Elements;
     using A = typename Elements::A;
-    using layout = general_layout<Elements::bytes>;
+    using layout = general_layout<tuning::scan_policy<Kernels::value>, Elements::bytes>;
     using prefix_type = grouped_prefix<A, Elements::options_type::segmented>;
     static constexpr unsigned rows = layout::rows, most_warps = layout::warps;
     static constexpr unsigned tile = layout::of_block * rows; // elements, at most
     // Elements so large that a tile does not fit are read twice.
     static constexpr tile_memory memory =
         tile * sizeof(typename Elements::T) <= 40960 ? tile_memory::shared : tile_memory::none;
-    static constexpr unsigned least_blocks = sizeof(A) <= 8 ? general_tuning.blocks_per_multiprocessor : 1;
+    static constexpr unsigned least_blocks = sizeof(A) <= 8 ? Kernels::value.general_resident_blocks : 1;
 
     __device__ static constexpr bool prefetches(unsigned) { return false; }
     [[nodiscard]] __device__ unsigned row_count() const { return rows_of_warp; }
@@ -67,19 +69,19 @@ struct general_plan {
     unsigned rows_of_warp;
 };
 
-template <class Elements>
-void launch_general(const gpu& on, const Elements& elements, const char* call) {
-    using Plan = general_plan<Elements>;
+template <class Policy, class Elements>
+void launch_general(const gpu& on, const Policy& policy, const Elements& elements, const char* call) {
+    using Plan = general_plan<kernels_of<Policy>, Elements>;
     using layout = typename Plan::layout;
     const std::uint64_t all = elements.n + elements.shift;
-    const std::uint64_t tiles = layout::tiles_of(all);
+    const std::uint64_t tiles = layout::tiles_of(policy, all);
     if (tiles > 0x7fffffffu) {
         throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has blocks for");
     }
     const call_memory memory(on, Plan::prefix_type::bytes(tiles), 0, call);
-    const Plan plan{elements, memory.boxes(), layout::rows_of(all)};
-    launch_after(facts_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, static_cast<unsigned>(tiles),
-                 general_tuning.threads, 0, on.stream, plan);
+    const Plan plan{elements, memory.slots(), layout::rows_of(policy, all)};
+    pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, static_cast<unsigned>(tiles),
+               Policy::kernels.general_block_threads, 0, on.stream, plan);
 }
 
 } // namespace warpfold::detail

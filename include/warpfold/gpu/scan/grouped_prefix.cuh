@@ -2,11 +2,11 @@
 // The tile prefix of scans of any number of tiles, one a block: thirty-two tiles are a group, thirty-two groups a
 // district. Each tile publishes its total, except that the last tile of a group publishes the group's, as soon as it has
 // read the others, and the last tile of a district the prefix of the next district. One warp of a tile reads at once, a
-// lane a mailbox, the totals of the tiles before it in its group, of the groups before that in its district, and the
-// prefix of the district. The mailboxes of one reading lie side by side, since what many tiles ask of the L2 cache at
+// lane a slot, the totals of the tiles before it in its group, of the groups before that in its district, and the
+// prefix of the district. The slots of one reading lie side by side, since what many tiles ask of the L2 cache at
 // the same time limits a scan.
 //
-// Each tile counts itself off when it has read its mailboxes. The last one of a group, or of a district, empties what
+// Each tile counts itself off when it has read its slots. The last one of a group, or of a district, empties what
 // the group, or the district, has read, and the counter. No tile waits for that.
 #pragma once
 
@@ -27,14 +27,15 @@ public:
 
     static constexpr std::size_t bytes(std::uint64_t tiles) {
         const std::uint64_t groups = (tiles + group - 1) / group, districts = (tiles + district - 1) / district;
-        return tiles <= 1 ? 0
-                          : (tiles + groups + districts) * sizeof(mailbox<A>) + (groups + districts) * sizeof(unsigned);
+        return tiles <= 1
+                   ? 0
+                   : (tiles + groups + districts) * sizeof(flagged_slot<A>) + (groups + districts) * sizeof(unsigned);
     }
 
     __device__ grouped_prefix(void* memory, storage& shared)
         : prefix_(reinterpret_cast<total_type*>(shared.prefix)), tile_(blockIdx.x), tiles_(gridDim.x) {
         const unsigned groups = (tiles_ + group - 1) / group, districts = (tiles_ + district - 1) / district;
-        of_tile_ = static_cast<mailbox<A>*>(memory);
+        of_tile_ = static_cast<flagged_slot<A>*>(memory);
         of_group_ = of_tile_ + tiles_;
         through_district_ = of_group_ + groups;
         group_counter_ = reinterpret_cast<unsigned*>(through_district_ + districts);
@@ -69,7 +70,7 @@ public:
         const unsigned first = tile_ / group * group, count = min(group, tiles_ - first);
         if (warp::shuffle(in_group_before_, 0) + 1 == count) {
             if (lane < count) {
-                detail::empty_box(&of_tile_[first + lane]);
+                detail::reset_slot(&of_tile_[first + lane]);
             }
             if (lane == 0) {
                 atomicExch(&group_counter_[tile_ / group], 0u);
@@ -78,11 +79,11 @@ public:
         const unsigned start = tile_ / district * district, all = min(district, tiles_ - start);
         if (tiles_ > group && warp::shuffle(in_district_before_, 0) + 1 == all) {
             if (lane < (all + group - 1) / group) {
-                detail::empty_box(&of_group_[start / group + lane]);
+                detail::reset_slot(&of_group_[start / group + lane]);
             }
             if (lane == 0) {
                 if (start != 0) {
-                    detail::empty_box(&through_district_[tile_ / district - 1]);
+                    detail::reset_slot(&through_district_[tile_ / district - 1]);
                 }
                 atomicExch(&district_counter_[tile_ / district], 0u);
             }
@@ -98,10 +99,10 @@ private:
     __device__ total_type look_back(const total_type& total, const First& first, const Op& op) const {
         const unsigned lane = threadIdx.x, tiles_before = tile_ % group, groups_before = tile_ % district / group;
         const bool posts = lane == 0 && tile_ + 1 < tiles_;
-        const mailbox<A>* const tile_box = &of_tile_[tile_ - tiles_before + lane];
-        const mailbox<A>* const group_box = &of_group_[tile_ / district * warp::lanes + lane];
-        const mailbox<A>* const district_box = &through_district_[tile_ / district - 1];
-        box_words<A> tile_words{}, group_words{}, district_words{};
+        const flagged_slot<A>* const tile_box = &of_tile_[tile_ - tiles_before + lane];
+        const flagged_slot<A>* const group_box = &of_group_[tile_ / district * warp::lanes + lane];
+        const flagged_slot<A>* const district_box = &through_district_[tile_ / district - 1];
+        slot_reader<A> tile_words{}, group_words{}, district_words{};
         if (lane < tiles_before) {
             tile_words.load(tile_box);
         }
@@ -132,9 +133,10 @@ private:
         }
         return prefix;
     }
-    // In lane 0: op over the mailboxes of the first `count` lanes, in their order.
+    // In lane 0: op over the slots of the first `count` lanes, in their order.
     template <class Op>
-    __device__ static total_type folded(box_words<A>& words, const mailbox<A>* box, unsigned count, const Op& op) {
+    __device__ static total_type folded(slot_reader<A>& words, const flagged_slot<A>* box, unsigned count,
+                                        const Op& op) {
         if (threadIdx.x % warp::lanes < count) {
             words.wait(box);
         }
@@ -142,9 +144,9 @@ private:
         return fold_lanes(total_in<total_type>(words), count, op);
     }
 
-    mailbox<A>* of_tile_;
-    mailbox<A>* of_group_;
-    mailbox<A>* through_district_; // the prefix of the next one
+    flagged_slot<A>* of_tile_;
+    flagged_slot<A>* of_group_;
+    flagged_slot<A>* through_district_; // the prefix of the next one
     unsigned* group_counter_;
     unsigned* district_counter_;
     total_type* prefix_;

@@ -62,19 +62,28 @@ public:
         if (Plan::prefetches(gridDim.x)) {
             each_row([&](unsigned r) { elements_.prefetch(position(r)); });
         }
-        await_earlier();
+        pdl_wait();
         elements_.reading(inside_, [&](auto vectors) {
-            each_row([&](unsigned r) {
-                if constexpr (Plan::memory == tile_memory::registers) {
-                    elements_.read(position(r), decltype(vectors)::value, inside_, items_[r]);
-                } else if constexpr (Plan::memory == tile_memory::shared) {
-                    elements_.fetch(position(r), decltype(vectors)::value, inside_, slot(r));
+            if constexpr (Plan::memory == tile_memory::registers) {
+                // The last tile of an array loads the last element once, beforehand: its rows do not wait for each other.
+                // Other tiles must not load it: in place, another block writes it.
+                constexpr bool once = !decltype(vectors)::value && Elements::reads_array;
+                T end{};
+                if (once && begin_ + size_ > elements_.n) {
+                    end = elements_.last();
                 }
-            });
+                each_row([&](unsigned r) {
+                    elements_.read(
+                        position(r), decltype(vectors)::value, inside_, [&] { return once ? end : elements_.last(); },
+                        items_[r]);
+                });
+            } else if constexpr (Plan::memory == tile_memory::shared) {
+                each_row([&](unsigned r) { elements_.fetch(position(r), decltype(vectors)::value, inside_, slot(r)); });
+            }
         });
         heads_.find(elements_, begin_, size_, first_, plan_.row_count(), inside_);
         if constexpr (Plan::memory == tile_memory::shared) {
-            await_runs();
+            wait_all_copies();
         }
     }
 
@@ -84,12 +93,9 @@ public:
         each_row([&](unsigned r) {
             T items[run];
             take<false>(r, items);
-            A sum;
-            bool head = false;
-            elements_.fold_run(
-                sum, head, true, skip(r), [&](unsigned j) { return value(r, j, items); },
-                [&](unsigned j) { return heads_.at(r, j); });
-            before_[r] = total_of<total_type>(sum, head);
+            A sum{};
+            scan_run(r, items, sum, true, [](unsigned, const A&) {});
+            before_[r] = total_of<total_type>(sum, heads_.any(r));
         });
         constexpr bool side_by_side = Plan::memory == tile_memory::registers;
         if constexpr (side_by_side) {
@@ -127,11 +133,9 @@ public:
                 fresh = !has_front;
             }
             U results[run];
-            elements_.scan_run(
-                sum, fresh, skip(r), [&](unsigned j) { return value(r, j, items); },
-                [&](unsigned j) { return heads_.at(r, j); }, results);
+            scan_run(r, items, sum, fresh, [&](unsigned j, const A& result) { results[j] = static_cast<U>(result); });
             elements_.writing(inside_, [&](auto vectors) {
-                elements_.store(position(r), decltype(vectors)::value, inside_, results);
+                elements_.template store<true>(position(r), decltype(vectors)::value, inside_, results);
             });
         });
     }
@@ -153,8 +157,11 @@ private:
     [[nodiscard]] __device__ unsigned skip(unsigned r) const {
         return r == 0 && blockIdx.x == 0 && threadIdx.x == 0 ? elements_.shift : 0;
     }
-    [[nodiscard]] __device__ A value(unsigned r, unsigned j, const T (&items)[run]) const {
-        return elements_.value(items[j], position(r) + j);
+    template <class Result>
+    __device__ void scan_run(unsigned r, const T (&items)[run], A& sum, bool fresh, const Result& result) const {
+        elements_.scan_run(
+            sum, fresh, skip(r), [&](unsigned j) { return elements_.value(items[j], position(r) + j); },
+            [&](unsigned j) { return heads_.at(r, j); }, result);
     }
     // The elements of row r. `Again`: when other warps may have written results over elements that are not this row's.
     template <bool Again>
@@ -194,7 +201,7 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     __shared__ typename Tile::storage tile_storage;
     __shared__ typename Prefix::storage prefix_storage;
     __shared__ block::scan_storage<Total, Plan::most_warps> storage;
-    allow_later();
+    pdl_trigger();
     const joined_by op{plan.elements.op};
 
     Tile tile(plan, tile_storage);
@@ -202,9 +209,9 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     block::store_warp_total(storage, tile.scan_warp(op), 0);
     __syncthreads();
     const block::warp_totals<Total> warps = block::scan_warp_totals(storage, op, plan.warp_count());
+    const Total in_tile = warps.before();
 
-    Total front = warps.before(), prefix{};
-    bool has_front = threadIdx.x >= warp::lanes;
+    Total prefix{};
     const auto first = [&] {
         if constexpr (Options::has_first) {
             return total_of<Total>(static_cast<typename Tile::A>(plan.elements.options.first), false);
@@ -220,12 +227,11 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     } else if constexpr (Options::has_first) {
         prefix = first;
     }
-    if (Options::has_first || blockIdx.x != 0) {
-        front = has_front ? op(prefix, front) : prefix;
-        has_front = true;
-    }
-
-    tile.store(front, has_front);
+    // What precedes the warp: the tile's prefix and the warps before. Conditions, not variables that branches set: nvcc
+    // would compile store() twice.
+    const bool has_prefix = Options::has_first || blockIdx.x != 0, has_warps = threadIdx.x >= warp::lanes;
+    const Total front = !has_prefix ? in_tile : (has_warps ? op(prefix, in_tile) : prefix);
+    tile.store(front, has_prefix || has_warps);
     if (gridDim.x != 1) {
         tile_prefix.release();
     }

@@ -27,14 +27,15 @@
 
 namespace warpfold::detail {
 
-template <class Elements>
+template <class Kernels, class Elements>
 struct persistent_plan {
     using elements_type = Elements;
     using T = typename Elements::T;
     using U = typename Elements::U;
-    static constexpr tuning::scan_stream tuned = tuning::scan_stream_default;
-    static constexpr unsigned run = Elements::run, chunks = tuned.chunks, threads = tuned.threads;
-    static constexpr unsigned stages = tuned.stages, ahead = tuned.ahead, held = stages + 1;
+    static constexpr tuning::scan_kernels kernels = Kernels::value;
+    static constexpr unsigned run = Elements::run, chunks = kernels.long_runs_per_thread;
+    static constexpr unsigned threads = kernels.long_block_threads, resident_blocks = kernels.long_resident_blocks;
+    static constexpr unsigned stages = kernels.long_stages, ahead = kernels.long_tiles_ahead, held = stages + 1;
     static constexpr unsigned warps = threads / warp::lanes;
     static constexpr unsigned of_warp = warp::lanes * chunks * run; // elements
     static constexpr unsigned tile = of_warp * warps;               // elements
@@ -92,39 +93,31 @@ public:
                 }
             });
         }
-        close_runs();
+        commit_copies();
     }
 
     // The first pass over a tile: op over the elements of the thread and of the lanes before.
-    template <class Op>
-    __device__ A fold(unsigned stage, unsigned tile, const Op& op) const {
+    __device__ A fold(unsigned stage, unsigned tile) const {
         const typename Plan::read_runs runs(memory_ + stage * Plan::stage_bytes);
-        const std::uint64_t begin = begin_of(tile);
-        const unsigned missing = skip(tile);
         A sum{};
-        bool head = false;
 #pragma unroll
         for (unsigned c = 0; c < chunks; ++c) {
             T items[run];
             Elements::take(runs.blocked(c), items);
-            elements_.fold_run(
-                sum, head, c == 0, missing, [&](unsigned j) { return value(begin, c, j, items); }, no_head);
+            scan_run(tile, c, items, sum, true, [](unsigned, const A&) {});
         }
-        return warp::inclusive_scan(sum, op);
+        return warp::inclusive_scan(sum, elements_.op);
     }
 
     // The second pass: `front` precedes the thread, unless it is not there.
     __device__ void scan_and_store(unsigned stage, unsigned tile, A front, bool has_front) const {
         const typename Plan::read_runs items_of(memory_ + stage * Plan::stage_bytes);
         const typename Plan::written_runs results_of(memory_ + stage * Plan::stage_bytes);
-        const std::uint64_t begin = begin_of(tile);
-        const unsigned missing = skip(tile);
         const auto scan = [&](unsigned c, const T(&items)[run]) {
             U results[run];
-            elements_.scan_run(
-                front, c == 0 && !has_front, c == 0 ? missing : 0,
-                [&](unsigned j) { return value(begin, c, j, items); }, no_head, results);
-            store_run(results_of.blocked(c), results);
+            scan_run(tile, c, items, front, !has_front,
+                     [&](unsigned j, const A& result) { results[j] = static_cast<U>(result); });
+            store_items(results_of.blocked(c), results);
         };
         constexpr bool same_place = Plan::read_runs::bytes == Plan::written_runs::bytes;
         T items[same_place ? 1 : chunks][run];
@@ -143,13 +136,14 @@ public:
             scan(c, items[same_place ? 0 : c]);
         }
         __syncwarp();
+        const std::uint64_t begin = begin_of(tile);
         const bool inside = is_inside(tile);
         elements_.writing(inside, [&](auto vectors) {
 #pragma unroll(decltype(vectors)::value ? chunks : 1)
             for (unsigned r = 0; r < chunks; ++r) {
                 U results[run];
-                load_run(static_cast<const U*>(results_of.in_row(r)), results);
-                elements_.store(begin + in_row(r), decltype(vectors)::value, inside, results);
+                load_items(static_cast<const U*>(results_of.in_row(r)), results);
+                elements_.template store<false>(begin + in_row(r), decltype(vectors)::value, inside, results);
             }
         });
     }
@@ -164,168 +158,222 @@ private:
         return (tile != 0 || elements_.shift == 0) &&
                std::uint64_t{tile + 1} * Plan::tile - elements_.shift <= elements_.n;
     }
-    // So many of the thread's first positions hold no element.
-    [[nodiscard]] __device__ unsigned skip(unsigned tile) const {
-        return tile == 0 && threadIdx.x == 0 ? elements_.shift : 0;
-    }
     __device__ static unsigned in_row(unsigned r) { return (r * warp::lanes + threadIdx.x % warp::lanes) * run; }
-    [[nodiscard]] __device__ A value(std::uint64_t begin, unsigned c, unsigned j, const T (&items)[run]) const {
-        return elements_.value(items[j], begin + (threadIdx.x % warp::lanes * chunks + c) * run + j);
+    // The thread's c-th run. `fresh`: nothing precedes the thread.
+    template <class Result>
+    __device__ void scan_run(unsigned tile, unsigned c, const T (&items)[run], A& sum, bool fresh,
+                             const Result& result) const {
+        const std::uint64_t first = begin_of(tile) + (threadIdx.x % warp::lanes * chunks + c) * run;
+        const unsigned skip = c == 0 && tile == 0 && threadIdx.x == 0 ? elements_.shift : 0;
+        elements_.scan_run(
+            sum, c == 0 && fresh, skip, [&](unsigned j) { return elements_.value(items[j], first + j); },
+            [](unsigned) { return false; }, result);
     }
-    __device__ static constexpr bool no_head(unsigned) { return false; }
 
     const Elements& elements_;
     unsigned tiles_;
     unsigned char* memory_;
 };
 
+// A block on its way through the tiles. Its first `stages` tiles are in shared memory or on their way there, the totals
+// of the first `ahead` of them are published.
 template <class Plan>
-__global__ void __launch_bounds__(Plan::threads, Plan::tuned.blocks_per_multiprocessor)
-    persistent_kernel(const Plan plan) {
+class persistent_block {
+public:
     using A = typename Plan::elements_type::A;
     using prefix_type = running_prefix<A, Plan::warps>;
-    constexpr unsigned stages = Plan::stages, ahead = Plan::ahead, sets = ahead + 2;
-    extern __shared__ uint4 stage_memory[];
-    __shared__ block::scan_storage<A, Plan::warps> totals[sets]; // of several tiles
-    __shared__ typename prefix_type::storage prefix_storage;
-    __shared__ unsigned tile_of[stages + 1]; // the tile in each stage; the last: the next one
-    const auto& op = plan.elements.op;
-    const unsigned warp = threadIdx.x / warp::lanes, tiles = plan.tiles;
-    const bool one_stage = plan.one_stage;
-    const warp_part<Plan> part(plan, stage_memory);
-    const tile_ring<A> ring(plan.workspace, plan.slots);
-    prefix_type prefix(ring, tiles, prefix_storage, plan.elements.options.first);
-    const auto fold = [&](unsigned stage, unsigned t, unsigned set) { // what precedes the thread in its warp
-        const A through = part.fold(stage, t, op);
-        block::store_warp_total(totals[set], through);
-        return warp::shuffle_up(through, 1);
+    static constexpr unsigned stages = Plan::stages, ahead = Plan::ahead, sets = ahead + 2;
+
+    struct storage {
+        block::scan_storage<A, Plan::warps> totals[sets]; // of several tiles
+        typename prefix_type::storage prefix;
+        unsigned tile_of[stages + 1]; // the tile in each stage; the last: the next one
     };
 
-    part.prefetch(blockIdx.x); // as one of the first tiles some block takes it
-    await_earlier();
-    if (threadIdx.x == 0) {
-        tile_of[0] = ring.take();
-    }
-    __syncthreads();
-    unsigned tile = tile_of[0];
-    part.fetch(0, tile);
-    if (threadIdx.x == 0) {
-        for (unsigned k = 1; k < stages; ++k) {
-            tile_of[k] = one_stage ? tiles : ring.take();
-        }
-    }
-    __syncthreads();
-#pragma unroll
-    for (unsigned k = 1; k < stages; ++k) {
-        part.fetch(k, tile_of[k]);
-    }
-    A before[ahead + 1]; // in the thread's warp, in its tiles k ... k + ahead
-    await_runs_but<stages - ahead>();
-    __syncwarp();
-#pragma unroll
-    for (unsigned k = 0; k < ahead; ++k) {
-        if (!one_stage && tile_of[k] < tiles) {
-            before[k] = fold(k, tile_of[k], k);
-        }
-    }
-    __syncthreads();
-#pragma unroll
-    for (unsigned k = 0; k < ahead; ++k) {
-        if (warp == 0 && !one_stage && tile_of[k] < tiles) {
-            prefix.publish(tile_of[k], totals[k], op);
-        }
-    }
+    __device__ persistent_block(const Plan& plan, uint4* stage_memory, storage& shared)
+        : plan_(plan),
+          shared_(shared),
+          part_(plan, stage_memory),
+          ring_(plan.workspace, plan.slots),
+          prefix_(ring_, plan.tiles, shared.prefix, plan.elements.options.first) {}
 
-    bool is_last = tile >= tiles && threadIdx.x == 0 && prefix.leave(); // of all blocks, in thread 0
-    const auto wrapped = [](unsigned k, unsigned count) { return k < count ? k : k - count; };
-    for (unsigned stage = 0, set = 0; tile < tiles;) {
-        // Publish the total of the tile that is `ahead` turns away.
-        const unsigned next_stage = one_stage ? stages : wrapped(stage + 1, stages);
-        const unsigned further = one_stage ? 0 : ahead;
-        const unsigned far_stage = wrapped(stage + further, stages), far_set = wrapped(set + further, sets);
-        const unsigned far_tile = one_stage ? tile : tile_of[far_stage];
-        unsigned fresh = 0;
-        if (threadIdx.x == Plan::threads - 1) {
-            fresh = ring.take();
-        }
-        prefix.request(tile);
-        if (one_stage) {
-            await_runs();
-        } else {
-            await_runs_but<stages - 1 - ahead>();
-        }
-        __syncwarp();
-        if (far_tile < tiles) {
-            before[ahead] = fold(far_stage, far_tile, far_set);
+    // Waits for the preceding launch, takes and fetches the first tiles, publishes the first totals.
+    __device__ void begin() {
+        part_.prefetch(blockIdx.x); // as one of the first tiles some block takes it
+        pdl_wait();
+        unsigned* const tile_of = shared_.tile_of;
+        if (threadIdx.x == 0) {
+            tile_of[0] = ring_.take();
         }
         __syncthreads();
-        if (warp == 0 && far_tile < tiles) {
-            prefix.publish(far_tile, totals[far_set], op);
-        }
-        if (threadIdx.x == Plan::threads - 1) {
-            tile_of[stages] = fresh;
-        }
-
-        // What precedes the thread: the tile's prefix, the warps and the lanes before.
-        A front = prefix.before(tile, op);
-        bool has_front = Plan::elements_type::options_type::has_first || tile != 0;
-        const unsigned next_tile = tile_of[next_stage];
-        if (next_tile >= tiles && threadIdx.x == 0) {
-            is_last = prefix.leave();
-        }
-        const A warps_before = block::scan_warp_totals(totals[set], op, Plan::warps).before();
-        if (warp != 0) {
-            front = has_front ? static_cast<A>(op(front, warps_before)) : warps_before;
-            has_front = true;
-        }
-        if (threadIdx.x % warp::lanes != 0) {
-            const A lanes_before = one_stage ? before[ahead] : before[0];
-            front = has_front ? static_cast<A>(op(front, lanes_before)) : lanes_before;
-            has_front = true;
-        }
-
-        part.scan_and_store(stage, tile, front, has_front);
-        fresh = tile_of[stages];
-        __syncwarp();
-        part.fetch(stage, fresh);
+        tile_ = tile_of[0];
+        part_.fetch(0, tile_);
         if (threadIdx.x == 0) {
-            tile_of[stage] = fresh;
+            for (unsigned k = 1; k < stages; ++k) {
+                tile_of[k] = plan_.one_stage ? plan_.tiles : ring_.take();
+            }
         }
-        tile = next_tile;
-        stage = one_stage ? 0 : next_stage;
-        set = wrapped(set + 1, sets);
+        __syncthreads();
+#pragma unroll
+        for (unsigned k = 1; k < stages; ++k) {
+            part_.fetch(k, tile_of[k]);
+        }
+        wait_copies<stages - ahead>();
+        __syncwarp();
 #pragma unroll
         for (unsigned k = 0; k < ahead; ++k) {
-            before[k] = before[k + 1];
+            if (!plan_.one_stage && tile_of[k] < plan_.tiles) {
+                before_[k] = fold(k, tile_of[k], k);
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (unsigned k = 0; k < ahead; ++k) {
+            if (threadIdx.x < warp::lanes && !plan_.one_stage && tile_of[k] < plan_.tiles) {
+                prefix_.publish(tile_of[k], shared_.totals[k], plan_.elements.op);
+            }
+        }
+        leave_before(tile_);
+    }
+
+    [[nodiscard]] __device__ bool has_tile() const { return tile_ < plan_.tiles; }
+
+    // Folds and publishes the total of the tile `ahead` turns away; meanwhile loads totals that the present one needs.
+    __device__ void publish_ahead() {
+        const unsigned further = plan_.one_stage ? 0 : ahead;
+        const unsigned stage = wrapped(stage_ + further, stages), set = wrapped(set_ + further, sets);
+        const unsigned tile = plan_.one_stage ? tile_ : shared_.tile_of[stage];
+        unsigned fresh = 0;
+        if (threadIdx.x == Plan::threads - 1) {
+            fresh = ring_.take();
+        }
+        prefix_.request(tile_);
+        if (plan_.one_stage) {
+            wait_all_copies();
+        } else {
+            wait_copies<stages - 1 - ahead>();
+        }
+        __syncwarp();
+        if (tile < plan_.tiles) {
+            before_[ahead] = fold(stage, tile, set);
+        }
+        __syncthreads();
+        if (threadIdx.x < warp::lanes && tile < plan_.tiles) {
+            prefix_.publish(tile, shared_.totals[set], plan_.elements.op);
+        }
+        if (threadIdx.x == Plan::threads - 1) {
+            shared_.tile_of[stages] = fresh;
         }
     }
-    allow_later();
-    await_runs();
-    if (__syncthreads_or(is_last ? 1 : 0) != 0) {
-        ring.clear(tiles);
+
+    // Scans and stores the present tile: its prefix, then the warps and the lanes before precede a thread.
+    __device__ void finish_tile() {
+        const auto& op = plan_.elements.op;
+        A front = prefix_.before(tile_, op);
+        bool has_front = Plan::elements_type::options_type::has_first || tile_ != 0;
+        next_stage_ = plan_.one_stage ? stages : wrapped(stage_ + 1, stages);
+        next_tile_ = shared_.tile_of[next_stage_];
+        leave_before(next_tile_);
+        const auto follow = [&](const A& more) {
+            front = has_front ? static_cast<A>(op(front, more)) : more;
+            has_front = true;
+        };
+        const A warps_before = block::scan_warp_totals(shared_.totals[set_], op, Plan::warps).before();
+        if (threadIdx.x >= warp::lanes) {
+            follow(warps_before);
+        }
+        if (threadIdx.x % warp::lanes != 0) {
+            follow(plan_.one_stage ? before_[ahead] : before_[0]);
+        }
+        part_.scan_and_store(stage_, tile_, front, has_front);
     }
+
+    // Fetches a new tile into the stage of the finished one and goes on to the next.
+    __device__ void advance() {
+        const unsigned fresh = shared_.tile_of[stages];
+        __syncwarp();
+        part_.fetch(stage_, fresh);
+        if (threadIdx.x == 0) {
+            shared_.tile_of[stage_] = fresh;
+        }
+        tile_ = next_tile_;
+        stage_ = plan_.one_stage ? 0 : next_stage_;
+        set_ = wrapped(set_ + 1, sets);
+#pragma unroll
+        for (unsigned k = 0; k < ahead; ++k) {
+            before_[k] = before_[k + 1];
+        }
+    }
+
+    // Leaves the workspace zero, if no other block is left.
+    __device__ void end() const {
+        wait_all_copies();
+        if (__syncthreads_or(is_last_ ? 1 : 0) != 0) {
+            ring_.clear(plan_.tiles);
+        }
+    }
+
+private:
+    __device__ static unsigned wrapped(unsigned k, unsigned count) { return k < count ? k : k - count; }
+    // Stores the warp's total; returns what precedes the thread in its warp, except in lane 0.
+    __device__ A fold(unsigned stage, unsigned tile, unsigned set) const {
+        const A through = part_.fold(stage, tile);
+        block::store_warp_total(shared_.totals[set], through);
+        return warp::shuffle_up(through, 1);
+    }
+    // Where the block's next tile is behind the last one, it needs no more totals.
+    __device__ void leave_before(unsigned next) {
+        if (next >= plan_.tiles && threadIdx.x == 0) {
+            is_last_ = prefix_.leave();
+        }
+    }
+
+    const Plan& plan_;
+    storage& shared_;
+    warp_part<Plan> part_;
+    tile_ring<A> ring_;
+    prefix_type prefix_;
+    unsigned tile_ = 0, stage_ = 0, set_ = 0; // the present tile, its stage and its set of totals
+    unsigned next_tile_ = 0, next_stage_ = 0;
+    A before_[ahead + 1];  // what precedes the thread in its warp, in the present tile and the next ones
+    bool is_last_ = false; // in thread 0: of all blocks
+};
+
+template <class Plan>
+__global__ void __launch_bounds__(Plan::threads, Plan::resident_blocks) persistent_kernel(const Plan plan) {
+    extern __shared__ uint4 stage_memory[];
+    __shared__ typename persistent_block<Plan>::storage storage;
+    persistent_block<Plan> block(plan, stage_memory, storage);
+    block.begin();
+    while (block.has_tile()) {
+        block.publish_ahead();
+        block.finish_tile();
+        block.advance();
+    }
+    pdl_trigger();
+    block.end();
 }
 
-template <class Elements>
+template <class Kernels, class Elements>
 void launch_persistent(const gpu& on, const Elements& elements, const char* call) {
-    using Plan = persistent_plan<Elements>;
+    using Plan = persistent_plan<Kernels, Elements>;
     const std::uint64_t all_tiles = Plan::tiles_of(elements.n + elements.shift);
     if (all_tiles > 0x7fffffffu) {
         throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has tiles for");
     }
     const auto tiles = static_cast<unsigned>(all_tiles);
     constexpr auto kernel = &persistent_kernel<Plan>;
-    const kernel_facts facts =
-        facts_of<kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::tuned.blocks_per_multiprocessor});
-    const unsigned blocks = std::max(1u, std::min(facts.blocks, tiles));
+    const kernel_properties facts =
+        properties_of<kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::resident_blocks});
+    const unsigned blocks = std::max(1u, std::min(facts.resident_blocks, tiles));
     const unsigned slots = Plan::slots_of(tiles, blocks);
     const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);
-    const Plan plan{elements, memory.boxes(), tiles, slots, facts.frugal};
-    const std::size_t shared = facts.frugal ? Plan::stage_bytes : Plan::shared;
+    const Plan plan{elements, memory.slots(), tiles, slots, facts.has_fallback_shared};
+    const std::size_t shared = facts.has_fallback_shared ? Plan::stage_bytes : Plan::shared;
     // Again for each launch: cudaDeviceReset() takes it back.
     WARPFOLD_CHECK_CUDA(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-    launch_after(facts, kernel, blocks, Plan::threads, shared, on.stream, plan);
+    pdl_launch(facts, kernel, blocks, Plan::threads, shared, on.stream, plan);
 }
 
 } // namespace warpfold::detail

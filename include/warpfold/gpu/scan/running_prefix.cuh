@@ -7,10 +7,10 @@
 // may start behind many others: then the block begins with the prefix of its group, for the last tile of each group
 // publishes that of the next one.
 //
-// *The ring.* Each tile's total has a mailbox in a ring that is shorter than a large input; the mark says for which tile
+// *The ring.* Each tile's total has a slot in a ring that is shorter than a large input; the mark says for which tile
 // it is used. A block takes tiles in the order of a counter, holds at most `held` at a time whose prefix it has not
 // folded yet, and publishes the total of its tile k + `ahead` just before it folds the prefix of its tile k; held >
-// ahead + 1. The ring has room for (ahead + 3) * held tiles a block, so that no mailbox is used again too early:
+// ahead + 1. The ring has room for (ahead + 3) * held tiles a block, so that no slot is used again too early:
 //   All tiles whose prefix is folded lie before any tile whose total is missing, and at most held * blocks more have
 //   been taken. So a block's next tile is less than held * blocks behind any that it held then without having published
 //   it. While a block still needs totals from its tile t on, the tile that it takes ahead + 2 turns after t is not
@@ -28,8 +28,8 @@ template <class A>
 struct tile_ring {
     static constexpr unsigned group = tiles_in_group;
 
-    static std::size_t bytes(unsigned slots) { return 16 + (slots + slots / group) * sizeof(mailbox<A>); }
-    // How many mailboxes the ring has for so many tiles; a multiple of a group.
+    static std::size_t bytes(unsigned slots) { return 16 + (slots + slots / group) * sizeof(flagged_slot<A>); }
+    // How many slots the ring has for so many tiles; a multiple of a group.
     static unsigned slots_of(std::uint64_t tiles, unsigned held, unsigned ahead, unsigned blocks) {
         const std::uint64_t most = (std::uint64_t{ahead + 3} * held * blocks + 4 * group) / group * group;
         const std::uint64_t all = (tiles + group - 1) / group * group;
@@ -39,7 +39,7 @@ struct tile_ring {
     __device__ tile_ring(void* memory, unsigned slots_)
         : taken(static_cast<unsigned*>(memory)),
           left(taken + 1),
-          of_tile(reinterpret_cast<mailbox<A>*>(static_cast<unsigned char*>(memory) + 16)),
+          of_tile(reinterpret_cast<flagged_slot<A>*>(static_cast<unsigned char*>(memory) + 16)),
           of_group(of_tile + slots_),
           slots(slots_) {}
 
@@ -49,28 +49,28 @@ struct tile_ring {
     [[nodiscard]] __device__ bool leave() const { return atomicAdd(left, 1u) + 1 == gridDim.x; }
 
     // A tile's total. By one thread each: post, and wait with what load() of the words has found.
-    [[nodiscard]] __device__ const mailbox<A>* box_of(unsigned tile) const { return &of_tile[tile % slots]; }
-    __device__ void post(unsigned tile, const A& total) const {
-        detail::post(&of_tile[tile % slots], total, 1 + tile / slots);
+    [[nodiscard]] __device__ const flagged_slot<A>* box_of(unsigned tile) const { return &of_tile[tile % slots]; }
+    __device__ void publish(unsigned tile, const A& total) const {
+        detail::publish(&of_tile[tile % slots], total, 1 + tile / slots);
     }
-    __device__ A wait(unsigned tile, box_words<A>& words) const { return words.wait(box_of(tile), 1 + tile / slots); }
+    __device__ A wait(unsigned tile, slot_reader<A>& words) const { return words.wait(box_of(tile), 1 + tile / slots); }
 
     // The prefix of the group behind `g`.
     __device__ void post_group(unsigned g, const A& prefix) const {
-        detail::post(&of_group[g % (slots / group)], prefix, 1 + g / (slots / group));
+        detail::publish(&of_group[g % (slots / group)], prefix, 1 + g / (slots / group));
     }
     __device__ A wait_group(unsigned g) const {
-        box_words<A> words{};
+        slot_reader<A> words{};
         return words.wait(&of_group[g % (slots / group)], 1 + g / (slots / group));
     }
 
     // By all threads of the last block.
     __device__ void clear(unsigned tiles) const {
         for (unsigned k = threadIdx.x; k < min(tiles, slots); k += blockDim.x) {
-            detail::empty_box(&of_tile[k]);
+            detail::reset_slot(&of_tile[k]);
         }
         for (unsigned k = threadIdx.x; k < min(tiles, slots) / group; k += blockDim.x) {
-            detail::empty_box(&of_group[k]);
+            detail::reset_slot(&of_group[k]);
         }
         if (threadIdx.x < 2) {
             atomicExch(taken + threadIdx.x, 0u);
@@ -79,8 +79,8 @@ struct tile_ring {
 
     unsigned* taken;
     unsigned* left;
-    mailbox<A>* of_tile;
-    mailbox<A>* of_group;
+    flagged_slot<A>* of_tile;
+    flagged_slot<A>* of_group;
     unsigned slots;
 };
 
@@ -114,7 +114,7 @@ public:
     __device__ void publish(unsigned tile, block::scan_storage<A, Warps>& totals, const Op& op) const {
         const A total = fold_lanes(block::load_warp_total(totals, Warps), Warps, op);
         if (threadIdx.x == 0 && tile + 1 < tiles_) { // nothing needs the last one
-            ring_.post(tile, total);
+            ring_.publish(tile, total);
         }
     }
 
@@ -233,7 +233,7 @@ private:
         }
     }
 
-    const tile_ring<A>& ring_;
+    tile_ring<A> ring_;
     unsigned tiles_;
     A* of_group_;
     A* closing_;
@@ -242,7 +242,7 @@ private:
     bool there_ = false; // something precedes `from_group_`
     bool begun_ = false;
     bool posted_ = false; // in thread 0: the prefix of some group
-    box_words<A> words_[rows];
+    slot_reader<A> words_[rows];
 };
 
 } // namespace warpfold::detail

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/scan_options.hpp"
-#include "warpfold/gpu/core/run.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
@@ -16,11 +16,13 @@ namespace warpfold::detail {
 //                                                     `size` positions from `begin` on, of which the thread's begin at
 //                                                     `first`, in so many rows; `inside`: all of them hold elements
 //   at(r, j)                                          whether a segment begins at element j of the run in row r
+//   any(r)                                            whether one begins in the run
 template <class Elements, unsigned Rows, unsigned Tile, class Options = typename Elements::options_type,
           class Segments = decltype(Options::segments)>
 struct segment_heads {
     __device__ void find(const Elements&, std::uint64_t, unsigned, std::uint64_t, unsigned, bool) {}
     [[nodiscard]] __device__ static constexpr bool at(unsigned, unsigned) { return false; }
+    [[nodiscard]] __device__ static constexpr bool any(unsigned) { return false; }
 };
 
 template <unsigned Rows, unsigned Run>
@@ -29,6 +31,7 @@ struct head_bits {
     unsigned bits[Rows] = {};
 
     [[nodiscard]] __device__ bool at(unsigned r, unsigned j) const { return (bits[r] >> j & 1) != 0; }
+    [[nodiscard]] __device__ bool any(unsigned r) const { return bits[r] != 0; }
 };
 
 // By flags: in reversed order a segment begins at its last element, before which, in memory, another one ends.
@@ -48,9 +51,9 @@ struct segment_heads<Elements, Rows, Tile, Options, heads<Flags>> : head_bits<Ro
             const std::uint64_t v = first + r * row;
             bool loaded = false;
             if constexpr (std::is_pointer_v<Flags> && !Options::reverse) {
-                if (inside && reinterpret_cast<std::uintptr_t>(flags + v) % run_alignment_v<F, run> == 0) {
+                if (inside && reinterpret_cast<std::uintptr_t>(flags + v) % items_alignment_v<F, run> == 0) {
                     F held[run];
-                    load_run(flags + v, held);
+                    load_items(flags + v, held);
 #pragma unroll
                     for (unsigned j = 0; j < run; ++j) {
                         this->bits[r] |= (held[j] ? 1u : 0u) << j;

@@ -7,18 +7,18 @@
 // tile's number alone, so that sums have the same bits in every run.
 //
 // The kernels differ in the policy by which they do this:
-//   policy              file                 kernel               reads for a prefix
-//   all_tiles_prefix    one_tile.cuh's short all_tiles_prefix.cuh the totals of all tiles before
-//   grouped_prefix      general              grouped_prefix.cuh   at most 32 tiles, 32 groups and one district prefix
-//   running_prefix      persistent           running_prefix.cuh   the totals since the block's last tile
+//   policy            scans               a tile reads
+//   all_tiles_prefix  short.cuh           the totals of all tiles before it; up to 1,025 tiles
+//   grouped_prefix    general.cuh         at most 32 tiles, 32 groups and one district prefix; any number of tiles
+//   running_prefix    persistent.cuh      the totals since its block's last tile; any number of tiles
 // A policy has
 //   publish(total)             by all threads: makes the tile's total visible to later tiles
 //   before(total, first, op)   by all threads, once, behind publish(): the prefix of the tile, in all of them. `first`
 //                              precedes tile 0, or is no_initial; then the prefix of tile 0 is not defined.
-//   release()                  by all threads at the end: leaves the memory zero, as it was found
-// and running_prefix, whose blocks have many tiles, takes the tile's number besides.
+//   release()                  by all threads, at the end: leaves the memory zero, as it was found
+// running_prefix, whose blocks have many tiles, takes the tile's number besides, and a tile_ring leaves its memory zero.
 //
-// Totals travel in mailboxes (gpu/core/mailbox.cuh): words of 8 bytes, of which 4 are payload and 4 are a mark that the
+// Totals travel in flagged slots (gpu/core/flagged_slot.cuh): words of 8 bytes, of which 4 are payload and 4 are a mark that the
 // payload is there. They need no fence, and a reader loads a missing word again until its mark is there. A tile waits
 // only for tiles with smaller numbers, whose blocks have started by then.
 #pragma once
@@ -28,7 +28,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/scan_options.hpp"
-#include "warpfold/gpu/core/mailbox.cuh"
+#include "warpfold/gpu/core/flagged_slot.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
@@ -95,17 +95,17 @@ struct joined_by {
 template <class Op>
 joined_by(const Op&) -> joined_by<Op>;
 
-// A total in a mailbox of its value; the mark says whether a segment begins.
+// A total in a slot of its value; the mark says whether a segment begins.
 template <class A>
-__device__ void post_total(mailbox<A>* box, const A& total) {
-    detail::post(box, total);
+__device__ void post_total(flagged_slot<A>* box, const A& total) {
+    detail::publish(box, total);
 }
 template <class A>
-__device__ void post_total(mailbox<A>* box, const segment_total<A>& total) {
-    detail::post(box, total.value, total.head != 0 ? 2 : 1);
+__device__ void post_total(flagged_slot<A>* box, const segment_total<A>& total) {
+    detail::publish(box, total.value, total.head != 0 ? 2 : 1);
 }
 template <class Total, class A>
-__device__ Total total_in(const box_words<A>& words) {
+__device__ Total total_in(const slot_reader<A>& words) {
     return total_of<Total>(words.value(), words.word[0] >> 33 != 0);
 }
 

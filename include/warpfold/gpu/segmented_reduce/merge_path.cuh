@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Elements and ends of segments, counted together as one passes them: segment s ends at position offsets[s + 1] -
-// offsets[0] + s, behind its elements. Cut at equal distances, all parts are equally much work.
+// The merge path of a segmented reduction. Elements and ends of segments are merged into one sequence: segment s ends
+// at position offsets[s + 1] - offsets[0] + s, after its elements. Equal parts of the sequence are equal work, whatever
+// the lengths of the segments.
 //
-// After O. Green, R. McColl, D. Bader: GPU merge path, ICS 2012, and D. Merrill, M. Garland: Merge-based parallel
-// sparse matrix-vector multiplication, SC 2016.
+// O. Green, R. McColl, D. Bader: GPU merge path, ICS 2012. D. Merrill, M. Garland: Merge-based parallel sparse
+// matrix-vector multiplication, SC 2016.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +15,33 @@
 
 namespace warpfold::detail {
 
-// The number of elements before the end of a segment that is not there: behind everything.
-inline constexpr std::uint64_t never = std::uint64_t{1} << 62;
+// The number of elements before the end of a segment that does not exist.
+inline constexpr std::uint64_t past_the_end = std::uint64_t{1} << 62;
 
-// How segments are cut into ranges, consecutive ones, whose numbers of segments differ by one at most: by the host,
-// so that no thread has to divide.
+// Cuts segments into consecutive ranges whose sizes differ by at most one. The host divides, so that no thread has to.
 struct segment_cut {
     segment_cut(std::uint64_t segments, unsigned most)
         : ranges(segments < most ? static_cast<unsigned>(segments) : most),
           more(static_cast<unsigned>(segments % ranges)),
           each(segments / ranges) {}
 
-    // The first segment of range k, and, for k == ranges, the number of segments.
+    // The first segment of range k; for k == ranges, the number of segments.
     __host__ __device__ std::uint64_t begin(unsigned k) const { return k * each + (k < more ? k : more); }
     __host__ __device__ std::uint64_t count(unsigned k) const { return each + (k < more ? 1 : 0); }
 
     unsigned ranges;
-    unsigned more; // so many have each + 1
+    unsigned more; // so many ranges have each + 1 segments
     std::uint64_t each;
 };
 
-// What a block has read of the offsets when its kernel begins, in shared memory: how many elements stand before each of
-// the ranges, and before the end of everything.
+// Offsets that a block reads when its kernel begins, in shared memory: the elements before each range, and before the
+// end of all segments.
 template <unsigned Ranges>
-struct segment_signposts {
+struct offset_samples {
     std::uint64_t before[Ranges + 1];
 };
 
-// All threads of a block construct it together.
+// Constructed by all threads of a block together.
 template <class Offsets>
 struct segment_path {
     Offsets offsets;
@@ -49,58 +49,59 @@ struct segment_path {
     std::uint64_t segments;
     segment_cut cut;
     std::uint64_t elements;
-    std::uint64_t total; // elements and ends
+    std::uint64_t total; // elements and ends of segments
 
-    // A barrier has to come before anybody looks at the signposts.
+    // A barrier is needed before the samples are read.
     template <class Signposts>
     __device__ segment_path(const Offsets& offsets_, std::uint64_t segments_, const segment_cut& cut_,
-                            Signposts& signposts)
+                            Signposts& samples)
         : offsets(offsets_), segments(segments_), cut(cut_) {
-        // Nothing here waits for anything else.
+        // These loads do not depend on each other.
         base = static_cast<std::uint64_t>(offsets[0]);
         const auto behind = static_cast<std::uint64_t>(offsets[segments]);
         for (unsigned k = threadIdx.x; k <= cut.ranges; k += blockDim.x) {
-            signposts.before[k] = static_cast<std::uint64_t>(offsets[cut.begin(k)]) - base;
+            samples.before[k] = static_cast<std::uint64_t>(offsets[cut.begin(k)]) - base;
         }
         elements = behind < base ? 0 : behind - base;
         total = elements + segments;
     }
 
-    // The number of elements before the end of segment s, `never` where there is no segment s.
+    // The number of elements before the end of segment s; past_the_end if there is no segment s.
     __device__ std::uint64_t elements_before_end(std::uint64_t s) const {
-        return s < segments ? static_cast<std::uint64_t>(offsets[s + 1]) - base : never;
+        return s < segments ? static_cast<std::uint64_t>(offsets[s + 1]) - base : past_the_end;
     }
-    // The same in two steps, of which the first only reads. Where there is no segment s, the position s + the elements
-    // before its end is not before that of the end of everything.
-    using mark = element_t<Offsets>;
-    __device__ mark mark_of_end(std::uint64_t s) const { return offsets[s < segments ? s + 1 : segments]; }
-    __device__ std::uint64_t elements_before(mark of_end) const { return static_cast<std::uint64_t>(of_end) - base; }
-    // The position where segment s begins, s < segments.
+    // The same in two steps, of which only the first loads. If there is no segment s, the position of its end is not
+    // before that of the last segment's end.
+    using offset_type = element_t<Offsets>;
+    __device__ offset_type end_offset(std::uint64_t s) const { return offsets[s < segments ? s + 1 : segments]; }
+    __device__ std::uint64_t elements_before(offset_type of_end) const {
+        return static_cast<std::uint64_t>(of_end) - base;
+    }
+    // The position of the first element of segment s, s < segments.
     __device__ std::uint64_t begin_of(std::uint64_t s, unsigned weight = 1) const {
         return static_cast<std::uint64_t>(offsets[s]) - base + s * weight;
     }
 
-    // How many segments end before position d, where an end counts as much as `weight` elements. A whole warp asks
-    // together.
+    // The number of segments that end before position d, where an end has weight `weight`. A whole warp calls it.
     template <class Signposts>
-    __device__ std::uint64_t ends_before(std::uint64_t d, const Signposts& signposts, unsigned weight = 1) const {
+    __device__ std::uint64_t ends_before(std::uint64_t d, const Signposts& samples, unsigned weight = 1) const {
         const unsigned lane = threadIdx.x % warp::lanes;
         // The last segment of range k ends `weight` before the next range begins.
         const auto ends = [&](unsigned k) {
-            return k < cut.ranges && signposts.before[k + 1] + (cut.begin(k + 1) - 1) * weight < d;
+            return k < cut.ranges && samples.before[k + 1] + (cut.begin(k + 1) - 1) * weight < d;
         };
-        const unsigned each = (cut.ranges + warp::lanes - 1) / warp::lanes; // no more than lanes
+        const unsigned each = (cut.ranges + warp::lanes - 1) / warp::lanes; // at most 32
         unsigned passed = each * count_of(ends(lane * each + each - 1));
         passed += count_of(lane < each && ends(passed + lane));
         std::uint64_t least = cut.begin(passed);
         std::uint64_t most = passed == cut.ranges ? segments : cut.begin(passed + 1) - 1;
         while (least < most) {
             constexpr unsigned probes = 4;
-            const std::uint64_t apart = (most - least + probes * warp::lanes - 1) / (probes * warp::lanes);
+            const std::uint64_t stride = (most - least + probes * warp::lanes - 1) / (probes * warp::lanes);
             bool below[probes];
 #pragma unroll
             for (unsigned j = 0; j < probes; ++j) {
-                const std::uint64_t s = least + (j * warp::lanes + lane) * apart;
+                const std::uint64_t s = least + (j * warp::lanes + lane) * stride;
                 below[j] = s < most && elements_before_end(s) + s * weight < d;
             }
             unsigned count = 0;
@@ -111,8 +112,8 @@ struct segment_path {
             if (count == 0) {
                 break;
             }
-            const std::uint64_t next = least + count * apart;
-            least = next - apart + 1;
+            const std::uint64_t next = least + count * stride;
+            least = next - stride + 1;
             most = next < most ? next : most;
         }
         return least;
@@ -124,7 +125,7 @@ private:
     }
 };
 
-// Of one length: nothing is read, nothing is searched.
+// Segments of one length need no loads and no search.
 template <>
 struct segment_path<equal_segments> {
     equal_segments offsets;
@@ -143,11 +144,11 @@ struct segment_path<equal_segments> {
           total(elements + segments_) {}
 
     __device__ std::uint64_t elements_before_end(std::uint64_t s) const {
-        return s < segments ? (s + 1) * length : never;
+        return s < segments ? (s + 1) * length : past_the_end;
     }
-    using mark = std::uint64_t;
-    __device__ mark mark_of_end(std::uint64_t s) const { return (s < segments ? s + 1 : segments) * length; }
-    __device__ std::uint64_t elements_before(mark of_end) const { return of_end; }
+    using offset_type = std::uint64_t;
+    __device__ offset_type end_offset(std::uint64_t s) const { return (s < segments ? s + 1 : segments) * length; }
+    __device__ std::uint64_t elements_before(offset_type of_end) const { return of_end; }
     __device__ std::uint64_t begin_of(std::uint64_t s, unsigned weight = 1) const { return s * (length + weight); }
     template <class Signposts>
     __device__ std::uint64_t ends_before(std::uint64_t d, const Signposts&, unsigned weight = 1) const {

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Segmented reduction on a GPU in one launch. Elements and ends of segments together, in the order in which one passes
-// them, are shared out evenly among the warps of the grid; so no length of a segment matters. What a warp leaves open
-// its block joins, what a block leaves open it posts, and the block in which that segment ends collects it. Which
-// elements are folded by whom depends on the offsets and the device alone.
+// Segmented reduction on a GPU, in one launch. The kernels, and when they are chosen:
+//
+//  kernel                     segments                                                          file
+//  unit_segments_kernel       of length 1 (equal_segments{1})                                   short_segments.cuh
+//  short_segments_kernel      one length up to 16 elements of 4 or 8 bytes, many of them        short_segments.cuh
+//  team_per_segment_kernel    one length; a team of lanes folds each                            teams.cuh
+//  block_per_segment_kernel   one length, long: a block folds each                              teams.cuh
+//  few_segments_kernel        up to 16,384, operation commutes, values up to 32 bytes           few_segments.cuh
+//  merge_path_kernel          everything else                                                   this file
+//
+// merge_path_kernel divides elements and ends of segments evenly among the warps of the grid, so lengths do not matter.
+// A block joins the open segments of its warps and publishes what it leaves open; the block in which that segment ends
+// collects it. The order depends on the offsets and the device only.
 #pragma once
 
 #include <algorithm>
@@ -14,49 +23,50 @@
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/segments.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/core/mailbox.cuh"
+#include "warpfold/gpu/core/flagged_slot.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/gpu/segmented_reduce/segmented_ends.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_equal.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_few.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_pieces.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_team.cuh"
-#include "warpfold/gpu/segmented_reduce/segmented_warp.cuh"
+#include "warpfold/gpu/segmented_reduce/element_shares.cuh"
+#include "warpfold/gpu/segmented_reduce/few_segments.cuh"
+#include "warpfold/gpu/segmented_reduce/join_blocks.cuh"
+#include "warpfold/gpu/segmented_reduce/short_segments.cuh"
+#include "warpfold/gpu/segmented_reduce/teams.cuh"
+#include "warpfold/gpu/segmented_reduce/warp_share.cuh"
 
 namespace warpfold::detail {
 
-template <class T, class A>
-struct segmented_storage {
-    static constexpr unsigned warps = segmented_tile<T, A>::warps;
+template <class Kernels, class T, class A>
+struct merge_path_storage {
+    static constexpr unsigned warps = warp_tile<Kernels, T, A>::warps;
 
     union {
-        segmented_warp_storage<T, A> of_warp[warps];
-        std::conditional_t<sizeof(A) <= 32, segment_pieces_storage<A>, unsigned char> pieces;
+        warp_share_storage<Kernels, T, A> of_warp[warps];
+        std::conditional_t<sizeof(A) <= 32, element_shares_storage<A>, unsigned char> pieces;
     };
-    alignas(segment_ends<A>) unsigned char ends[warps * sizeof(segment_ends<A>)];
+    alignas(segment_carry<A>) unsigned char ends[warps * sizeof(segment_carry<A>)];
     block::reduce_storage<A> folding;
-    alignas(segment_ends<A>) unsigned char whole[sizeof(segment_ends<A>)]; // the block's
+    alignas(segment_carry<A>) unsigned char whole[sizeof(segment_carry<A>)]; // of the whole block
 };
 
-inline constexpr unsigned signposts_of_many = 512;
+inline constexpr unsigned samples_of_many = 512;
 
-// Blocks a multiprocessor. Fewer have more registers each, which is faster where values are larger than elements, and
-// where nothing waits for offsets.
-template <class In, class A, class Offsets>
-inline constexpr unsigned blocks_of_many =
+// Blocks per multiprocessor. Fewer blocks have more registers each, which is faster if values are larger than elements
+// or no offsets are loaded.
+template <class Kernels, class In, class A, class Offsets>
+inline constexpr unsigned merge_path_blocks =
     (sizeof(A) > sizeof(element_t<In>) ||
-     std::is_same_v<Offsets, equal_segments>)&&segmented_tile<element_t<In>, A>::blocks_per_multiprocessor
+     std::is_same_v<Offsets, equal_segments>)&&warp_tile<Kernels, element_t<In>, A>::blocks_per_multiprocessor
             > 1
-        ? segmented_tile<element_t<In>, A>::blocks_per_multiprocessor * 2 / 3
-        : segmented_tile<element_t<In>, A>::blocks_per_multiprocessor;
+        ? warp_tile<Kernels, element_t<In>, A>::blocks_per_multiprocessor * 2 / 3
+        : warp_tile<Kernels, element_t<In>, A>::blocks_per_multiprocessor;
 
-// There are as many elements as segments: if it is one each from position `begin` to `end`, both even, their results.
-// Neighbouring tiles are neighbouring warps', for the memory's sake.
-template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-__device__ bool fold_single_of_block(const In& in, const segment_path<Offsets>& path, const Map& map, const Op& op,
-                                     const Result& result, const Out& out, std::uint64_t begin, std::uint64_t end) {
-    using singles = single_segments<A, In, Offsets, 128>;
+// If there are as many elements as segments: writes the results of positions [begin, end), both even, provided that
+// every segment there has one element. Neighbouring warps have neighbouring tiles, for coalescing.
+template <class Kernels, class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__device__ bool fold_unit_segments_of_block(const In& in, const segment_path<Offsets>& path, const Map& map,
+                                            const Op& op, const Result& result, const Out& out, std::uint64_t begin,
+                                            std::uint64_t end) {
+    using singles = unit_segment_run<Kernels, A, In, Offsets, 128>;
     const std::uint64_t stride = blockDim.x / warp::lanes * singles::size;
     bool single = static_cast<std::uint64_t>(path.offsets[begin / 2]) == path.base + begin / 2;
     for (std::uint64_t s = begin / 2 + threadIdx.x / warp::lanes * singles::size; single && s < end / 2; s += stride) {
@@ -68,44 +78,45 @@ __device__ bool fold_single_of_block(const In& in, const segment_path<Offsets>& 
     return __syncthreads_and(single ? 1 : 0) != 0;
 }
 
-template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blocks_of_many<In, A, Offsets>)
-    segmented_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
-                     segment_cut cut, mailbox<A>* boxes) {
+template <class Kernels, class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(warp_tile<Kernels, element_t<In>, A>::threads,
+                                  merge_path_blocks<Kernels, In, A, Offsets>)
+    merge_path_kernel(In in, Offsets offsets, std::uint64_t segments, Map map, Op op, Result result, Out out,
+                      segment_cut cut, flagged_slot<A>* slots) {
     using T = element_t<In>;
-    using tile = segmented_tile<T, A>;
-    __shared__ segmented_storage<T, A> shared;
-    __shared__ segment_signposts<signposts_of_many> signposts;
-    look_at_operation<Op, A>();
+    using tile = warp_tile<Kernels, T, A>;
+    __shared__ merge_path_storage<Kernels, T, A> shared;
+    __shared__ offset_samples<samples_of_many> samples;
+    check_operation<Op, A>();
 
-    allow_later();
-    await_earlier();
-    auto& whole = *reinterpret_cast<segment_ends<A>*>(shared.whole);
-    const segment_path<Offsets> path(offsets, segments, cut, signposts);
+    pdl_trigger();
+    pdl_wait();
+    auto& whole = *reinterpret_cast<segment_carry<A>*>(shared.whole);
+    const segment_path<Offsets> path(offsets, segments, cut, samples);
     __syncthreads();
-    if constexpr (in_pieces_v<Op, A>) {
-        if (path.elements / (segmented_tuning.bytes_of_long / sizeof(T) + 1) >= segments) {
-            fold_pieces_apart<A>(in, offsets, segments, cut, map, op, result, out, boxes, signposts, shared.pieces,
-                                 whole, shared.folding);
+    if constexpr (shares_elements_v<Op, A>) {
+        if (path.elements / (Kernels::value.long_segment_min_bytes / sizeof(T) + 1) >= segments) {
+            fold_element_shares_noinline<Kernels, A>(in, offsets, segments, cut, map, op, result, out, slots, samples,
+                                                     shared.pieces, whole, shared.folding);
             return;
         }
     }
     const std::uint64_t warps = std::uint64_t{gridDim.x} * tile::warps;
-    static_assert(segmented_tuning.least % 2 == 0);
     const std::uint64_t even = (path.total + warps - 1) / warps;
-    const std::uint64_t share = even <= segmented_tuning.least ? segmented_tuning.least : (even + 31) / 32 * 32;
+    const std::uint64_t share =
+        even <= Kernels::value.warp_min_share ? Kernels::value.warp_min_share : (even + 31) / 32 * 32;
     const std::uint64_t block_begin = blockIdx.x * tile::warps * share;
     if (block_begin >= path.total) {
         return;
     }
     const unsigned warp = threadIdx.x / warp::lanes;
     const std::uint64_t begin = block_begin + warp * share;
-    auto* const ends = reinterpret_cast<segment_ends<A>*>(shared.ends);
-    bool single = false; // whether the block's segments have one element each
+    auto* const ends = reinterpret_cast<segment_carry<A>*>(shared.ends);
+    bool single = false; // every segment of the block has one element
     if constexpr (!std::is_same_v<Offsets, equal_segments>) {
         if (path.elements == segments) {
-            single = fold_single_of_block<A>(in, path, map, op, result, out, block_begin,
-                                             min(block_begin + tile::warps * share, path.total));
+            single = fold_unit_segments_of_block<Kernels, A>(in, path, map, op, result, out, block_begin,
+                                                             min(block_begin + tile::warps * share, path.total));
         }
     }
     if (single) {
@@ -115,10 +126,10 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blo
         }
     } else if (begin < path.total) {
         const std::uint64_t end = begin + share < path.total ? begin + share : path.total;
-        const std::uint64_t first = path.ends_before(begin, signposts);
+        const std::uint64_t first = path.ends_before(begin, samples);
         const bool begun_before = first < segments && path.begin_of(first) < begin;
         const A nothing = Op::template identity<A>();
-        segmented_warp<A, In, Offsets, Map, Op, Result, Out> mine{
+        warp_share<Kernels, A, In, Offsets, Map, Op, Result, Out> mine{
             in,          path,         map,           op, result, out,     shared.of_warp[warp],
             end - begin, begun_before, begin - first, 0,  first,  nothing, nothing};
         mine.run();
@@ -130,15 +141,15 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blo
     }
     __syncthreads();
 
-    // The warps' ends together: what the block has of the first segment that ends in it, if that began before the
-    // block, and of the one that it leaves open.
+    // Joins the warps: the block's part of the first segment that ends in it, if that began before the block, and of
+    // the segment that it leaves open.
     if (threadIdx.x == 0) {
         A open = Op::template identity<A>();
         whole.ended = false;
         whole.begun_before = false;
         whole.segment = 0;
         for (unsigned w = 0; w < tile::warps && ends[w].some; ++w) {
-            const segment_ends<A>& one = ends[w];
+            const segment_carry<A>& one = ends[w];
             if (!one.ended) {
                 open = op(open, one.open);
                 continue;
@@ -161,134 +172,141 @@ __global__ void __launch_bounds__(segmented_tile<element_t<In>, A>::threads, blo
     __syncthreads();
     const std::uint64_t begun = whole.ended ? path.begin_of(whole.segment) : 0;
     const auto first_block = static_cast<unsigned>(begun == 0 ? 0 : (begun - 1) / (tile::warps * share));
-    join_blocks(boxes, block_begin + tile::warps * share < path.total, whole.open, first_block, op, result, out, whole,
+    join_blocks(slots, block_begin + tile::warps * share < path.total, whole.open, first_block, op, result, out, whole,
                 shared.folding);
 }
 
-template <>
-struct segmented_engine<gpu> {
+template <gpu_target On>
+struct segmented_engine<On> {
+    using policy_type = policy_t<tuning::segmented_reduce_policy<>, On>;
+    using Kernels = kernels_of<policy_type>;
+
     template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
-    static void into(const gpu& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
+    static void into(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
                      const Op& op, const Result& result, const Out& out, const char* call) {
         if constexpr (std::is_same_v<Offsets, equal_segments>) {
             const bool too_many = segments != 0 && offsets.length > most_elements / segments;
             detail::check_array(in, too_many ? ~std::uint64_t{0} : offsets.length * segments, call);
         } else {
-            detail::check_array(in, 0, call); // of how many elements, the device knows
+            detail::check_array(in, 0, call); // only the device knows how many
         }
         detail::check_array(offsets, segments == 0 ? 0 : segments + 1, call);
         detail::check_array(out, segments, call);
         if (segments == 0) {
             return;
         }
-        const unsigned multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+        const policy_type policy = policy_of<tuning::segmented_reduce_policy<>>(on);
+        const unsigned multiprocessors = device_attribute<cudaDevAttrMultiProcessorCount>();
         if constexpr (std::is_same_v<Offsets, equal_segments>) {
             if (offsets.length == 1) {
-                return launch_lone<A>(on, in, segments, multiprocessors, map, op, result, out);
+                return launch_unit<A>(on, in, segments, multiprocessors, map, op, result, out);
             }
             if constexpr (short_segments<In>::possible) {
                 if (offsets.length != 0 && offsets.length <= short_segments<In>::longest &&
-                    offsets.length * segments * sizeof(element_t<In>) > segmented_tuning.bytes_of_short) {
+                    offsets.length * segments * sizeof(element_t<In>) > policy.short_teams_max_bytes) {
                     return launch_short<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
                 }
             }
-            if (offsets.length == 0 ||
-                (is_commutative_v<Op> && teams_suit<element_t<In>>(offsets.length, segments, multiprocessors))) {
+            if (offsets.length == 0 || (is_commutative_v<Op> &&
+                                        teams_suit<element_t<In>>(policy, offsets.length, segments, multiprocessors))) {
                 return launch_teams<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
             }
         }
-        if constexpr (in_pieces_v<Op, A>) {
-            const unsigned blocks = multiprocessors * few_segments::blocks_per_multiprocessor;
+        if constexpr (shares_elements_v<Op, A>) {
+            const unsigned blocks = multiprocessors * Kernels::value.few_resident_blocks;
             const unsigned ranges = std::min(blocks, few_segments::ranges);
-            if (segments <= std::min<std::uint64_t>(few_segments::most, ranges * few_segments::of_range)) {
+            if (segments <= std::min<std::uint64_t>(policy.few_max_segments, ranges * few_segments::of_range)) {
                 const segment_cut cut(segments, ranges);
-                const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // of 2^64
-                const call_memory memory(on, blocks * sizeof(mailbox<A>), 0, call);
-                launch_after(facts_of<&few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
-                             &few_segments_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, few_segments::threads,
-                             0, on.stream, in, offsets, segments, map, op, result, out, cut, fair_part,
-                             static_cast<mailbox<A>*>(memory.boxes()));
+                const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // * 2^-64
+                const call_memory memory(on, blocks * sizeof(flagged_slot<A>), 0, call);
+                pdl_launch(properties_of<&few_segments_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>>(),
+                           &few_segments_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>, blocks,
+                           few_segments::threads, 0, on.stream, in, offsets, segments, map, op, result, out, cut,
+                           fair_part, static_cast<flagged_slot<A>*>(memory.slots()));
                 return;
             }
         }
-        using tile = segmented_tile<element_t<In>, A>;
-        const unsigned blocks = multiprocessors * blocks_of_many<In, A, Offsets>;
-        const segment_cut cut(segments, signposts_of_many);
-        const call_memory memory(on, blocks * sizeof(mailbox<A>), 0, call);
-        launch_after(facts_of<&segmented_kernel<A, In, Offsets, Map, Op, Result, Out>>(),
-                     &segmented_kernel<A, In, Offsets, Map, Op, Result, Out>, blocks, tile::threads, 0, on.stream, in,
-                     offsets, segments, map, op, result, out, cut, static_cast<mailbox<A>*>(memory.boxes()));
+        using tile = warp_tile<Kernels, element_t<In>, A>;
+        const unsigned blocks = multiprocessors * merge_path_blocks<Kernels, In, A, Offsets>;
+        const segment_cut cut(segments, samples_of_many);
+        const call_memory memory(on, blocks * sizeof(flagged_slot<A>), 0, call);
+        pdl_launch(properties_of<&merge_path_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>>(),
+                   &merge_path_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>, blocks, tile::threads, 0,
+                   on.stream, in, offsets, segments, map, op, result, out, cut,
+                   static_cast<flagged_slot<A>*>(memory.slots()));
     }
 
 private:
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_lone(const gpu& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
+    static void launch_unit(const On& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
                             const Map& map, const Op& op, const Result& result, const Out& out) {
-        using shape = lone_elements<element_t<In>>;
+        using shape = unit_segments<element_t<In>>;
         const bool many = segments > std::uint64_t{multiprocessors} * 2 * shape::most_threads * shape::items;
         const unsigned threads = many ? shape::most_threads : shape::least_threads;
         const std::uint64_t of_block = std::uint64_t{shape::items} * threads;
-        launch_after(facts_of<&lone_elements_kernel<A, In, Map, Op, Result, Out>>(),
-                     &lone_elements_kernel<A, In, Map, Op, Result, Out>,
-                     static_cast<unsigned>((segments + of_block - 1) / of_block), threads, 0, on.stream, in, segments,
-                     map, op, result, out);
+        pdl_launch(properties_of<&unit_segments_kernel<A, In, Map, Op, Result, Out>>(),
+                   &unit_segments_kernel<A, In, Map, Op, Result, Out>,
+                   static_cast<unsigned>((segments + of_block - 1) / of_block), threads, 0, on.stream, in, segments,
+                   map, op, result, out);
     }
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_short(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
+    static void launch_short(const On& on, const In& in, std::uint64_t length, std::uint64_t segments,
                              unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
                              const Out& out) {
         using shape = short_segments<In>;
         const std::uint64_t most = multiprocessors * std::uint64_t{shape::blocks_per_multiprocessor};
-        const std::uint64_t of_block = shape::items / length * shape::threads; // segments
+        const std::uint64_t of_block = shape::items / length * shape::threads; // segments of a block
         const auto blocks = static_cast<unsigned>(std::min(most, (segments + of_block - 1) / of_block));
-        launch_after(facts_of<&short_segments_kernel<A, In, Map, Op, Result, Out>>(),
-                     &short_segments_kernel<A, In, Map, Op, Result, Out>, blocks, shape::threads, 0, on.stream, in,
-                     static_cast<unsigned>(length), segments, map, op, result, out);
+        pdl_launch(properties_of<&short_segments_kernel<A, In, Map, Op, Result, Out>>(),
+                   &short_segments_kernel<A, In, Map, Op, Result, Out>, blocks, shape::threads, 0, on.stream, in,
+                   static_cast<unsigned>(length), segments, map, op, result, out);
     }
-    // Whether segments of one length are each a team's: where there are enough for all, or none is long.
+    // True if each segment of one length suits a team: there are enough for all threads, or none is long.
     template <class T>
-    static bool teams_suit(std::uint64_t length, std::uint64_t segments, unsigned multiprocessors) {
+    static bool teams_suit(const policy_type& policy, std::uint64_t length, std::uint64_t segments,
+                           unsigned multiprocessors) {
         if (length > ~0u / 2) {
             return false;
         }
         const std::uint64_t bytes = length * sizeof(T);
-        if (bytes * segments <= segmented_tuning.bytes_by_teams) {
-            return bytes <= segmented_tuning.bytes_of_range / 4 || segments >= 4ull * multiprocessors;
+        if (bytes * segments <= policy.teams_max_bytes) {
+            return bytes <= Kernels::value.few_range_max_bytes / 4 || segments >= 4ull * multiprocessors;
         }
-        return bytes >= segmented_tuning.bytes_of_team && segments >= 16ull * multiprocessors;
+        return bytes >= policy.team_segment_min_bytes && segments >= 16ull * multiprocessors;
     }
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_teams(const gpu& on, const In& in, std::uint64_t length, std::uint64_t segments,
+    static void launch_teams(const On& on, const In& in, std::uint64_t length, std::uint64_t segments,
                              unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
                              const Out& out) {
         const std::uint64_t vectors = (length * sizeof(element_t<In>) + 15) / 16;
         const std::uint64_t many = std::uint64_t{multiprocessors} * 1024; // threads
         unsigned log_team = 0;
         while (log_team < segment_teams::log_warp &&
-               (vectors > std::uint64_t{segmented_tuning.team_loads} << log_team ||
+               (vectors > std::uint64_t{Kernels::value.equal_vector_loads_in_flight} << log_team ||
                 (vectors > 1u << log_team && segments << log_team < many))) {
             ++log_team;
         }
         if (vectors > 256 && (segments * warp::lanes < many || vectors > 4096)) {
-            // More threads where there is room for all at the same time, and each has something to read.
+            // More threads per block while all blocks stay resident and each thread has something to load.
             unsigned threads = segment_teams::threads;
-            while (threads < segment_teams::most_threads && vectors > std::uint64_t{threads} * segmented_tuning.loads &&
+            while (threads < segment_teams::most_threads &&
+                   vectors > std::uint64_t{threads} * Kernels::value.vector_loads_in_flight &&
                    segments * threads <= many) {
                 threads *= 2;
             }
             const auto blocks =
                 static_cast<unsigned>(std::min<std::uint64_t>(segments, std::uint64_t{multiprocessors} * 1024));
-            launch_after(facts_of<&segment_blocks_kernel<A, In, Map, Op, Result, Out>>(),
-                         &segment_blocks_kernel<A, In, Map, Op, Result, Out>, blocks, threads, 0, on.stream, in,
-                         static_cast<unsigned>(length), segments, map, op, result, out);
+            pdl_launch(properties_of<&block_per_segment_kernel<Kernels, A, In, Map, Op, Result, Out>>(),
+                       &block_per_segment_kernel<Kernels, A, In, Map, Op, Result, Out>, blocks, threads, 0, on.stream,
+                       in, static_cast<unsigned>(length), segments, map, op, result, out);
             return;
         }
         const std::uint64_t of_block = segment_teams::threads >> log_team;
         const auto blocks = static_cast<unsigned>(
             std::min<std::uint64_t>((segments + of_block - 1) / of_block, std::uint64_t{multiprocessors} * 1024));
-        launch_after(facts_of<&segment_teams_kernel<A, In, Map, Op, Result, Out>>(),
-                     &segment_teams_kernel<A, In, Map, Op, Result, Out>, blocks, segment_teams::threads, 0, on.stream,
-                     in, static_cast<unsigned>(length), segments, log_team, map, op, result, out);
+        pdl_launch(properties_of<&team_per_segment_kernel<Kernels, A, In, Map, Op, Result, Out>>(),
+                   &team_per_segment_kernel<Kernels, A, In, Map, Op, Result, Out>, blocks, segment_teams::threads, 0,
+                   on.stream, in, static_cast<unsigned>(length), segments, log_team, map, op, result, out);
     }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams on the host's cores: chunks of the source are read by threads of their own while the one before is worked on.
+// Chunked calls on the host. Threads read the next chunks while one is processed.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace warpfold::detail {
 
-// Buffers of one size in plain memory.
+// Buffers of one size in pageable memory.
 class host_buffers {
 public:
     host_buffers(unsigned count, std::uint64_t bytes) {
@@ -48,7 +48,7 @@ private:
     std::vector<std::unique_ptr<void, decltype(&std::free)>> all_;
 };
 
-// The plan where nothing has to be read or written: chunks are there for the sake of progress only.
+// The plan if data and results are in memory: chunks are only for progress.
 template <class Source>
 chunked_plan plan_in_place(Source& source, const chunked_options& options) {
     chunked_plan plan = plan_chunks(source, options);
@@ -60,7 +60,7 @@ chunked_plan plan_in_place(Source& source, const chunked_options& options) {
     return plan;
 }
 
-// work(in, n, first) for each chunk: its n elements, the first of which is number `first` of the stream. Returns the
+// Calls work(in, n, first) for each chunk: n elements, the first with index `first` in the whole data. Returns the
 // number of elements.
 template <class Source, class Work>
 std::uint64_t for_chunks(Source& source, const chunked_plan& plan, const chunked_options& options, bool backwards,
@@ -88,7 +88,7 @@ std::uint64_t for_chunks(Source& source, const chunked_plan& plan, const chunked
     return n;
 }
 
-// Where a scan's results go: into memory directly, or behind threads that write.
+// Where the results of a scan go: memory, or threads that write them.
 template <class Sink>
 class host_results {
 public:
@@ -141,22 +141,22 @@ struct chunked_engine<host> {
                                total = fold_on_host<A>(on, in, count, fold.template map_at<T>(first), fold.op, total);
                            });
             if (Fold::chooses) {
-                need_elements(n, call);
+                require_elements(n, call);
             }
             return fold.last(total);
         } else {
             typename Fold::value total{};
             bool fresh = true;
-            for_chunks(
-                source, plan_in_place(source, options), options, false,
-                [&](const auto& in, std::uint64_t n, std::uint64_t first) {
-                    const joining_place<typename Fold::value, decltype(fold.more)> place{&total, fold.more, fresh};
-                    reduce_engine<host>::into<A>(on, in, n, fold.template map_at<T>(first), fold.op,
-                                                 fold.result_at(in, first), place, call);
-                    fresh = false;
-                });
+            for_chunks(source, plan_in_place(source, options), options, false,
+                       [&](const auto& in, std::uint64_t n, std::uint64_t first) {
+                           const accumulating_output<typename Fold::value, decltype(fold.more)> place{&total, fold.more,
+                                                                                                      fresh};
+                           reduce_engine<host>::into<A>(on, in, n, fold.template map_at<T>(first), fold.op,
+                                                        fold.result_at(in, first), place, call);
+                           fresh = false;
+                       });
             if (fresh) {
-                need_elements(0, call);
+                require_elements(0, call);
             }
             return total;
         }
@@ -168,7 +168,7 @@ struct chunked_engine<host> {
         std::vector<std::uint64_t> counts(bins.count());
         chunked_options how = options;
         if (how.chunk_bytes == 0) {
-            // Tables of all threads are added up behind each chunk: that has to be worth it.
+            // The tables of all threads are added after each chunk; a larger chunk amortises that.
             how.chunk_bytes = std::max<std::size_t>(options.policy.chunk_bytes, std::size_t{64} * bins.count());
         }
         for_chunks(source, plan_in_place(source, how), how, false, [&](const auto& in, std::uint64_t n, std::uint64_t) {
@@ -189,13 +189,13 @@ struct chunked_engine<host> {
         return total.value();
     }
 
-    // `initial`: A or no_initial.
+    // `initial`: an A or no_initial.
     template <bool Inclusive, bool Reverse, class A, class Source, class Sink, class Map, class Op, class Initial>
     static void scan(const host& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
                      const chunked_options& options, const char* call) {
         using T = typename Source::element;
         const chunked_plan plan = in_memory_v<Sink> ? plan_in_place(source, options)
-                                                    : plan_passage(source, options, !in_memory_v<Source>, true);
+                                                    : plan_read_and_write(source, options, !in_memory_v<Source>, true);
         host_results<Sink> results(sink, plan);
         A carry{};
         bool carries = false;
@@ -213,9 +213,9 @@ struct chunked_engine<host> {
         const std::uint64_t all =
             for_chunks(source, plan, options, Reverse, [&](const auto& in, std::uint64_t n, std::uint64_t first) {
                 const chunk_range at{first, n};
-                need_room_for(sink, first + n, call);
+                check_room(sink, first + n, call);
                 A* const out = results.room(at);
-                const auto chunk_map = map_from<Map, T>(map, first);
+                const auto chunk_map = global_map<Map, T>(map, first);
                 const std::uint64_t last = Reverse ? 0 : n - 1;
                 const A last_element = static_cast<A>(detail::mapped(chunk_map, in[last], last));
                 if (!carries) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Folding in independent lanes on the host, which the compiler makes vectors of.
+// Reductions in independent lanes, which compilers vectorise.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace warpfold::detail {
 
 inline constexpr std::uint64_t host_lanes = 32;
 
-// work(0), work(1), ... work(Runs - 1), as so many statements: sums of runs stay in registers.
+// Calls work(0), ... work(Runs - 1) as separate statements, so that sums stay in registers.
 template <class Work, std::size_t... Run>
-inline void each_run(const Work& work, std::index_sequence<Run...>) {
+inline void unrolled(const Work& work, std::index_sequence<Run...>) {
     (work(Run), ...);
 }
 template <std::uint64_t Runs, class Work>
-inline void each_run(const Work& work) {
-    each_run(work, std::make_index_sequence<Runs>{});
+inline void unrolled(const Work& work) {
+    unrolled(work, std::make_index_sequence<Runs>{});
 }
 
 template <class A, class Op>
-A joined_lanes(A (&lane)[host_lanes], const Op& op) {
+A reduce_lanes(A (&lane)[host_lanes], const Op& op) {
     for (std::uint64_t half = host_lanes / 2; half != 0; half /= 2) {
         for (std::uint64_t j = 0; j < half; ++j) {
             lane[j] = op(lane[j], lane[j + half]);
@@ -47,7 +47,7 @@ A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map&
     for (; k < end; ++k) {
         lane[k % host_lanes] = op(lane[k % host_lanes], static_cast<A>(detail::mapped(map, in[k], k)));
     }
-    return joined_lanes(lane, op);
+    return reduce_lanes(lane, op);
 }
 
 } // namespace warpfold::detail

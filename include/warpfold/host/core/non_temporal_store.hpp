@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writing memory that is not read soon: around the cache where the processor can, so that it is not read first.
+// Non-temporal stores: memory that is not read soon is written without being read into the cache first.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace warpfold::detail {
 
-// Less than this stays in the cache, and is better there.
-inline constexpr std::size_t least_around_cache = std::size_t{4} << 20;
+// Outputs smaller than this use ordinary stores.
+inline constexpr std::size_t least_non_temporal_bytes = std::size_t{4} << 20;
 
-// As memcpy, for threads that are synchronised with after settle_around_cache().
-inline void copy_around_cache(void* to, const void* from, std::size_t bytes) {
+// memcpy with non-temporal stores. Other threads see the data after non_temporal_fence() and a synchronisation.
+inline void copy_non_temporal(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
     auto* at = static_cast<unsigned char*>(to);
     const auto* source = static_cast<const unsigned char*>(from);
@@ -38,7 +38,7 @@ inline void copy_around_cache(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
-inline void settle_around_cache() {
+inline void non_temporal_fence() {
 #if defined(__SSE2__)
     _mm_sfence();
 #endif

@@ -100,12 +100,12 @@ SOFTGPU_INLINE lane_mask where_holds(const T* a, const T* b) {
 // setp, and set up to its value.
 template <class T, class F>
 const instruction* set_predicate(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask result = where_holds<T, F>(read<T>(frame, w, i->a), read<T>(frame, w, i->b));
+    const lane_mask result = where_holds<T, F>(read<T>(w, i->a), read<T>(w, i->b));
     if (i->more == 0 && i->e == nowhere) [[likely]] {
         write_mask(frame, w, i->d, result);
         return go_on(i + 1, frame, w);
     }
-    const lane_mask with = i->c == nowhere ? 0 : read_mask(frame, w, i->c);
+    const lane_mask with = i->c == nowhere ? 0 : read_mask(w, i->c);
     write_mask(frame, w, i->d, combined(i->more, result, with));
     if (i->e != nowhere) {
         write_mask(frame, w, i->e, combined(i->more, ~result, with));
@@ -115,9 +115,9 @@ const instruction* set_predicate(const instruction* i, std::byte* frame, warp* w
 
 template <class T>
 const instruction* select(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask p = read_mask(frame, w, i->c);
-    const T* const a = read<T>(frame, w, i->a);
-    const T* const b = read<T>(frame, w, i->b);
+    const lane_mask p = read_mask(w, i->c);
+    const T* const a = read<T>(w, i->a);
+    const T* const b = read<T>(w, i->b);
     T* const d = written<T>(frame, i->d);
     const lane_mask m = w->mask;
     if (m == all_lanes) [[likely]] {
@@ -143,8 +143,7 @@ const instruction* select_by_sign(const instruction* i, std::byte* frame, warp* 
         }
         return c >= C(0) ? a : b;
     };
-    map_lanes(w->mask, written<T>(frame, i->d), choice, read<T>(frame, w, i->a), read<T>(frame, w, i->b),
-              read<C>(frame, w, i->c));
+    map_lanes(w->mask, written<T>(frame, i->d), choice, read<T>(w, i->a), read<T>(w, i->b), read<C>(w, i->c));
     return i + 1;
 }
 
@@ -152,7 +151,7 @@ enum class property { finite, infinite, number, notanumber, normal, subnormal };
 
 template <class T, property P>
 const instruction* test_property(const instruction* i, std::byte* frame, warp* w) {
-    const T* const a = read<T>(frame, w, i->a);
+    const T* const a = read<T>(w, i->a);
     lane_mask r = 0;
     each_lane(w->mask, [&](unsigned l) {
         const int c = std::fpclassify(a[l]);
@@ -177,7 +176,7 @@ const instruction* copy_sign(const instruction* i, std::byte* frame, warp* w) {
     constexpr U sign = ~(~U(0) >> 1);
     map_lanes(
         w->mask, written<U>(frame, i->d), [](U a, U b) { return static_cast<U>((a & sign) | (b & ~sign)); },
-        read<U>(frame, w, i->a), read<U>(frame, w, i->b));
+        read<U>(w, i->a), read<U>(w, i->b));
     return i + 1;
 }
 

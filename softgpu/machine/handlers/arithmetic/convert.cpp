@@ -16,25 +16,22 @@ namespace {
 using ptx::opcode;
 using ptx::suffix;
 
-__extension__ using uint128 = unsigned __int128;
-
 template <class T>
 const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
-    const T* const a = read<T>(frame, w, i->a);
+    const T* const a = read<T>(w, i->a);
     T* const d = written<T>(frame, i->d);
     map_lanes(
         w->mask, d, [](T x) { return x; }, a);
     return go_on(i + 1, frame, w);
 }
 const instruction* copy_mask(const instruction* i, std::byte* frame, warp* w) {
-    write_mask(frame, w, i->d, read_mask(frame, w, i->a));
+    write_mask(frame, w, i->d, read_mask(w, i->a));
     return go_on(i + 1, frame, w);
 }
 const instruction* copy_wide(const instruction* i, std::byte* frame, warp* w) {
-    using wide = uint128;
-    const wide* const a = read<wide>(frame, w, i->a);
+    const uint128* const a = read<uint128>(w, i->a);
     map_active(
-        w->mask, written<wide>(frame, i->d), [](wide x) { return x; }, a);
+        w->mask, written<uint128>(frame, i->d), [](uint128 x) { return x; }, a);
     return i + 1;
 }
 
@@ -42,7 +39,7 @@ const instruction* copy_wide(const instruction* i, std::byte* frame, warp* w) {
 template <class Whole, class Part>
 const instruction* unpack(const instruction* i, std::byte* frame, warp* w) {
     Whole a[lanes];
-    std::memcpy(a, read<Whole>(frame, w, i->a), sizeof(a));
+    std::memcpy(a, read<Whole>(w, i->a), sizeof(a));
     for (unsigned k = 0; k < sizeof(Whole) / sizeof(Part); ++k) {
         if (i->places[k] == nowhere) {
             continue;
@@ -58,7 +55,7 @@ template <class Whole, class Part>
 const instruction* pack(const instruction* i, std::byte* frame, warp* w) {
     Whole r[lanes] = {};
     for (unsigned k = 0; k < sizeof(Whole) / sizeof(Part); ++k) {
-        const Part* const part = read<Part>(frame, w, i->places[k]);
+        const Part* const part = read<Part>(w, i->places[k]);
         for (unsigned l = 0; l < lanes; ++l) {
             r[l] |= static_cast<Whole>(static_cast<Whole>(part[l]) << (8 * sizeof(Part) * k));
         }
@@ -133,9 +130,9 @@ const instruction* convert(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) D out[lanes];
     using carrier = bits_of<S>;
     if constexpr (std::is_floating_point_v<S>) {
-        std::memcpy(in, read<carrier>(frame, w, i->a), sizeof(in));
+        std::memcpy(in, read<carrier>(w, i->a), sizeof(in));
     } else {
-        widen_in(in, frame, w, i->a, i->width[1]);
+        widen_in(in, w, i->a, i->width[1]);
     }
     const std::uint32_t how = i->more;
     if constexpr (std::is_integral_v<D> && std::is_integral_v<S>) {
@@ -172,13 +169,13 @@ const instruction* convert(const instruction* i, std::byte* frame, warp* w) {
 const instruction* add_base(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(
         w->mask, written<std::uint64_t>(frame, i->d), [](std::uint64_t a, std::uint64_t b) { return a + b; },
-        read<std::uint64_t>(frame, w, i->a), read<std::uint64_t>(frame, w, i->b));
+        read<std::uint64_t>(w, i->a), read<std::uint64_t>(w, i->b));
     return i + 1;
 }
 const instruction* subtract_base(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(
         w->mask, written<std::uint64_t>(frame, i->d), [](std::uint64_t a, std::uint64_t b) { return a - b; },
-        read<std::uint64_t>(frame, w, i->a), read<std::uint64_t>(frame, w, i->b));
+        read<std::uint64_t>(w, i->a), read<std::uint64_t>(w, i->b));
     return i + 1;
 }
 
@@ -196,7 +193,7 @@ const instruction* is_space(const instruction* i, std::byte* frame, warp* w) {
                        const bool in_local = a - local < bytes;
                        return W == window::shared ? in_shared : W == window::local ? in_local : !in_shared && !in_local;
                    },
-                   read<std::uint64_t>(frame, w, i->a)));
+                   read<std::uint64_t>(w, i->a)));
     return i + 1;
 }
 
@@ -219,13 +216,12 @@ handler choose_mov(const form& f) {
     const auto of = [&]<class Whole, class Part>(Whole, Part) -> handler {
         return f.unpacks ? handler{unpack<Whole, Part>} : handler{pack<Whole, Part>};
     };
-    using wide = uint128;
     switch (bytes * 16 + parts) {
     case 4 * 16 + 2: return of(std::uint32_t{}, std::uint16_t{});
     case 8 * 16 + 2: return of(std::uint64_t{}, std::uint32_t{});
     case 8 * 16 + 4: return of(std::uint64_t{}, std::uint16_t{});
-    case 16 * 16 + 2: return of(wide{}, std::uint64_t{});
-    case 16 * 16 + 4: return of(wide{}, std::uint32_t{});
+    case 16 * 16 + 2: return of(uint128{}, std::uint64_t{});
+    case 16 * 16 + 4: return of(uint128{}, std::uint32_t{});
     default: return nullptr;
     }
 }

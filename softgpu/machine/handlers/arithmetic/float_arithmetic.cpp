@@ -18,9 +18,9 @@ using ptx::suffix;
 // Directed rounding: slow and exact. The mode stands in `more`, set by the decoder from the suffix.
 template <class T, class F, unsigned Operands>
 const instruction* directed(const instruction* i, std::byte* frame, warp* w) {
-    const T* const a = read<T>(frame, w, i->a);
-    const T* const b = Operands > 1 ? read<T>(frame, w, i->b) : a;
-    const T* const c = Operands > 2 ? read<T>(frame, w, i->c) : a;
+    const T* const a = read<T>(w, i->a);
+    const T* const b = Operands > 1 ? read<T>(w, i->b) : a;
+    const T* const c = Operands > 2 ? read<T>(w, i->c) : a;
     T* const d = written<T>(frame, i->d);
     return rounded(static_cast<int>(i->more), [&] {
         each_lane(w->mask, [&](unsigned l) {

@@ -118,15 +118,15 @@ template <class Op, class Lane, unsigned Operands, bool Library>
 const instruction* compute(const instruction* i, std::byte* frame, warp* w) {
     const by_lane<Op, Lane> f{i->more};
     Lane* const d = written<Lane>(frame, i->d);
-    const Lane* const a = read<Lane>(frame, w, i->a);
+    const Lane* const a = read<Lane>(w, i->a);
     if constexpr (Library) {
         map_active(w->mask, d, f, a);
     } else if constexpr (Operands == 1) {
         map_lanes(w->mask, d, f, a);
     } else if constexpr (Operands == 2) {
-        map_lanes(w->mask, d, f, a, read<Lane>(frame, w, i->b));
+        map_lanes(w->mask, d, f, a, read<Lane>(w, i->b));
     } else {
-        map_lanes(w->mask, d, f, a, read<Lane>(frame, w, i->b), read<Lane>(frame, w, i->c));
+        map_lanes(w->mask, d, f, a, read<Lane>(w, i->b), read<Lane>(w, i->c));
     }
     return go_on(i + 1, frame, w);
 }
@@ -156,9 +156,9 @@ enum : std::uint32_t { compare_flushing = 8, relation_shift = 4 };
 
 // Which lanes' half number `half` compares so.
 template <class F, class Lane>
-lane_mask compared(const instruction* i, std::byte* frame, warp* w, unsigned half) {
-    const Lane* const a = read<Lane>(frame, w, i->a);
-    const Lane* const b = read<Lane>(frame, w, i->b);
+lane_mask compared(const instruction* i, warp* w, unsigned half) {
+    const Lane* const a = read<Lane>(w, i->a);
+    const Lane* const b = read<Lane>(w, i->b);
     const auto r = static_cast<relation>(i->more >> relation_shift & 15);
     const std::uint32_t how = (i->more & compare_flushing) != 0 ? std::uint32_t{flushing} : 0u;
     lane_mask yes = 0;
@@ -173,9 +173,9 @@ lane_mask compared(const instruction* i, std::byte* frame, warp* w, unsigned hal
 // setp: of a pair, the first predicate is that of the lower half.
 template <class F, class Lane>
 const instruction* set_predicates(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask with = i->c == nowhere ? 0 : read_mask(frame, w, i->c);
-    const lane_mask low = compared<F, Lane>(i, frame, w, 0);
-    const lane_mask high = sizeof(Lane) == 2 ? ~low : compared<F, Lane>(i, frame, w, 1);
+    const lane_mask with = i->c == nowhere ? 0 : read_mask(w, i->c);
+    const lane_mask low = compared<F, Lane>(i, w, 0);
+    const lane_mask high = sizeof(Lane) == 2 ? ~low : compared<F, Lane>(i, w, 1);
     write_mask(frame, w, i->d, combined(i->more, low, with));
     if (i->e != nowhere) {
         write_mask(frame, w, i->e, combined(i->more, high, with));
@@ -186,11 +186,11 @@ const instruction* set_predicates(const instruction* i, std::byte* frame, warp* 
 // set: d = `immediate` where the comparison holds, else 0, for each half by itself.
 template <class F, class Lane>
 const instruction* set_values(const instruction* i, std::byte* frame, warp* w) {
-    const lane_mask with = i->c == nowhere ? 0 : read_mask(frame, w, i->c);
-    const lane_mask low = combined(i->more, compared<F, Lane>(i, frame, w, 0), with);
+    const lane_mask with = i->c == nowhere ? 0 : read_mask(w, i->c);
+    const lane_mask low = combined(i->more, compared<F, Lane>(i, w, 0), with);
     const auto value = static_cast<std::uint32_t>(i->immediate);
     if constexpr (sizeof(Lane) == 4) {
-        const lane_mask high = combined(i->more, compared<F, Lane>(i, frame, w, 1), with);
+        const lane_mask high = combined(i->more, compared<F, Lane>(i, w, 1), with);
         auto* const d = written<std::uint32_t>(frame, i->d);
         each_lane(w->mask, [&](unsigned l) {
             d[l] = ((low >> l & 1) != 0 ? value & 0xFFFF : 0) | ((high >> l & 1) != 0 ? value & 0xFFFF0000 : 0);

@@ -72,7 +72,7 @@ template <class D, class S>
 const instruction* from_half(const instruction* i, std::byte* frame, warp* w) {
     const std::uint32_t how = i->more;
     alignas(64) std::uint16_t in[lanes];
-    widen_in(in, frame, w, i->a, i->width[1]);
+    widen_in(in, w, i->a, i->width[1]);
     if constexpr (is_format<D>) {
         alignas(64) std::uint16_t out[lanes] = {};
         each_lane(w->mask, [&](unsigned l) {
@@ -109,9 +109,9 @@ const instruction* to_half(const instruction* i, std::byte* frame, warp* w) {
     const std::uint32_t how = i->more;
     alignas(64) S in[lanes];
     if constexpr (std::is_floating_point_v<S>) {
-        std::memcpy(in, read<bits_of<S>>(frame, w, i->a), sizeof(in));
+        std::memcpy(in, read<bits_of<S>>(w, i->a), sizeof(in));
     } else {
-        widen_in(in, frame, w, i->a, i->width[1]);
+        widen_in(in, w, i->a, i->width[1]);
     }
     alignas(64) std::uint16_t out[lanes] = {};
     if (std::is_floating_point_v<S> && how == 0) {
@@ -134,8 +134,8 @@ const instruction* pair_of_floats(const instruction* i, std::byte* frame, warp* 
     using Lane = std::conditional_t<shift == 16, std::uint32_t, std::uint16_t>;
     const std::uint32_t how = i->more;
     alignas(64) Lane out[lanes] = {};
-    const float* const a = read<float>(frame, w, i->a);
-    const float* const b = read<float>(frame, w, i->b);
+    const float* const a = read<float>(w, i->a);
+    const float* const b = read<float>(w, i->b);
     each_lane(w->mask, [&](unsigned l) {
         out[l] = static_cast<Lane>(rounded_to<F>(static_cast<double>(a[l]), how) << shift |
                                    rounded_to<F>(static_cast<double>(b[l]), how));
@@ -153,7 +153,7 @@ const instruction* pair_of_halves(const instruction* i, std::byte* frame, warp* 
     const std::uint32_t how = i->more;
     alignas(64) std::uint32_t in[lanes];
     alignas(64) Lane out[lanes] = {};
-    widen_in(in, frame, w, i->a, i->width[1]);
+    widen_in(in, w, i->a, i->width[1]);
     each_lane(w->mask, [&](unsigned l) {
         const std::uint32_t low = in[l] & ((1u << from) - 1);
         const std::uint32_t high = in[l] >> from & ((1u << from) - 1);
@@ -165,7 +165,7 @@ const instruction* pair_of_halves(const instruction* i, std::byte* frame, warp* 
 
 const instruction* to_tf32(const instruction* i, std::byte* frame, warp* w) {
     const std::uint32_t how = i->more;
-    const auto* const a = read<float>(frame, w, i->a);
+    const auto* const a = read<float>(w, i->a);
     auto* const d = written<std::uint32_t>(frame, i->d);
     each_lane(w->mask, [&](unsigned l) {
         const float x = a[l];

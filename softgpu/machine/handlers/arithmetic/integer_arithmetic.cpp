@@ -22,8 +22,8 @@ const instruction* mul_wide(const instruction* i, std::byte* frame, warp* w) {
     using wide = wide_of<T>;
     map_lanes(
         w->mask, written<wide>(frame, i->d),
-        [](T a, T b) { return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b)); },
-        read<T>(frame, w, i->a), read<T>(frame, w, i->b));
+        [](T a, T b) { return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b)); }, read<T>(w, i->a),
+        read<T>(w, i->b));
     return go_on(i + 1, frame, w);
 }
 template <class T>
@@ -35,16 +35,24 @@ const instruction* mad_wide(const instruction* i, std::byte* frame, warp* w) {
         [](T a, T b, wide c) {
             return static_cast<wide>(static_cast<u>(static_cast<wide>(a) * static_cast<wide>(b)) + static_cast<u>(c));
         },
-        read<T>(frame, w, i->a), read<T>(frame, w, i->b), read<wide>(frame, w, i->c));
+        read<T>(w, i->a), read<T>(w, i->b), read<wide>(w, i->c));
     return go_on(i + 1, frame, w);
+}
+
+// d[l] = the low bits of the sum. Returns the carries, with lane l's where Out.
+template <bool Out, class U>
+SOFTGPU_INLINE lane_mask keep_sum(U* d, unsigned l, uint128 sum, lane_mask carry) {
+    d[l] = static_cast<U>(sum);
+    const auto out = static_cast<lane_mask>(sum >> (8 * sizeof(U))) & 1u;
+    return Out ? (carry & ~(1u << l)) | (out << l) : carry;
 }
 
 // d = a + b + carry-in for add, a - b - borrow for sub (Sub), the carry or borrow kept where Out.
 // The condition code is a carry for both: after sub.cc it holds the complement of the borrow, as in the hardware.
 template <class T, bool Sub, bool In, bool Out>
 const instruction* carry_chain(const instruction* i, std::byte* frame, warp* w) {
-    const T* const a = read<T>(frame, w, i->a);
-    const T* const b = read<T>(frame, w, i->b);
+    const T* const a = read<T>(w, i->a);
+    const T* const b = read<T>(w, i->b);
     T* const d = written<T>(frame, i->d);
     lane_mask carry = w->carry;
     each_lane(w->mask, [&](unsigned l) {
@@ -52,11 +60,7 @@ const instruction* carry_chain(const instruction* i, std::byte* frame, warp* w) 
         const uint128 y = Sub ? static_cast<T>(~b[l]) : b[l];
         const uint128 in = In ? (w->carry >> l & 1u) : (Sub ? 1u : 0u);
         const uint128 sum = x + y + in;
-        d[l] = static_cast<T>(sum);
-        if (Out) {
-            const auto out = static_cast<lane_mask>(sum >> (8 * sizeof(T))) & 1u;
-            carry = (carry & ~(1u << l)) | (out << l);
-        }
+        carry = keep_sum<Out>(d, l, sum, carry);
     });
     if (Out) {
         w->carry = carry;
@@ -67,19 +71,15 @@ const instruction* carry_chain(const instruction* i, std::byte* frame, warp* w) 
 template <class T, bool High, bool In, bool Out>
 const instruction* mad_carry(const instruction* i, std::byte* frame, warp* w) {
     using u = std::make_unsigned_t<T>;
-    const T* const a = read<T>(frame, w, i->a);
-    const T* const b = read<T>(frame, w, i->b);
-    const u* const c = read<u>(frame, w, i->c);
+    const T* const a = read<T>(w, i->a);
+    const T* const b = read<T>(w, i->b);
+    const u* const c = read<u>(w, i->c);
     u* const d = written<u>(frame, i->d);
     lane_mask carry = w->carry;
     each_lane(w->mask, [&](unsigned l) {
         const u product = static_cast<u>(High ? high_product(a[l], b[l]) : mul_low{}(a[l], b[l]));
         const uint128 sum = static_cast<uint128>(product) + c[l] + (In ? (w->carry >> l & 1u) : 0u);
-        d[l] = static_cast<u>(sum);
-        if (Out) {
-            const auto out = static_cast<lane_mask>(sum >> (8 * sizeof(u))) & 1u;
-            carry = (carry & ~(1u << l)) | (out << l);
-        }
+        carry = keep_sum<Out>(d, l, sum, carry);
     });
     if (Out) {
         w->carry = carry;
@@ -89,9 +89,9 @@ const instruction* mad_carry(const instruction* i, std::byte* frame, warp* w) {
 
 template <class A, class B, bool Half>
 const instruction* dot_product(const instruction* i, std::byte* frame, warp* w) {
-    const auto* const a = read<std::uint32_t>(frame, w, i->a);
-    const auto* const b = read<std::uint32_t>(frame, w, i->b);
-    const auto* const c = read<std::uint32_t>(frame, w, i->c);
+    const auto* const a = read<std::uint32_t>(w, i->a);
+    const auto* const b = read<std::uint32_t>(w, i->b);
+    const auto* const c = read<std::uint32_t>(w, i->c);
     const bool high = i->more != 0;
     map_active(
         w->mask, written<std::uint32_t>(frame, i->d),
@@ -183,8 +183,8 @@ handler two_ints(const form& f) {
 // Unsigned division, with a short way for one power of two in all lanes.
 template <bool Remainder>
 const instruction* divide_words(const instruction* i, std::byte* frame, warp* w) {
-    const auto* const a = read<std::uint32_t>(frame, w, i->a);
-    const auto* const b = read<std::uint32_t>(frame, w, i->b);
+    const auto* const a = read<std::uint32_t>(w, i->a);
+    const auto* const b = read<std::uint32_t>(w, i->b);
     auto* const d = written<std::uint32_t>(frame, i->d);
     const std::uint32_t divisor = b[0];
     std::uint32_t different = 0;

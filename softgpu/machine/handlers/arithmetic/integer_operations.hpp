@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the integer instructions do to one lane. Only arithmetic.cpp includes it.
+// Integer arithmetic of one lane, for integer_arithmetic.cpp.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,6 @@
 namespace softgpu::machine::SOFTGPU_TARGET {
 
 __extension__ using int128 = __int128;
-__extension__ using uint128 = unsigned __int128;
 
 template <class T>
 using wide_of = std::conditional_t<std::is_signed_v<T>, std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>,

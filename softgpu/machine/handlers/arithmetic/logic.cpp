@@ -94,8 +94,8 @@ struct extract_field {
 };
 template <class T>
 const instruction* insert_field(const instruction* i, std::byte* frame, warp* w) {
-    const auto* const position = read<std::uint32_t>(frame, w, i->c);
-    const auto* const length = read<std::uint32_t>(frame, w, i->e);
+    const auto* const position = read<std::uint32_t>(w, i->c);
+    const auto* const length = read<std::uint32_t>(w, i->e);
     map_active(
         w->mask, written<T>(frame, i->d),
         [](T a, T b, std::uint32_t p, std::uint32_t n) {
@@ -109,25 +109,25 @@ const instruction* insert_field(const instruction* i, std::byte* frame, warp* w)
             const T inside = static_cast<T>(ones << pos);
             return static_cast<T>((b & ~inside) | (static_cast<T>(a << pos) & inside));
         },
-        read<T>(frame, w, i->a), read<T>(frame, w, i->b), position, length);
+        read<T>(w, i->a), read<T>(w, i->b), position, length);
     return i + 1;
 }
 
 template <class T, class F>
 const instruction* shift(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b));
+    map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(w, i->a), read<std::uint32_t>(w, i->b));
     return go_on(i + 1, frame, w);
 }
 template <class T>
 const instruction* field(const instruction* i, std::byte* frame, warp* w) {
-    map_active(w->mask, written<T>(frame, i->d), extract_field{}, read<T>(frame, w, i->a),
-               read<std::uint32_t>(frame, w, i->b), read<std::uint32_t>(frame, w, i->c));
+    map_active(w->mask, written<T>(frame, i->d), extract_field{}, read<T>(w, i->a), read<std::uint32_t>(w, i->b),
+               read<std::uint32_t>(w, i->c));
     return go_on(i + 1, frame, w);
 }
 // A 32-bit result of a value of T.
 template <class T, class F>
 const instruction* count_bits(const instruction* i, std::byte* frame, warp* w) {
-    map_active(w->mask, written<std::uint32_t>(frame, i->d), F{}, read<T>(frame, w, i->a));
+    map_active(w->mask, written<std::uint32_t>(frame, i->d), F{}, read<T>(w, i->a));
     return go_on(i + 1, frame, w);
 }
 struct population {
@@ -167,7 +167,7 @@ struct reverse_bits {
 };
 template <class T>
 const instruction* reverse(const instruction* i, std::byte* frame, warp* w) {
-    map_active(w->mask, written<T>(frame, i->d), reverse_bits{}, read<T>(frame, w, i->a));
+    map_active(w->mask, written<T>(frame, i->d), reverse_bits{}, read<T>(w, i->a));
     return i + 1;
 }
 
@@ -188,7 +188,7 @@ SOFTGPU_INLINE void look_up(const instruction* i, std::byte* frame, warp* w) {
             r |= (table & 0x80) != 0 ? a & b & c : 0;
             return r;
         },
-        read<std::uint32_t>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b), read<std::uint32_t>(frame, w, i->c));
+        read<std::uint32_t>(w, i->a), read<std::uint32_t>(w, i->b), read<std::uint32_t>(w, i->c));
 }
 const instruction* lop3(const instruction* i, std::byte* frame, warp* w) {
     look_up(i, frame, w);
@@ -197,7 +197,7 @@ const instruction* lop3(const instruction* i, std::byte* frame, warp* w) {
 
 // d|p: p is whether d has a bit, combined with the predicate places[0] by and (or, where bit 0 of `more` is set).
 const instruction* lop3_test(const instruction* i, std::byte* frame, warp* w) {
-    lane_mask q = read_mask(frame, w, i->places[0]);
+    lane_mask q = read_mask(w, i->places[0]);
     q = (i->more & 2) != 0 ? ~q : q;
     look_up(i, frame, w);
     const auto* const d = written<std::uint32_t>(frame, i->d);
@@ -216,8 +216,8 @@ struct funnel {
 };
 template <class F>
 const instruction* funnel_shift(const instruction* i, std::byte* frame, warp* w) {
-    map_lanes(w->mask, written<std::uint32_t>(frame, i->d), F{}, read<std::uint32_t>(frame, w, i->a),
-              read<std::uint32_t>(frame, w, i->b), read<std::uint32_t>(frame, w, i->c));
+    map_lanes(w->mask, written<std::uint32_t>(frame, i->d), F{}, read<std::uint32_t>(w, i->a),
+              read<std::uint32_t>(w, i->b), read<std::uint32_t>(w, i->c));
     return go_on(i + 1, frame, w);
 }
 
@@ -255,7 +255,7 @@ const instruction* permute(const instruction* i, std::byte* frame, warp* w) {
             }
             return r;
         },
-        read<std::uint32_t>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b), read<std::uint32_t>(frame, w, i->c));
+        read<std::uint32_t>(w, i->a), read<std::uint32_t>(w, i->b), read<std::uint32_t>(w, i->c));
     return i + 1;
 }
 
@@ -272,7 +272,7 @@ const instruction* mask_bits(const instruction* i, std::byte* frame, warp* w) {
             const std::uint32_t ones = n >= 32 ? 0xFFFFFFFFu : (1u << n) - 1;
             return ones << p;
         },
-        read<std::uint32_t>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b));
+        read<std::uint32_t>(w, i->a), read<std::uint32_t>(w, i->b));
     return i + 1;
 }
 
@@ -289,7 +289,7 @@ const instruction* extend_from(const instruction* i, std::byte* frame, warp* w) 
             const bool negative = Signed && by != 0 && (a >> (by - 1) & 1) != 0;
             return negative ? low | ~((1u << by) - 1) : low;
         },
-        read<std::uint32_t>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b));
+        read<std::uint32_t>(w, i->a), read<std::uint32_t>(w, i->b));
     return i + 1;
 }
 
@@ -310,18 +310,18 @@ const instruction* find_nth_set(const instruction* i, std::byte* frame, warp* w)
             }
             return 0xFFFFFFFFu;
         },
-        read<std::uint32_t>(frame, w, i->a), read<std::uint32_t>(frame, w, i->b), read<std::int32_t>(frame, w, i->c));
+        read<std::uint32_t>(w, i->a), read<std::uint32_t>(w, i->b), read<std::int32_t>(w, i->c));
     return i + 1;
 }
 
 // Predicates are masks of lanes.
 template <class F>
 const instruction* two_masks(const instruction* i, std::byte* frame, warp* w) {
-    write_mask(frame, w, i->d, F{}(read_mask(frame, w, i->a), read_mask(frame, w, i->b)));
+    write_mask(frame, w, i->d, F{}(read_mask(w, i->a), read_mask(w, i->b)));
     return i + 1;
 }
 const instruction* not_mask(const instruction* i, std::byte* frame, warp* w) {
-    write_mask(frame, w, i->d, ~read_mask(frame, w, i->a));
+    write_mask(frame, w, i->d, ~read_mask(w, i->a));
     return i + 1;
 }
 

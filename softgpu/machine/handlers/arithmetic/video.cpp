@@ -79,9 +79,9 @@ std::int64_t part_of(std::uint32_t x, std::uint32_t selector, bool is_signed) {
 
 template <video Op>
 const instruction* one_part(const instruction* i, std::byte* frame, warp* w) {
-    const auto* const a = read<std::uint32_t>(frame, w, i->a);
-    const auto* const b = read<std::uint32_t>(frame, w, i->b);
-    const auto* const c = i->c == nowhere ? a : read<std::uint32_t>(frame, w, i->c);
+    const auto* const a = read<std::uint32_t>(w, i->a);
+    const auto* const b = read<std::uint32_t>(w, i->b);
+    const auto* const c = i->c == nowhere ? a : read<std::uint32_t>(w, i->c);
     auto* const d = written<std::uint32_t>(frame, i->d);
     const std::uint32_t into = i->places[0];
     const bool is_signed = (i->more & signed_d) != 0;
@@ -115,9 +115,9 @@ const instruction* one_part(const instruction* i, std::byte* frame, warp* w) {
 template <video Op, unsigned Parts>
 const instruction* all_parts(const instruction* i, std::byte* frame, warp* w) {
     constexpr unsigned bits = 32 / Parts;
-    const auto* const a = read<std::uint32_t>(frame, w, i->a);
-    const auto* const b = read<std::uint32_t>(frame, w, i->b);
-    const auto* const c = i->c == nowhere ? a : read<std::uint32_t>(frame, w, i->c);
+    const auto* const a = read<std::uint32_t>(w, i->a);
+    const auto* const b = read<std::uint32_t>(w, i->b);
+    const auto* const c = i->c == nowhere ? a : read<std::uint32_t>(w, i->c);
     auto* const d = written<std::uint32_t>(frame, i->d);
     const bool is_signed = (i->more & signed_d) != 0;
     const bool sums = (i->more & then_add) != 0;
@@ -150,9 +150,9 @@ const instruction* all_parts(const instruction* i, std::byte* frame, warp* w) {
 
 const instruction* multiply_add(const instruction* i, std::byte* frame, warp* w) {
     __extension__ using wide = __int128;
-    const auto* const a = read<std::uint32_t>(frame, w, i->a);
-    const auto* const b = read<std::uint32_t>(frame, w, i->b);
-    const auto* const c = read<std::uint32_t>(frame, w, i->c);
+    const auto* const a = read<std::uint32_t>(w, i->a);
+    const auto* const b = read<std::uint32_t>(w, i->b);
+    const auto* const c = read<std::uint32_t>(w, i->c);
     auto* const d = written<std::uint32_t>(frame, i->d);
     const bool is_signed = (i->more & (signed_a | signed_b)) != 0;
     each_lane(w->mask, [&](unsigned l) {

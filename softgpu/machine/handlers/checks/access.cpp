@@ -2,12 +2,13 @@
 // Looks at an access before it happens: has what is read been written, and does anybody else touch it without order?
 // Here the cases in which all is well are passed quickly: lanes side by side, lanes apart, words that only this thread,
 // this warp since its last synchronisation, or the block before its last barrier has touched. The rest goes to
-// inspect_access().
+// check_access().
 #include "softgpu/machine/handlers/checks/pattern.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"
+#include "softgpu/machine/inspect/access_checks.hpp"
 #include "softgpu/machine/inspect/copy_checks.hpp"
-#include "softgpu/machine/run/async_copy.hpp"
+#include "softgpu/machine/inspect/release_checks.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -96,7 +97,7 @@ SOFTGPU_INLINE void inspect_shared(const instruction* i, std::byte* frame, warp*
     check::block_view& v = *w->owner->view;
     if (!pass_access<Verb, false>(i, w, at, mask, w->host->launch->shared_bytes, v.shared_writes, v.shared_reads,
                                   v.shared_valid)) {
-        inspect_access(i, frame, w, at, mask, access_space::shared);
+        check_access(i, frame, w, at, mask, access_space::shared);
     }
 }
 
@@ -111,7 +112,7 @@ SOFTGPU_INLINE void inspect_global(const instruction* i, std::byte* frame, warp*
         within[l] = at[l] - s.arena;
     }
     if (!pass_access<Verb, true>(i, w, within, mask, s.bytes, stamps ? s.writes : nullptr, s.reads, s.valid)) {
-        inspect_access(i, frame, w, at, mask, access_space::global);
+        check_access(i, frame, w, at, mask, access_space::global);
     }
 }
 
@@ -130,20 +131,20 @@ SOFTGPU_INLINE void inspect_local(const instruction* i, std::byte* frame, warp* 
         fine = fine && at[l] <= size && bytes <= size - at[l] && pass_valid<Verb>(valid, begin, bytes);
     });
     if (!fine) {
-        inspect_access(i, frame, w, at, mask, access_space::local);
+        check_access(i, frame, w, at, mask, access_space::local);
     }
 }
 
 template <access_space Space, access_verb Verb>
 __attribute__((noinline)) const instruction* inspect_any(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
-    addresses(at, i, frame, w);
+    addresses(at, i, w);
     if (i->access->acquires) {
         std::memcpy(w->owner->view->acquired_at[w->index], at, sizeof(at));
     }
     if (Verb != access_verb::load &&
         (i->access->releases || (w->owner->view->has_fenced && i->access->strength != check::strength::plain))) {
-        inspect_release(i, w, at, Space);
+        note_release(i, w, at, Space);
     }
     if (Verb != access_verb::load && Space != access_space::global) {
         w->owner->view->shared_stored = w->owner->view->time;
@@ -189,7 +190,7 @@ __attribute__((noinline)) const instruction* inspect_any(const instruction* i, s
 template <access_space Space, access_verb Verb>
 const instruction* inspect(const instruction* i, std::byte* frame, warp* w) {
     if constexpr ((Space == access_space::shared || Space == access_space::global) && Verb != access_verb::update) {
-        if (pass_pattern<Verb, Space == access_space::global>(i, frame, w)) [[likely]] {
+        if (pass_pattern<Verb, Space == access_space::global>(i, w)) [[likely]] {
             return go_on(i + 1, frame, w);
         }
     }
@@ -201,18 +202,18 @@ const instruction* inspect_copy(const instruction* i, std::byte* frame, warp* w)
     const access_site& site = *i->access;
     const unsigned bytes = site.bytes;
     const place* const places = site.source_places;
-    const bool wide = (site.source_flags & copies_from_wide_address) != 0;
+    const bool wide = (site.source_flags & copy_source_is_wide) != 0;
     lane_mask ignored = 0;
     if (places[3] != nowhere) {
-        const lane_mask p = read_mask(frame, w, places[3]);
-        ignored = (site.source_flags & copies_where_not_set) != 0 ? ~p : p;
+        const lane_mask p = read_mask(w, places[3]);
+        ignored = (site.source_flags & copy_skip_is_negated) != 0 ? ~p : p;
     }
     std::uint64_t from[lanes];
     lane_mask whole = 0;
     each_lane(w->mask, [&](unsigned l) {
-        from[l] = (wide ? read<std::uint64_t>(frame, w, places[0])[l] : read<std::uint32_t>(frame, w, places[0])[l]) +
-                  read<std::uint64_t>(frame, w, places[1])[l];
-        const std::uint32_t there = places[2] != nowhere ? read<std::uint32_t>(frame, w, places[2])[l] : bytes;
+        from[l] = (wide ? read<std::uint64_t>(w, places[0])[l] : read<std::uint32_t>(w, places[0])[l]) +
+                  read<std::uint64_t>(w, places[1])[l];
+        const std::uint32_t there = places[2] != nowhere ? read<std::uint32_t>(w, places[2])[l] : bytes;
         const std::uint32_t filled = (ignored >> l & 1u) != 0 ? 0 : there;
         whole |= (filled == bytes ? 1u : 0u) << l;
         if (filled != 0 && filled < bytes) {
@@ -225,13 +226,13 @@ const instruction* inspect_copy(const instruction* i, std::byte* frame, warp* w)
         inspect_global<access_verb::load>(&read, frame, w, from, whole);
     }
     alignas(64) std::uint64_t to[lanes];
-    addresses(to, i, frame, w);
+    addresses(to, i, w);
     check::block_view& v = *w->owner->view;
     v.shared_stored = v.time;
     if (v.shared_writes != nullptr &&
         !pass_access<access_verb::store, false>(i, w, to, w->mask, w->host->launch->shared_bytes, v.shared_writes,
                                                 v.shared_reads, nullptr)) {
-        inspect_access(i, frame, w, to, w->mask, access_space::shared);
+        check_access(i, frame, w, to, w->mask, access_space::shared);
     }
     begin_copies(i, w, to, w->mask);
     return i + 1;
@@ -258,7 +259,7 @@ handler by_space(const form& f) {
 
 } // namespace
 
-handler choose_inspection(const form& f) {
+handler choose_access_check(const form& f) {
     switch (f.op) {
     case opcode::ld:
     case opcode::ldu: return by_space<access_verb::load>(f);

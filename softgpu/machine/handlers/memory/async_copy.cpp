@@ -5,6 +5,7 @@
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
 #include "softgpu/machine/run/divergence.hpp"
+#include "softgpu/machine/run/mbarrier.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -16,8 +17,8 @@ using ptx::suffix;
 // Bits of `more`, set by the decoder. The lowest eight are the bytes of a copy.
 enum : std::uint32_t { size_bits = 255, generic_address = 256, drops = 512 };
 
-SOFTGPU_INLINE std::uint64_t value_at(const warp* w, std::byte* frame, place p, unsigned width, unsigned lane) {
-    return width == 8 ? read<std::uint64_t>(frame, w, p)[lane] : read<std::uint32_t>(frame, w, p)[lane];
+SOFTGPU_INLINE std::uint64_t value_at(const warp* w, place p, unsigned width, unsigned lane) {
+    return width == 8 ? read<std::uint64_t>(w, p)[lane] : read<std::uint32_t>(w, p)[lane];
 }
 
 // A lane's address in shared memory, or a fault.
@@ -25,9 +26,8 @@ struct shared_place {
     std::uint32_t offset = 0;
     bool fine = false;
 };
-shared_place find_shared(const instruction* i, std::byte* frame, warp* w, unsigned lane, unsigned bytes,
-                         const char* verb) {
-    std::uint64_t at = value_at(w, frame, i->a, i->width[1], lane) + static_cast<std::uint64_t>(i->immediate);
+shared_place find_shared(const instruction* i, warp* w, unsigned lane, unsigned bytes, const char* verb) {
+    std::uint64_t at = value_at(w, i->a, i->width[1], lane) + static_cast<std::uint64_t>(i->immediate);
     if (i->width[1] != 8) {
         at &= 0xFFFFFFFFu;
     }
@@ -45,16 +45,16 @@ shared_place find_shared(const instruction* i, std::byte* frame, warp* w, unsign
 
 // Runs body(lane, place) for each lane until one is at fault; the next instruction, or nullptr then.
 template <class Body>
-const instruction* each_object(const instruction* i, std::byte* frame, warp* w, Body&& body) {
+const instruction* each_object(const instruction* i, warp* w, Body&& body) {
     const instruction* next = i + 1;
     each_lane(w->mask, [&](unsigned l) {
         if (next == nullptr) {
             return;
         }
-        const shared_place p = find_shared(i, frame, w, l, 8, "use a barrier in");
+        const shared_place p = find_shared(i, w, l, 8, "use a barrier in");
         if (!p.fine) {
             next = nullptr;
-        } else if (const char* const fault = body(l, barrier_object(w->owner->shared + p.offset))) {
+        } else if (const char* const fault = body(l, mbarrier(w->owner->shared + p.offset))) {
             next = raise(w, i, fault_kind::trap, fault, 1u << l);
         }
     });
@@ -63,31 +63,30 @@ const instruction* each_object(const instruction* i, std::byte* frame, warp* w, 
 
 // places: the source's address, its offset, the bytes that are there (or nowhere), a predicate that says none are (or
 // nowhere).
-const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
+const instruction* copy(const instruction* i, std::byte* /*frame*/, warp* w) {
     const unsigned bytes = i->more & size_bits;
-    const unsigned width = (i->more & copies_from_wide_address) != 0 ? 8 : 4;
+    const unsigned width = (i->more & copy_source_is_wide) != 0 ? 8 : 4;
     const instruction* next = i + 1;
     lane_mask ignored = 0;
     if (i->places[3] != nowhere) {
-        const lane_mask p = read_mask(frame, w, i->places[3]);
-        ignored = (i->more & copies_where_not_set) != 0 ? ~p : p;
+        const lane_mask p = read_mask(w, i->places[3]);
+        ignored = (i->more & copy_skip_is_negated) != 0 ? ~p : p;
     }
     each_lane(w->mask, [&](unsigned l) {
         if (next == nullptr) {
             return;
         }
-        const std::uint64_t from =
-            value_at(w, frame, i->places[0], width, l) + read<std::uint64_t>(frame, w, i->places[1])[l];
+        const std::uint64_t from = value_at(w, i->places[0], width, l) + read<std::uint64_t>(w, i->places[1])[l];
         unsigned filled = bytes;
         if (i->places[2] != nowhere) {
-            filled = read<std::uint32_t>(frame, w, i->places[2])[l];
+            filled = read<std::uint32_t>(w, i->places[2])[l];
             if (filled > bytes) {
                 next = raise(w, i, fault_kind::trap, "cp.async of more bytes than it writes", 1u << l);
                 return;
             }
         }
         filled = (ignored >> l & 1u) != 0 ? 0 : filled;
-        const shared_place to = find_shared(i, frame, w, l, bytes, "copy to");
+        const shared_place to = find_shared(i, w, l, bytes, "copy to");
         if (!to.fine) {
             next = nullptr;
             return;
@@ -110,8 +109,8 @@ const instruction* commit(const instruction* i, std::byte* /*frame*/, warp* w) {
     commit_copies(w, w->mask);
     return i + 1;
 }
-const instruction* wait_groups(const instruction* i, std::byte* frame, warp* w) {
-    finish_groups(w, w->mask, read<std::uint32_t>(frame, w, i->a)[std::countr_zero(w->mask)]);
+const instruction* wait_groups(const instruction* i, std::byte* /*frame*/, warp* w) {
+    finish_groups(w, w->mask, read<std::uint32_t>(w, i->a)[std::countr_zero(w->mask)]);
     return i + 1;
 }
 const instruction* wait_all(const instruction* i, std::byte* /*frame*/, warp* w) {
@@ -122,9 +121,9 @@ const instruction* wait_all(const instruction* i, std::byte* /*frame*/, warp* w)
 // cp.async.mbarrier.arrive: the thread's copies are done, so it arrives now; without .noinc for one arrival more than the
 // barrier expects.
 template <bool Counted>
-const instruction* arrive_for_copies(const instruction* i, std::byte* frame, warp* w) {
+const instruction* arrive_for_copies(const instruction* i, std::byte* /*frame*/, warp* w) {
     finish_copies(w, w->mask);
-    return each_object(i, frame, w, [&](unsigned, barrier_object b) -> const char* {
+    return each_object(i, w, [&](unsigned, mbarrier b) -> const char* {
         if (!Counted && !b.expect_arrival()) {
             return "an mbarrier cannot expect more than 1048575 arrivals";
         }
@@ -132,18 +131,18 @@ const instruction* arrive_for_copies(const instruction* i, std::byte* frame, war
     });
 }
 
-const instruction* initialise(const instruction* i, std::byte* frame, warp* w) {
-    return each_object(i, frame, w, [&](unsigned l, barrier_object b) -> const char* {
-        const std::uint32_t arrivals = read<std::uint32_t>(frame, w, i->b)[l];
-        if (arrivals == 0 || arrivals > barrier_object::most_arrivals) {
+const instruction* initialise(const instruction* i, std::byte* /*frame*/, warp* w) {
+    return each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
+        const std::uint32_t arrivals = read<std::uint32_t>(w, i->b)[l];
+        if (arrivals == 0 || arrivals > mbarrier::most_arrivals) {
             return "an mbarrier expects 1 to 1048575 arrivals";
         }
         b.initialise(arrivals);
         return nullptr;
     });
 }
-const instruction* invalidate(const instruction* i, std::byte* frame, warp* w) {
-    return each_object(i, frame, w, [&](unsigned, barrier_object b) -> const char* {
+const instruction* invalidate(const instruction* i, std::byte* /*frame*/, warp* w) {
+    return each_object(i, w, [&](unsigned, mbarrier b) -> const char* {
         b.invalidate();
         return nullptr;
     });
@@ -152,13 +151,13 @@ const instruction* invalidate(const instruction* i, std::byte* frame, warp* w) {
 // d = the state before; b: how many arrive, or the bytes that are expected (Bytes), or nowhere.
 template <bool Bytes>
 const instruction* arrive(const instruction* i, std::byte* frame, warp* w) {
-    return each_object(i, frame, w, [&](unsigned l, barrier_object b) -> const char* {
+    return each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
         const std::uint64_t before = b.state();
         std::uint32_t count = 1;
         if (Bytes) {
-            b.expect_bytes(read<std::uint32_t>(frame, w, i->b)[l]);
+            b.expect_bytes(read<std::uint32_t>(w, i->b)[l]);
         } else if (i->b != nowhere) {
-            count = read<std::uint32_t>(frame, w, i->b)[l];
+            count = read<std::uint32_t>(w, i->b)[l];
         }
         if (!b.arrive(count, (i->more & drops) != 0)) {
             return "more arrivals at an mbarrier than its phase expects";
@@ -170,9 +169,9 @@ const instruction* arrive(const instruction* i, std::byte* frame, warp* w) {
     });
 }
 template <bool Complete>
-const instruction* change_bytes(const instruction* i, std::byte* frame, warp* w) {
-    return each_object(i, frame, w, [&](unsigned l, barrier_object b) -> const char* {
-        const std::int64_t bytes = read<std::uint32_t>(frame, w, i->b)[l];
+const instruction* change_bytes(const instruction* i, std::byte* /*frame*/, warp* w) {
+    return each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
+        const std::int64_t bytes = read<std::uint32_t>(w, i->b)[l];
         b.expect_bytes(Complete ? -bytes : bytes);
         return nullptr;
     });
@@ -182,9 +181,9 @@ const instruction* change_bytes(const instruction* i, std::byte* frame, warp* w)
 template <bool Parity>
 const instruction* test_phase(const instruction* i, std::byte* frame, warp* w) {
     lane_mask over = 0;
-    const instruction* const next = each_object(i, frame, w, [&](unsigned l, barrier_object b) -> const char* {
-        const bool yes = Parity ? b.is_over_parity(read<std::uint32_t>(frame, w, i->b)[l])
-                                : b.is_over(read<std::uint64_t>(frame, w, i->b)[l]);
+    const instruction* const next = each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
+        const bool yes =
+            Parity ? b.is_over_parity(read<std::uint32_t>(w, i->b)[l]) : b.is_over(read<std::uint64_t>(w, i->b)[l]);
         over |= static_cast<lane_mask>(yes) << l;
         return nullptr;
     });
@@ -196,9 +195,9 @@ const instruction* test_phase(const instruction* i, std::byte* frame, warp* w) {
 }
 
 const instruction* pending_count(const instruction* i, std::byte* frame, warp* w) {
-    const auto* const a = read<std::uint64_t>(frame, w, i->a);
+    const auto* const a = read<std::uint64_t>(w, i->a);
     auto* const d = written<std::uint32_t>(frame, i->d);
-    each_lane(w->mask, [&](unsigned l) { d[l] = barrier_object::pending_of(a[l]); });
+    each_lane(w->mask, [&](unsigned l) { d[l] = mbarrier::pending_of(a[l]); });
     return i + 1;
 }
 

@@ -6,7 +6,7 @@
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
-#include "softgpu/machine/run/async_copy.hpp"
+#include "softgpu/machine/run/exchange_128.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -188,13 +188,13 @@ inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool 
 // Space: 0 global, 1 shared, 2 generic. Fills `at` for the active lanes, with offsets where shared, after checking
 // and counting; false: a fault was raised.
 template <int Space>
-bool locate(const instruction* i, std::byte* frame, warp* w, std::uint64_t* at, lane_mask& in_shared, unsigned bytes) {
+bool locate(const instruction* i, warp* w, std::uint64_t* at, lane_mask& in_shared, unsigned bytes) {
     const auto offset = static_cast<std::uint64_t>(i->immediate);
     if (i->width[1] == 8) {
-        const auto* const a = read<std::uint64_t>(frame, w, i->a);
+        const auto* const a = read<std::uint64_t>(w, i->a);
         each_lane(w->mask, [&](unsigned l) { at[l] = a[l] + offset; });
     } else {
-        const auto* const a = read<std::uint32_t>(frame, w, i->a);
+        const auto* const a = read<std::uint32_t>(w, i->a);
         each_lane(w->mask, [&](unsigned l) { at[l] = static_cast<std::uint32_t>(a[l] + offset); });
     }
     in_shared = Space == 1 ? w->mask : 0;
@@ -250,11 +250,11 @@ template <class T, class Op, int Space>
 const instruction* update(const instruction* i, std::byte* frame, warp* w) {
     std::uint64_t at[lanes];
     lane_mask in_shared = 0;
-    if (!locate<Space>(i, frame, w, at, in_shared, sizeof(T))) {
+    if (!locate<Space>(i, w, at, in_shared, sizeof(T))) {
         return nullptr;
     }
-    const T* const b = read<T>(frame, w, i->b);
-    const T* const c = i->c == nowhere ? b : read<T>(frame, w, i->c);
+    const T* const b = read<T>(w, i->b);
+    const T* const c = i->c == nowhere ? b : read<T>(w, i->c);
     T* const d = i->d == nowhere ? nullptr : written<T>(frame, i->d);
     each_lane(w->mask, [&](unsigned l) {
         const T old = update_one<T, Op>(w, at[l], (in_shared >> l & 1u) != 0, b[l], c[l]);
@@ -271,12 +271,12 @@ const instruction* update_vector(const instruction* i, std::byte* frame, warp* w
     const unsigned n = i->more;
     std::uint64_t at[lanes];
     lane_mask in_shared = 0;
-    if (!locate<Space>(i, frame, w, at, in_shared, static_cast<unsigned>(sizeof(T)) * n)) {
+    if (!locate<Space>(i, w, at, in_shared, static_cast<unsigned>(sizeof(T)) * n)) {
         return nullptr;
     }
     each_lane(w->mask, [&](unsigned l) {
         for (unsigned k = 0; k < n; ++k) {
-            const T b = i->places[n + k] == nowhere ? T(0) : read<T>(frame, w, i->places[n + k])[l];
+            const T b = i->places[n + k] == nowhere ? T(0) : read<T>(w, i->places[n + k])[l];
             const T old = update_one<T, Op>(w, at[l] + k * sizeof(T), (in_shared >> l & 1u) != 0, b, b);
             if (i->places[k] != nowhere) {
                 written<T>(frame, i->places[k])[l] = old;
@@ -291,15 +291,15 @@ template <bool Compare, int Space>
 const instruction* update_wide(const instruction* i, std::byte* frame, warp* w) {
     std::uint64_t at[lanes];
     lane_mask in_shared = 0;
-    if (!locate<Space>(i, frame, w, at, in_shared, sizeof(wide_value))) {
+    if (!locate<Space>(i, w, at, in_shared, sizeof(uint128))) {
         return nullptr;
     }
-    const auto* const b = read<wide_value>(frame, w, i->b);
-    const auto* const c = Compare ? read<wide_value>(frame, w, i->c) : b;
-    auto* const d = written<wide_value>(frame, i->d);
+    const auto* const b = read<uint128>(w, i->b);
+    const auto* const c = Compare ? read<uint128>(w, i->c) : b;
+    auto* const d = written<uint128>(frame, i->d);
     each_lane(w->mask, [&](unsigned l) {
         void* const p = (in_shared >> l & 1u) != 0 ? w->owner->shared + at[l] : reinterpret_cast<std::byte*>(at[l]);
-        d[l] = exchange_wide(p, c[l], Compare, b[l]);
+        d[l] = exchange_128(p, c[l], Compare, b[l]);
     });
     return i + 1;
 }

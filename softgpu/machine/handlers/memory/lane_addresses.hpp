@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the lanes of an access find their bytes: addresses, bounds, alignment, counters. The way that serves every
-// access; the usual ones have a shorter one in pattern.hpp.
+// Where the lanes of an access find their bytes: addresses, bounds, alignment, counters. Serves every access; the common
+// ones take a shorter way by address_pattern.hpp.
 #pragma once
 
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
@@ -32,7 +32,7 @@ __attribute__((noinline)) bool check_each(const instruction* i, warp* w, lane_ma
 }
 
 // A run of addresses in one allocation: the fast case. `at` may be short of the address by `offset` in every lane.
-// false: it is no run, or not all right.
+// false: the addresses are no run, or not all valid.
 template <verb Verb>
 SOFTGPU_INLINE bool locate_global_run(warp* w, lane_mask mask, const std::uint64_t* at, std::uint64_t offset,
                                       unsigned bytes, located& where) {
@@ -164,32 +164,32 @@ inline bool locate_local(const instruction* i, warp* w, lane_mask mask, const st
     return fine;
 }
 
-SOFTGPU_INLINE void addresses(std::uint64_t* at, const instruction* i, std::byte* frame, warp* w) {
+SOFTGPU_INLINE void addresses(std::uint64_t* at, const instruction* i, warp* w) {
     const auto offset = static_cast<std::uint64_t>(i->immediate);
     if (i->width[1] == 8) [[likely]] {
-        const auto* const a = read<std::uint64_t>(frame, w, i->a);
+        const auto* const a = read<std::uint64_t>(w, i->a);
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {
             at[l] = a[l] + offset;
         }
     } else {
-        const auto* const a = read<std::uint32_t>(frame, w, i->a);
+        const auto* const a = read<std::uint32_t>(w, i->a);
         for (unsigned l = 0; l < lanes; ++l) {
             at[l] = static_cast<std::uint32_t>(a[l] + offset);
         }
     }
 }
 
-SOFTGPU_INLINE void shared_addresses(std::uint32_t* at, const instruction* i, std::byte* frame, warp* w) {
+SOFTGPU_INLINE void shared_addresses(std::uint32_t* at, const instruction* i, warp* w) {
     if (i->width[1] == 4) [[likely]] {
         const auto offset = static_cast<std::uint32_t>(i->immediate);
-        const auto* const a = read<std::uint32_t>(frame, w, i->a);
+        const auto* const a = read<std::uint32_t>(w, i->a);
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {
             at[l] = a[l] + offset;
         }
     } else {
-        const auto* const a = read<std::uint64_t>(frame, w, i->a);
+        const auto* const a = read<std::uint64_t>(w, i->a);
         for (unsigned l = 0; l < lanes; ++l) {
             const std::uint64_t whole = a[l] + static_cast<std::uint64_t>(i->immediate);
             at[l] = whole > 0xFFFFFFFFu ? 0xFFFFFFFFu : static_cast<std::uint32_t>(whole);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loads and stores in every space. First the lanes are located: bounds, alignment, counters, and where each lane's bytes
 // are. Then they are moved. 4- and 8-byte elements that match their registers have handlers of their own
-// (memory_global.cpp, memory_shared.cpp); everything else goes through one general mover here.
+// (load_store_global.cpp, load_store_shared.cpp); everything else goes through one general mover here.
 #include "softgpu/machine/handlers/memory/load_store.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"
@@ -15,9 +15,6 @@ using ptx::opcode;
 using ptx::suffix;
 
 constexpr std::uint64_t window = memory::device_memory::window_bytes;
-
-// Any element and any register: `more` holds bytes of an element, elements, and whether the sign extends.
-enum : std::uint32_t { element_bits = 0xFF, count_shift = 8, is_signed = 1u << 16 };
 
 // A lane's vector of 8 or 16 bytes is moved at once: blocks tell each other values together with flags so (look-back).
 SOFTGPU_INLINE void copy_at_once(void* to, const void* from, unsigned bytes) {
@@ -45,14 +42,14 @@ void move_vectors(const instruction* i, std::byte* frame, warp* w, lane_mask mas
             if constexpr (Verb == verb::load) {
                 std::uint64_t value[2] = {0, 0};
                 std::memcpy(value, whole + k * bytes, bytes);
-                if ((i->more & is_signed) != 0 && bytes < 8 && (value[0] >> (8 * bytes - 1) & 1) != 0) {
+                if ((i->more & element_is_signed) != 0 && bytes < 8 && (value[0] >> (8 * bytes - 1) & 1) != 0) {
                     value[0] |= ~0ull << (8 * bytes);
                 }
                 if (p != nowhere) {
                     std::memcpy(frame + p + std::size_t{l} * width, value, width);
                 }
             } else {
-                const std::byte* const s = read<std::byte>(frame, w, p);
+                const std::byte* const s = read<std::byte>(w, p);
                 std::memcpy(whole + k * bytes, s + std::size_t{l} * width, bytes < width ? bytes : width);
             }
         }
@@ -64,8 +61,8 @@ void move_vectors(const instruction* i, std::byte* frame, warp* w, lane_mask mas
 
 template <verb Verb>
 void move_any(const instruction* i, std::byte* frame, warp* w, lane_mask mask, const located& where) {
-    const unsigned bytes = i->more & element_bits;
-    const unsigned n = i->more >> count_shift & 0xFF;
+    const unsigned bytes = i->more & element_bytes_bits;
+    const unsigned n = i->more >> element_count_shift & 0xFF;
     const unsigned width = Verb == verb::load ? i->width[0] : i->width[2];
     if (n > 1) {
         move_vectors<Verb>(i, frame, w, mask, where, bytes, n, width);
@@ -80,13 +77,13 @@ void move_any(const instruction* i, std::byte* frame, warp* w, lane_mask mask, c
         each_lane(mask, [&](unsigned l) {
             std::uint64_t value[2] = {0, 0};
             std::memcpy(value, where.of(l), bytes);
-            if ((i->more & is_signed) != 0 && bytes < 8 && (value[0] >> (8 * bytes - 1) & 1) != 0) {
+            if ((i->more & element_is_signed) != 0 && bytes < 8 && (value[0] >> (8 * bytes - 1) & 1) != 0) {
                 value[0] |= ~0ull << (8 * bytes);
             }
             std::memcpy(d + std::size_t{l} * width, value, width);
         });
     } else {
-        const std::byte* const s = read<std::byte>(frame, w, p);
+        const std::byte* const s = read<std::byte>(w, p);
         each_lane(mask, [&](unsigned l) {
             std::memcpy(where.of(l), s + std::size_t{l} * width, bytes < width ? bytes : width);
         });
@@ -94,13 +91,13 @@ void move_any(const instruction* i, std::byte* frame, warp* w, lane_mask mask, c
 }
 
 SOFTGPU_INLINE unsigned access_bytes(const instruction* i) {
-    return (i->more & element_bits) * (i->more >> count_shift & 0xFF);
+    return (i->more & element_bytes_bits) * (i->more >> element_count_shift & 0xFF);
 }
 
 template <verb Verb>
 const instruction* any_global(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
-    addresses(at, i, frame, w);
+    addresses(at, i, w);
     located where;
     if (!locate_global_run<Verb>(w, w->mask, at, 0, access_bytes(i), where) &&
         !locate_global<Verb>(i, w, w->mask, at, access_bytes(i), true, where)) {
@@ -113,7 +110,7 @@ const instruction* any_global(const instruction* i, std::byte* frame, warp* w) {
 template <verb Verb>
 const instruction* any_shared(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint32_t at[lanes];
-    shared_addresses(at, i, frame, w);
+    shared_addresses(at, i, w);
     located where;
     if (!locate_shared_run<Verb>(w, w->mask, at, 0, access_bytes(i), where) &&
         !locate_shared<Verb>(i, w, w->mask, at, access_bytes(i), where)) {
@@ -126,7 +123,7 @@ const instruction* any_shared(const instruction* i, std::byte* frame, warp* w) {
 template <verb Verb>
 const instruction* any_local(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
-    addresses(at, i, frame, w);
+    addresses(at, i, w);
     located where;
     if (!locate_local<Verb>(i, w, w->mask, at, access_bytes(i), where)) {
         return nullptr;
@@ -139,7 +136,7 @@ const instruction* any_local(const instruction* i, std::byte* frame, warp* w) {
 template <verb Verb>
 const instruction* any_generic(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
-    addresses(at, i, frame, w);
+    addresses(at, i, w);
     const unsigned bytes = access_bytes(i);
     const std::uint64_t shared_base = w->host->launch->memory->shared_window();
     const std::uint64_t local_base = w->host->launch->memory->local_window();
@@ -180,10 +177,10 @@ const instruction* any_generic(const instruction* i, std::byte* frame, warp* w) 
 template <bool Counted>
 const instruction* any_constant(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
-    addresses(at, i, frame, w);
+    addresses(at, i, w);
     if (i->width[1] != 8) { // PTX's addresses of constants are offsets, and fit into 32 bits
         each_lane(w->mask, [&](unsigned l) {
-            at[l] = whole_constant_address(*w->host->launch, static_cast<std::uint32_t>(at[l]));
+            at[l] = whole_constant_address(*w->host->launch->home, static_cast<std::uint32_t>(at[l]));
         });
     }
     located where;

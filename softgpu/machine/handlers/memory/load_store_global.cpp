@@ -11,7 +11,7 @@ namespace {
 template <class T, unsigned V, verb Verb>
 __attribute__((noinline)) const instruction* global_any(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint64_t at[lanes];
-    addresses(at, i, frame, w);
+    addresses(at, i, w);
     located where;
     if (!locate_global<Verb>(i, w, w->mask, at, sizeof(T) * V, true, where)) {
         return nullptr;
@@ -26,7 +26,7 @@ __attribute__((noinline)) const instruction* global_fresh(const instruction* i, 
     constexpr unsigned bytes = sizeof(T) * V;
     const lane_mask mask = w->mask;
     alignas(64) std::uint64_t at[lanes];
-    addresses(at, i, frame, w);
+    addresses(at, i, w);
     const std::uint64_t apart = at[last_lane(mask)] - at[first_lane(mask)];
     located where;
     if (!locate_global_run<Verb>(w, mask, at, 0, bytes, where) &&
@@ -45,7 +45,7 @@ const instruction* global(const instruction* i, std::byte* frame, warp* w) {
         return global_any<T, V, Verb>(i, frame, w);
     }
     const lane_mask mask = w->mask;
-    const auto* const at = read<std::uint64_t>(frame, w, i->a);
+    const auto* const at = read<std::uint64_t>(w, i->a);
     const std::uint64_t first = at[first_lane(mask)];
     const std::uint64_t apart = at[last_lane(mask)] - first;
     address_pattern& p = pattern_of(i, w, mask, apart);
@@ -68,14 +68,7 @@ const instruction* global(const instruction* i, std::byte* frame, warp* w) {
 
 template <verb Verb>
 handler quick_global(unsigned element_bytes, unsigned elements) {
-    switch (element_bytes << 8 | elements) {
-    case 4 << 8 | 1: return global<std::uint32_t, 1, Verb>;
-    case 4 << 8 | 2: return global<std::uint32_t, 2, Verb>;
-    case 4 << 8 | 4: return global<std::uint32_t, 4, Verb>;
-    case 8 << 8 | 1: return global<std::uint64_t, 1, Verb>;
-    case 8 << 8 | 2: return global<std::uint64_t, 2, Verb>;
-    default: return nullptr;
-    }
+    return choose_vector(element_bytes, elements, []<class T, unsigned V>() -> handler { return global<T, V, Verb>; });
 }
 template handler quick_global<verb::load>(unsigned, unsigned);
 template handler quick_global<verb::store>(unsigned, unsigned);

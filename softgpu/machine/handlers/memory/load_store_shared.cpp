@@ -11,7 +11,7 @@ namespace {
 template <class T, unsigned V, verb Verb>
 __attribute__((noinline)) const instruction* shared_any(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint32_t at[lanes];
-    shared_addresses(at, i, frame, w);
+    shared_addresses(at, i, w);
     located where;
     if (!locate_shared<Verb>(i, w, w->mask, at, sizeof(T) * V, where)) {
         return nullptr;
@@ -26,7 +26,7 @@ __attribute__((noinline)) const instruction* shared_fresh(const instruction* i, 
     constexpr unsigned bytes = sizeof(T) * V;
     const lane_mask mask = w->mask;
     alignas(64) std::uint32_t at[lanes];
-    shared_addresses(at, i, frame, w);
+    shared_addresses(at, i, w);
     const std::uint32_t apart = at[last_lane(mask)] - at[first_lane(mask)];
     located where;
     if (locate_shared_run<Verb>(w, mask, at, 0, bytes, where)) {
@@ -53,7 +53,7 @@ const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
         return shared_any<T, V, Verb>(i, frame, w);
     }
     const lane_mask mask = w->mask;
-    const auto* const at = read<std::uint32_t>(frame, w, i->a);
+    const auto* const at = read<std::uint32_t>(w, i->a);
     const std::uint32_t first = at[first_lane(mask)];
     const std::uint32_t apart = at[last_lane(mask)] - first;
     const address_pattern& p = pattern_of(i, w, mask, apart);
@@ -77,14 +77,7 @@ const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
 
 template <verb Verb>
 handler quick_shared(unsigned element_bytes, unsigned elements) {
-    switch (element_bytes << 8 | elements) {
-    case 4 << 8 | 1: return shared<std::uint32_t, 1, Verb>;
-    case 4 << 8 | 2: return shared<std::uint32_t, 2, Verb>;
-    case 4 << 8 | 4: return shared<std::uint32_t, 4, Verb>;
-    case 8 << 8 | 1: return shared<std::uint64_t, 1, Verb>;
-    case 8 << 8 | 2: return shared<std::uint64_t, 2, Verb>;
-    default: return nullptr;
-    }
+    return choose_vector(element_bytes, elements, []<class T, unsigned V>() -> handler { return shared<T, V, Verb>; });
 }
 template handler quick_shared<verb::load>(unsigned, unsigned);
 template handler quick_shared<verb::store>(unsigned, unsigned);

@@ -37,8 +37,8 @@ enum : std::uint32_t {
 };
 
 // The lane's descriptor; nullptr after a fault.
-const texture_descriptor* descriptor_of(const instruction* i, std::byte* frame, warp* w, unsigned lane) {
-    const std::uint64_t at = read<std::uint64_t>(frame, w, i->places[handle_at])[lane];
+const texture_descriptor* descriptor_of(const instruction* i, warp* w, unsigned lane) {
+    const std::uint64_t at = read<std::uint64_t>(w, i->places[handle_at])[lane];
     const auto* const t = reinterpret_cast<const texture_descriptor*>(at);
     if ((at & 7) != 0 || !is_allocated(w, at, sizeof(texture_descriptor)) || t->mark != texture_descriptor::is_one) {
         raise(w, i, fault_kind::illegal_address, "not the handle of a texture or surface", 1u << lane);
@@ -58,14 +58,14 @@ const texture_descriptor* descriptor_of(const instruction* i, std::byte* frame, 
 template <class Body>
 const instruction* each_descriptor(const instruction* i, std::byte* frame, warp* w, Body&& body) {
     const instruction* next = i + 1;
-    const std::uint64_t* const handles = read<std::uint64_t>(frame, w, i->places[handle_at]);
+    const std::uint64_t* const handles = read<std::uint64_t>(w, i->places[handle_at]);
     const texture_descriptor* t = nullptr; // of the lane before, mostly the same
     each_lane(w->mask, [&](unsigned l) {
         if (next == nullptr) {
             return;
         }
         if (t == nullptr || reinterpret_cast<std::uint64_t>(t) != handles[l]) {
-            t = descriptor_of(i, frame, w, l);
+            t = descriptor_of(i, w, l);
         }
         if (t == nullptr || !body(l, *t)) {
             next = nullptr;
@@ -74,8 +74,8 @@ const instruction* each_descriptor(const instruction* i, std::byte* frame, warp*
     return next;
 }
 
-std::uint32_t word(const instruction* i, std::byte* frame, warp* w, unsigned which, unsigned lane) {
-    return i->places[which] == nowhere ? 0 : read<std::uint32_t>(frame, w, i->places[which])[lane];
+std::uint32_t word(const instruction* i, warp* w, unsigned which, unsigned lane) {
+    return i->places[which] == nowhere ? 0 : read<std::uint32_t>(w, i->places[which])[lane];
 }
 
 template <bool Gather>
@@ -84,17 +84,17 @@ const instruction* fetch(const instruction* i, std::byte* frame, warp* w) {
         texture_place p;
         p.integers = (i->more & integer_coordinates) != 0;
         for (unsigned k = 0; k < 3; ++k) {
-            const std::uint32_t bits = word(i, frame, w, coordinates_at + k, l);
+            const std::uint32_t bits = word(i, w, coordinates_at + k, l);
             p.at[k] = std::bit_cast<float>(bits);
             p.element[k] = static_cast<std::int32_t>(bits);
         }
-        p.layer = word(i, frame, w, layer_at, l);
+        p.layer = word(i, w, layer_at, l);
         if (t.levels > 1) {
-            p.level = std::bit_cast<float>(word(i, frame, w, level_at, l));
+            p.level = std::bit_cast<float>(word(i, w, level_at, l));
             p.has_slopes = i->places[slopes_at] != nowhere;
             for (unsigned k = 0; k < 3; ++k) {
-                p.slope_x[k] = std::bit_cast<float>(word(i, frame, w, slopes_at + k, l));
-                p.slope_y[k] = std::bit_cast<float>(word(i, frame, w, slopes_at + 3 + k, l));
+                p.slope_x[k] = std::bit_cast<float>(word(i, w, slopes_at + k, l));
+                p.slope_y[k] = std::bit_cast<float>(word(i, w, slopes_at + 3 + k, l));
             }
         }
         const texel r = Gather ? gather(t, p, i->more >> channel_shift & 3)
@@ -125,13 +125,13 @@ const instruction* surface(const instruction* i, std::byte* frame, warp* w) {
     const unsigned bytes = i->more >> bytes_shift & 31;
     const unsigned count = i->more >> count_shift & 7;
     return each_descriptor(i, frame, w, [&](unsigned l, const texture_descriptor& t) {
-        const auto at = [&](unsigned k) { return static_cast<std::int32_t>(word(i, frame, w, coordinates_at + k, l)); };
+        const auto at = [&](unsigned k) { return static_cast<std::int32_t>(word(i, w, coordinates_at + k, l)); };
         if ((static_cast<std::uint32_t>(at(0)) & (bytes * count - 1)) != 0) {
             raise(w, i, fault_kind::misaligned_address, "a surface access that is not aligned", 1u << l);
             return false;
         }
         std::byte* const p = surface_bytes(t, static_cast<geometry>(i->more & geometry_bits), at(0), at(1), at(2),
-                                           word(i, frame, w, layer_at, l), bytes * count, (i->more & clamps) != 0);
+                                           word(i, w, layer_at, l), bytes * count, (i->more & clamps) != 0);
         if (p == nullptr && (i->more & gives_zero) == 0) {
             raise(w, i, fault_kind::illegal_address, "a surface access out of bounds", 1u << l);
             return false;
@@ -144,7 +144,7 @@ const instruction* surface(const instruction* i, std::byte* frame, warp* w) {
             const unsigned width = bytes < 2 ? 2 : bytes; // of a register
             if constexpr (Store) {
                 if (p != nullptr) {
-                    std::memcpy(p + k * bytes, read<std::byte>(frame, w, v) + std::size_t{l} * width, bytes);
+                    std::memcpy(p + k * bytes, read<std::byte>(w, v) + std::size_t{l} * width, bytes);
                 }
             } else {
                 std::uint64_t value = 0;

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// Sums along runs of numbers, in vectors of 16 bytes: a vector is scanned in doubling steps, and the prefix before it
+// is added. The order of additions is the same with vectors of 16 bytes, with vectors of 32 bytes, where two runs go
+// side by side, and with single numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "warpfold/host/core/vectors.hpp"
+
+// g++ 12 and clang have the vector extensions that this needs. nvcc does the same in the same order with single
+// numbers, so a scan has the same bits in a .cu file and in a .cpp file.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
+#define WARPFOLD_HOST_VECTORS 1
+#if defined(WARPFOLD_AVX2)
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+#endif
+#endif
+
+namespace warpfold::detail {
+
+template <class A>
+struct lane_of {
+    using type = std::make_unsigned_t<A>; // wraps
+};
+template <>
+struct lane_of<float> {
+    using type = float;
+};
+template <>
+struct lane_of<double> {
+    using type = double;
+};
+
+// The identity of addition: -0 for floating-point numbers, since -0 + +0 is +0.
+template <class Lane>
+inline constexpr Lane nothing_to_add = std::is_floating_point_v<Lane> ? static_cast<Lane>(-0.0) : Lane{};
+
+#if defined(WARPFOLD_HOST_VECTORS)
+
+template <class A>
+struct run_sums {
+    static constexpr std::size_t width = 16 / sizeof(A);
+    using lane = typename lane_of<A>::type;
+    typedef lane vector __attribute__((vector_size(16)));
+
+    // work(0), work(1), ... with constants.
+    template <std::size_t Count, class Work>
+    static void each(const Work& work) {
+        [&]<std::size_t... K>(std::index_sequence<K...>) { (work(std::integral_constant<std::size_t, K>{}), ...); }
+        (std::make_index_sequence<Count>{});
+    }
+
+    static vector load(const A* from) {
+        vector loaded;
+        std::memcpy(&loaded, from, 16);
+        return loaded;
+    }
+    static void store(A* to, const vector& value) { std::memcpy(to, &value, 16); }
+
+    // Elements of x and y in turn, from the first or the second halves.
+    template <bool Second>
+    static vector interleaved(const vector& x, const vector& y) {
+        return interleaved<Second>(x, y, std::make_index_sequence<width>{});
+    }
+
+    // totals[r] = the sum of run r of `Runs` consecutive runs of Length elements: in as many lanes as 32 bytes hold,
+    // then by halves.
+    template <std::size_t Runs, std::size_t Length>
+    static void sum(const A* from, A* totals) {
+#if defined(WARPFOLD_AVX2)
+        if (has_avx2()) {
+            sum_wide<Runs, Length>(from, totals);
+            return;
+        }
+#endif
+        each<Runs>([&](auto r) {
+            const A* const run = from + r * Length;
+            vector low = load(run), high = load(run + width);
+            for (std::size_t j = 2 * width; j < Length; j += 2 * width) {
+                low += load(run + j);
+                high += load(run + j + width);
+            }
+            totals[r] = joined(low + high);
+        });
+    }
+
+    // Scans of the same runs, each with prefix before[r]. Elements from `next` on are prefetched.
+    template <bool Inclusive, std::size_t Runs, std::size_t Length>
+    static void scan(const A* from, const A* before, A* to, const A* next) {
+#if defined(WARPFOLD_AVX2)
+        if (has_avx2()) {
+            scan_pairs<Inclusive, Runs, Length>(from, before, to, next);
+            return;
+        }
+#endif
+        vector sums[Runs];
+        each<Runs>([&](auto r) { sums[r] = all_of(static_cast<lane>(before[r])); });
+        for (std::size_t j = 0; j < Length; j += width) {
+            each<Runs / 4>([&](auto line) { fetch(next, j * Runs * sizeof(A) + line * 64); });
+            each<Runs>([&](auto r) {
+                vector block = load(from + r * Length + j);
+                block += behind<1>(block);
+                if constexpr (width >= 4) {
+                    block += behind<2>(block);
+                }
+                if constexpr (width >= 8) {
+                    block += behind<4>(block);
+                }
+                if constexpr (width >= 16) {
+                    block += behind<8>(block);
+                }
+                store(to + r * Length + j, sums[r] + (Inclusive ? block : behind<1>(block)));
+                sums[r] += last(block, std::make_index_sequence<width>{});
+            });
+        }
+    }
+
+private:
+    static void fetch(const A* next, std::size_t bytes) {
+        __builtin_prefetch(reinterpret_cast<const char*>(next) + bytes);
+    }
+    template <bool Second, std::size_t... K>
+    static vector interleaved(const vector& x, const vector& y, std::index_sequence<K...>) {
+        return __builtin_shufflevector(x, y, ((Second ? width / 2 : 0) + K / 2 + (K % 2 != 0 ? width : 0))...);
+    }
+    static vector all_of(lane x) { return x - vector{}; } // not +, for -0
+    // The sum of the lanes, by halves.
+    __attribute__((always_inline)) static A joined(vector sums) {
+#if defined(__SSE2__)
+        if constexpr (width >= 16) {
+            sums = half_added<8>(sums);
+        }
+        if constexpr (width >= 8) {
+            sums = half_added<4>(sums);
+        }
+        if constexpr (width >= 4) {
+            sums = half_added<2>(sums);
+        }
+        return static_cast<A>(half_added<1>(sums)[0]);
+#else
+        lane lanes[width];
+        std::memcpy(lanes, &sums, 16);
+        for (std::size_t half = width / 2; half != 0; half /= 2) {
+            for (std::size_t l = 0; l < half; ++l) {
+                lanes[l] = static_cast<lane>(lanes[l] + lanes[l + half]);
+            }
+        }
+        return static_cast<A>(lanes[0]);
+#endif
+    }
+#if defined(__SSE2__)
+    template <std::size_t By>
+    __attribute__((always_inline)) static vector half_added(vector sums) {
+        const auto bits = _mm_srli_si128(reinterpret_cast<__m128i>(sums), static_cast<int>(By * sizeof(A)));
+        return sums + reinterpret_cast<vector>(bits);
+    }
+#endif
+    // Element k - By at place k, and the identity in the first places.
+    template <std::size_t By, std::size_t... K>
+    static vector behind(const vector& x, std::index_sequence<K...>) {
+#if defined(__SSE2__)
+        const auto bits = _mm_slli_si128(reinterpret_cast<__m128i>(x), static_cast<int>(By * sizeof(A)));
+        if constexpr (std::is_floating_point_v<A>) {
+            const vector none = {(K < By ? nothing_to_add<lane> : lane{})...};
+            return reinterpret_cast<vector>(_mm_or_si128(bits, reinterpret_cast<__m128i>(none)));
+        } else {
+            return reinterpret_cast<vector>(bits);
+        }
+#else
+        return __builtin_shufflevector(all_of(nothing_to_add<lane>), x, (K < By ? K : width + K - By)...);
+#endif
+    }
+    template <std::size_t By>
+    static vector behind(const vector& x) {
+        return behind<By>(x, std::make_index_sequence<width>{});
+    }
+    template <std::size_t... K>
+    static vector last(const vector& x, std::index_sequence<K...>) {
+        if constexpr (width >= 8) {
+            return all_of(x[width - 1]);
+        } else {
+            return __builtin_shufflevector(x, x, (K * 0 + width - 1)...);
+        }
+    }
+
+#if defined(WARPFOLD_AVX2)
+    // Two runs side by side, in the halves of a 32-byte vector.
+    typedef lane pair __attribute__((vector_size(32)));
+
+    template <std::size_t Runs, std::size_t Length>
+    __attribute__((target("avx2"))) static void sum_wide(const A* from, A* totals) {
+        for (std::size_t r = 0; r < Runs; ++r, from += Length) {
+            pair wide;
+            std::memcpy(&wide, from, 32);
+            for (std::size_t j = 2 * width; j < Length; j += 2 * width) {
+                pair more;
+                std::memcpy(&more, from + j, 32);
+                wide += more;
+            }
+            const auto bits = reinterpret_cast<__m256i>(wide);
+            totals[r] = joined(reinterpret_cast<vector>(_mm256_castsi256_si128(bits)) +
+                               reinterpret_cast<vector>(_mm256_extracti128_si256(bits, 1)));
+        }
+    }
+
+    template <std::size_t By>
+    WARPFOLD_AVX2 static pair pair_behind(pair x, pair none) {
+        return reinterpret_cast<pair>(_mm256_alignr_epi8(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(none),
+                                                         static_cast<int>(16 - By * sizeof(A))));
+    }
+    WARPFOLD_AVX2 static pair pair_last(pair x) {
+        const auto bits = reinterpret_cast<__m256i>(x);
+        if constexpr (sizeof(A) == 8) {
+            return reinterpret_cast<pair>(_mm256_shuffle_epi32(bits, 0xee));
+        } else if constexpr (sizeof(A) == 4) {
+            return reinterpret_cast<pair>(_mm256_shuffle_epi32(bits, 0xff));
+        } else {
+            const auto place = sizeof(A) == 2 ? _mm256_set1_epi16(0x0f0e) : _mm256_set1_epi8(0x0f);
+            return reinterpret_cast<pair>(_mm256_shuffle_epi8(bits, place));
+        }
+    }
+    template <bool Inclusive>
+    WARPFOLD_AVX2 static void scan_pair(const A* low, const A* high, A* to_low, A* to_high, pair& sums, pair none) {
+        pair block = reinterpret_cast<pair>(
+            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low))),
+                                    _mm_loadu_si128(reinterpret_cast<const __m128i*>(high)), 1));
+        block += pair_behind<1>(block, none);
+        if constexpr (width >= 4) {
+            block += pair_behind<2>(block, none);
+        }
+        if constexpr (width >= 8) {
+            block += pair_behind<4>(block, none);
+        }
+        if constexpr (width >= 16) {
+            block += pair_behind<8>(block, none);
+        }
+        const auto through = reinterpret_cast<__m256i>(sums + (Inclusive ? block : pair_behind<1>(block, none)));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to_low), _mm256_castsi256_si128(through));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to_high), _mm256_extracti128_si256(through, 1));
+        sums += pair_last(block);
+    }
+    template <bool Inclusive, std::size_t Runs, std::size_t Length>
+    __attribute__((target("avx2"))) static void scan_pairs(const A* from, const A* before, A* to, const A* next) {
+        pair none, sums[Runs / 2];
+        for (std::size_t k = 0; k < 2 * width; ++k) {
+            none[k] = nothing_to_add<lane>;
+        }
+        for (std::size_t r = 0; r < Runs; ++r) {
+            for (std::size_t k = 0; k < width; ++k) {
+                sums[r / 2][r % 2 * width + k] = static_cast<lane>(before[r]);
+            }
+        }
+        for (std::size_t j = 0; j < Length; j += width) {
+            for (std::size_t line = 0; line < Runs / 4; ++line) {
+                fetch(next, j * Runs * sizeof(A) + line * 64);
+            }
+            for (std::size_t p = 0; p < Runs / 2; ++p) {
+                const std::size_t low = 2 * p * Length + j, high = low + Length;
+                scan_pair<Inclusive>(from + low, from + high, to + low, to + high, sums[p], none);
+            }
+        }
+    }
+#endif
+};
+
+#else
+
+template <class A>
+struct run_sums {
+    static constexpr std::size_t width = 16 / sizeof(A);
+    using lane = typename lane_of<A>::type;
+
+    template <std::size_t Runs, std::size_t Length>
+    static void sum(const A* from, A* totals) {
+        for (std::size_t r = 0; r < Runs; ++r, from += Length) {
+            lane sums[2 * width];
+            for (std::size_t l = 0; l < 2 * width; ++l) {
+                sums[l] = static_cast<lane>(from[l]);
+            }
+            for (std::size_t j = 2 * width; j < Length; j += 2 * width) {
+                for (std::size_t l = 0; l < 2 * width; ++l) {
+                    sums[l] = static_cast<lane>(sums[l] + static_cast<lane>(from[j + l]));
+                }
+            }
+            for (std::size_t half = width; half != 0; half /= 2) {
+                for (std::size_t l = 0; l < half; ++l) {
+                    sums[l] = static_cast<lane>(sums[l] + sums[l + half]);
+                }
+            }
+            totals[r] = static_cast<A>(sums[0]);
+        }
+    }
+
+    template <bool Inclusive, std::size_t Runs, std::size_t Length>
+    static void scan(const A* from, const A* before, A* to, const A*) {
+        for (std::size_t r = 0; r < Runs; ++r, from += Length, to += Length) {
+            auto sum = static_cast<lane>(before[r]);
+            for (std::size_t j = 0; j < Length; j += width) {
+                lane block[width];
+                for (std::size_t l = 0; l < width; ++l) {
+                    block[l] = static_cast<lane>(from[j + l]);
+                }
+                for (std::size_t by = 1; by < width; by *= 2) {
+                    for (std::size_t l = width; l-- > by;) {
+                        block[l] = static_cast<lane>(block[l] + block[l - by]);
+                    }
+                }
+                for (std::size_t l = 0; l < width; ++l) {
+                    const lane more = Inclusive ? block[l] : (l == 0 ? nothing_to_add<lane> : block[l - 1]);
+                    to[j + l] = static_cast<A>(static_cast<lane>(sum + more));
+                }
+                sum = static_cast<lane>(sum + block[width - 1]);
+            }
+        }
+    }
+};
+
+#endif
+
+} // namespace warpfold::detail

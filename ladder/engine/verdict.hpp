@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The verdict on a claim, and text for its figures.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warpfold::ladder {
+
+// `holds` is empty where this run cannot show it; `figure` then says why.
+struct verdict {
+    std::optional<bool> holds;
+    std::string figure;
+};
+
+[[nodiscard]] inline verdict seen(bool holds, std::string figure) { return {holds, std::move(figure)}; }
+[[nodiscard]] inline verdict unseen(std::string why) { return {std::nullopt, std::move(why)}; }
+
+[[nodiscard]] inline std::string number(double value, int decimals) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+
+// "3, 1, 4", or "none".
+[[nodiscard]] inline std::string list(const std::vector<std::uint64_t>& values) {
+    std::string text;
+    for (const std::uint64_t value : values) {
+        text += (text.empty() ? "" : ", ") + std::to_string(value);
+    }
+    return text.empty() ? "none" : text;
+}
+
+[[nodiscard]] inline std::string list(const std::vector<double>& values, int decimals) {
+    std::string text;
+    for (const double value : values) {
+        text += (text.empty() ? "" : ", ") + number(value, decimals);
+    }
+    return text.empty() ? "none" : text;
+}
+
+} // namespace warpfold::ladder

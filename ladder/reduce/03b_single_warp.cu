@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// sum_warp of 587: what remains when only one warp is active, without barriers or conditions, volatile. Differs from
+// step 5 in that there is no first add during the load. (587 "Single Warp Optimization".)
+// As the lecture has it, and so right only by luck from Volta on, as step 5.
+// Mended: the slide reads past the scratch with blocks of fewer than 64 threads (here it has 64 elements at least).
+#include "ladder/reduce/dispatch.cuh"
+#include "ladder/reduce/last_warp.cuh"
+#include "ladder/reduce/published.hpp"
+#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/steps.hpp"
+
+namespace warpfold::ladder::reduce {
+
+template <class T, class Op>
+__global__ void sum_warp(const T* input, T* partial, std::uint64_t n, unsigned size) {
+    T* const scratch = shared_scratch<T>();
+    const Op op;
+    const unsigned tid = threadIdx.x;
+    const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + tid;
+
+    scratch[tid] = i < n ? input[i] : Op::identity();
+    fill_padding<T, Op>(scratch, size);
+    __syncthreads();
+
+    for (unsigned stride = size / 2; stride > 32; stride /= 2) {
+        if (tid < stride) {
+            scratch[tid] = op(scratch[tid], scratch[tid + stride]);
+        }
+        __syncthreads();
+    }
+    if (tid < 32) {
+        last_warp_in_lockstep<64, T, Op>(scratch, tid);
+    }
+    if (tid == 0) {
+        partial[blockIdx.x] = scratch[0];
+    }
+}
+
+namespace {
+
+struct step {
+    template <class T, class Op>
+    static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
+        const unsigned size = padded(c.device.block, 64);
+        launch(c, "sum_warp", sum_warp<T, Op>, size * sizeof(T), in, out, n, size);
+    }
+};
+
+verdict more_additions(const engine::evidence& e, const step_result& other) {
+    if (e.block() < 2) {
+        return unseen("a block of one thread has no inactive one");
+    }
+    const auto accesses = [&](const engine::counters& c) {
+        return (c.shared_load_bytes + c.shared_store_bytes) / e.element_bytes();
+    };
+    const auto here = accesses(e.first().total) / e.blocks();
+    const auto before = accesses(other.launches.front().total) / e.blocks();
+    return seen(here > before, std::to_string(here) + " elements of shared memory read or written a block, " +
+                                   std::to_string(before) + " in sum_unroll");
+}
+
+verdict fewer_instructions(const engine::evidence& e, const step_result& other) {
+    const auto here = e.first().total.warp_instructions / e.blocks();
+    const auto before = other.launches.front().total.warp_instructions / e.blocks();
+    return seen(here < before,
+                std::to_string(here) + " instructions of warps a block, " + std::to_string(before) + " in sum_unroll");
+}
+
+verdict fewer_barriers(const engine::evidence& e, const step_result& other) {
+    const double here = engine::barriers_per_warp(e.first());
+    const double before = engine::barriers_per_warp(other.launches.front());
+    return seen(before - here == 6, number(here, 0) + " barriers a warp, " + number(before, 0) + " in sum_unroll");
+}
+
+} // namespace
+
+reduction single_warp() {
+    return {.about = {"sum_warp", "587's single warp, volatile", "ladder/reduce/03b_single_warp.cu",
+                      "one warp left: no barriers and no conditions", "587, Single Warp Optimization", false,
+                      "sum_unroll"},
+            .luck = lockstep_luck,
+            .blocks = one_each,
+            .height = height_one_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"incurs more additions and shared memory accesses", "587, Single Warp Optimization",
+                 engine::compared("sum_unroll", more_additions)},
+                {"but reduces the instruction count", "587, Single Warp Optimization",
+                 engine::compared("sum_unroll", fewer_instructions)},
+                {"removes unnecessary barriers", "587, Further Optimizations",
+                 engine::compared("sum_unroll", fewer_barriers)},
+                {"threads in one warp always execute the same instruction: safe without __syncthreads",
+                 "587, When Only One Warp Remains Active", engine::unseen_because(lockstep_verdict)},
+                {"sum_warp is faster than sum_unroll", "587, Further Optimizations",
+                 engine::faster_than("sum_unroll",
+                                     published::t4_speedup(published::t4_sum_unroll, published::t4_sum_warp))},
+            }};
+}
+
+} // namespace warpfold::ladder::reduce

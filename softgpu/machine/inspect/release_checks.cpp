@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/inspect/release_checks.hpp"
+
+#include <mutex>
+
+#include "softgpu/check/launch_checks.hpp"
+#include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+// Of this block, made on first use.
+check::release_graph::block_record& record_of(block& b) {
+    if (b.checks->record == nullptr) {
+        b.checks->record = &b.launch->checks->graph.record_of(b.linear);
+        b.checks->record->fence_of.assign(std::size_t{b.warps} * lanes, 0);
+    }
+    return *b.checks->record;
+}
+
+} // namespace
+
+const instruction* check_fence(const instruction* i, std::byte* /*frame*/, warp* w) {
+    launch_state& l = *w->host->launch;
+    if (!l.check_races) {
+        return i + 1;
+    }
+    block& b = *w->owner;
+    check::release_graph& graph = l.checks->graph;
+    const std::lock_guard lock(graph.mutex());
+    auto& record = record_of(b);
+    b.view->has_fenced = true;
+    b.checks->clock.close(w->index);
+    const std::uint32_t made =
+        graph.add_release(record, b.checks->clock, w->index, (i->more & fence_within_block) != 0);
+    if (i->more == fence_is_sc) {
+        record.note_fence(made, w->mask);
+    }
+    each_lane(w->mask, [&](unsigned lane) { record.fence_of[w->index * lanes + lane] = made + 1; });
+    return i + 1;
+}
+
+namespace {
+
+constexpr std::uint64_t window = memory::device_memory::window_bytes;
+
+// The word that a lane's access goes to.
+check::release_graph::word word_at(const warp* w, std::uint64_t at, access_space space) {
+    const std::uint64_t base = w->host->launch->memory->shared_window();
+    if (space == access_space::generic && at - base < window) {
+        at -= base;
+        space = access_space::shared;
+    }
+    return {at, space == access_space::shared ? w->owner->linear : check::release_graph::word::global};
+}
+
+} // namespace
+
+void note_release(const instruction* i, warp* w, const std::uint64_t* at, access_space space) {
+    launch_state& l = *w->host->launch;
+    if (!l.check_races) {
+        return;
+    }
+    const access_site& site = *i->access;
+    block& b = *w->owner;
+    check::release_graph& graph = l.checks->graph;
+    const std::lock_guard lock(graph.mutex());
+    auto& record = record_of(b);
+    std::uint32_t made = 0;
+    if (site.releases) {
+        b.checks->clock.close(w->index);
+        made = graph.add_release(record, b.checks->clock, w->index, site.within_block) + 1;
+    }
+    each_lane(w->mask, [&](unsigned lane) {
+        const std::uint32_t release = made != 0 ? made : record.fence_of[w->index * lanes + lane];
+        const check::release_graph::word to = word_at(w, at[lane], space);
+        bool replaces = site.verb == access_verb::store;
+        const auto carry = [&](std::uint32_t which, lane_mask by) {
+            graph.attach(to, record, which, by, replaces);
+            replaces = false;
+        };
+        if (release != 0) {
+            carry(release - 1, 1u << lane);
+        }
+        // fence.sc of others, which this thread knows of by a barrier or __syncwarp(): they come before the fence of who
+        // reads what is written here. What the thread's own release has behind it needs no other.
+        const check::release_graph::release own =
+            release != 0 ? record.releases[release - 1] : check::release_graph::release{};
+        const check::block_view& v = *b.view;
+        const std::uint64_t warp_base = v.warps[w->index].base + v.global_offset;
+        if (own.block_base < v.base + v.global_offset) {
+            for (const auto& f : record.block_fences) {
+                carry(f.release, f.by);
+            }
+        }
+        if (own.warp_base < warp_base) {
+            for (const auto& f : record.fences) {
+                if (record.releases[f.release].warp == w->index && record.releases[f.release].time <= warp_base) {
+                    carry(f.release, f.by);
+                }
+            }
+        }
+    });
+}
+
+const instruction* check_acquire(const instruction* i, std::byte* /*frame*/, warp* w) {
+    launch_state& l = *w->host->launch;
+    block& b = *w->owner;
+    check::release_graph& graph = l.checks->graph;
+    if (!l.check_races || graph.empty()) {
+        return i + 1;
+    }
+    const std::lock_guard lock(graph.mutex());
+    auto& record = record_of(b);
+    check::block_view& v = *b.view;
+    v.warps[w->index].touched = v.time;
+    each_lane(w->mask, [&](unsigned lane) {
+        graph.acquire(word_at(w, v.acquired_at[w->index][lane], i->access->space), record,
+                      {v.time + v.global_offset, w->index, lane});
+    });
+    return i + 1;
+}
+
+} // namespace softgpu::machine

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Reductions by an operation that is chosen when the program runs. `Memory` is where a target's arrays are: see host.cpp and
+// gpu_memory.cuh.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "tool/arrays/calls.hpp"
+#include "tool/arrays/value_text.hpp"
+#include "warpfold/detail/portable.hpp"
+#include "warpfold/operation.hpp"
+#include "warpfold/reduce.hpp"
+
+namespace warpfold::calls {
+
+// Integers wrap in their own type. min and max ignore NaN. largest_magnitude is the element of largest magnitude with its
+// sign, the positive one of two that tie; it ignores NaN, and takes the magnitude of the most negative integer unsigned, so that
+// it is exact.
+template <class T>
+struct reduction {
+    static constexpr bool commutative = true;
+
+    WARPFOLD_HD static constexpr auto magnitude(T a) {
+        if constexpr (std::is_integral_v<T>) {
+            using bits = std::make_unsigned_t<T>;
+            return a < 0 ? static_cast<bits>(bits{0} - static_cast<bits>(a)) : static_cast<bits>(a);
+        } else {
+            return a < T{0} ? -a : a;
+        }
+    }
+    WARPFOLD_HD static constexpr T larger(T a, T b) {
+        const auto size_a = magnitude(a);
+        const auto size_b = magnitude(b);
+        return (size_b > size_a) | ((size_b == size_a) & (b > a)) | (a != a) ? b : a;
+    }
+    WARPFOLD_HD T operator()(const T& a, const T& b) const {
+        switch (op) {
+        case operation::product: return product{}(a, b);
+        case operation::minimum: return (b < a) | (a != a) ? b : a;
+        case operation::maximum: return (b > a) | (a != a) ? b : a;
+        case operation::largest_magnitude: return larger(a, b);
+        default: return warpfold::sum{}(a, b);
+        }
+    }
+    [[nodiscard]] T identity_of() const {
+        switch (op) {
+        case operation::product: return T{1};
+        case operation::minimum: return minimum::identity<T>();
+        case operation::maximum: return maximum::identity<T>();
+        default: return T{0};
+        }
+    }
+
+    operation op;
+};
+
+template <class T, class Memory>
+T reduce_elements(Memory& memory, const reduce_request& q) {
+    const reduction<T> by{q.op};
+    if (q.n == 0) {
+        return by.identity_of();
+    }
+    return reduce(memory.on(), static_cast<const T*>(memory.in(q.in, q.n * sizeof(T))), q.n, by, by.identity_of());
+}
+
+template <class Memory>
+std::string run_reduce(Memory& memory, const reduce_request& q) {
+    switch (q.type) {
+    case array_type::int32: return value_text(reduce_elements<std::int32_t>(memory, q));
+    case array_type::int64: return value_text(reduce_elements<std::int64_t>(memory, q));
+    case array_type::float32: return value_text(reduce_elements<float>(memory, q));
+    case array_type::float64: return value_text(reduce_elements<double>(memory, q));
+    default: throw std::logic_error("an element type that reduce does not take");
+    }
+}
+
+} // namespace warpfold::calls
