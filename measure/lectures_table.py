@@ -50,7 +50,7 @@ def group_of(lecture):
     """The claim's lecture and section."""
     name, _, section = lecture.partition(", ")
     known = {key.lower(): key for key, _ in LECTURES if key}
-    known.update({"parallel-patterns": "Parallel patterns", "the race check": "the checks"})
+    known.update({"parallel-patterns": "Parallel patterns"})
     key = known.get(name.split(";")[0].strip().lower().replace(" lecture", ""))
     return (key, section) if key is not None else ("", lecture)
 

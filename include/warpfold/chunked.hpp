@@ -49,9 +49,6 @@ template <class S>
 using source_view_t = view_t<source_t<S>>;
 template <class S>
 using source_element_t = typename source_t<S>::element;
-template <class S>
-using sink_element_t =
-    typename std::remove_cvref_t<decltype(as_sink(std::declval<std::remove_reference_t<S>&>()))>::element;
 
 template <class A, class On, class Source, class Map, class Op>
 A chunked_fold(const On& on, Source& source, const Map& map, const Op& op, const A* initial,
@@ -227,16 +224,16 @@ void chunked_scan(const char* call, const On& on, Source& source, Sink& sink, co
             check_overlap(from.data, to.data, from.size(), call);
         }
     }
-    const auto given = chunked_initial_of<A>(how...);
+    const auto initial = chunked_initial_of<A>(how...);
     using By = resolved_operation_t<Op, A>;
     const By by = detail::resolve<A>(op);
-    if constexpr (!Inclusive && std::is_same_v<decltype(given), const no_initial>) {
+    if constexpr (!Inclusive && std::is_same_v<decltype(initial), const no_initial>) {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
         chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, A{By::template identity<A>()},
                                                                  options, call);
     } else {
-        chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, given, options, call);
+        chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, initial, options, call);
     }
 }
 

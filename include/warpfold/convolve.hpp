@@ -45,7 +45,7 @@ struct image {
     T* data;
     std::uint64_t width;
     std::uint64_t height;
-    std::uint64_t pitch = 0; // distance between rows, in samples; 0: width
+    std::uint64_t pitch = 0;    // distance between rows, in samples; 0: width
     std::uint64_t count = 1;    // images
     std::uint64_t distance = 0; // distance between images, in samples; 0: height * pitch
 };
@@ -106,31 +106,31 @@ std::vector<A> mask_values(const image<M>& mask, bool turned, const char* call) 
 }
 
 template <class T>
-image<T> completed(image<T> given, const char* which, const char* call) {
+image<T> completed(image<T> of, const char* which, const char* call) {
     const std::string name(which);
-    if (given.pitch == 0) {
-        given.pitch = given.width;
+    if (of.pitch == 0) {
+        of.pitch = of.width;
     }
-    if (given.pitch < given.width) {
+    if (of.pitch < of.width) {
         bad_convolve(call, name + ": the pitch is less than the width");
     }
     constexpr std::uint64_t most = std::uint64_t{1} << 60;
-    if (given.width > most || given.height > most || given.pitch > most / (given.height + 1)) {
+    if (of.width > most || of.height > most || of.pitch > most / (of.height + 1)) {
         bad_convolve(call, name + ": more than 2^60 samples");
     }
-    if (given.distance == 0) {
-        given.distance = given.pitch * given.height;
+    if (of.distance == 0) {
+        of.distance = of.pitch * of.height;
     }
-    if (given.height != 0 && given.distance < given.pitch * (given.height - 1) + given.width) {
+    if (of.height != 0 && of.distance < of.pitch * (of.height - 1) + of.width) {
         bad_convolve(call, name + ": the distance between images is less than an image");
     }
-    if (given.distance > most / (given.count + 1)) {
+    if (of.distance > most / (of.count + 1)) {
         bad_convolve(call, name + ": more than 2^60 samples");
     }
-    if (reinterpret_cast<std::uintptr_t>(given.data) % alignof(T) != 0) {
+    if (reinterpret_cast<std::uintptr_t>(of.data) % alignof(T) != 0) {
         bad_convolve(call, name + ": the address is not aligned to the type's size");
     }
-    return given;
+    return of;
 }
 
 // True if two non-empty sets of images may share memory. Exact unless their rows are interleaved.
@@ -155,10 +155,10 @@ bool overlap(const image<T>& a, const image<O>& b) {
 }
 
 template <class T, class O>
-convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& given_in, const image<O>& given_out, std::uint64_t kx,
+convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& in_image, const image<O>& out_image, std::uint64_t kx,
                                                  std::uint64_t ky, const convolve_options& how, const char* call) {
-    const image<T> in = completed(given_in, "samples", call);
-    const image<O> out = completed(given_out, "results", call);
+    const image<T> in = completed(in_image, "samples", call);
+    const image<O> out = completed(out_image, "results", call);
     const std::uint64_t width = in.height == 0 ? 0 : convolve_outputs(in.width, kx, how.which);
     const std::uint64_t height = in.width == 0 ? 0 : convolve_outputs(in.height, ky, how.which);
     const bool none = width == 0 || height == 0;

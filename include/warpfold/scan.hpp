@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: MIT
-// Scans. This header serves the host's cores; scan.cuh adds the GPU, with the same calls.
+// Scans (prefix sums). This header serves the host; scan.cuh adds the GPU, with the same calls.
 //
-//     inclusive_scan(on, in, n, out);                   out[k] = in[0] + ... + in[k]
-//     exclusive_scan(on, in, n, out);                   out[k] = in[0] + ... + in[k - 1], and out[0] = 0
-//     inclusive_scan(on, in, n, out, maximum{});        by another operation, see operation.hpp
+//      inclusive_scan(on, in, n, out);                   out[k] = in[0] + ... + in[k]
+//      exclusive_scan(on, in, n, out);                   out[k] = in[0] + ... + in[k - 1], and out[0] = 0
+//      inclusive_scan(on, in, n, out, maximum{});        another operation, see operation.hpp
+//      transform_inclusive_scan(on, in, n, out, map);    of map(in[k]), or map(in[k], k)
+//      transform_exclusive_scan(on, in, n, out, map);
 //
-// `on` is the target, host{} or gpu{stream}; `in` a pointer or any other random access object with in[k], and `out` one
-// with out[k] = value; or `in` is a range that has data() and size(), and `out` may be one. On a GPU memory is the
-// device's, and the call returns at once. `out` may be `in` if their elements have one size; else they must not
-// overlap.
+// Arguments. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], and `out` one with
+// out[k] = value, both in the target's memory; n counts elements. Ranges with data() and size() replace `in, n` and
+// `out`. `out` may be `in` if their elements have one size; otherwise they must not overlap. On a GPU the call returns
+// at once. A map may be called more than once per element.
 //
-// Behind the operation, in any order:
-//     a value            the initial value: it stands in front of the first element of each segment, on the left of
-//                        the operation. An exclusive scan by an operation without an identity needs one.
-//     reversed           from the last element to the first: out[k] = in[n - 1] + ... + in[k]
-//     heads(flags)       in segments: every k where flags[k] is true begins one
-//     offsets(b, count)  in segments that begin at b[0] <= b[1] <= ...
+// Options, after the operation, in any order:
+//      a value            the initial value, before the first element of each segment, on the left of the operation.
+//                         Exclusive scans by operations without an identity need one.
+//      reversed           from the last element to the first: out[k] = in[n - 1] + ... + in[k]
+//      heads(flags)       segments: each k where flags[k] is true begins one
+//      offsets(b, count)  segments that begin at b[0] <= b[1] <= ...
 //
-// **In which type.** Sums and products are folded in the type of the elements of `out`: int32 into int32 wraps as
-// unsigned numbers do, int32 into int64 does not, uint8 into uint32 counts; an element is converted before it is added.
-// That differs from reduce(), which always widens: a scan has a result an element, and its width is the caller's to
-// say. Minimum, maximum, std::plus<> and operations of your own fold in the type of the (mapped) input or as the
-// operation's `accumulator` says, and the value is converted when it is written.
+// Type. Sums and products are folded in the type of out's elements, to which elements are converted first: int32 into
+// int32 wraps like unsigned, int32 into int64 does not, uint8 into uint32 counts. reduce(), by contrast, always widens.
+// Other operations fold in the type of the (mapped) input, or in their `accumulator`; values are converted when they
+// are written.
 //
-// **In which order.** Only neighbours are combined, left with right: the operation needs to be associative, not
-// commutative. Floating-point numbers are added in a tree that depends on nothing but n, the types and, on a GPU, where
-// `in` and `out` begin modulo 16 bytes: the result has the same bits in every run and, on the host, for any number of
-// threads. Targets differ from each other in the last bits.
+// Order. Only neighbours are combined, left with right: the operation is associative and need not commute. The order
+// depends only on n, the types and, on a GPU, the alignment of `in` and `out` modulo 16 bytes: results have the same
+// bits in every run and, on the host, for any number of threads. Floating-point results may differ between targets in
+// the last bits.
 //
-// transform_inclusive_scan and transform_exclusive_scan scan map(in[k]), or map(in[k], k); `map` may be called more
-// than once for an element.
+// Cost. O(n); each element is read and written once. On a GPU one launch; workspace: scan.cuh.
 //
-// Throws invalid_argument where an array is not aligned to its type, a pointer to elements is null or arrays overlap,
+// Errors. Throws invalid_argument if a pointer is null or misaligned, arrays overlap or an output range is too short,
 // and what the target throws.
 #pragma once
 
@@ -69,7 +69,8 @@ requires(!detail::array_like<In> &&
     detail::scan_call<false>("transform_exclusive_scan", on, in, n, out, map, op, how...);
 }
 
-// --- the same of one range -------------------------------------------------------------------------------------------
+// = --- the same calls for one range
+// -------------------------------------------------------------------------------------
 
 template <class On, detail::array_like In, class Out, class... Rest>
 void inclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {

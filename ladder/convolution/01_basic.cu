@@ -38,7 +38,7 @@ __global__ void convolution_1d_ghosts(const float* n, const float* m, float* p, 
 void run_one(const engine::stage& on, const char* name, void (*kernel)(const float*, const float*, float*, int)) {
     if (on.n != 0) {
         engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0,
-                      on.input<float>(0), on.input<float>(1), on.output<float>(), static_cast<int>(on.n));
+                       on.input<float>(0), on.input<float>(1), on.output<float>(), static_cast<int>(on.n));
     }
 }
 

@@ -31,8 +31,8 @@ void run(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyToSymbolAsync(mask_1d, on.in[1], sizeof mask_1d, 0, cudaMemcpyDeviceToDevice, on.stream));
     engine::launch(on, "convolution_1d_constant", convolution_1d_constant,
-                  static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0, on.input<float>(),
-                  on.output<float>(), static_cast<int>(on.n));
+                   static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0, on.input<float>(),
+                   on.output<float>(), static_cast<int>(on.n));
 }
 
 verdict half_the_loads(const engine::evidence& e, const step_result& other) {

@@ -54,7 +54,7 @@ void run_one(const engine::stage& on, const char* name, void (*kernel)(const flo
     WARPFOLD_CUDA_CHECK(
         cudaMemcpyToSymbolAsync(mask_1d, on.in[1], sizeof mask_1d, 0, cudaMemcpyDeviceToDevice, on.stream));
     engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0,
-                  on.input<float>(), on.output<float>(), static_cast<int>(on.n));
+                   on.input<float>(), on.output<float>(), static_cast<int>(on.n));
 }
 
 void run_halo(const engine::stage& on) { run_one(on, "convolution_1d_halo", convolution_1d_halo); }

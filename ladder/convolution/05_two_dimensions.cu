@@ -81,7 +81,7 @@ void run_one(const engine::stage& on, const char* name, kernel_2d kernel) {
     const dim3 grid(static_cast<unsigned>(engine::divide_up(static_cast<std::uint64_t>(e.width), tile)),
                     static_cast<unsigned>(engine::divide_up(static_cast<std::uint64_t>(e.height), tile)));
     engine::launch(on, name, kernel, grid, dim3(tile, tile), 0, on.input<float>(0), on.input<float>(1),
-                  on.output<float>(), e.width, e.height);
+                   on.output<float>(), e.width, e.height);
 }
 
 void run_basic(const engine::stage& on) { run_one(on, "convolution_2d_basic", convolution_2d_basic); }

@@ -38,9 +38,9 @@ void run(const engine::stage& on) {
     const dim3 grid(static_cast<unsigned>(engine::divide_up(static_cast<std::uint64_t>(e.width), block.x)),
                     static_cast<unsigned>(engine::divide_up(static_cast<std::uint64_t>(e.height), block.y)));
     engine::launch(on, "convolution_pass", convolution_pass, grid, block, 0, on.input<float>(), on.temporary<float>(),
-                  e.width, e.height, 1, 0);
+                   e.width, e.height, 1, 0);
     engine::launch(on, "convolution_pass", convolution_pass, grid, block, 0, on.temporary<float>(), on.output<float>(),
-                  e.width, e.height, 0, 1);
+                   e.width, e.height, 0, 1);
 }
 
 verdict fewer_products(const engine::evidence& e) {

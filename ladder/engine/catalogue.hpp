@@ -20,8 +20,11 @@ struct catalogue_entry {
 };
 
 inline constexpr std::array<catalogue_entry, 12> catalogue{{
-    {"reduce", "many values to one: sum, min, max, product, from the first kernel of the lectures to CUB",
-     {.block = true, .type = true, .op = true, .finish = true}, 1u << 16, 1u << 24},
+    {"reduce",
+     "many values to one: sum, min, max, product, from the first kernel of the lectures to CUB",
+     {.block = true, .type = true, .op = true, .finish = true},
+     1u << 16,
+     1u << 24},
     {"scan", "all running totals of an array: Hillis and Steele, balanced trees, look-back, to CUB"},
     {"histogram", "counts by bin: sections, interleaved, atomics, private copies, to CUB"},
     {"convolution", "weighted sums of neighbours: masks in constant memory, tiles, halos, one and two dimensions"},
@@ -31,7 +34,8 @@ inline constexpr std::array<catalogue_entry, 12> catalogue{{
     {"transpose", "rows to columns: naive, through a tile, through a padded tile"},
     {"warps", "a laboratory: divergence, packing, unrolling, selections, shuffles, order and waiting in a warp"},
     {"occupancy", "a laboratory: the calculator, latency and throughput of arithmetic and memory, bytes in flight"},
-    {"streams", "a laboratory: copies and kernels at the same time, timelines, events, default streams, host functions"},
+    {"streams",
+     "a laboratory: copies and kernels at the same time, timelines, events, default streams, host functions"},
     {"errors", "a laboratory: what the runtime answers to bad launches, to what does not fit and to crashes, and when"},
 }};
 

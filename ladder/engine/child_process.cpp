@@ -85,7 +85,8 @@ child_outcome run_one(const std::string& ladder, const std::string& program, boo
     const std::string name = program.substr(0, at);
     const std::string how = at == std::string::npos ? "" : program.substr(at + 1);
     const bool variable = how.find('=') != std::string::npos;
-    std::vector<std::string> arguments{executable, runtime, engine, ladder + "/" + name, left, checked ? "checked" : ""};
+    std::vector<std::string> arguments{executable,          runtime, engine,
+                                       ladder + "/" + name, left,    checked ? "checked" : ""};
     if (!how.empty() && !variable) {
         const std::string command = command_path(how);
         if (command.empty()) {

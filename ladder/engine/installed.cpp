@@ -20,8 +20,8 @@ std::string library_path(const std::string& name) { return engine_folder() + "/l
 const ladder_definition& load(const std::string& name) {
     const std::string path = library_path(name);
     if (!std::filesystem::exists(path)) {
-        throw std::runtime_error("the ladder " + name + " is not built: " + path + " is not there (./dev ladder " + name +
-                                 " builds it)");
+        throw std::runtime_error("the ladder " + name + " is not built: " + path + " is not there (./dev ladder " +
+                                 name + " builds it)");
     }
     void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {

@@ -105,11 +105,11 @@ struct step_result : step_description {
     std::string error;   // what the device said, where it failed
     std::uint64_t n = 0; // on which it ran: a block's worth where the step is of one block
     bool correct = false;
-    std::string difference;             // where it is not correct: what was found
-    std::optional<single_value> value;  // where the result is one value
+    std::string difference;                                // where it is not correct: what was found
+    std::optional<single_value> value;                     // where the result is one value
     std::vector<softgpu::observe::launch_record> launches; // counters zero on a GPU
-    std::uint64_t least_bytes = 0;      // that have to be read and written; 0: not said
-    std::optional<timing> cold;         // L2 flushed before each sample
+    std::uint64_t least_bytes = 0;                         // that have to be read and written; 0: not said
+    std::optional<timing> cold;                            // L2 flushed before each sample
     std::optional<timing> warm;
     std::vector<claim> claims;
     std::vector<std::string> missing; // steps that its claims would be compared with, and that did not run

@@ -114,9 +114,9 @@ struct evidence {
     const step_result& step;
     const sample& data;
     const bytes& result;
-    bool counted = false;            // the launches carry counters
-    const findings* found = nullptr; // of the checks; nullptr: they did not run
-    std::string said{};              // standard error of the child process of a step that runs in one
+    bool counted = false;                        // the launches carry counters
+    const findings* found = nullptr;             // of the checks; nullptr: they did not run
+    std::string said{};                          // standard error of the child process of a step that runs in one
     std::vector<std::string>* missing = nullptr; // other() adds the ids that it does not find
     unsigned resident_blocks = 1;                // as in stage
 
@@ -191,8 +191,8 @@ struct child_program {
 };
 
 struct ladder_definition {
-    const char* name; // of the catalogue
-    std::string data; // what the problem is, in words, after a number: "int32"
+    const char* name;            // of the catalogue
+    std::string data;            // what the problem is, in words, after a number: "int32"
     std::uint64_t n_counted = 0; // default on the software GPU
     std::uint64_t n_timed = 0;   // default on a GPU
     std::uint64_t most = 0;      // the largest n; 0: as many elements as the device's free memory holds
@@ -202,10 +202,10 @@ struct ladder_definition {
     // Tables beside the steps; may be empty. `seconds_of` gives the cold median of a step on n elements, on a GPU.
     std::function<std::vector<extra_table>(const ladder_report&, const stopwatch& seconds_of)> tables{};
     std::vector<child_program> child_programs{};
-    parameter_set takes{};                                     // as in the catalogue
+    parameter_set takes{};                                      // as in the catalogue
     std::string (*data_with)(const step_parameters&) = nullptr; // instead of `data`, in a ladder with parameters
-    std::uint64_t least = 1;                                   // the smallest n
-    bool one_problem = false;                                  // as in ladder_report
+    std::uint64_t least = 1;                                    // the smallest n
+    bool one_problem = false;                                   // as in ladder_report
 };
 
 // Sizes of steps that one block does.
@@ -216,4 +216,5 @@ struct ladder_definition {
 } // namespace warpfold::ladder::engine
 
 // Each ladder's library defines it: the one symbol that it exports.
-extern "C" [[gnu::visibility("default")]] const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition();
+extern "C" [[gnu::visibility("default")]] const warpfold::ladder::engine::ladder_definition*
+warpfold_ladder_definition();

@@ -318,8 +318,15 @@ bool step_runner::run(const step_definition& step) {
     if (report_.request.check && report_.device.software && out.on_device && !out.peer && usable) {
         found = check(step);
     }
-    const evidence here{report_, out, data, result, report_.device.software && report_.request.count,
-                        found ? &*found : nullptr, said, &out.missing, resident_blocks_};
+    const evidence here{report_,
+                        out,
+                        data,
+                        result,
+                        report_.device.software && report_.request.count,
+                        found ? &*found : nullptr,
+                        said,
+                        &out.missing,
+                        resident_blocks_};
     for (const claim_check& one : step.claims) {
         const bool shown = out.error.empty() && (out.correct || step.expected != outcome::right);
         const verdict v = shown ? one.holds(here) : unseen("the step did not give the expected result");

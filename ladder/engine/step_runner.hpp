@@ -37,7 +37,8 @@ private:
     void add_timeline(const step_definition& step, stage& where, step_result& out) const;
     void on_host(const step_definition& step, const sample& data, step_result& out, bytes& result) const;
     // Returns what the processes said on standard error.
-    std::string in_child_processes(const step_definition& step, const sample& data, step_result& out, bytes& result) const;
+    std::string in_child_processes(const step_definition& step, const sample& data, step_result& out,
+                                   bytes& result) const;
     // The step once more, small, under all checks.
     findings check(const step_definition& step);
 

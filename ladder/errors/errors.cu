@@ -136,7 +136,8 @@ void run_debugging(const engine::stage& on) {
 verdict says_file_and_line(const engine::evidence& e) {
     std::vector<int> codes;
     const std::string said = said_when_debugging(&codes);
-    return seen(e.step.correct && said.rfind("CUDA error at errors.cu:", 0) == 0, said + "; without -DDEBUG not a word");
+    return seen(e.step.correct && said.rfind("CUDA error at errors.cu:", 0) == 0,
+                said + "; without -DDEBUG not a word");
 }
 
 std::string named(std::int32_t value) {
@@ -175,8 +176,8 @@ std::function<std::uint64_t(std::uint64_t)> codes_of(engine::data_function data)
 std::size_t a_word(std::uint64_t) { return sizeof(int); }
 
 engine::step_definition step(std::string id, std::string title, std::string idea, std::string lecture,
-                            engine::data_function data, void (*run)(const engine::stage&),
-                            std::vector<engine::claim_check> claims) {
+                             engine::data_function data, void (*run)(const engine::stage&),
+                             std::vector<engine::claim_check> claims) {
     return {.about = {std::move(id), std::move(title), source, std::move(idea), std::move(lecture)},
             .data = data,
             .run = run,
@@ -194,38 +195,40 @@ const engine::ladder_definition& laboratory() {
         .n_counted = 1,
         .n_timed = 1,
         .most = 1u << 20,
-        .steps = {
-            step("configuration", "shapes that no device takes", "2048 threads, no thread, 70,000 blocks in y",
-                 handling, refused, run_refused,
-                 {{"the CUDA runtime will respond to questions, but won't talk without being asked", handling,
-                   answers("a launch returns nothing; cudaGetLastError answers, and then forgets")},
-                  {"one block in CUDA has at most 1024 threads", "759, Hillis & Steele: Kernel Function, Quick Remarks",
-                   most_threads}}),
-            step("shared", "too much shared memory", "1 MiB at a launch", handling, too_much_shared,
-                 run_too_much_shared,
-                 {{"check for the error explicitly", handling, answers("asked after the launch")}}),
-            step("after", "after the launch, and after the kernel", "the same question, two times", handling, none,
-                 run_asked_twice,
-                 {{"check for the error only after we're sure a kernel has finished: kernel calls are async", handling,
-                   answers("no error at the launch, none at the end, and what the kernel wrote is there")}}),
-            step("memory", "out of memory", "100,000,000,000 bytes, or twice what the device has",
-                 "Parallel patterns, Same Technique with Synchronous Calls", out_of_memory, run_out_of_memory,
-                 {{"the output will be: CUDA error: out of memory",
-                   "Parallel patterns, Same Technique with Synchronous Calls", asked_by_name}}),
-            step("goes on", "errors that do not stick", "after both, a kernel runs as if nothing had been", handling,
-                 goes_on, run_goes_on,
-                 {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
-                   answers("two errors, and then a kernel that is right")}}),
-            step("debug", "the slide's check, with and without DEBUG", "a launch that is refused, and who says so",
-                 "Parallel patterns, Rules of Thumb", found_when_debugging, run_debugging,
-                 {{"you can enable it during debugging and disable it otherwise: CUDA error at file:line: text",
-                   "Parallel patterns, Rules of Thumb", says_file_and_line}}),
-            crash(),
-            sticky(),
-            new_process(),
-            misaligned(),
-            failed_assertion(),
-        },
+        .steps =
+            {
+                step("configuration", "shapes that no device takes", "2048 threads, no thread, 70,000 blocks in y",
+                     handling, refused, run_refused,
+                     {{"the CUDA runtime will respond to questions, but won't talk without being asked", handling,
+                       answers("a launch returns nothing; cudaGetLastError answers, and then forgets")},
+                      {"one block in CUDA has at most 1024 threads",
+                       "759, Hillis & Steele: Kernel Function, Quick Remarks", most_threads}}),
+                step("shared", "too much shared memory", "1 MiB at a launch", handling, too_much_shared,
+                     run_too_much_shared,
+                     {{"check for the error explicitly", handling, answers("asked after the launch")}}),
+                step("after", "after the launch, and after the kernel", "the same question, two times", handling, none,
+                     run_asked_twice,
+                     {{"check for the error only after we're sure a kernel has finished: kernel calls are async",
+                       handling,
+                       answers("no error at the launch, none at the end, and what the kernel wrote is there")}}),
+                step("memory", "out of memory", "100,000,000,000 bytes, or twice what the device has",
+                     "Parallel patterns, Same Technique with Synchronous Calls", out_of_memory, run_out_of_memory,
+                     {{"the output will be: CUDA error: out of memory",
+                       "Parallel patterns, Same Technique with Synchronous Calls", asked_by_name}}),
+                step("goes on", "errors that do not stick", "after both, a kernel runs as if nothing had been",
+                     handling, goes_on, run_goes_on,
+                     {{"these errors do not stick: the next kernel runs", "Parallel patterns, Rules of Thumb",
+                       answers("two errors, and then a kernel that is right")}}),
+                step("debug", "the slide's check, with and without DEBUG", "a launch that is refused, and who says so",
+                     "Parallel patterns, Rules of Thumb", found_when_debugging, run_debugging,
+                     {{"you can enable it during debugging and disable it otherwise: CUDA error at file:line: text",
+                       "Parallel patterns, Rules of Thumb", says_file_and_line}}),
+                crash(),
+                sticky(),
+                new_process(),
+                misaligned(),
+                failed_assertion(),
+            },
         .child_programs = child_programs()};
     return all;
 }

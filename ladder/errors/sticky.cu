@@ -161,7 +161,7 @@ constexpr const char* handling = "Parallel patterns, Error Handling";
 constexpr const char* thumb = "Parallel patterns, Rules of Thumb";
 
 engine::step_definition step(const char* id, const char* title, const char* idea, engine::data_function data,
-                            const char* programs, const char* finds, std::vector<engine::claim_check> claims) {
+                             const char* programs, const char* finds, std::vector<engine::claim_check> claims) {
     return {.about = {id, title, source, idea, handling},
             .data = data,
             .child_programs = programs,

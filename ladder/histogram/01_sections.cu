@@ -23,7 +23,7 @@ __global__ void count_sections(const unsigned char* buffer, std::uint64_t size, 
 void run(const engine::stage& on) {
     clear(on, letter_bins);
     engine::launch(on, "count_sections", count_sections, blocks_of(on), threads, 0, on.input<unsigned char>(), on.n,
-                  on.output<int>());
+                   on.output<int>());
 }
 
 verdict not_coalesced(const engine::evidence& e) {

@@ -20,7 +20,7 @@ __global__ void count_interleaved(const unsigned char* buffer, std::uint64_t siz
 void run(const engine::stage& on) {
     clear(on, letter_bins);
     engine::launch(on, "count_interleaved", count_interleaved, blocks_of(on), threads, 0, on.input<unsigned char>(),
-                  on.n, on.output<int>());
+                   on.n, on.output<int>());
 }
 
 verdict better_patterns(const engine::evidence& e, const step_result& other) {

@@ -23,7 +23,7 @@ __global__ void histo_kernel(const unsigned char* buffer, std::uint64_t size, in
 void run(const engine::stage& on) {
     clear(on, letter_bins);
     engine::launch(on, "histo_kernel", histo_kernel, blocks_of(on), threads, 0, on.input<unsigned char>(), on.n,
-                  on.output<int>());
+                   on.output<int>());
 }
 
 verdict coalesced(const engine::evidence& e) {
@@ -53,20 +53,20 @@ verdict serialised(const engine::evidence& e) {
 } // namespace
 
 engine::step_definition global_atomics() {
-    return {
-        .about = {"3", "global atomics", "ladder/histogram/03_global_atomics.cu",
-                  "read, modify and write as one operation that nobody can come between",
-                  "Parallel patterns, Implementation 3"},
-        .data = text,
-        .run = run,
-        .least_bytes = [](std::uint64_t n) { return n; },
-        .claims = {
-            {"no data race: every letter is one atomic operation", "Parallel patterns, Evaluation of Implementation 3",
-             engine::counted(one_atomic_each)},
-            {"coalesced memory access", "Parallel patterns, Evaluation of Implementation 3", engine::counted(coalesced)},
-            {"performance loss due to serialization: threads at the same location are held in a queue",
-             "Parallel patterns, Implementation 3", engine::counted(serialised)},
-        }};
+    return {.about = {"3", "global atomics", "ladder/histogram/03_global_atomics.cu",
+                      "read, modify and write as one operation that nobody can come between",
+                      "Parallel patterns, Implementation 3"},
+            .data = text,
+            .run = run,
+            .least_bytes = [](std::uint64_t n) { return n; },
+            .claims = {
+                {"no data race: every letter is one atomic operation",
+                 "Parallel patterns, Evaluation of Implementation 3", engine::counted(one_atomic_each)},
+                {"coalesced memory access", "Parallel patterns, Evaluation of Implementation 3",
+                 engine::counted(coalesced)},
+                {"performance loss due to serialization: threads at the same location are held in a queue",
+                 "Parallel patterns, Implementation 3", engine::counted(serialised)},
+            }};
 }
 
 engine::step_definition the_phrase() {

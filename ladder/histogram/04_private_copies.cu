@@ -33,13 +33,13 @@ __global__ void histo_private_kernel(const unsigned char* buffer, std::uint64_t 
 void run(const engine::stage& on) {
     clear(on, letter_bins);
     engine::launch(on, "histo_private_kernel", histo_private_kernel, blocks_of(on), threads, 0,
-                  on.input<unsigned char>(), on.n, on.output<int>());
+                   on.input<unsigned char>(), on.n, on.output<int>());
 }
 
 void run_bytes(const engine::stage& on) {
     clear(on, byte_bins);
     engine::launch(on, "count_bytes_privately", count_bytes_privately, blocks_of(on), threads, 0,
-                  on.input<unsigned char>(), on.n, on.output<int>());
+                   on.input<unsigned char>(), on.n, on.output<int>());
 }
 
 verdict less_contention(const engine::evidence& e, const step_result& other) {

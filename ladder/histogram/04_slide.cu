@@ -83,8 +83,8 @@ engine::step_definition private_copies_of_the_slide() {
             .child_programs = "histogram of the slide",
             .size = [](std::uint64_t) { return std::uint64_t{1}; },
             .finds = "out of bounds",
-            .claims = {{"build the private histogram: atomicAdd(&(private_histo[buffer[i]/4]), 1)", section,
-                        counts_letters}}};
+            .claims = {
+                {"build the private histogram: atomicAdd(&(private_histo[buffer[i]/4]), 1)", section, counts_letters}}};
 }
 
 } // namespace warpfold::ladder::histogram

@@ -9,7 +9,7 @@ namespace {
 void run(const engine::stage& on) {
     clear(on, byte_bins);
     engine::launch(on, "count_bytes_aggregated", count_bytes_aggregated, blocks_of(on), threads, 0,
-                  on.input<unsigned char>(), on.n, on.output<int>());
+                   on.input<unsigned char>(), on.n, on.output<int>());
 }
 
 verdict fewer_atomics(const engine::evidence& e, const step_result& other) {

@@ -34,7 +34,7 @@ void run(const engine::stage& on) {
     clear(on, wide_bins);
     const unsigned blocks = std::clamp(blocks_of(on) / 4, 1u, on.multiprocessors * 2);
     engine::launch(on, "count_with_range_test", count_with_range_test, blocks, threads, 0, on.input<unsigned>(), on.n,
-                  on.output<int>());
+                   on.output<int>());
 }
 
 verdict partially_private(const engine::evidence& e) {

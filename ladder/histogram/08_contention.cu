@@ -23,9 +23,9 @@ void run(const engine::stage& on) {
         const auto* const bytes = on.input<unsigned char>(k);
         engine::launch(on, "count_bytes_globally", count_bytes_globally, blocks_of(on), threads, 0, bytes, on.n, out);
         engine::launch(on, "count_bytes_privately", count_bytes_privately, blocks_of(on), threads, 0, bytes, on.n,
-                      out + byte_bins);
+                       out + byte_bins);
         engine::launch(on, "count_bytes_aggregated", count_bytes_aggregated, blocks_of(on), threads, 0, bytes, on.n,
-                      out + 2 * byte_bins);
+                       out + 2 * byte_bins);
         out += 3 * byte_bins;
     }
 }

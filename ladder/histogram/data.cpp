@@ -82,16 +82,16 @@ engine::sample wide_numbers(std::uint64_t n, std::uint64_t seed) {
 }
 
 const engine::ladder_definition& ladder() {
-    static const engine::ladder_definition all{
-        .name = "histogram",
-        .data = "characters or numbers, counted by bin",
-        .n_counted = 1u << 16,
-        .n_timed = 1u << 24,
-        .most = 1u << 28,
-        .steps = {sections(), interleaved(), global_atomics(), the_phrase(), private_copies_of_the_slide(),
-                  private_copies(), private_bytes(),
-                  warp_aggregated(), range_testing(), contention(), library(), peer_cub(), peer_cpu()},
-        .child_programs = child_programs()};
+    static const engine::ladder_definition all{.name = "histogram",
+                                               .data = "characters or numbers, counted by bin",
+                                               .n_counted = 1u << 16,
+                                               .n_timed = 1u << 24,
+                                               .most = 1u << 28,
+                                               .steps = {sections(), interleaved(), global_atomics(), the_phrase(),
+                                                         private_copies_of_the_slide(), private_copies(),
+                                                         private_bytes(), warp_aggregated(), range_testing(),
+                                                         contention(), library(), peer_cub(), peer_cpu()},
+                                               .child_programs = child_programs()};
     return all;
 }
 

@@ -61,12 +61,12 @@ engine::step_definition peer_cpu() {
 
 const engine::ladder_definition& ladder() {
     static const engine::ladder_definition all{.name = "matmul",
-                                             .data = "matrix products of floats: 32 deep, and square",
-                                             .n_counted = 1u << 14,
-                                             .n_timed = 1u << 20,
-                                             .most = 1u << 22,
-                                             .steps = {naive(), coalesced_as_on_the_slide(), coalesced(), both_tiled(),
-                                                       square_naive(), square_tiled(), peer_cpu()}};
+                                               .data = "matrix products of floats: 32 deep, and square",
+                                               .n_counted = 1u << 14,
+                                               .n_timed = 1u << 20,
+                                               .most = 1u << 22,
+                                               .steps = {naive(), coalesced_as_on_the_slide(), coalesced(),
+                                                         both_tiled(), square_naive(), square_tiled(), peer_cpu()}};
     return all;
 }
 

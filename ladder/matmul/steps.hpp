@@ -30,7 +30,7 @@ inline void run_kernel(const engine::stage& on, const char* name, kernel k) {
     const int side = side_of(on.n);
     const auto tiles = static_cast<unsigned>(side / tile_dim);
     engine::launch(on, name, k, dim3(tiles, tiles), dim3(tile_dim, tile_dim), 0, on.input<float>(0), on.input<float>(1),
-                  on.output<float>(), side);
+                   on.output<float>(), side);
 }
 
 [[nodiscard]] inline std::uint64_t warps_of(const engine::evidence& e) { return e.n() / 32; }

@@ -66,7 +66,7 @@ template <class Pattern>
 void run(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "gather", gather<Pattern>, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                      on.n);
+                       on.n);
     }
 }
 
@@ -118,7 +118,7 @@ template <unsigned... Offset>
 void run_shifts(const engine::stage& on, std::integer_sequence<unsigned, Offset...>) {
     if (on.n != 0) {
         (engine::launch(on, "gather", gather<shifted<Offset + 1>>, blocks_for(on.n), threads, 0,
-                       on.output<int>() + Offset * on.n, on.input<int>(), on.n),
+                        on.output<int>() + Offset * on.n, on.input<int>(), on.n),
          ...);
     }
 }
@@ -211,7 +211,7 @@ template <unsigned Times, unsigned Plus>
 void run_difference(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "difference", difference, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                      on.n, Times, Plus);
+                       on.n, Times, Plus);
     }
 }
 

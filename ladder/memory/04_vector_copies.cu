@@ -51,13 +51,13 @@ template <class Vector>
 void run(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "device_copy", device_copy<Vector>, blocks(on.n / width<Vector>), copy_threads, 0,
-                      on.input<int>(), on.output<int>(), on.n);
+                       on.input<int>(), on.output<int>(), on.n);
     }
 }
 
 void run_slide(const engine::stage& on) {
     engine::launch(on, "device_copy_vector4_kernel", device_copy_vector4_kernel, blocks(on.n / 4), copy_threads, 0,
-                  on.input<int>(), on.output<int>(), static_cast<int>(on.n));
+                   on.input<int>(), on.output<int>(), static_cast<int>(on.n));
 }
 
 engine::check loads_for(double expected_bytes) {

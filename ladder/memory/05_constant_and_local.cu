@@ -45,7 +45,7 @@ void run_constant(const engine::stage& on) {
     }
     WARPFOLD_CUDA_CHECK(cudaMemcpyToSymbolAsync(table, on.in[1], sizeof table, 0, cudaMemcpyDeviceToDevice, on.stream));
     engine::launch(on, "add_constants", add_constants, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                  on.n, Spread);
+                   on.n, Spread);
 }
 
 verdict explicit_code(const engine::evidence& e) {
@@ -119,9 +119,9 @@ void run_local(const engine::stage& on) {
         return;
     }
     engine::launch(on, "in_local_memory", in_local_memory, blocks_for(on.n), threads, 0, on.output<int>(),
-                  on.input<int>(), on.n);
+                   on.input<int>(), on.n);
     engine::launch(on, "in_registers", in_registers, blocks_for(on.n), threads, 0, on.output<int>() + on.n,
-                  on.input<int>(), on.n);
+                   on.input<int>(), on.n);
 }
 
 verdict managed_by_compiler(const engine::evidence& e) {
@@ -175,7 +175,7 @@ void run_operators(const engine::stage& on) {
     }
     const auto one = [&](auto kernel, unsigned k) {
         engine::launch(on, "copy_with", kernel, blocks_for(on.n), threads, 0, on.output<int>() + k * on.n,
-                      on.input<int>(), on.n);
+                       on.input<int>(), on.n);
     };
     one(copy_with<by::ca>, 0);
     one(copy_with<by::cg>, 1);

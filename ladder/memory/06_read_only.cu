@@ -82,7 +82,8 @@ void run_texture(const engine::stage& on) {
     cudaTextureDesc how{};
     how.readMode = cudaReadModeElementType;
     const texture words(what, how);
-    engine::launch(on, "of_texture", of_texture, blocks_for(on.n), threads, 0, on.output<float>(), words.handle(), on.n);
+    engine::launch(on, "of_texture", of_texture, blocks_for(on.n), threads, 0, on.output<float>(), words.handle(),
+                   on.n);
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
 }
 
@@ -131,7 +132,7 @@ void run_sampler(const engine::stage& on) {
     {
         const texture bytes(what, how);
         engine::launch(on, "sample_between", sample_between, blocks_for(on.n), threads, 0, on.output<float>(),
-                      bytes.handle(), static_cast<int>(on.n));
+                       bytes.handle(), static_cast<int>(on.n));
         WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
     }
     WARPFOLD_CUDA_CHECK(cudaFreeArray(line));
@@ -151,7 +152,7 @@ __global__ void read_what_is_written(int* out, int* values, const int* in, std::
 void run_stale(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "read_what_is_written", read_what_is_written, blocks_for(on.n), threads, 0, on.output<int>(),
-                      on.temporary<int>(), on.input<int>(), on.n);
+                       on.temporary<int>(), on.input<int>(), on.n);
     }
 }
 
@@ -231,19 +232,19 @@ engine::step_definition by_ldg() {
 }
 
 engine::step_definition through_texture() {
-    return {
-        .about = {"texture", "12-byte structures through a texture", source, "tex1Dfetch on linear memory",
-                  "380, Read-Only Cache", false, "read-only"},
-        .data = positions,
-        .run = run_texture,
-        .size = engine::at_most(1u << 24),
-        .scratch_bytes = [](std::uint64_t n) { return 3 * n * sizeof(float); },
-        .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(float); },
-        .claims = {{"data in texture objects take the read-only/TEX path", "380, Access Path",
-                    engine::counted(texture_path)},
-                   {"as long as lines survive in the cache, performance will be nearly optimal",
-                    "380, Performance and Solutions", nearly_optimal},
-                   {"faster than the structures", "380, Performance and Solutions", engine::faster_than("structures")}}};
+    return {.about = {"texture", "12-byte structures through a texture", source, "tex1Dfetch on linear memory",
+                      "380, Read-Only Cache", false, "read-only"},
+            .data = positions,
+            .run = run_texture,
+            .size = engine::at_most(1u << 24),
+            .scratch_bytes = [](std::uint64_t n) { return 3 * n * sizeof(float); },
+            .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(float); },
+            .claims = {{"data in texture objects take the read-only/TEX path", "380, Access Path",
+                        engine::counted(texture_path)},
+                       {"as long as lines survive in the cache, performance will be nearly optimal",
+                        "380, Performance and Solutions", nearly_optimal},
+                       {"faster than the structures", "380, Performance and Solutions",
+                        engine::faster_than("structures")}}};
 }
 
 engine::step_definition sampler() {

@@ -38,7 +38,7 @@ engine::sample words_of_all_sizes(std::uint64_t n, std::uint64_t seed) {
 template <class Word>
 void copy_words_of(const engine::stage& on, std::size_t& done) {
     engine::launch(on, "copy_words", copy_words<Word>, blocks_for(on.n), threads, 0,
-                  reinterpret_cast<Word*>(on.output<std::byte>() + done), on.input<Word>(), on.n);
+                   reinterpret_cast<Word*>(on.output<std::byte>() + done), on.input<Word>(), on.n);
     done += on.n * sizeof(Word);
 }
 
@@ -117,7 +117,7 @@ void run_store_operators(const engine::stage& on) {
     }
     const auto one = [&](auto kernel, unsigned k) {
         engine::launch(on, "store_with", kernel, blocks_for(on.n), threads, 0, on.output<int>() + k * on.n,
-                      on.input<int>(), on.n);
+                       on.input<int>(), on.n);
     };
     one(store_with<store_by::wb>, 0);
     one(store_with<store_by::cg>, 1);
@@ -159,8 +159,8 @@ engine::sample gathered(std::uint64_t n, std::uint64_t seed) {
 
 void run_gather_in_l2(const engine::stage& on) {
     if (on.n != 0) {
-        engine::launch(on, "gather_in_l2", gather_in_l2, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                      on.n);
+        engine::launch(on, "gather_in_l2", gather_in_l2, blocks_for(on.n), threads, 0, on.output<int>(),
+                       on.input<int>(), on.n);
     }
 }
 
@@ -233,7 +233,7 @@ void run_functions(const engine::stage& on) {
     auto* const reals = on.output<double>();
     auto* const words = reinterpret_cast<int*>(reals + on.n);
     engine::launch(on, "apply_atomics", apply_atomics, blocks_for(on.n), threads, 0, words, words + functions * on.n,
-                  reals, on.input<int>(), on.n);
+                   reals, on.input<int>(), on.n);
 }
 
 verdict old_values(const engine::evidence& e) {

@@ -60,7 +60,7 @@ void run_spaces(const engine::stage& on) {
     engine::launch(on, "look", look, 1, words, 0, on.output<int>());
     if (on.n != 0) {
         engine::launch(on, "take_address", take_address, blocks_for(on.n), threads, 0, on.output<int>() + words + 2,
-                      given, on.n);
+                       given, on.n);
     }
 }
 
@@ -113,7 +113,7 @@ std::shared_ptr<void> make_mapped(const engine::stage& on) {
 void run_mapped(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "copy_mapped", copy_mapped, blocks_for(on.n), threads, 0, on.output<int>(),
-                      static_cast<const int*>(static_cast<mapped_memory*>(on.kept)->device), on.n);
+                       static_cast<const int*>(static_cast<mapped_memory*>(on.kept)->device), on.n);
     }
 }
 

@@ -20,7 +20,7 @@ constexpr unsigned threads = 256;
     return static_cast<unsigned>(engine::divide_up(n, threads));
 }
 
-[[nodiscard]] engine::sample copy_of(std::uint64_t n, std::uint64_t seed); // the output is the input
+[[nodiscard]] engine::sample copy_of(std::uint64_t n, std::uint64_t seed);  // the output is the input
 [[nodiscard]] engine::sample one_more(std::uint64_t n, std::uint64_t seed); // the output is the input and 1
 
 // `inner` where every warp is full; else the figure would be of the rest.

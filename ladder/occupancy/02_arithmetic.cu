@@ -157,8 +157,8 @@ engine::sample ends_of_chains(std::uint64_t n, std::uint64_t seed) {
 template <class Chain>
 void run_chain(const engine::stage& on, const char* name, unsigned place, bool with_input) {
     engine::launch(on, name, go_through<Chain, 1>, static_cast<unsigned>(engine::divide_up(on.n, 128)), 128, 0,
-                  on.output<std::int32_t>() + place * on.n, with_input ? on.input<std::int32_t>() : nullptr, on.n,
-                  rounds, 1, 1, nullptr);
+                   on.output<std::int32_t>() + place * on.n, with_input ? on.input<std::int32_t>() : nullptr, on.n,
+                   rounds, 1, 1, nullptr);
 }
 
 void run_chains(const engine::stage& on) {
@@ -189,9 +189,9 @@ void run_four(const engine::stage& on) {
     }
     const auto blocks = static_cast<unsigned>(engine::divide_up(on.n, 128));
     engine::launch(on, "one_chain", go_through<float32_chain, 1>, blocks, 128, 0, on.output<std::int32_t>(),
-                  on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
+                   on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
     engine::launch(on, "four_chains", go_through<float32_chain, chains_at_once>, blocks, 128, 0,
-                  on.output<std::int32_t>() + on.n, on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
+                   on.output<std::int32_t>() + on.n, on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
 }
 
 verdict four_cycles(const engine::evidence&) {

@@ -207,9 +207,10 @@ engine::sample ends_in_memory(std::uint64_t lines, std::uint64_t /*seed*/) {
     for (unsigned k = 0; k < hops_of_a_step; ++k) {
         at = next_line(at, lines);
     }
-    return {lines,
-            {},
-            engine::bytes_of(std::vector<std::int32_t>(cache_operator_names.size() + 1, static_cast<std::int32_t>(at)))};
+    return {
+        lines,
+        {},
+        engine::bytes_of(std::vector<std::int32_t>(cache_operator_names.size() + 1, static_cast<std::int32_t>(at)))};
 }
 
 void run_memory(const engine::stage& on) {
@@ -220,7 +221,7 @@ void run_memory(const engine::stage& on) {
     engine::launch(on, "link", link, static_cast<unsigned>(engine::divide_up(on.n, 256)), 256, 0, chain, on.n);
     const auto one = [&](auto kernel, unsigned place) {
         engine::launch(on, "chase", kernel, 1, 1, 0, on.output<std::int32_t>() + place, chain, 0, 0,
-                      hops_of_a_step / hops_at_once, nullptr);
+                       hops_of_a_step / hops_at_once, nullptr);
     };
     one(chase<cache_operator::ca>, 0);
     one(chase<cache_operator::cg>, 1);
@@ -229,7 +230,7 @@ void run_memory(const engine::stage& on) {
     one(chase<cache_operator::cv>, 4);
     one(chase<cache_operator::nc>, 5);
     engine::launch(on, "chase_what_was_written", chase_what_was_written, 1, 1, 0, on.output<std::int32_t>() + 6, chain,
-                  on.n, hops_of_a_step / hops_at_once, nullptr);
+                   on.n, hops_of_a_step / hops_at_once, nullptr);
 }
 
 const memory_latencies& here(const engine::evidence& e) { return measured_memory(e.report.device.l2_bytes); }

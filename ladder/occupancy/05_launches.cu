@@ -42,7 +42,7 @@ void run_launches(const engine::stage& on) {
     std::int32_t* const two[] = {on.temporary<std::int32_t>(), on.output<std::int32_t>()};
     for (unsigned k = 0; k < launches_in_a_row; ++k) { // the last goes to the output
         engine::launch(on, "pass_on", pass_on, static_cast<unsigned>(engine::divide_up(on.n, 256)), 256, 0, two[k % 2],
-                      from, on.n);
+                       from, on.n);
         from = two[k % 2];
     }
 }

@@ -200,7 +200,7 @@ void run_on_chip(const engine::stage& on) {
     std::int32_t* out = on.output<std::int32_t>();
     for (const unsigned ways : ways_tried) {
         engine::launch(on, "chase_shared", chase_shared, 1, 32, 0, out, lanes, ways, hops_of_a_step / hops_at_once,
-                      nullptr);
+                       nullptr);
         out += lanes;
     }
     WARPFOLD_CUDA_CHECK(
@@ -227,14 +227,14 @@ void run_atomics(const engine::stage& on) {
     std::int32_t* const out = on.output<std::int32_t>();
     int* const word = on.temporary<int>();
     engine::launch(on, "chase_atomics", chase_atomics<true>, 1, 1, 0, out, word, 0, hops_of_a_step / hops_at_once,
-                  nullptr);
+                   nullptr);
     engine::launch(on, "chase_atomics", chase_atomics<false>, 1, 1, 0, out + 1, word, 0, hops_of_a_step / hops_at_once,
-                  nullptr);
+                   nullptr);
     const auto blocks = static_cast<unsigned>(on.n);
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(out + 2, 0, 2 * 32 * on.n * sizeof(int), on.stream));
     engine::launch(on, "add_atomically", add_atomically<false>, blocks, adding_threads, 0, out + 2, additions);
     engine::launch(on, "add_atomically", add_atomically<true>, blocks, adding_threads, 0, out + 2 + 32 * on.n,
-                  additions);
+                   additions);
 }
 
 const memory_latencies& in_memory(const engine::evidence& e) { return measured_memory(e.report.device.l2_bytes); }

@@ -80,7 +80,7 @@ void run_grids(const engine::stage& on) {
         engine::launch(on, "add_at_grid_stride", add_at_grid_stride, 1, block, 0, out++, partial, blocks);
     }
     engine::launch(on, "add_at_grid_stride", add_at_grid_stride, blocks_of_the_example, threads_of_the_example, 0,
-                  partial, on.input<int>(), std::min(on.n, elements_of_the_example));
+                   partial, on.input<int>(), std::min(on.n, elements_of_the_example));
     engine::launch(on, "add_at_grid_stride", add_at_grid_stride, 1, block, 0, out, partial, blocks_of_the_example);
 }
 

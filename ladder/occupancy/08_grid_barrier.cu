@@ -73,8 +73,9 @@ engine::sample sum_and_answer(std::uint64_t n, std::uint64_t seed) {
     for (const std::int32_t value : in) {
         sum += value;
     }
-    return {
-        n, {engine::bytes_of(in)}, engine::bytes_of(std::vector<std::int32_t>{sum, cudaErrorCooperativeLaunchTooLarge})};
+    return {n,
+            {engine::bytes_of(in)},
+            engine::bytes_of(std::vector<std::int32_t>{sum, cudaErrorCooperativeLaunchTooLarge})};
 }
 
 constexpr unsigned most_blocks = 1u << 16;

@@ -116,7 +116,7 @@ engine::step_definition compute_bound() {
                 [](const engine::stage& on) {
                     if (on.n != 0) {
                         engine::launch(on, "copy_and_compute", copy_and_compute, on.multiprocessors, block, 0,
-                                      on.output<float>(), on.input<float>(), on.n, rounds_of_the_step);
+                                       on.output<float>(), on.input<float>(), on.n, rounds_of_the_step);
                     }
                 },
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(float); },

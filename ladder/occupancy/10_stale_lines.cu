@@ -107,9 +107,8 @@ void run_hand_over(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    run_once<Way, Fences>(on.stream,
-                                {on.output<int>(), on.temporary<int>(), on.temporary<unsigned>(value_bytes(on.n)),
-                                 on.input<int>(), static_cast<unsigned>(on.n), nullptr});
+    run_once<Way, Fences>(on.stream, {on.output<int>(), on.temporary<int>(), on.temporary<unsigned>(value_bytes(on.n)),
+                                      on.input<int>(), static_cast<unsigned>(on.n), nullptr});
     if (on.launches != nullptr) {
         auto& record = on.launches->emplace_back();
         record.kernel = record.symbol = "hand_over";
@@ -137,9 +136,8 @@ staleness measure_staleness() {
     staleness all;
     for (unsigned k = 0; k < runs; ++k) {
         run_once<Way, Fences>(on.handle(), {static_cast<int*>(output.data()), static_cast<int*>(values.data()),
-                                                  static_cast<unsigned*>(flags.data()),
-                                                  static_cast<const int*>(input.data()), most_lines,
-                                                  static_cast<unsigned*>(where.data())});
+                                            static_cast<unsigned*>(flags.data()), static_cast<const int*>(input.data()),
+                                            most_lines, static_cast<unsigned*>(where.data())});
         on.synchronize();
         std::vector<int> got(most_lines);
         unsigned places[2];
@@ -152,9 +150,7 @@ staleness measure_staleness() {
     return all;
 }
 
-std::string of_all(unsigned words) {
-    return std::to_string(words) + " of " + std::to_string(runs * most_lines);
-}
+std::string of_all(unsigned words) { return std::to_string(words) + " of " + std::to_string(runs * most_lines); }
 
 engine::check on_a_gpu(verdict (*inner)(const engine::evidence&)) {
     return [inner](const engine::evidence& e) {
@@ -164,7 +160,8 @@ engine::check on_a_gpu(verdict (*inner)(const engine::evidence&)) {
 
 verdict may_be_stale(const engine::evidence&) {
     const auto cached = measure_staleness<way::ca, false>();
-    return seen(cached.words != 0, of_all(cached.words) + " words that multiprocessor " + std::to_string(cached.writer) +
+    return seen(cached.words != 0, of_all(cached.words) + " words that multiprocessor " +
+                                       std::to_string(cached.writer) +
                                        " has written are still the old ones when multiprocessor " +
                                        std::to_string(cached.reader) + " reads them again by ld.ca");
 }
@@ -172,8 +169,8 @@ verdict may_be_stale(const engine::evidence&) {
 verdict coherent_at_l2(const engine::evidence&) {
     const auto in_l2 = measure_staleness<way::cg, true>();
     const auto without = measure_staleness<way::cg, false>();
-    return seen(in_l2.words == 0, of_all(in_l2.words) + " words read by ld.cg are old ones; without any fence " +
-                                      of_all(without.words));
+    return seen(in_l2.words == 0,
+                of_all(in_l2.words) + " words read by ld.cg are old ones; without any fence " + of_all(without.words));
 }
 
 verdict fence_empties_l1(const engine::evidence&) {
@@ -206,7 +203,8 @@ void run_grids(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, 2 * sizeof(int), on.stream));
     engine::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>(), values, nullptr, n);
     engine::launch(on, "write_all", write_all, 1, 32, 0, values, on.input<int>(), n);
-    engine::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>() + 1, values, on.input<int>(), n);
+    engine::launch(on, "read_all", read_all, on.multiprocessors, 32, 0, on.output<int>() + 1, values, on.input<int>(),
+                   n);
 }
 
 engine::sample lines_of(std::uint64_t n, std::uint64_t seed) {
@@ -224,10 +222,10 @@ engine::sample none_differs(std::uint64_t n, std::uint64_t seed) {
 
 verdict invalidated_between_grids(const engine::evidence& e) {
     const auto differing = engine::view<std::int32_t>(e.result);
-    return seen(e.step.correct, std::to_string(differing[1]) + " of " +
-                                    std::to_string(e.n() * e.step.launches.at(0).grid[0]) +
-                                    " words are old ones for the third grid, whose blocks read by ld.ca what the first grid has "
-                                    "read and the second has written");
+    return seen(e.step.correct,
+                std::to_string(differing[1]) + " of " + std::to_string(e.n() * e.step.launches.at(0).grid[0]) +
+                    " words are old ones for the third grid, whose blocks read by ld.ca what the first grid has "
+                    "read and the second has written");
 }
 
 // Reads two words of the host's memory in turn until one has changed, or the time is over; leaves how often it has read, 0
@@ -281,7 +279,8 @@ verdict fetches_again(const engine::evidence&) {
         return reads == 0 ? std::string("is not seen in 60 million cycles")
                           : "is seen by read number " + std::to_string(reads);
     };
-    return seen(again != 0, "what the host writes 5 ms later " + text(again) + " by ld.cv; by ld.ca it " + text(cached));
+    return seen(again != 0,
+                "what the host writes 5 ms later " + text(again) + " by ld.cv; by ld.ca it " + text(cached));
 }
 
 constexpr const char* source = "ladder/occupancy/10_stale_lines.cu";
@@ -298,13 +297,14 @@ engine::step_definition step(const char* id, const char* title, const char* idea
 } // namespace
 
 engine::step_definition stale_lines() {
-    auto s = step("stale lines", "lines of another multiprocessor, by ld.ca",
-                  "a block reads words, another writes them, the first reads them again", run_hand_over<way::ca, false>);
+    auto s =
+        step("stale lines", "lines of another multiprocessor, by ld.ca",
+             "a block reads words, another writes them, the first reads them again", run_hand_over<way::ca, false>);
     s.expected = outcome::by_luck;
     s.lesson = "an L1 cache may keep lines that another multiprocessor has written since";
     s.finds = "race in global memory";
-    s.claims = {{"multiple L1 caches are not coherent: the second thread may get stale L1 cache data by ld.ca", operators,
-                 on_a_gpu(may_be_stale)}};
+    s.claims = {{"multiple L1 caches are not coherent: the second thread may get stale L1 cache data by ld.ca",
+                 operators, on_a_gpu(may_be_stale)}};
     return s;
 }
 
@@ -323,9 +323,10 @@ engine::step_definition dependent_grids() {
     auto s = step("next grid", "the same from grid to grid", "a grid reads, the next one writes, a third reads again",
                   run_grids);
     s.data = none_differs;
-    s.claims = {{"the driver must invalidate global L1 lines between dependent grids: stores of the first are correctly "
-                 "fetched by the second's ld.ca",
-                 operators, invalidated_between_grids}};
+    s.claims = {
+        {"the driver must invalidate global L1 lines between dependent grids: stores of the first are correctly "
+         "fetched by the second's ld.ca",
+         operators, invalidated_between_grids}};
     return s;
 }
 

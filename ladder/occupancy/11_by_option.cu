@@ -56,7 +56,7 @@ void run_plainly(const engine::stage& on) {
     }
     auto* const chain = on.temporary<std::byte>();
     engine::launch(on, "link_plainly", link_plainly, static_cast<unsigned>(engine::divide_up(on.n, 256)), 256, 0, chain,
-                  on.n);
+                   on.n);
     engine::launch(on, "follow_plainly", follow_plainly, 1, 1, 0, on.output<std::int32_t>(), chain, hops_of_a_step);
 }
 
@@ -175,9 +175,9 @@ engine::check read_again(std::vector<std::string> options, std::string load, rer
         }
         const double cycles = cycles_with(gpu, e, options, load);
         const auto& t = measured_memory(e.report.device.l2_bytes);
-        return inner(e, {std::abs(cycles - t.l1) < std::abs(cycles - t.l2),
-                         number(cycles, 0) + " cycles to read a line again; L1 " + number(t.l1, 0) + ", L2 " +
-                             number(t.l2, 0)});
+        return inner(
+            e, {std::abs(cycles - t.l1) < std::abs(cycles - t.l2),
+                number(cycles, 0) + " cycles to read a line again; L1 " + number(t.l1, 0) + ", L2 " + number(t.l2, 0)});
     });
 }
 engine::check read_again(std::vector<std::string> options, reread_check inner) {
@@ -189,12 +189,14 @@ reread_check kept(bool wanted) {
 // Of what cannot be had any more.
 reread_check gone() {
     return [](const engine::evidence&, const reread& r) {
-        return unseen("hardware that is gone; today a load without an operator finds its line in the L1 cache: " + r.figure);
+        return unseen("hardware that is gone; today a load without an operator finds its line in the L1 cache: " +
+                      r.figure);
     };
 }
 
 // The memory instructions of one kernel of memory_program(), assembled with the options.
-std::vector<instruction> code_of(const engine::evidence& e, const std::vector<std::string>& options, const char* kernel) {
+std::vector<instruction> code_of(const engine::evidence& e, const std::vector<std::string>& options,
+                                 const char* kernel) {
     const auto& made = engine::assemble(memory_program(), name_of_target(target_of(e)), options);
     const auto code = machine_code(made.cubin);
     std::vector<instruction> found;
@@ -224,8 +226,8 @@ engine::check assembled(std::function<verdict(const engine::evidence&)> inner) {
 verdict opt_in(const engine::evidence& e) {
     return seen(same(e, {"-dlcm=ca"}, "global", "ca") && same(e, {"-dlcm=cg"}, "global", "cg"),
                 "ld.global becomes " + first_name(e, {}, "global") + ", with -dlcm=ca " +
-                    first_name(e, {"-dlcm=ca"}, "global") + ", with -dlcm=cg " +
-                    first_name(e, {"-dlcm=cg"}, "global") + ", as ld.global.ca and ld.global.cg do");
+                    first_name(e, {"-dlcm=ca"}, "global") + ", with -dlcm=cg " + first_name(e, {"-dlcm=cg"}, "global") +
+                    ", as ld.global.ca and ld.global.cg do");
 }
 
 verdict except_operators(const engine::evidence& e) {
@@ -268,9 +270,9 @@ verdict instructions_of_kepler(const engine::evidence& e) {
 }
 
 verdict non_coherent(const engine::evidence& e) {
-    return seen(first_name(e, {}, "global").rfind("LDG", 0) != 0,
-                "every ld.global is " + first_name(e, {}, "global") + "; what is not coherent is " +
-                    first_name(e, {}, "nc"));
+    return seen(first_name(e, {}, "global").rfind("LDG", 0) != 0, "every ld.global is " + first_name(e, {}, "global") +
+                                                                      "; what is not coherent is " +
+                                                                      first_name(e, {}, "nc"));
 }
 
 verdict wide_names(const engine::evidence& e) {
@@ -288,7 +290,8 @@ verdict wide_names(const engine::evidence& e) {
     if (target_of(e) < 80 || target_of(e) > 90) {
         return unseen("widths are known of sm_80 to sm_90: " + all);
     }
-    return seen(wide && all.find("LD.E.64") != std::string::npos, all + ": with G, since the address is known to be global");
+    return seen(wide && all.find("LD.E.64") != std::string::npos,
+                all + ": with G, since the address is known to be global");
 }
 
 // The slides' two pointers, as nvcc takes them: the PTX of both kernels.
@@ -364,34 +367,36 @@ engine::step_definition by_option() {
         .run = run_plainly,
         .size = [](std::uint64_t n) { return std::bit_floor(std::min<std::uint64_t>(n, 1u << 14)); },
         .scratch_bytes = [](std::uint64_t n) { return n * line_bytes; },
-        .claims = {
-            {"caching in L1 can be asked for by -Xptxas -dlcm=ca, left out by -Xptxas -dlcm=cg", reads, assembled(opt_in)},
-            {"caching loads (-dlcm=ca): attempt to hit in L1", reads, read_again({"-dlcm=ca"}, kept(true))},
-            {"non-caching loads (-dlcm=cg): go directly to L2", reads, read_again({"-dlcm=cg"}, kept(false))},
-            {"CC 1.x: no L1; CC 2.x: can hit in L1; CC 3.0, 3.5: cannot, L1 is for local memory", reads,
-             read_again({}, gone())},
-            {"CC 1.x, 3.0, 3.5: does not matter, all loads behave like non-caching",
-             "380, Caching vs Non-caching Loads", read_again({}, gone())},
-            {"global memory accesses are normally not cached in L1", kepler, read_again({}, kept(false))},
-            {"data that is not read-only is, by default, not cached in the unified L1/texture cache", maxwell,
-             read_again({}, kept(false))},
-            {"inline assembly with the appropriate modifier caches", maxwell,
-             read_again({}, "ld.global.ca.u64 %at, [%at];", kept(true))},
-            {"-dlcm=ca: all reads are cached, except by inline assembly with a modifier that disables caching", maxwell,
-             assembled(except_operators)},
-            {"-fscm=ca: all reads are cached, regardless of the modifier used", maxwell, assembled(forced)},
-            {"global memory behaves the same way as in devices of compute capability 5.x",
-             "380, Compute Capab. 9.x (Hopper)", read_again({}, kept(false))},
-            {"the compiler uses __ldg() where it detects that data is read-only: const and __restrict__ make that likelier",
-             "380, Compute Capab. 3.x (Kepler, Part 2)", detected},
-            {"LDC, LD, LDG, LDL, LDS, LDSLK, ST, STL, STS, STSCUL, ATOM, RED, CCTL, CCTLL, MEMBAR", sass,
-             assembled(instructions_of_kepler)},
-            {"LDG: non-coherent global memory load", sass, assembled(non_coherent)},
-            {"SASS: LD.E.64, LD.E.128, ST.E.64, ST.E.128", "380, Vectorized Memory Access", assembled(wide_names)},
-            {"ld.cs applied to a local address performs the ld.lu operation", "380, PTX Cache Operators",
-             assembled(local_by_cs)},
-            {"state spaces: what can be addressed, initialised, written to", "380, PTX State Spaces (2)",
-             assembled(properties)}}};
+        .claims = {{"caching in L1 can be asked for by -Xptxas -dlcm=ca, left out by -Xptxas -dlcm=cg", reads,
+                    assembled(opt_in)},
+                   {"caching loads (-dlcm=ca): attempt to hit in L1", reads, read_again({"-dlcm=ca"}, kept(true))},
+                   {"non-caching loads (-dlcm=cg): go directly to L2", reads, read_again({"-dlcm=cg"}, kept(false))},
+                   {"CC 1.x: no L1; CC 2.x: can hit in L1; CC 3.0, 3.5: cannot, L1 is for local memory", reads,
+                    read_again({}, gone())},
+                   {"CC 1.x, 3.0, 3.5: does not matter, all loads behave like non-caching",
+                    "380, Caching vs Non-caching Loads", read_again({}, gone())},
+                   {"global memory accesses are normally not cached in L1", kepler, read_again({}, kept(false))},
+                   {"data that is not read-only is, by default, not cached in the unified L1/texture cache", maxwell,
+                    read_again({}, kept(false))},
+                   {"inline assembly with the appropriate modifier caches", maxwell,
+                    read_again({}, "ld.global.ca.u64 %at, [%at];", kept(true))},
+                   {"-dlcm=ca: all reads are cached, except by inline assembly with a modifier that disables caching",
+                    maxwell, assembled(except_operators)},
+                   {"-fscm=ca: all reads are cached, regardless of the modifier used", maxwell, assembled(forced)},
+                   {"global memory behaves the same way as in devices of compute capability 5.x",
+                    "380, Compute Capab. 9.x (Hopper)", read_again({}, kept(false))},
+                   {"the compiler uses __ldg() where it detects that data is read-only: const and __restrict__ make "
+                    "that likelier",
+                    "380, Compute Capab. 3.x (Kepler, Part 2)", detected},
+                   {"LDC, LD, LDG, LDL, LDS, LDSLK, ST, STL, STS, STSCUL, ATOM, RED, CCTL, CCTLL, MEMBAR", sass,
+                    assembled(instructions_of_kepler)},
+                   {"LDG: non-coherent global memory load", sass, assembled(non_coherent)},
+                   {"SASS: LD.E.64, LD.E.128, ST.E.64, ST.E.128", "380, Vectorized Memory Access",
+                    assembled(wide_names)},
+                   {"ld.cs applied to a local address performs the ld.lu operation", "380, PTX Cache Operators",
+                    assembled(local_by_cs)},
+                   {"state spaces: what can be addressed, initialised, written to", "380, PTX State Spaces (2)",
+                    assembled(properties)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -124,15 +124,14 @@ after_a_peer_copy measure_copy(std::uint64_t l2_bytes) {
     stopwatch_in_cycles watch;
     measure::l2_flush flush(l2_bytes);
     for (const bool flushed : {false, true}) {
-        (flushed ? all.flushed : all.copied) =
-            watch.each(64, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
-                WARPFOLD_CUDA_CHECK(
-                    cudaMemcpyPeerAsync(chain.data(), here, source.data(), other, lines * line_bytes, on));
-                if (flushed) {
-                    flush.run(watch.stream());
-                }
-                follow_to_the_end<false><<<1, 1, 0, on>>>(out, chain.data(), 0, 64, cycles);
-            });
+        (flushed ? all.flushed
+                 : all.copied) = watch.each(64, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
+            WARPFOLD_CUDA_CHECK(cudaMemcpyPeerAsync(chain.data(), here, source.data(), other, lines * line_bytes, on));
+            if (flushed) {
+                flush.run(watch.stream());
+            }
+            follow_to_the_end<false><<<1, 1, 0, on>>>(out, chain.data(), 0, 64, cycles);
+        });
     }
     return all;
 }

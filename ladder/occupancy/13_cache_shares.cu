@@ -72,7 +72,7 @@ void run_parts(const engine::stage& on) {
     const auto blocks = static_cast<unsigned>(on.n / words_of_a_block);
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, blocks * sizeof(int), on.stream));
     engine::launch(on, "read_again_and_again", read_again_and_again<true>, blocks, block, 0, on.output<int>(),
-                  on.input<int>(), on.n, rounds_of_the_step);
+                   on.input<int>(), on.n, rounds_of_the_step);
 }
 
 int attribute(cudaDeviceAttr which) {
@@ -123,9 +123,9 @@ unsigned multiprocessors_of(const engine::evidence& e) {
 verdict throughput_by_level(const engine::evidence& e) {
     const auto& r = measured_rates(multiprocessors_of(e));
     const double dram = e.report.device.read_gb_per_s.value_or(0) * 1e9;
-    return seen(r.l1 > 1.2 * r.l2 && r.l2 > 1.2 * dram,
-                number(r.l1 * 1e-9, 0) + " GB/s where all loads hit in L1, " + number(r.l2 * 1e-9, 0) +
-                    " where they hit in L2, " + number(dram * 1e-9, 0) + " from DRAM");
+    return seen(r.l1 > 1.2 * r.l2 && r.l2 > 1.2 * dram, number(r.l1 * 1e-9, 0) + " GB/s where all loads hit in L1, " +
+                                                            number(r.l2 * 1e-9, 0) + " where they hit in L2, " +
+                                                            number(dram * 1e-9, 0) + " from DRAM");
 }
 
 verdict shared_is_as_fast(const engine::evidence& e) {
@@ -202,25 +202,24 @@ constexpr const char* blocking = "380, Blocking for L1, Read-only, L2 Caches";
 } // namespace
 
 engine::step_definition cache_shares() {
-    return {.about = {"caches", "what caches give", "ladder/occupancy/13_cache_shares.cu",
-                      "words read again and again, from L1, from L2, from DRAM", blocking, false, "reload"},
-            .data = sums_of_parts,
-            .run = run_parts,
-            .size =
-                [](std::uint64_t n) {
-                    return std::clamp<std::uint64_t>(n / words_of_a_block, 1, 64) * words_of_a_block;
-                },
-            .claims = {{"a cache line request is serviced at the throughput of L1 or L2 in case of a hit, or at the "
-                        "throughput of device memory",
-                        "380, Compute Capab. 3.x (Kepler, Part 2)", timed(throughput_by_level)},
-                       {"if it is possible to block for L1 then it is possible to block for SMEM: same or higher bandwidth",
-                        blocking, timed(shared_is_as_fast)},
-                       {"100s of threads sharing the same L1, 1000s of threads sharing the same L2",
-                        "380, Caching vs Non-caching Loads", many_share},
-                       {"one 12-KB cache per scheduler: warps assigned to a scheduler refer to only that cache",
-                        "380, Read-Only Cache", timed(cache_of_a_scheduler)},
-                       {"peak bandwidth: 384 bits x 900 MHz x 2 / 8 = 86.4 GB/s", "759, What is Our Optimization Goal?",
-                        timed(peak_by_clock)}}};
+    return {
+        .about = {"caches", "what caches give", "ladder/occupancy/13_cache_shares.cu",
+                  "words read again and again, from L1, from L2, from DRAM", blocking, false, "reload"},
+        .data = sums_of_parts,
+        .run = run_parts,
+        .size =
+            [](std::uint64_t n) { return std::clamp<std::uint64_t>(n / words_of_a_block, 1, 64) * words_of_a_block; },
+        .claims = {{"a cache line request is serviced at the throughput of L1 or L2 in case of a hit, or at the "
+                    "throughput of device memory",
+                    "380, Compute Capab. 3.x (Kepler, Part 2)", timed(throughput_by_level)},
+                   {"if it is possible to block for L1 then it is possible to block for SMEM: same or higher bandwidth",
+                    blocking, timed(shared_is_as_fast)},
+                   {"100s of threads sharing the same L1, 1000s of threads sharing the same L2",
+                    "380, Caching vs Non-caching Loads", many_share},
+                   {"one 12-KB cache per scheduler: warps assigned to a scheduler refer to only that cache",
+                    "380, Read-Only Cache", timed(cache_of_a_scheduler)},
+                   {"peak bandwidth: 384 bits x 900 MHz x 2 / 8 = 86.4 GB/s", "759, What is Our Optimization Goal?",
+                    timed(peak_by_clock)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

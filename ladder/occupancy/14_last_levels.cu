@@ -37,8 +37,8 @@ void reduce_by_levels(const engine::stage& on, unsigned threads, int* out) {
     int* to = on.temporary<int>();
     for (std::uint64_t n = on.n;;) {
         const std::uint64_t blocks = engine::divide_up(n, threads);
-        engine::launch(on, "sum_of_block", sum_of_block, static_cast<unsigned>(blocks), threads, 0, blocks == 1 ? out : to,
-                      from, n);
+        engine::launch(on, "sum_of_block", sum_of_block, static_cast<unsigned>(blocks), threads, 0,
+                       blocks == 1 ? out : to, from, n);
         if (blocks == 1) {
             return;
         }
@@ -75,7 +75,8 @@ verdict fewer_levels(const engine::evidence& e) {
         }
     }
     return seen(std::is_sorted(levels.rbegin(), levels.rend()) && levels.front() > levels.back(),
-                "launches for " + std::to_string(e.n()) + " elements with 32, 128 and 1024 threads a block: " + list(levels));
+                "launches for " + std::to_string(e.n()) +
+                    " elements with 32, 128 and 1024 threads a block: " + list(levels));
 }
 
 // Microseconds of one launch with so many blocks, the fastest of many.
@@ -125,12 +126,12 @@ engine::step_definition last_levels() {
             .run = run_levels,
             .size = engine::at_most(1u << 20),
             .scratch_bytes = [](std::uint64_t n) { return (n / 16 + 64) * sizeof(int); },
-            .claims = {{"more threads per block reduces levels in the tree of recursive kernel invocations", cascading,
-                        [](const engine::evidence& e) {
-                            return e.n() > 1024 ? fewer_levels(e) : unseen("needs more than 1024 elements");
-                        }},
-                       {"high kernel launch overhead in last levels with few blocks", cascading,
-                        timed(overhead_at_the_end)}}};
+            .claims = {
+                {"more threads per block reduces levels in the tree of recursive kernel invocations", cascading,
+                 [](const engine::evidence& e) {
+                     return e.n() > 1024 ? fewer_levels(e) : unseen("needs more than 1024 elements");
+                 }},
+                {"high kernel launch overhead in last levels with few blocks", cascading, timed(overhead_at_the_end)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

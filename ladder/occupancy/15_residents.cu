@@ -40,7 +40,7 @@ void run_blocks(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, sizeof(int), on.stream));
     if (on.n != 0) {
         engine::launch(on, "stay", stay, static_cast<unsigned>(on.n), threads_of_the_step, 0, on.output<int>(), nullptr,
-                      nullptr, 0);
+                       nullptr, 0);
     }
 }
 
@@ -58,7 +58,7 @@ verdict as_predicted(const engine::evidence& e) {
         WARPFOLD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stay, static_cast<int>(threads), 0));
         WARPFOLD_CUDA_CHECK(cudaMemsetAsync(here.data(), 0, here.bytes(), on.handle()));
         WARPFOLD_CUDA_CHECK(cudaMemsetAsync(most.data(), 0, most.bytes(), on.handle()));
-        stay<<<4 * multiprocessors * static_cast<unsigned>(blocks), threads, 0, on.handle()>>>(
+        stay<<<4 * multiprocessors* static_cast<unsigned>(blocks), threads, 0, on.handle()>>>(
             static_cast<int*>(arrived.data()), static_cast<unsigned*>(here.data()), static_cast<unsigned*>(most.data()),
             100'000);
         WARPFOLD_CUDA_CHECK(cudaGetLastError());
@@ -82,7 +82,8 @@ engine::step_definition residents() {
             .data = all_of_them,
             .run = run_blocks,
             .size = engine::at_most(4096),
-            .claims = {{"a prediction, don't forget: just a prediction, which comes true here", section, timed(as_predicted)}}};
+            .claims = {{"a prediction, don't forget: just a prediction, which comes true here", section,
+                        timed(as_predicted)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -50,8 +50,8 @@ template <class Vector, unsigned Loads>
 void run_copy(const engine::stage& on, const shape& s) {
     if (on.n != 0) {
         engine::launch(on, "copy_in_flight", copy_in_flight<Vector, Loads>,
-                      on.multiprocessors * s.blocks_a_multiprocessor, s.threads, 0, reinterpret_cast<Vector*>(on.out),
-                      static_cast<const Vector*>(on.in[0]), on.n * sizeof(int) / sizeof(Vector));
+                       on.multiprocessors * s.blocks_a_multiprocessor, s.threads, 0, reinterpret_cast<Vector*>(on.out),
+                       static_cast<const Vector*>(on.in[0]), on.n * sizeof(int) / sizeof(Vector));
     }
 }
 
@@ -166,8 +166,9 @@ engine::step_definition calculator() {
             .run =
                 [](const engine::stage& on) {
                     if (on.n != 0) {
-                        engine::launch(on, "my_kernel", my_kernel, static_cast<unsigned>(engine::divide_up(on.n, block)),
-                                      block, 0, on.output<int>(), on.input<int>(0), on.input<int>(1), on.n);
+                        engine::launch(on, "my_kernel", my_kernel,
+                                       static_cast<unsigned>(engine::divide_up(on.n, block)), block, 0,
+                                       on.output<int>(), on.input<int>(0), on.input<int>(1), on.n);
                     }
                 },
             .least_bytes = [](std::uint64_t n) { return 3 * n * sizeof(int); },
@@ -215,23 +216,24 @@ engine::step_definition more_data() {
         .run = [](const engine::stage& on) { run_copy<int4, 4>(on, wide_loads); },
         .size = of_fours,
         .least_bytes = read_and_written,
-        .claims = {{"use more data per thread", section, more_in_flight(wide_loads, "as few threads")},
-                   {"16 bytes a thread, 512 a warp", "380, Vectorized Memory Access", engine::counted(loads_are_wide)}}};
+        .claims = {
+            {"use more data per thread", section, more_in_flight(wide_loads, "as few threads")},
+            {"16 bytes a thread, 512 a warp", "380, Vectorized Memory Access", engine::counted(loads_are_wide)}}};
 }
 
 const engine::ladder_definition& laboratory() {
-    static const engine::ladder_definition all{.name = "occupancy",
-                                             .data = "copies with few and with many bytes in flight",
-                                             .n_counted = 1u << 18,
-                                             .n_timed = 1u << 24,
-                                             .most = 1u << 28,
-                                             .steps = {calculator(), residents(), arithmetic(), parallelism(), memory_chains(),
-                                                       shared_chains(), reload(), by_option(), stale_lines(),
-                                                       fresh_lines(), dependent_grids(), cache_shares(),
-                                                       peer_memory(), atomics(), few_threads(),
-                                                       more_threads(), more_instructions(), more_data(),
-                                                       compute_bound(), launches(), last_levels(), barrier_of_the_grid(), best_grid()},
-                                             .tables = tables};
+    static const engine::ladder_definition all{
+        .name = "occupancy",
+        .data = "copies with few and with many bytes in flight",
+        .n_counted = 1u << 18,
+        .n_timed = 1u << 24,
+        .most = 1u << 28,
+        .steps =
+            {calculator(),    residents(), arithmetic(),  parallelism(),         memory_chains(),     shared_chains(),
+             reload(),        by_option(), stale_lines(), fresh_lines(),         dependent_grids(),   cache_shares(),
+             peer_memory(),   atomics(),   few_threads(), more_threads(),        more_instructions(), more_data(),
+             compute_bound(), launches(),  last_levels(), barrier_of_the_grid(), best_grid()},
+        .tables = tables};
     return all;
 }
 

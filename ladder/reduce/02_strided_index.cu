@@ -88,27 +88,27 @@ verdict same_work(const engine::evidence& e, const step_result& other) {
 } // namespace
 
 reduction strided_index() {
-    return {
-        .about = {"2", "strided index, bank conflicts", "ladder/reduce/02_strided_index.cu",
-                  "the first threads add, so that whole warps are active or idle; their addresses are strided",
-                  "759, Reduction #2; 587, sum_idx"},
-        .blocks = one_each,
-        .height = height_one_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"the first M/(2 stride) threads are active", "587, Pack Active Threads", engine::counted(first_threads_active)},
-            {"as few warps as possible have active threads: for 128 threads 2, 1, 1, 1, 1, 1, 1",
-             "587, Pack Active Threads", engine::counted(packed)},
-            {"warp divergence is reduced", "587, Experimental Results", engine::compared("1", less_divergence)},
-            {"at stride 1 the warps have two-way bank conflicts", "587, Shared Memory Bank Conflicts; Kharagpur",
-             counted_power_of_two(64, two_way_conflict)},
-            {"larger strides do not help to remove bank conflicts", "587, Shared Memory Bank Conflicts",
-             counted_power_of_two(64, larger_strides_conflict)},
-            {"the same amount of computation", "587, Experimental Results", engine::compared("1", same_work)},
-            {"faster than step 1", "759; Kharagpur", engine::faster_than("1", published::step_speedup(2))},
-            {"sum_idx is faster than sum_mod", "587, Experimental Results",
-             engine::faster_than("1", published::t4_speedup(published::t4_sum_mod, published::t4_sum_idx))},
-        }};
+    return {.about = {"2", "strided index, bank conflicts", "ladder/reduce/02_strided_index.cu",
+                      "the first threads add, so that whole warps are active or idle; their addresses are strided",
+                      "759, Reduction #2; 587, sum_idx"},
+            .blocks = one_each,
+            .height = height_one_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"the first M/(2 stride) threads are active", "587, Pack Active Threads",
+                 engine::counted(first_threads_active)},
+                {"as few warps as possible have active threads: for 128 threads 2, 1, 1, 1, 1, 1, 1",
+                 "587, Pack Active Threads", engine::counted(packed)},
+                {"warp divergence is reduced", "587, Experimental Results", engine::compared("1", less_divergence)},
+                {"at stride 1 the warps have two-way bank conflicts", "587, Shared Memory Bank Conflicts; Kharagpur",
+                 counted_power_of_two(64, two_way_conflict)},
+                {"larger strides do not help to remove bank conflicts", "587, Shared Memory Bank Conflicts",
+                 counted_power_of_two(64, larger_strides_conflict)},
+                {"the same amount of computation", "587, Experimental Results", engine::compared("1", same_work)},
+                {"faster than step 1", "759; Kharagpur", engine::faster_than("1", published::step_speedup(2))},
+                {"sum_idx is faster than sum_mod", "587, Experimental Results",
+                 engine::faster_than("1", published::t4_speedup(published::t4_sum_mod, published::t4_sum_idx))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -83,27 +83,28 @@ verdict warps_shut_down(const engine::evidence& e) {
 } // namespace
 
 reduction sequential_addressing() {
-    return {
-        .about = {"3", "sequential addressing", "ladder/reduce/03_sequential_addressing.cu",
-                  "the stride falls, consecutive threads read consecutive words: no bank conflicts",
-                  "759, Reduction #3; 587, sum_seq"},
-        .blocks = one_each,
-        .height = height_one_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"sequential addressing is free of bank conflicts", "759, Reduction #3; 587; 380", engine::counted(no_conflicts)},
-            {"only the last 5 iterations have divergence", "380, A better implementation; parallel-patterns",
-             engine::counted(last_five_diverge)},
-            {"as many active threads as in sum_idx, iteration by iteration", "587, Resolve Bank Conflicts",
-             counted_power_of_two(1, [](const engine::evidence& e) { return engine::compared("2", same_active_threads)(e); })},
-            {"half of the threads are idle on the first loop iteration", "759, Idle Threads; Kharagpur",
-             counted_power_of_two(2, half_idle_first)},
-            {"warps shut down as the stride falls: 512 threads take 4 iterations to one warp",
-             "380, A better implementation", counted_power_of_two(64, warps_shut_down)},
-            {"faster than step 2", "759; Kharagpur", engine::faster_than("2", published::step_speedup(3))},
-            {"sum_seq is faster than sum_idx", "587, Experimental Results",
-             engine::faster_than("2", published::t4_speedup(published::t4_sum_idx, published::t4_sum_seq))},
-        }};
+    return {.about = {"3", "sequential addressing", "ladder/reduce/03_sequential_addressing.cu",
+                      "the stride falls, consecutive threads read consecutive words: no bank conflicts",
+                      "759, Reduction #3; 587, sum_seq"},
+            .blocks = one_each,
+            .height = height_one_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"sequential addressing is free of bank conflicts", "759, Reduction #3; 587; 380",
+                 engine::counted(no_conflicts)},
+                {"only the last 5 iterations have divergence", "380, A better implementation; parallel-patterns",
+                 engine::counted(last_five_diverge)},
+                {"as many active threads as in sum_idx, iteration by iteration", "587, Resolve Bank Conflicts",
+                 counted_power_of_two(
+                     1, [](const engine::evidence& e) { return engine::compared("2", same_active_threads)(e); })},
+                {"half of the threads are idle on the first loop iteration", "759, Idle Threads; Kharagpur",
+                 counted_power_of_two(2, half_idle_first)},
+                {"warps shut down as the stride falls: 512 threads take 4 iterations to one warp",
+                 "380, A better implementation", counted_power_of_two(64, warps_shut_down)},
+                {"faster than step 2", "759; Kharagpur", engine::faster_than("2", published::step_speedup(3))},
+                {"sum_seq is faster than sum_idx", "587, Experimental Results",
+                 engine::faster_than("2", published::t4_speedup(published::t4_sum_idx, published::t4_sum_seq))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

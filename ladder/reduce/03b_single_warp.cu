@@ -76,7 +76,8 @@ verdict fewer_barriers(const engine::evidence& e, const step_result& other) {
 
 reduction single_warp() {
     return {.about = {"sum_warp", "587's single warp, volatile", "ladder/reduce/03b_single_warp.cu",
-                      "one warp left: no barriers and no conditions", "587, Single Warp Optimization", false, "sum_unroll"},
+                      "one warp left: no barriers and no conditions", "587, Single Warp Optimization", false,
+                      "sum_unroll"},
             .luck = lockstep_luck,
             .blocks = one_each,
             .height = height_one_each,
@@ -86,11 +87,13 @@ reduction single_warp() {
                  engine::compared("sum_unroll", more_additions)},
                 {"but reduces the instruction count", "587, Single Warp Optimization",
                  engine::compared("sum_unroll", fewer_instructions)},
-                {"removes unnecessary barriers", "587, Further Optimizations", engine::compared("sum_unroll", fewer_barriers)},
+                {"removes unnecessary barriers", "587, Further Optimizations",
+                 engine::compared("sum_unroll", fewer_barriers)},
                 {"threads in one warp always execute the same instruction: safe without __syncthreads",
                  "587, When Only One Warp Remains Active", engine::unseen_because(lockstep_verdict)},
                 {"sum_warp is faster than sum_unroll", "587, Further Optimizations",
-                 engine::faster_than("sum_unroll", published::t4_speedup(published::t4_sum_unroll, published::t4_sum_warp))},
+                 engine::faster_than("sum_unroll",
+                                     published::t4_speedup(published::t4_sum_unroll, published::t4_sum_warp))},
             }};
 }
 

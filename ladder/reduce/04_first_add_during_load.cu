@@ -75,24 +75,24 @@ verdict half_idle_in_loop(const engine::evidence& e) {
 } // namespace
 
 reduction first_add_during_load() {
-    return {
-        .about = {"4", "first add during load", "ladder/reduce/04_first_add_during_load.cu",
-                  "each thread adds two elements as it loads them: no thread idle, half as many blocks",
-                  "759, Reduction #4; Kharagpur, Reduction 4"},
-        .blocks = two_each,
-        .height = height_two_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"the number of blocks is half of what it was", "759, Reduction #4; Kharagpur", engine::launched(half_the_blocks)},
-            {"all threads add: two loads and the first addition each", "759, Reduction #4; Kharagpur",
-             engine::counted(two_loads_each)},
-            {"still half of the threads are idle on the first loop iteration", "Kharagpur, Reduction 4: Analysis",
-             counted_power_of_two(2, half_idle_in_loop)},
-            {"the same tree for fewer barriers", "759, Reduction #4", engine::compared("3", fewer_barriers)},
-            {"far from bandwidth bound: a likely bottleneck is instruction overhead", "759, Instruction Bottleneck",
-             share_of_reading(0, 0.7, "17 of 86.4 GB/s on the G80")},
-            {"faster than step 3", "759; Kharagpur", engine::faster_than("3", published::step_speedup(4))},
-        }};
+    return {.about = {"4", "first add during load", "ladder/reduce/04_first_add_during_load.cu",
+                      "each thread adds two elements as it loads them: no thread idle, half as many blocks",
+                      "759, Reduction #4; Kharagpur, Reduction 4"},
+            .blocks = two_each,
+            .height = height_two_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"the number of blocks is half of what it was", "759, Reduction #4; Kharagpur",
+                 engine::launched(half_the_blocks)},
+                {"all threads add: two loads and the first addition each", "759, Reduction #4; Kharagpur",
+                 engine::counted(two_loads_each)},
+                {"still half of the threads are idle on the first loop iteration", "Kharagpur, Reduction 4: Analysis",
+                 counted_power_of_two(2, half_idle_in_loop)},
+                {"the same tree for fewer barriers", "759, Reduction #4", engine::compared("3", fewer_barriers)},
+                {"far from bandwidth bound: a likely bottleneck is instruction overhead", "759, Instruction Bottleneck",
+                 share_of_reading(0, 0.7, "17 of 86.4 GB/s on the G80")},
+                {"faster than step 3", "759; Kharagpur", engine::faster_than("3", published::step_speedup(4))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

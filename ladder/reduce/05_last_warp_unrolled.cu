@@ -85,23 +85,24 @@ verdict less_divergence(const engine::evidence& e, const step_result& other) {
 } // namespace
 
 reduction last_warp_unrolled() {
-    return {
-        .about = {"5", "last warp unrolled, volatile", "ladder/reduce/05_last_warp_unrolled.cu",
-                  "one warp left: six iterations unrolled, without barrier, loop or condition",
-                  "759, Reduction #5; Kharagpur, Reduction 5"},
-        .luck = lockstep_luck,
-        .blocks = two_each,
-        .height = height_two_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"no barrier in the last six iterations", "759, Unrolling the Last Warp", engine::compared("4", six_barriers_less)},
-            {"saves work in all warps, not just the last", "759, Reduction #5", engine::compared("4", saves_in_all_warps)},
-            {"the condition tid < s is not needed any more", "759, Unrolling the Last Warp",
-             engine::compared("4", less_divergence)},
-            {"instructions execute in lockstep within a warp, so no synchronisation is needed",
-             "759, Unrolling the Last Warp", engine::unseen_because(lockstep_verdict)},
-            {"faster than step 4", "759; Kharagpur", engine::faster_than("4", published::step_speedup(5))},
-        }};
+    return {.about = {"5", "last warp unrolled, volatile", "ladder/reduce/05_last_warp_unrolled.cu",
+                      "one warp left: six iterations unrolled, without barrier, loop or condition",
+                      "759, Reduction #5; Kharagpur, Reduction 5"},
+            .luck = lockstep_luck,
+            .blocks = two_each,
+            .height = height_two_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"no barrier in the last six iterations", "759, Unrolling the Last Warp",
+                 engine::compared("4", six_barriers_less)},
+                {"saves work in all warps, not just the last", "759, Reduction #5",
+                 engine::compared("4", saves_in_all_warps)},
+                {"the condition tid < s is not needed any more", "759, Unrolling the Last Warp",
+                 engine::compared("4", less_divergence)},
+                {"instructions execute in lockstep within a warp, so no synchronisation is needed",
+                 "759, Unrolling the Last Warp", engine::unseen_because(lockstep_verdict)},
+                {"faster than step 4", "759; Kharagpur", engine::faster_than("4", published::step_speedup(5))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -47,9 +47,11 @@ verdict few_blocks(const engine::evidence& e) {
     if (tiling <= 1) {
         return unseen("one block takes the whole array");
     }
-    return seen(e.blocks() < tiling, std::to_string(e.blocks()) + " blocks, where two elements a thread take " +
-                                         std::to_string(tiling) + "; for 16 n: " +
-                                         std::to_string(many_each({.block = e.block(), .resident_blocks = e.resident_blocks}, 16 * e.n(), 0)));
+    return seen(
+        e.blocks() < tiling,
+        std::to_string(e.blocks()) + " blocks, where two elements a thread take " + std::to_string(tiling) +
+            "; for 16 n: " +
+            std::to_string(many_each({.block = e.block(), .resident_blocks = e.resident_blocks}, 16 * e.n(), 0)));
 }
 
 verdict log_n_each(const engine::evidence& e) {
@@ -87,27 +89,27 @@ verdict fewer_launches(const engine::evidence& e, const step_result& other) {
 } // namespace
 
 reduction many_adds() {
-    return {
-        .about = {"7", "many adds per thread", "ladder/reduce/07_many_adds.cu",
-                  "few blocks; each thread adds log2(n) elements or more before the tree begins",
-                  "759, Reduction #7; Kharagpur, Reduction 7"},
-        .luck = lockstep_luck,
-        .blocks = many_each,
-        .height = height_many_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"fewer blocks, each thread does more work", "759, Kernel 7, Comments", engine::launched(few_blocks)},
-            {"each thread sums O(log n) elements", "759, Algorithm Cascading", engine::launched(log_n_each)},
-            {"the gridSize stride maintains coalescing", "759, Reduction #7", engine::counted(coalesced)},
-            {"fewer levels of recursive kernel invocations", "759, Algorithm Cascading", engine::launched_with("6", fewer_launches)},
-            {"instructions execute in lockstep within a warp, so no synchronisation is needed", "759, Final Kernel",
-             engine::unseen_because(lockstep_verdict)},
-            {"faster than step 6", "759; Kharagpur", engine::faster_than("6", published::step_speedup(7))},
-            {"strive for peak bandwidth: very low arithmetic intensity", "759, What is Our Optimization Goal?",
-             share_of_reading(0.7, 2, "62.7 of 86.4 GB/s on the G80, 73 GB/s for 2^25 ints")},
-            {"algorithmic optimizations more than code optimizations", "759, Sources of Efficiency Improvement",
-             algorithm_before_code("11.84x by the algorithm, 2.54x by the code on the G80, 30.04x in all")},
-        }};
+    return {.about = {"7", "many adds per thread", "ladder/reduce/07_many_adds.cu",
+                      "few blocks; each thread adds log2(n) elements or more before the tree begins",
+                      "759, Reduction #7; Kharagpur, Reduction 7"},
+            .luck = lockstep_luck,
+            .blocks = many_each,
+            .height = height_many_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"fewer blocks, each thread does more work", "759, Kernel 7, Comments", engine::launched(few_blocks)},
+                {"each thread sums O(log n) elements", "759, Algorithm Cascading", engine::launched(log_n_each)},
+                {"the gridSize stride maintains coalescing", "759, Reduction #7", engine::counted(coalesced)},
+                {"fewer levels of recursive kernel invocations", "759, Algorithm Cascading",
+                 engine::launched_with("6", fewer_launches)},
+                {"instructions execute in lockstep within a warp, so no synchronisation is needed", "759, Final Kernel",
+                 engine::unseen_because(lockstep_verdict)},
+                {"faster than step 6", "759; Kharagpur", engine::faster_than("6", published::step_speedup(7))},
+                {"strive for peak bandwidth: very low arithmetic intensity", "759, What is Our Optimization Goal?",
+                 share_of_reading(0.7, 2, "62.7 of 86.4 GB/s on the G80, 73 GB/s for 2^25 ints")},
+                {"algorithmic optimizations more than code optimizations", "759, Sources of Efficiency Improvement",
+                 algorithm_before_code("11.84x by the algorithm, 2.54x by the code on the G80, 30.04x in all")},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -36,8 +36,8 @@ verdict one_value_a_warp(const engine::evidence& e) {
 
 verdict no_conflicts(const engine::evidence& e) {
     const auto conflicts = engine::bank_conflicts(engine::total(e.step));
-    return seen(conflicts == 0,
-                std::to_string(conflicts) + " bank conflicts, " + std::to_string(engine::total(e.step).shuffles) + " shuffles");
+    return seen(conflicts == 0, std::to_string(conflicts) + " bank conflicts, " +
+                                    std::to_string(engine::total(e.step).shuffles) + " shuffles");
 }
 
 verdict one_barrier(const engine::evidence& e) {

@@ -30,6 +30,7 @@ std::vector<engine::step_definition> steps() {
 const warpfold::ladder::engine::ladder_definition* warpfold_ladder_definition() {
     using namespace warpfold::ladder;
     static const engine::ladder_definition all{.name = "reduce",
+                                               .data = "", // see data_with
                                                .n_counted = 1u << 22,
                                                .n_timed = 1u << 22,
                                                .steps = reduce::steps(),

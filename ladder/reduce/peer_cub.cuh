@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The peer that ships with CUDA: cub::DeviceReduce::Reduce, its temporary storage allocated beforehand. One file for
-// each element type holds its instantiations, since they take long to compile.
+// The peer that ships with CUDA: cub::DeviceReduce::Reduce, its temporary storage allocated beforehand.
 #pragma once
 
 #include <cub/device/device_reduce.cuh>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The peer that most people call: thrust::reduce on device pointers, on the ladder's stream, with an allocator that
 // hands out memory kept from call to call (as it is, Thrust allocates and frees at every call). Its value comes back on
-// the host, so that each call also waits and copies. One file for each element type.
+// the host, so that each call also waits and copies.
 #pragma once
 
 // One kernel for each type and operation, not another for short arrays.

@@ -47,14 +47,14 @@ std::vector<round_size> plan_rounds(const reduction& r, const engine::stage& on)
 }
 
 // Device memory of a reduction: the kernels' workspace, and two arrays that the rounds write in turn.
-struct memory {
+struct rounds_memory {
     measure::device_memory workspace;
     measure::device_memory values[2];
     std::uint64_t host_value = 0; // 8 bytes for a value of any type
 };
 
 std::shared_ptr<void> take_memory(const reduction& r, const engine::stage& on) {
-    auto all = std::make_shared<memory>();
+    auto all = std::make_shared<rounds_memory>();
     if (on.n == 0) {
         return all;
     }
@@ -70,7 +70,7 @@ std::shared_ptr<void> take_memory(const reduction& r, const engine::stage& on) {
 }
 
 void run_rounds(const reduction& r, const engine::stage& on) {
-    auto& memory = *static_cast<reduce::memory*>(on.kept);
+    auto& memory = *static_cast<rounds_memory*>(on.kept);
     launch_context context{on, shape_of(on), 1, memory.workspace.data(), memory.workspace.bytes()};
     const void* in = on.n == 0 ? nullptr : on.in.at(0);
     unsigned k = 0;
@@ -89,7 +89,7 @@ engine::bytes collect_values(const reduction& r, const engine::stage& on) {
     if (rounds.empty()) {
         return {};
     }
-    const auto& memory = *static_cast<const reduce::memory*>(on.kept);
+    const auto& memory = *static_cast<const rounds_memory*>(on.kept);
     engine::bytes values(rounds.back().values * element_bytes(on));
     if (r.delivers_on_host) {
         std::memcpy(values.data(), &memory.host_value, values.size());
@@ -173,8 +173,7 @@ engine::sample data_of(const engine::problem& p) {
         std::memcpy(data, p.given, bytes);
     }
     auto right = std::make_shared<reference>(reference_of(p.parameters.type, p.parameters.op, data, p.n));
-    right->exact =
-        right->exact || (p.given == nullptr && sums_exactly(p.parameters.type, p.parameters.op, p.n));
+    right->exact = right->exact || (p.given == nullptr && sums_exactly(p.parameters.type, p.parameters.op, p.n));
     all.reference = std::move(right);
     return all;
 }

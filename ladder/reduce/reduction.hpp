@@ -47,7 +47,7 @@ using workspace_table = std::array<std::array<workspace_function, operation_coun
 
 struct reduction {
     step_description about{};
-    std::string luck{};                 // why it is right only by luck; empty: it is right
+    std::string luck{}; // why it is right only by luck; empty: it is right
     bool on_device = true;
     bool one_launch = false;            // one round leaves one value, however many blocks it takes
     bool delivers_on_host = false;      // `out` is host memory

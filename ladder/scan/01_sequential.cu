@@ -19,7 +19,7 @@ __global__ void sequential_scan(int* output, const int* input, unsigned length) 
 void run(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "sequential_scan", sequential_scan, 1, 1, 0, on.output<int>(), on.input<int>(),
-                      static_cast<unsigned>(on.n));
+                       static_cast<unsigned>(on.n));
     }
 }
 
@@ -38,18 +38,18 @@ verdict one_lane(const engine::evidence& e) {
 } // namespace
 
 engine::step_definition sequential() {
-    return {
-        .about = {"1", "sequential, one thread", "ladder/scan/01_sequential.cu",
-                  "each total is the one before and one element more", "Parallel patterns, Sequential algorithm"},
-        .data = exclusive,
-        .run = run,
-        .size = engine::at_most(4096),
-        .least_bytes = read_and_written,
-        .claims = {
-            {"n additions (one less)", "Parallel patterns, Sequential algorithm", engine::counted(n_less_one_additions)},
-            {"not the type of procedure ideally suited for parallel computing",
-             "759, Concluding Remarks, Parallel Scan", engine::counted(one_lane)},
-        }};
+    return {.about = {"1", "sequential, one thread", "ladder/scan/01_sequential.cu",
+                      "each total is the one before and one element more", "Parallel patterns, Sequential algorithm"},
+            .data = exclusive,
+            .run = run,
+            .size = engine::at_most(4096),
+            .least_bytes = read_and_written,
+            .claims = {
+                {"n additions (one less)", "Parallel patterns, Sequential algorithm",
+                 engine::counted(n_less_one_additions)},
+                {"not the type of procedure ideally suited for parallel computing",
+                 "759, Concluding Remarks, Parallel Scan", engine::counted(one_lane)},
+            }};
 }
 
 } // namespace warpfold::ladder::scan

@@ -82,7 +82,7 @@ engine::step_definition eight_values() {
             .run =
                 [](const engine::stage& on) {
                     engine::launch(on, "rows_of_a_scan", rows_of_a_scan, 1, values, 0, on.output<int>(),
-                                  on.input<int>());
+                                   on.input<int>());
                 },
             .size = [](std::uint64_t) { return std::uint64_t{values}; },
             .claims = {{"3 1 7 0 4 1 6 3 becomes 3 4 11 11 15 16 22 25, by way of the buffers T1, T0 and T1",

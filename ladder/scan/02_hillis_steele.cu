@@ -36,7 +36,7 @@ __global__ void scan_in_two_buffers(int* output, const int* input, unsigned n) {
 void run(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "scan_in_two_buffers", scan_in_two_buffers, 1, static_cast<unsigned>(on.n), 0,
-                      on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
+                       on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
     }
 }
 

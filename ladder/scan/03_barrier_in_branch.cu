@@ -39,7 +39,7 @@ void run(const engine::stage& on) {
     }
     if (on.n != 0) {
         engine::launch(on, "work_inefficient_scan_kernel", work_inefficient_scan_kernel, 1, static_cast<unsigned>(on.n),
-                      0, on.input<int>(), on.output<int>(), static_cast<unsigned>(on.n));
+                       0, on.input<int>(), on.output<int>(), static_cast<unsigned>(on.n));
     }
 }
 

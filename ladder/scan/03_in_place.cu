@@ -31,15 +31,15 @@ __global__ void scan_in_place(int* output, const int* input, unsigned n) {
 void run(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "scan_in_place", scan_in_place, 1, static_cast<unsigned>(on.n), 0, on.output<int>(),
-                      on.input<int>(), static_cast<unsigned>(on.n));
+                       on.input<int>(), static_cast<unsigned>(on.n));
     }
 }
 
 verdict two_an_iteration(const engine::evidence& e) {
     const double barriers = engine::barriers_per_warp(e.step.launches[0]);
     return seen(barriers == 1 + 2 * engine::log2_up(e.n()), number(barriers, 0) + " barriers a warp: two in each of " +
-                                                               std::to_string(engine::log2_up(e.n())) +
-                                                               " iterations, one at the end");
+                                                                std::to_string(engine::log2_up(e.n())) +
+                                                                " iterations, one at the end");
 }
 
 verdict half_the_shared_memory(const engine::evidence& e, const step_result& other) {
@@ -61,7 +61,8 @@ engine::step_definition two_barriers() {
         .least_bytes = read_and_written,
         .claims = {
             {"a barrier to ensure all inputs have been generated, another that all threads have secured their inputs",
-             "Parallel patterns, How to handle dependencies in that implementation?", engine::counted(two_an_iteration)},
+             "Parallel patterns, How to handle dependencies in that implementation?",
+             engine::counted(two_an_iteration)},
             {"half the shared memory of ping-pong", "Parallel patterns, A Parallel Scan Algorithm",
              engine::compared("2", half_the_shared_memory)},
         }};

@@ -30,7 +30,7 @@ __global__ void scan_with_one_barrier(int* output, const int* input, unsigned n)
 void run(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "scan_with_one_barrier", scan_with_one_barrier, 1, static_cast<unsigned>(on.n), 0,
-                      on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
+                       on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
     }
 }
 

@@ -35,7 +35,7 @@ __global__ void scan_shifted(int* output, const int* input, unsigned n) {
 void run(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "scan_shifted", scan_shifted, 1, static_cast<unsigned>(on.n), 0, on.output<int>(),
-                      on.input<int>(), static_cast<unsigned>(on.n));
+                       on.input<int>(), static_cast<unsigned>(on.n));
     }
 }
 

@@ -51,7 +51,7 @@ void run(const engine::stage& on) {
     const auto n = static_cast<unsigned>(on.n);
     if (n >= 2) {
         engine::launch(on, "prescan", prescan, 1, n / 2, n * sizeof(int), on.output<int>(), on.input<int>(),
-                      static_cast<int>(n));
+                       static_cast<int>(n));
     } else {
         WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, n * sizeof(int), on.stream));
     }
@@ -66,8 +66,8 @@ verdict halving_levels(const engine::evidence& e) {
         holds = holds && additions == expected;
     }
     return seen(holds && engine::sum(up) == e.n() - 1, "additions level by level: " + list(up) + "; in all " +
-                                                          std::to_string(engine::sum(up)) + " for " +
-                                                          std::to_string(e.n()) + " elements");
+                                                           std::to_string(engine::sum(up)) + " for " +
+                                                           std::to_string(e.n()) + " elements");
 }
 
 verdict down_sweep(const engine::evidence& e) {

@@ -113,8 +113,8 @@ constexpr std::array<row, 10> drawn{{
 constexpr unsigned prescan_rows = 7;
 
 // j 2^(k+1) - 1 and j 2^(k+1) - 2^k - 1, level by level, as printed.
-constexpr std::array<std::int32_t, 2 * levels * values / 2> printed_indices{
-    1, 3, 5, 7, 3, 7, -1, -1, 7, -1, -1, -1, 0, 2, 4, 6, 1, 5, -1, -1, 3, -1, -1, -1};
+constexpr std::array<std::int32_t, 2 * levels * values / 2> printed_indices{1, 3, 5, 7, 3, 7, -1, -1, 7, -1, -1, -1,
+                                                                            0, 2, 4, 6, 1, 5, -1, -1, 3, -1, -1, -1};
 
 engine::sample of_the_slides(std::uint64_t n, std::uint64_t /*seed*/) {
     std::vector<std::int32_t> in;
@@ -137,10 +137,10 @@ engine::sample of_the_slides(std::uint64_t n, std::uint64_t /*seed*/) {
 
 void run(const engine::stage& on) {
     int* const rows = on.output<int>();
-    engine::launch(on, "rows_of_prescan", rows_of_prescan, 1, values / 2, 0, rows,
-                  rows + drawn.size() * values, on.input<int>());
+    engine::launch(on, "rows_of_prescan", rows_of_prescan, 1, values / 2, 0, rows, rows + drawn.size() * values,
+                   on.input<int>());
     engine::launch(on, "rows_of_post_scan", rows_of_post_scan, 1, values / 2, 0, rows + prescan_rows * values,
-                  on.input<int>());
+                   on.input<int>());
 }
 
 // "x0..x3" of a sum of powers of two that lie side by side.
@@ -199,19 +199,19 @@ constexpr const char* post = "Parallel patterns, Inclusive Post Scan Step";
 } // namespace
 
 engine::step_definition trees_of_eight() {
-    return {.about = {"trees", "the slides' trees of eight values", "ladder/scan/05_example.cu",
-                      "what stands in shared memory after each level", second},
-            .data = of_the_slides,
-            .run = run,
-            .size = [](std::uint64_t) { return std::uint64_t{values}; },
-            .claims = {{"the lead elements' indices j 2^(k+1) - 1 are 1 3 5 7, 3 7 and 7, their mates' 0 2 4 6, 1 5 and 3",
-                        second, indices_as_printed},
-                       {"the root holds the sum of all leaves", second, row_as_drawn(2)},
-                       {"in the end x0, (x0..x1), ..., (x0..x6) behind a zero", down, row_as_drawn(6)},
-                       {"after the reduction step: in place, the last value is the final one",
-                        "Parallel patterns, Parallel Scan - Reduction Step", row_as_drawn(7)},
-                       {"the post-scan step completes x0..x5, and then x0..x2, x0..x4 and x0..x6", post,
-                        row_as_drawn(9)}}};
+    return {
+        .about = {"trees", "the slides' trees of eight values", "ladder/scan/05_example.cu",
+                  "what stands in shared memory after each level", second},
+        .data = of_the_slides,
+        .run = run,
+        .size = [](std::uint64_t) { return std::uint64_t{values}; },
+        .claims = {{"the lead elements' indices j 2^(k+1) - 1 are 1 3 5 7, 3 7 and 7, their mates' 0 2 4 6, 1 5 and 3",
+                    second, indices_as_printed},
+                   {"the root holds the sum of all leaves", second, row_as_drawn(2)},
+                   {"in the end x0, (x0..x1), ..., (x0..x6) behind a zero", down, row_as_drawn(6)},
+                   {"after the reduction step: in place, the last value is the final one",
+                    "Parallel patterns, Parallel Scan - Reduction Step", row_as_drawn(7)},
+                   {"the post-scan step completes x0..x5, and then x0..x2, x0..x4 and x0..x6", post, row_as_drawn(9)}}};
 }
 
 } // namespace warpfold::ladder::scan

@@ -48,7 +48,7 @@ void run(const engine::stage& on) {
     const auto n = static_cast<unsigned>(on.n);
     if (n >= 2) {
         engine::launch(on, "padded_prescan", padded_prescan, 1, n / 2, padded(n) * sizeof(int), on.output<int>(),
-                      on.input<int>(), n);
+                       on.input<int>(), n);
     } else {
         WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, n * sizeof(int), on.stream));
     }
@@ -80,21 +80,22 @@ verdict a_word_in_32(const engine::evidence& e) {
 } // namespace
 
 engine::step_definition padded_tree() {
-    return {.about = {"6", "balanced tree, padded", "ladder/scan/06_padded_tree.cu",
-                      "one unused word after every 32 moves each row of the tree to other banks",
-                      "759, Going Beyond 2048 Entries [3/3]"},
-            .data = exclusive,
-            .run = run,
-            .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
-            .least_bytes = read_and_written,
-            .claims = {
-                {"get rid of the bank conflicts through padding", "759, Going Beyond 2048 Entries [3/3]",
-                 engine::compared("5", no_conflicts_left)},
-                {"the padding is one word in 32", "759, Going Beyond 2048 Entries [3/3]", engine::counted(a_word_in_32)},
-                {"a better way: each thread loads one element in every consecutive group",
-                 "759, A Better Array Access Pattern", engine::counted(coalesced_again)},
-                {"faster than step 5", "759, Going Beyond 2048 Entries [3/3]", engine::faster_than("5")},
-            }};
+    return {
+        .about = {"6", "balanced tree, padded", "ladder/scan/06_padded_tree.cu",
+                  "one unused word after every 32 moves each row of the tree to other banks",
+                  "759, Going Beyond 2048 Entries [3/3]"},
+        .data = exclusive,
+        .run = run,
+        .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
+        .least_bytes = read_and_written,
+        .claims = {
+            {"get rid of the bank conflicts through padding", "759, Going Beyond 2048 Entries [3/3]",
+             engine::compared("5", no_conflicts_left)},
+            {"the padding is one word in 32", "759, Going Beyond 2048 Entries [3/3]", engine::counted(a_word_in_32)},
+            {"a better way: each thread loads one element in every consecutive group",
+             "759, A Better Array Access Pattern", engine::counted(coalesced_again)},
+            {"faster than step 5", "759, Going Beyond 2048 Entries [3/3]", engine::faster_than("5")},
+        }};
 }
 
 } // namespace warpfold::ladder::scan

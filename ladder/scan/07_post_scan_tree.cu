@@ -47,7 +47,7 @@ void run(const engine::stage& on) {
     if (on.n != 0) {
         const unsigned size = size_of(on.n);
         engine::launch(on, "post_scan", post_scan, 1, size / 2, size * sizeof(int), on.output<int>(), on.input<int>(),
-                      static_cast<unsigned>(on.n), size);
+                       static_cast<unsigned>(on.n), size);
     }
 }
 

@@ -91,14 +91,14 @@ void run(const engine::stage& on) {
     for (unsigned shift = 0; shift < depth; shift += levels_a_launch) {
         const unsigned elements = elements_of(shift);
         engine::launch(on, "reenter_up", reenter_up, blocks_of(shift), elements / 2, elements * sizeof(int), x, shift,
-                      levels_from(shift));
+                       levels_from(shift));
     }
     const unsigned last = (depth - 1) / levels_a_launch * levels_a_launch;
     for (int shift = static_cast<int>(last); shift >= 0; shift -= static_cast<int>(levels_a_launch)) {
         const auto s = static_cast<unsigned>(shift);
         const unsigned elements = elements_of(s);
         engine::launch(on, "reenter_down", reenter_down, blocks_of(s), elements / 2, elements * sizeof(int), x, s,
-                      levels_from(s), s == last);
+                       levels_from(s), s == last);
     }
     WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(on.out, x, on.n * sizeof(int), cudaMemcpyDeviceToDevice, on.stream));
 }

@@ -55,19 +55,19 @@ verdict barriers_left(const engine::evidence& e) {
 } // namespace
 
 engine::step_definition warp_shuffles() {
-    return {
-        .about = {"10", "warp shuffles", "ladder/scan/10_warp_shuffles.cu",
-                  "lanes read each other's registers; shared memory takes one total a warp", "380, Shuffle (SHFL)"},
-        .data = inclusive,
-        .run = run,
-        .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
-        .least_bytes = read_and_written,
-        .claims = {
-            {"no shared memory is needed within a warp", "380, Shuffle (SHFL)", engine::compared("9", one_value_a_warp)},
-            {"log2(32) = 5 shuffles scan a warp", "380, Shuffle (SHFL)", engine::counted(five_shuffles)},
-            {"two barriers are left", "380, And More...", engine::counted(barriers_left)},
-            {"faster than step 9", "380, Shuffle (SHFL)", engine::faster_than("9")},
-        }};
+    return {.about = {"10", "warp shuffles", "ladder/scan/10_warp_shuffles.cu",
+                      "lanes read each other's registers; shared memory takes one total a warp", "380, Shuffle (SHFL)"},
+            .data = inclusive,
+            .run = run,
+            .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
+            .least_bytes = read_and_written,
+            .claims = {
+                {"no shared memory is needed within a warp", "380, Shuffle (SHFL)",
+                 engine::compared("9", one_value_a_warp)},
+                {"log2(32) = 5 shuffles scan a warp", "380, Shuffle (SHFL)", engine::counted(five_shuffles)},
+                {"two barriers are left", "380, And More...", engine::counted(barriers_left)},
+                {"faster than step 9", "380, Shuffle (SHFL)", engine::faster_than("9")},
+            }};
 }
 
 } // namespace warpfold::ladder::scan

@@ -105,7 +105,7 @@ void run(const engine::stage& on) {
     const std::uint64_t tiles = engine::divide_up(on.n, tile_elements);
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.scratch, 0, on.scratch_bytes, on.stream));
     engine::launch(on, "look_back_scan", look_back_scan, static_cast<unsigned>(tiles), threads, 0, on.output<int>(),
-                  on.input<int>(), on.temporary<unsigned long long>(8), on.temporary<unsigned>(), on.n);
+                   on.input<int>(), on.temporary<unsigned long long>(8), on.temporary<unsigned>(), on.n);
 }
 
 verdict one_launch(const engine::evidence& e) {

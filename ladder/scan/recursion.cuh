@@ -51,13 +51,13 @@ struct part_shape {
 inline void scan_recursively(const engine::stage& on, const part_shape& shape, int* output, const int* input,
                              std::uint64_t n, int* sums) {
     const std::uint64_t parts = engine::divide_up(n, shape.part);
-    engine::launch(on, shape.name, shape.kernel, static_cast<unsigned>(parts), shape.threads, shape.shared_bytes, output,
-                  input, parts > 1 ? sums : nullptr, n);
+    engine::launch(on, shape.name, shape.kernel, static_cast<unsigned>(parts), shape.threads, shape.shared_bytes,
+                   output, input, parts > 1 ? sums : nullptr, n);
     if (parts > 1) {
         scan_recursively(on, shape, sums, sums, parts, sums + parts);
         const unsigned shift = shape.inclusive ? 1 : 0;
         engine::launch(on, "add_before", add_before, static_cast<unsigned>(parts - shift), std::min(shape.part, 1024u),
-                      0, output, sums, n, shape.part, shift);
+                       0, output, sums, n, shape.part, shift);
     }
 }
 

@@ -49,7 +49,7 @@ engine::sample strided(std::uint64_t /*n*/, std::uint64_t seed) {
 void run_strides(const engine::stage& on) {
     for (unsigned s = 1; s <= most_stride; ++s) {
         engine::launch(on, "read_strided", read_strided, 1, 32, 0, on.output<int>() + 32 * (s - 1), on.input<int>(), s,
-                      1);
+                       1);
     }
 }
 
@@ -263,10 +263,10 @@ engine::step_definition element_widths() {
                       "759, Data types and bank conflicts"},
             .data = of_all_widths,
             .run = run_widths,
-            .claims = {
-                {"no conflicts with char, short and 32-bit types: different bytes of the same word are accessed",
-                 "759, Data types and bank conflicts", engine::counted(narrow_ones)},
-                {"8-byte elements go by half warps", "759, Data types and bank conflicts", engine::counted(wide_ones)}}};
+            .claims = {{"no conflicts with char, short and 32-bit types: different bytes of the same word are accessed",
+                        "759, Data types and bank conflicts", engine::counted(narrow_ones)},
+                       {"8-byte elements go by half warps", "759, Data types and bank conflicts",
+                        engine::counted(wide_ones)}}};
 }
 
 } // namespace warpfold::ladder::shared

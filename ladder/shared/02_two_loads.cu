@@ -44,7 +44,7 @@ engine::sample copied(std::uint64_t n, std::uint64_t seed) {
 void run_one(const engine::stage& on, const char* name, void (*kernel)(int*, const int*, std::uint64_t)) {
     if (on.n != 0) {
         engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, 2 * threads)), threads, 0,
-                      on.output<int>(), on.input<int>(), on.n);
+                       on.output<int>(), on.input<int>(), on.n);
     }
 }
 
@@ -96,11 +96,11 @@ engine::step_definition two_loads_apart() {
             .data = copied,
             .run = [](const engine::stage& on) { run_one(on, "load_a_block_apart", load_a_block_apart); },
             .least_bytes = read_and_written,
-            .claims = {
-                {"each thread loads one element in every consecutive group: no conflicts",
-                 "759, A Better Array Access Pattern", passes_are(1)},
-                {"and coalesced", "759, A Better Array Access Pattern", sectors_are(4)},
-                {"faster than two neighbours", "759, A Better Array Access Pattern", engine::faster_than("two loads")}}};
+            .claims = {{"each thread loads one element in every consecutive group: no conflicts",
+                        "759, A Better Array Access Pattern", passes_are(1)},
+                       {"and coalesced", "759, A Better Array Access Pattern", sectors_are(4)},
+                       {"faster than two neighbours", "759, A Better Array Access Pattern",
+                        engine::faster_than("two loads")}}};
 }
 
 } // namespace warpfold::ladder::shared

@@ -54,9 +54,9 @@ void run(const engine::stage& on) {
         return;
     }
     engine::launch(on, "reverse_static", reverse_static, blocks(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                  on.n);
+                   on.n);
     engine::launch(on, "reverse_dynamic", reverse_dynamic, blocks(on.n), threads, block_elements * sizeof(int),
-                  on.output<int>() + on.n, on.input<int>(), on.n);
+                   on.output<int>() + on.n, on.input<int>(), on.n);
 }
 
 std::size_t most_by_asking() {
@@ -79,7 +79,7 @@ void run_large(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(
         cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared));
     engine::launch(on, "reverse_dynamic", reverse_dynamic, blocks(on.n), threads, bytes, on.output<int>(),
-                  on.input<int>(), on.n);
+                   on.input<int>(), on.n);
 }
 
 verdict two_ways(const engine::evidence& e) {
@@ -115,13 +115,14 @@ constexpr const char* source = "ladder/shared/03_set_aside.cu";
 } // namespace
 
 engine::step_definition ways_to_set_aside() {
-    return {.about = {"set aside", "static and dynamic", source, "declared in the kernel, or sized at the launch",
-                      "759, 3 Ways to Set Aside Shared Memory"},
-            .data = twice,
-            .run = run,
-            .claims = {{"first way: declared inside a kernel; second way: through the execution configuration",
-                        "759, 3 Ways to Set Aside Shared Memory", engine::counted(two_ways)},
-                       {"it is the same memory", "759, 3 Ways to Set Aside Shared Memory", engine::counted(same_work)}}};
+    return {
+        .about = {"set aside", "static and dynamic", source, "declared in the kernel, or sized at the launch",
+                  "759, 3 Ways to Set Aside Shared Memory"},
+        .data = twice,
+        .run = run,
+        .claims = {{"first way: declared inside a kernel; second way: through the execution configuration",
+                    "759, 3 Ways to Set Aside Shared Memory", engine::counted(two_ways)},
+                   {"it is the same memory", "759, 3 Ways to Set Aside Shared Memory", engine::counted(same_work)}}};
 }
 
 engine::step_definition carve_out() {

@@ -36,14 +36,14 @@ engine::sample permuted(std::uint64_t n, std::uint64_t seed) {
 void run_permuted(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "permute", permute, static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0,
-                      on.output<int>(), on.input<int>(), on.n);
+                       on.output<int>(), on.input<int>(), on.n);
     }
 }
 
 verdict no_conflict(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(engine::bank_conflicts(c) == 0, std::to_string(engine::bank_conflicts(c)) + " bank conflicts, " +
-                                                   number(passes_a_load(c), 2) + " passes a load");
+                                                    number(passes_a_load(c), 2) + " passes a load");
 }
 
 verdict one_pass_a_warp(const engine::evidence& e) {

@@ -75,11 +75,11 @@ void run_preferences(const engine::stage& on) {
     for (const cudaFuncCache preference : {cudaFuncCachePreferL1, cudaFuncCachePreferShared}) {
         WARPFOLD_CUDA_CHECK(cudaFuncSetCacheConfig(function, preference));
         engine::launch(on, "spilling", spilling, blocks, threads, 0, on.output<int>() + on.n * part++, on.input<int>(),
-                      on.n, hops_of_the_step);
+                       on.n, hops_of_the_step);
     }
     WARPFOLD_CUDA_CHECK(cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone));
     engine::launch(on, "reverse_and_wait", reverse_and_wait, blocks, threads, threads * sizeof(int),
-                  on.output<int>() + on.n * part, on.input<int>(), on.n, 0);
+                   on.output<int>() + on.n * part, on.input<int>(), on.n, 0);
 }
 
 // Seconds of the fastest of five.
@@ -213,9 +213,9 @@ verdict kept_apart_by_sizing(const engine::evidence& e) {
     const double alike = with(100, 100);
     const double opposite = with(0, 100);
     (void)with(cudaSharedmemCarveoutDefault, cudaSharedmemCarveoutDefault);
-    return seen(opposite > 1.5 * alike,
-                "two kernels that wait on every multiprocessor: " + number(alike * 1e6, 0) +
-                    " us where both prefer shared memory, " + number(opposite * 1e6, 0) + " us where one prefers L1");
+    return seen(opposite > 1.5 * alike, "two kernels that wait on every multiprocessor: " + number(alike * 1e6, 0) +
+                                            " us where both prefer shared memory, " + number(opposite * 1e6, 0) +
+                                            " us where one prefers L1");
 }
 
 // As through_memory(), and a word of global memory with every hop, each read once.

@@ -97,8 +97,9 @@ verdict in_a_cluster(const engine::evidence& e) {
                                            static_cast<const int*>(in.data()), n));
     engine::bytes got(n * sizeof(int));
     WARPFOLD_CUDA_CHECK(cudaMemcpy(got.data(), out.data(), got.size(), cudaMemcpyDeviceToHost));
-    return seen(got == data.right, std::string("one launch, clusters of two blocks, each reads the shared memory of the other: ") +
-                                       (got == data.right ? "right" : "wrong"));
+    return seen(got == data.right,
+                std::string("one launch, clusters of two blocks, each reads the shared memory of the other: ") +
+                    (got == data.right ? "right" : "wrong"));
 }
 
 verdict by_two_launches(const engine::evidence& e) {
@@ -111,15 +112,15 @@ constexpr const char* section = "380, Memory and Cache Types";
 } // namespace
 
 engine::step_definition neighbours_memory() {
-    return {.about = {"clusters", "the neighbouring block's values", "ladder/shared/07_clusters.cu",
-                      "by way of global memory; from 9.0 on out of its shared memory", section},
-            .data = of_the_neighbour,
-            .run = run_two_launches,
-            .scratch_bytes = [](std::uint64_t n) { return std::size_t{pairs_of_blocks(n)} * threads * sizeof(int); },
-            .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
-            .claims = {{"shared memory: shareable only between threads in the same thread block", section,
-                        by_two_launches},
-                       {"Hopper, CC 9.x: also in thread block clusters", section, in_a_cluster}}};
+    return {
+        .about = {"clusters", "the neighbouring block's values", "ladder/shared/07_clusters.cu",
+                  "by way of global memory; from 9.0 on out of its shared memory", section},
+        .data = of_the_neighbour,
+        .run = run_two_launches,
+        .scratch_bytes = [](std::uint64_t n) { return std::size_t{pairs_of_blocks(n)} * threads * sizeof(int); },
+        .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
+        .claims = {{"shared memory: shareable only between threads in the same thread block", section, by_two_launches},
+                   {"Hopper, CC 9.x: also in thread block clusters", section, in_a_cluster}}};
 }
 
 } // namespace warpfold::ladder::shared

@@ -22,10 +22,10 @@ void run_blocking(const engine::stage& on) {
     const std::size_t bytes = on.n * sizeof(int);
     // The default stream, which waits for the stage's: as on the slides.
     engine::operate(on, nullptr, {"copy to the device", device_engine::to_device, bytes},
-                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.in, bytes, cudaMemcpyHostToDevice)); });
+                    [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.in, bytes, cudaMemcpyHostToDevice)); });
     compute(on, nullptr, all);
     engine::operate(on, nullptr, {"copy to the host", device_engine::to_host, bytes},
-                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(b.out, device_out(on), bytes, cudaMemcpyDeviceToHost)); });
+                    [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(b.out, device_out(on), bytes, cudaMemcpyDeviceToHost)); });
 }
 
 void run_in_one(const engine::stage& on) {
@@ -47,7 +47,7 @@ void run_small_copies(const engine::stage& on) {
     int* const elsewhere = device_in(on) + on.n;
     copy_in(on, nullptr, rest);
     engine::operate(on, nullptr, {"copy to the device", device_engine::to_device, bytes, true},
-                   [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.data, bytes, cudaMemcpyHostToDevice)); });
+                    [&] { WARPFOLD_CUDA_CHECK(cudaMemcpy(device_in(on), b.data, bytes, cudaMemcpyHostToDevice)); });
     compute(on, nullptr, {0, on.n});
     engine::operate(on, nullptr, {"copy on the device", device_engine::compute, 2 * bytes}, [&] {
         WARPFOLD_CUDA_CHECK(cudaMemcpy(elsewhere, device_out(on), bytes, cudaMemcpyDeviceToDevice));

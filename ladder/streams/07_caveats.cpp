@@ -84,7 +84,7 @@ void issue_between(const engine::stage& on, unsigned what, const part& early, co
     // Into results that their kernel writes later.
     if (what == fill) {
         engine::operate(on, nullptr, {"fill", device_engine::compute, bytes},
-                       [&] { WARPFOLD_CUDA_CHECK(cudaMemset(device_out(on) + early.first, 0, bytes)); });
+                        [&] { WARPFOLD_CUDA_CHECK(cudaMemset(device_out(on) + early.first, 0, bytes)); });
     } else if (what == device_copy) {
         engine::operate(on, nullptr, {"copy on the device", device_engine::compute, bytes}, [&] {
             WARPFOLD_CUDA_CHECK(

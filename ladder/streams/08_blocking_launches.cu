@@ -112,22 +112,21 @@ constexpr const char* section = "759, Asynchronous Concurrent Execution";
 
 } // namespace
 
-std::vector<engine::child_program> child_programs() {
-    return {{when_free, held_program}, {"launch", free_program}};
-}
+std::vector<engine::child_program> child_programs() { return {{when_free, held_program}, {"launch", free_program}}; }
 
 engine::step_definition blocking_launches() {
-    return {.about = {"launches", "launches that block", "ladder/streams/08_blocking_launches.cu",
-                      "a launch, and at once the question whether its stream is done", section},
-            .data = both_answers,
-            .child_programs = std::string(when_free) + "," + when_told,
-            .size = [](std::uint64_t) { return both_answers(0, 0).n; },
-            .claims = {{"kernel launches are asynchronous: control is returned before the device has completed the task",
-                        section, returns_before},
-                       {"launches are synchronous where a program is run so: today's switch is CUDA_LAUNCH_BLOCKING",
-                        section, returns_behind},
-                       {"when an application is run via a CUDA debugger or profiler, all launches are synchronous",
-                        section, under_a_profiler}}};
+    return {
+        .about = {"launches", "launches that block", "ladder/streams/08_blocking_launches.cu",
+                  "a launch, and at once the question whether its stream is done", section},
+        .data = both_answers,
+        .child_programs = std::string(when_free) + "," + when_told,
+        .size = [](std::uint64_t) { return both_answers(0, 0).n; },
+        .claims = {{"kernel launches are asynchronous: control is returned before the device has completed the task",
+                    section, returns_before},
+                   {"launches are synchronous where a program is run so: today's switch is CUDA_LAUNCH_BLOCKING",
+                    section, returns_behind},
+                   {"when an application is run via a CUDA debugger or profiler, all launches are synchronous", section,
+                    under_a_profiler}}};
 }
 
 } // namespace warpfold::ladder::streams

@@ -162,8 +162,8 @@ void compute(const engine::stage& on, cudaStream_t stream, const part& p) {
         static std::mutex noting; // steps with several threads
         const std::lock_guard lock(noting);
         engine::launch(here, "my_kernel", my_kernel, blocks, threads, 0, device_out(on) + p.first,
-                      static_cast<const int*>(device_in(on) + p.first), p.count,
-                      on.software ? 8u : unsigned{WARPFOLD_STREAM_ROUNDS}, a, b, inverse(a));
+                       static_cast<const int*>(device_in(on) + p.first), p.count,
+                       on.software ? 8u : unsigned{WARPFOLD_STREAM_ROUNDS}, a, b, inverse(a));
     });
 }
 
@@ -178,8 +178,8 @@ void fork(const engine::stage& on, cudaStream_t stream) { wait_for(on, stream, o
 void join(const engine::stage& on, cudaStream_t stream) { wait_for(on, on.stream, stream); }
 
 engine::step_definition step(std::string id, std::string title, std::string source, std::string idea,
-                            std::string lecture, void (*run)(const engine::stage&),
-                            std::vector<engine::claim_check> claims) {
+                             std::string lecture, void (*run)(const engine::stage&),
+                             std::vector<engine::claim_check> claims) {
     return {.about = {std::move(id), std::move(title), std::move(source), std::move(idea), std::move(lecture)},
             .data = data,
             .run =

@@ -96,8 +96,8 @@ void wait_for(const engine::stage& on, cudaStream_t later, cudaStream_t earlier)
 
 // The parts of a step's definition that all of them have alike.
 [[nodiscard]] engine::step_definition step(std::string id, std::string title, std::string source, std::string idea,
-                                          std::string lecture, void (*run)(const engine::stage&),
-                                          std::vector<engine::claim_check> claims);
+                                           std::string lecture, void (*run)(const engine::stage&),
+                                           std::vector<engine::claim_check> claims);
 [[nodiscard]] std::shared_ptr<void> pageable_bench(const engine::stage& on);
 
 } // namespace warpfold::ladder::streams

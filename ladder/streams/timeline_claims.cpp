@@ -20,16 +20,17 @@ double seconds_of(const step_result& step) {
 }
 
 engine::check compared(std::string other, std::function<bool(double)> holds) {
-    return on_timeline([other = std::move(other), holds = std::move(holds)](const engine::evidence& e, const timeline&) {
-        const step_result* const before = e.other(other);
-        if (before == nullptr || !before->timeline || before->n != e.n()) {
-            return unseen("needs step " + other);
-        }
-        const double mine = seconds_of(e.step);
-        const double theirs = seconds_of(*before);
-        return seen(holds(mine / theirs), microseconds(mine) + ", " + microseconds(theirs) + " in step " + other +
-                                              ": " + number(theirs / mine, 2) + "x as fast");
-    });
+    return on_timeline(
+        [other = std::move(other), holds = std::move(holds)](const engine::evidence& e, const timeline&) {
+            const step_result* const before = e.other(other);
+            if (before == nullptr || !before->timeline || before->n != e.n()) {
+                return unseen("needs step " + other);
+            }
+            const double mine = seconds_of(e.step);
+            const double theirs = seconds_of(*before);
+            return seen(holds(mine / theirs), microseconds(mine) + ", " + microseconds(theirs) + " in step " + other +
+                                                  ": " + number(theirs / mine, 2) + "x as fast");
+        });
 }
 
 } // namespace

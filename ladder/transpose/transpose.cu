@@ -96,7 +96,8 @@ void run_kernel(const engine::stage& on, const char* name, kernel k) {
     if (on.n != 0) {
         const dim3 grid(static_cast<unsigned>((e.width + tile - 1) / tile),
                         static_cast<unsigned>((e.height + tile - 1) / tile));
-        engine::launch(on, name, k, grid, dim3(tile, rows), 0, on.output<float>(), on.input<float>(), e.width, e.height);
+        engine::launch(on, name, k, grid, dim3(tile, rows), 0, on.output<float>(), on.input<float>(), e.width,
+                       e.height);
     }
 }
 
@@ -187,11 +188,11 @@ engine::step_definition padded() {
 
 const engine::ladder_definition& ladder() {
     static const engine::ladder_definition all{.name = "transpose",
-                                             .data = "a matrix of floats, rows to columns",
-                                             .n_counted = 1u << 16,
-                                             .n_timed = 1u << 24,
-                                             .most = 1u << 28,
-                                             .steps = {copy(), naive(), tiled(), padded()}};
+                                               .data = "a matrix of floats, rows to columns",
+                                               .n_counted = 1u << 16,
+                                               .n_timed = 1u << 24,
+                                               .most = 1u << 28,
+                                               .steps = {copy(), naive(), tiled(), padded()}};
     return all;
 }
 

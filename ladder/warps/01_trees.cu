@@ -102,15 +102,15 @@ std::uint64_t blocks(const engine::evidence& e) { return e.step.launches[0].grid
 // Of one block, stride by stride: threads that store, warps with such threads, warps that diverge.
 std::vector<std::uint64_t> active(const engine::evidence& e) {
     return engine::by_interval(e.step.launches[0], 1, strides,
-                              [&](const counters& c) { return c.shared_store_bytes / sizeof(float) / blocks(e); });
+                               [&](const counters& c) { return c.shared_store_bytes / sizeof(float) / blocks(e); });
 }
 std::vector<std::uint64_t> warps_at_work(const engine::evidence& e) {
     return engine::by_interval(e.step.launches[0], 1, strides,
-                              [&](const counters& c) { return c.shared_store_requests / blocks(e); });
+                               [&](const counters& c) { return c.shared_store_requests / blocks(e); });
 }
 std::vector<std::uint64_t> divergent(const engine::evidence& e) {
     return engine::by_interval(e.step.launches[0], 1, strides,
-                              [&](const counters& c) { return c.divergent_branches / blocks(e); });
+                               [&](const counters& c) { return c.divergent_branches / blocks(e); });
 }
 
 verdict halving(const engine::evidence& e) {
@@ -180,18 +180,18 @@ engine::step_definition modulo() {
 }
 
 engine::step_definition packed() {
-    return {
-        .about = {"packed", "active threads packed", source, "the first threads add, whatever the stride",
-                  "587, Pack Active Threads"},
-        .data = partial_sums,
-        .run = [](const engine::stage& on) { run_tree(on, "sum_idx_128", sum_idx_128); },
-        .least_bytes = least_bytes,
-        .claims = {
-            {"as few warps as possible have active threads now", "587, Pack Active Threads",
-             engine::counted(as_few_warps)},
-            {"we cannot completely remove warp divergence for stride >= 4: there are less than 32 active threads",
-             example, engine::counted(not_completely)},
-            {"faster than by modulo", "587, Experimental Results: One Reduction Round", engine::faster_than("modulo")}}};
+    return {.about = {"packed", "active threads packed", source, "the first threads add, whatever the stride",
+                      "587, Pack Active Threads"},
+            .data = partial_sums,
+            .run = [](const engine::stage& on) { run_tree(on, "sum_idx_128", sum_idx_128); },
+            .least_bytes = least_bytes,
+            .claims = {
+                {"as few warps as possible have active threads now", "587, Pack Active Threads",
+                 engine::counted(as_few_warps)},
+                {"we cannot completely remove warp divergence for stride >= 4: there are less than 32 active threads",
+                 example, engine::counted(not_completely)},
+                {"faster than by modulo", "587, Experimental Results: One Reduction Round",
+                 engine::faster_than("modulo")}}};
 }
 
 engine::step_definition sequential() {

@@ -115,7 +115,7 @@ auto reduced_by(const char* name, Kernel kernel) {
         if (on.n != 0) {
             const bool as_timed = !on.software && on.n >= blocks_timed * wide_block;
             engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, wide_block)), wide_block, 0,
-                          on.input<float>(), on.output<float>(), on.n, as_timed ? times_timed : times_counted);
+                           on.input<float>(), on.output<float>(), on.n, as_timed ? times_timed : times_counted);
         }
     };
 }

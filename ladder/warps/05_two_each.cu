@@ -105,7 +105,7 @@ auto launched(const char* name, tree kernel) {
     return [=](const engine::stage& on) {
         if (on.n != 0) {
             engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, taken)), block, 0,
-                          on.input<float>(), on.output<float>(), on.n);
+                           on.input<float>(), on.output<float>(), on.n);
         }
     };
 }
@@ -120,7 +120,7 @@ std::vector<std::uint64_t> active(const engine::evidence& e) {
 }
 std::vector<std::uint64_t> divergent(const engine::evidence& e) {
     return engine::by_interval(e.step.launches[0], 1, iterations,
-                              [&](const engine::counters& c) { return c.divergent_branches / blocks(e); });
+                               [&](const engine::counters& c) { return c.divergent_branches / blocks(e); });
 }
 
 verdict two_for_each(const engine::evidence& e) {
@@ -203,15 +203,15 @@ engine::step_definition straightforward() {
             .data = sums_of_two_thousand,
             .run = launched("straightforward_tree", straightforward_tree),
             .least_bytes = least_bytes,
-            .claims = {
-                {"each thread block takes 2 x blockDim input elements", "Parallel patterns, First Step: Block Design",
-                 engine::counted(two_for_each)},
-                {"a lot of branch divergence", "Parallel patterns, Step 2: Reduction", engine::counted(much_divergence)},
-                {"reduces global memory traffic due to partial sum values",
-                 "Parallel patterns, Straightforward Implementation", engine::counted(little_traffic)},
-                {"each operation involves much more complex address calculation and intermediate result "
-                 "manipulation",
-                 "Parallel patterns, Be Careful!", engine::counted(complex_operations)}}};
+            .claims = {{"each thread block takes 2 x blockDim input elements",
+                        "Parallel patterns, First Step: Block Design", engine::counted(two_for_each)},
+                       {"a lot of branch divergence", "Parallel patterns, Step 2: Reduction",
+                        engine::counted(much_divergence)},
+                       {"reduces global memory traffic due to partial sum values",
+                        "Parallel patterns, Straightforward Implementation", engine::counted(little_traffic)},
+                       {"each operation involves much more complex address calculation and intermediate result "
+                        "manipulation",
+                        "Parallel patterns, Be Careful!", engine::counted(complex_operations)}}};
 }
 
 engine::step_definition one_thread_each() {
@@ -222,8 +222,8 @@ engine::step_definition one_thread_each() {
                 [](const engine::stage& on) {
                     if (on.n != 0) {
                         engine::launch(on, "one_thread", one_thread,
-                                      static_cast<unsigned>(engine::divide_up(on.n, taken)), 1, 0, on.input<float>(),
-                                      on.output<float>(), on.n);
+                                       static_cast<unsigned>(engine::divide_up(on.n, taken)), 1, 0, on.input<float>(),
+                                       on.output<float>(), on.n);
                     }
                 },
             .least_bytes = least_bytes,

@@ -119,7 +119,8 @@ verdict says_who_waits(const engine::evidence& e) {
         return seen(false, "it came to its end");
     }
     std::string said = e.said.substr(at, e.said.find('\n', at) - at);
-    for (std::size_t slash = said.rfind('/'); slash != std::string::npos; slash = said.rfind('/')) { // files without folders
+    for (std::size_t slash = said.rfind('/'); slash != std::string::npos;
+         slash = said.rfind('/')) { // files without folders
         const std::size_t space = said.rfind(' ', slash);
         said.erase(space + 1, slash - space);
     }

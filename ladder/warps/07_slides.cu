@@ -56,7 +56,7 @@ engine::sample of_the_slide(std::uint64_t n, std::uint64_t /*seed*/) {
 void run_rows(const engine::stage& on) {
     engine::launch(on, "rows_of_a_tree", rows_of_a_tree<false>, 1, values, 0, on.output<int>(), on.input<int>());
     engine::launch(on, "rows_of_a_tree", rows_of_a_tree<true>, 1, values, 0, on.output<int>() + steps * values,
-                  on.input<int>());
+                   on.input<int>());
 }
 
 verdict as_printed(const engine::evidence& e) {

@@ -130,14 +130,11 @@ void run_without_a_bound(const engine::stage& on) {
         return;
     }
     float* const longer = on.temporary<float>();
-    WARPFOLD_CUDA_CHECK(
-        cudaMemcpyAsync(longer, on.in[0], on.n * sizeof(float), cudaMemcpyDeviceToDevice, on.stream));
+    WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(longer, on.in[0], on.n * sizeof(float), cudaMemcpyDeviceToDevice, on.stream));
     engine::launch(on, "without_a_bound", without_a_bound, blocks_of_7, threads, 0, longer, on.output<float>(), on.n);
 }
 
-std::string result_text(const engine::evidence& e) {
-    return e.step.correct ? "it came out right" : e.step.difference;
-}
+std::string result_text(const engine::evidence& e) { return e.step.correct ? "it came out right" : e.step.difference; }
 
 verdict barriers_are_needed(const engine::evidence& e) {
     if (e.step.correct && e.found == nullptr) {
@@ -148,7 +145,8 @@ verdict barriers_are_needed(const engine::evidence& e) {
 }
 
 verdict last_addition_missing(const engine::evidence& e) {
-    return seen(e.step.correct, e.step.difference + ": the loop ends before stride 1, and the second word is never added");
+    return seen(e.step.correct,
+                e.step.difference + ": the loop ends before stride 1, and the second word is never added");
 }
 
 verdict thirty_third(const engine::evidence& e) {
@@ -211,17 +209,18 @@ engine::step_definition warp_of_33() {
 }
 
 engine::step_definition missing_bound() {
-    return {.about = {"no bound", "the slide's reduce7, elements behind the end", source,
-                      "two elements a turn, of which the second is not asked for", last_kernel},
-            .data = sums_of_two_blocks,
-            .run = run_without_a_bound,
-            .size = not_of_full_blocks,
-            .scratch_bytes = [](std::uint64_t n) { return (n + 2 * threads) * sizeof(float); },
-            .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
-            .expected = outcome::by_luck,
-            .lesson = "what lies behind the input is added to it",
-            .finds = "unwritten memory",
-            .claims = {{"out-of-bounds check missing, see SDK code", last_kernel, engine::counted(adds_what_is_behind)}}};
+    return {
+        .about = {"no bound", "the slide's reduce7, elements behind the end", source,
+                  "two elements a turn, of which the second is not asked for", last_kernel},
+        .data = sums_of_two_blocks,
+        .run = run_without_a_bound,
+        .size = not_of_full_blocks,
+        .scratch_bytes = [](std::uint64_t n) { return (n + 2 * threads) * sizeof(float); },
+        .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
+        .expected = outcome::by_luck,
+        .lesson = "what lies behind the input is added to it",
+        .finds = "unwritten memory",
+        .claims = {{"out-of-bounds check missing, see SDK code", last_kernel, engine::counted(adds_what_is_behind)}}};
 }
 
 } // namespace warpfold::ladder::warps

@@ -128,7 +128,7 @@ engine::step_definition words_left() {
             .run =
                 [](const engine::stage& on) {
                     engine::launch(on, "words_that_are_left", words_that_are_left, 1, 32, 0, on.output<int>(),
-                                  on.input<int>());
+                                   on.input<int>());
                 },
             .size = [](std::uint64_t) { return std::uint64_t{values}; },
             .claims = {{"this does change program behavior: not a problem, since scratch[0] remains the same",
@@ -142,7 +142,7 @@ engine::step_definition shuffle_predicate() {
             .run =
                 [](const engine::stage& on) {
                     engine::launch(on, "shuffles_with_predicates", shuffles_with_predicates, 1, 32, 0, on.output<int>(),
-                                  on.input<int>());
+                                   on.input<int>());
                 },
             .size = [](std::uint64_t) { return std::uint64_t{32}; },
             .claims = {{"shfl.mode.b32 d[|p], a, b, c: optional destination predicate", "380, Instruction (PTX)",

@@ -21,43 +21,46 @@ engine::sample partial_sums(const std::vector<float>& in) {
     return {n, {engine::bytes_of(in)}, engine::bytes_of(sums), engine::value_type::float32};
 }
 
-engine::sample partial_sums(std::uint64_t n, std::uint64_t seed) { return partial_sums(engine::numbers<float>(n, seed)); }
+engine::sample partial_sums(std::uint64_t n, std::uint64_t seed) {
+    return partial_sums(engine::numbers<float>(n, seed));
+}
 
 const engine::ladder_definition& laboratory() {
     static const engine::ladder_definition all{.name = "warps",
-                                             .data = "warps whose lanes do different things, in blocks of 128 threads",
-                                             .n_counted = 1u << 14,
-                                             .n_timed = 1u << 22,
-                                             .most = 1u << 26,
-                                             .steps = {modulo(),
-                                                       packed(),
-                                                       sequential(),
-                                                       unrolled(),
-                                                       sixteen_values(),
-                                                       without_volatile(),
-                                                       no_barrier(),
-                                                       stride_above_one(),
-                                                       warp_of_33(),
-                                                       missing_bound(),
-                                                       words_left(),
-                                                       straightforward(),
-                                                       one_thread_each(),
-                                                       better_step(),
-                                                       retiring(),
-                                                       half_of_each_warp(),
-                                                       half_of_the_warps(),
-                                                       predicated(),
-                                                       branched(),
-                                                       unordered_exchange(),
-                                                       ordered_exchange(),
-                                                       shuffle_variants(),
-                                                       shuffle_predicate(),
-                                                       warp_sums_by_memory(),
-                                                       warp_sums_by_shuffles(),
-                                                       neighbour_by_neighbour(),
-                                                       lock_in_a_warp(),
-                                                       circle_of_waits()},
-        .child_programs = child_programs()};
+                                               .data =
+                                                   "warps whose lanes do different things, in blocks of 128 threads",
+                                               .n_counted = 1u << 14,
+                                               .n_timed = 1u << 22,
+                                               .most = 1u << 26,
+                                               .steps = {modulo(),
+                                                         packed(),
+                                                         sequential(),
+                                                         unrolled(),
+                                                         sixteen_values(),
+                                                         without_volatile(),
+                                                         no_barrier(),
+                                                         stride_above_one(),
+                                                         warp_of_33(),
+                                                         missing_bound(),
+                                                         words_left(),
+                                                         straightforward(),
+                                                         one_thread_each(),
+                                                         better_step(),
+                                                         retiring(),
+                                                         half_of_each_warp(),
+                                                         half_of_the_warps(),
+                                                         predicated(),
+                                                         branched(),
+                                                         unordered_exchange(),
+                                                         ordered_exchange(),
+                                                         shuffle_variants(),
+                                                         shuffle_predicate(),
+                                                         warp_sums_by_memory(),
+                                                         warp_sums_by_shuffles(),
+                                                         neighbour_by_neighbour(),
+                                                         lock_in_a_warp(),
+                                                         circle_of_waits()},
+                                               .child_programs = child_programs()};
     return all;
 }
 

@@ -27,7 +27,7 @@ using tree = void (*)(const float* input, float* partial, std::uint64_t n);
 inline void run_tree(const engine::stage& on, const char* name, tree kernel) {
     if (on.n != 0) {
         engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0,
-                      on.input<float>(), on.output<float>(), on.n);
+                       on.input<float>(), on.output<float>(), on.n);
     }
 }
 

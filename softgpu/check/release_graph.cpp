@@ -36,11 +36,6 @@ release_graph::block_record& release_graph::record_of(std::uint64_t block) {
     return *kept;
 }
 
-release_graph::block_record* release_graph::find_record(std::uint64_t block) noexcept {
-    const auto found = records_.find(block);
-    return found == records_.end() ? nullptr : found->second.get();
-}
-
 std::uint32_t release_graph::add_release(block_record& record, const block_clock& clock, unsigned warp,
                                          bool within_block) {
     const block_view& v = clock.view;

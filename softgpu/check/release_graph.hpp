@@ -73,7 +73,6 @@ public:
     [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
     // All that follows: with the mutex held.
     [[nodiscard]] block_record& record_of(std::uint64_t block);
-    [[nodiscard]] block_record* find_record(std::uint64_t block) noexcept;
     // A release, as of now: the block's time has just been closed for this warp.
     std::uint32_t add_release(block_record& record, const block_clock& clock, unsigned warp, bool within_block);
     // A write of the word carries the release by these lanes. `replaces`: a store, not a read-modify-write.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The machine from outside: load a module, launch a kernel, learn how it went. softgpu/runtime calls this.
+// The interface of softgpu/machine: load a module, launch a kernel, get the result.
 #pragma once
 
 #include <array>
@@ -41,9 +41,9 @@ enum class fault_kind : std::uint8_t {
     misaligned_address, // cudaErrorMisalignedAddress
     trap,               // cudaErrorLaunchFailure
     assertion,          // cudaErrorAssert
-    unsupported,        // an instruction that is not there: cudaErrorNotSupported
+    unsupported,        // an unsupported instruction: cudaErrorNotSupported
     invalid_ptx,        // the body does not parse: cudaErrorInvalidPtx
-    deadlock,           // no warp can go on: cudaErrorLaunchTimeout
+    deadlock,           // no warp can make progress: cudaErrorLaunchTimeout
     stack_overflow,     // calls nested too deeply: cudaErrorHardwareStackError
 };
 
@@ -56,7 +56,7 @@ struct fault {
     explicit operator bool() const noexcept { return kind != fault_kind::none; }
 };
 
-// Facts of a kernel that need no launch.
+// Properties of a kernel.
 struct kernel_facts {
     std::uint32_t static_shared_bytes = 0;
     std::uint32_t local_bytes = 0;    // per thread
@@ -87,7 +87,7 @@ public:
     module(const module&) = delete;
     module& operator=(const module&) = delete;
 
-    // nullptr where there is no such entry. Throws ptx::error where the module does not parse.
+    // nullptr where there is no such kernel. Throws ptx::error where the module does not parse.
     [[nodiscard]] const kernel* find_kernel(std::string_view name);
     // The names of all kernels, in the order written. Throws likewise.
     [[nodiscard]] std::vector<std::string> kernel_names();
@@ -96,7 +96,7 @@ public:
     // Throws ptx::error where the body does not parse.
     [[nodiscard]] const kernel_facts& facts(const kernel& k);
 
-    // From now on counted launches count by instruction too. To be called before the first launch.
+    // Launches that count also count by instruction from now on. To be called before the first launch.
     void profile();
     // The instructions of a kernel that has run, in the order of launch_result::profile.
     [[nodiscard]] std::vector<observe::profile_point> profile_points(const kernel& k);
@@ -108,16 +108,15 @@ private:
     std::unique_ptr<implementation> self_;
 };
 
-// Why modules cannot be linked, in one line: a symbol that no unit defines, or two do.
+// Modules cannot be linked: no unit defines a symbol, or two do. The text is one line.
 class link_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// Joins the units of one program, of which nothing was asked yet, as nvlink does for machine code: from here on each uses
-// the visible functions and variables of all. `names` are for messages, one a unit. Units are to be destroyed together;
-// NVIDIA's library for launches by kernels is taken out of them. Throws link_error, and ptx::error where one does not
-// parse.
+// Links the units of one program, as nvlink does for machine code: each can then use the visible functions and variables of
+// all. No unit may have been used before. `names`: one a unit, for messages. Units are to be destroyed together. NVIDIA's
+// library for launches by kernels is removed from `units`. Throws link_error, and ptx::error where a unit does not parse.
 void link(std::vector<std::unique_ptr<module>>& units, std::vector<std::string> names);
 
 struct launch_request {
@@ -126,20 +125,21 @@ struct launch_request {
     std::uint32_t dynamic_shared_bytes = 0;
     const std::byte* parameters = nullptr; // kernel_facts::parameter_bytes of them, laid out by parameter_offsets
     bool count = true;
-    bool cooperative = false;                    // every block resident at once
-    unsigned workers = 0;                        // threads of the host; 0: all
-    unsigned resident_blocks = 0;                // at once over all workers, from occupancy; 0: no limit
-    unsigned multiprocessors = 132;              // %nsmid
-    check::session* checks = nullptr;            // looks at what the kernel does; it is of the module's memory
-    const check::operation_note* note = nullptr; // for the checks: its place among other operations; nullptr: not known
-    std::uint32_t shared_limit = 227 * 1024;     // for bounds only; the runtime has checked the configuration
-    std::uint64_t stack_bytes = 1024;            // cudaLimitStackSize: local memory of a thread, at least 64 KiB of it
-    std::uint64_t heap_bytes = 8 << 20;          // cudaLimitMallocHeapSize: what malloc in kernels gives in all
-    // Where every thread only waits for so long, the launch ends with fault_kind::deadlock; 0: never. Not while outside()
-    // says that something else may still change memory, such as another stream; none: nothing may.
+    bool cooperative = false;         // every block resident at once
+    unsigned workers = 0;             // threads of the host; 0: all
+    unsigned resident_blocks = 0;     // at once over all workers, from occupancy; 0: no limit
+    unsigned multiprocessors = 132;   // %nsmid
+    check::session* checks = nullptr; // nullptr: no checks; else of the module's device memory
+    const check::operation_note* note =
+        nullptr; // the launch's place among other operations, for the checks; nullptr: not known
+    std::uint32_t shared_limit = 227 * 1024; // for bounds only; the runtime has checked the configuration
+    std::uint64_t stack_bytes = 1024;        // cudaLimitStackSize: local memory of a thread, at least 64 KiB of it
+    std::uint64_t heap_bytes = 8 << 20;      // cudaLimitMallocHeapSize: total of malloc in kernels
+    // A launch whose threads all only wait for so long ends with fault_kind::deadlock; 0: never. Not while outside() says
+    // that other work, such as another stream, may still change memory.
     double deadlock_seconds = 2;
     std::function<bool()> outside{};
-    std::optional<std::uint64_t> seed{}; // of an adversarial schedule, which takes one worker
+    std::optional<std::uint64_t> seed{}; // of an adversarial schedule, which has one worker
 };
 
 struct launch_result {
@@ -150,10 +150,10 @@ struct launch_result {
     std::vector<observe::point_counts> profile; // by instruction, of a module that is profiled; see profile_points
 };
 
-// Runs a kernel to its end, or to its first fault. Never throws for what the kernel does.
+// Runs a kernel to its end or its first fault. Errors of the kernel are in the result; they do not throw.
 [[nodiscard]] launch_result launch(module& owner, const kernel& k, const launch_request& request);
 
-// The instruction set that the interpreter chose on this host: "avx512", "avx2" or "plain".
+// The instruction set of the host that the handlers use: "avx512", "avx2" or "plain".
 [[nodiscard]] std::string_view instruction_set() noexcept;
 
 } // namespace softgpu::machine

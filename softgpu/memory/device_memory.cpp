@@ -133,7 +133,6 @@ bool device_memory::release(address base) {
     const allocation gone = found->second;
     allocations_.erase(found);
     used_ -= round_up(std::max<std::uint64_t>(gone.bytes, 1), alignment);
-    generation_.fetch_add(1, std::memory_order_release);
     if (watcher_ != nullptr) {
         watcher_->released(gone);
     }
@@ -231,7 +230,6 @@ bool device_memory::release_on_heap(address base) {
     const allocation gone = found->second;
     heap_used_ -= heap_cost(gone.bytes);
     allocations_.erase(found);
-    generation_.fetch_add(1, std::memory_order_release);
     if (watcher_ != nullptr) {
         watcher_->released(gone);
     }
@@ -278,7 +276,6 @@ bool device_memory::disown(void* host) {
     if (base >= arena_ && base < arena_ + reserved_bytes_) {
         return false;
     }
-    generation_.fetch_add(1, std::memory_order_release);
     return allocations_.erase(base) == 1;
 }
 

@@ -89,8 +89,6 @@ public:
     [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] std::uint64_t used() const noexcept { return used_.load(); }
     [[nodiscard]] std::uint64_t available() const; // what allocate would still give, host memory considered
-    // Grows whenever an allocation goes away, so that caches of find() know when they are stale.
-    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
     [[nodiscard]] address shared_window() const noexcept { return arena_; }
     [[nodiscard]] std::uint64_t reserved_bytes() const noexcept { return reserved_bytes_; } // from shared_window() on
@@ -124,7 +122,6 @@ private:
     std::map<address, allocation> allocations_;      // by base, adopted host memory too
     std::map<address, std::uint64_t> free_ranges_;   // of the arena, by base, merged
     std::atomic<std::uint64_t> used_{0};
-    std::atomic<std::uint64_t> generation_{1};
     std::uint64_t serial_ = 0;
     std::uint64_t heap_used_ = 0;
     std::vector<const void*> code_; // by address in their window, in steps of code_step

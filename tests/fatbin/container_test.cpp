@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which entries a fat binary has, and which one a device takes.
+// The entries of a fat binary, and which of them a device uses.
 #include <gtest/gtest.h>
 
 #include "softgpu/runtime/fatbin/fatbin.hpp"

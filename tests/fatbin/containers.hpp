@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A small encoder of fat binaries, for the tests: the layout as softgpu/runtime/fatbin/fatbin.hpp tells it.
+// A small encoder of fat binaries, for the tests: the layout is described in softgpu/runtime/fatbin/fatbin.hpp.
 #pragma once
 
 #include <cstdint>
@@ -95,7 +95,7 @@ inline std::string container(const std::vector<entry_plan>& entries) {
     return header + payload;
 }
 
-// PTX-like text of about so many bytes.
+// PTX-like text of about this many bytes.
 inline std::string some_ptx(std::size_t bytes) {
     std::string text = ".version 9.0\n.target sm_75\n.address_size 64\n";
     for (unsigned k = 0; text.size() < bytes; ++k) {

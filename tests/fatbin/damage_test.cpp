@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Damaged fat binaries: an error or an answer, never anything worse. Run it under the address sanitizer as well.
+// Damaged fat binaries: the reader returns or throws, and does nothing worse. Run it with the address sanitizer as well.
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -25,7 +25,7 @@ std::string sample() {
            container({{1, 75, packing::zstd, some_ptx(400), 0, "", ""}});
 }
 
-// Reads everything there is. The bytes lie in a block of exactly their size, so that a read beyond it is seen.
+// Reads all entries. The bytes lie in a block of exactly their size, so that the sanitizer sees a read beyond it.
 // Returns whether there was no error.
 bool survives(const std::string& bytes) {
     const auto block = std::make_unique<char[]>(bytes.size());
@@ -60,7 +60,7 @@ TEST(damage, truncated_at_every_length) {
                                          {1, 70, packing::plain, some_ptx(200), 0, "", ""}});
     EXPECT_TRUE(survives(whole));
     for (std::size_t length = 0; length < whole.size(); ++length) {
-        // Only the cut between the two containers leaves something whole.
+        // Only the cut between the two containers leaves a whole container.
         EXPECT_EQ(survives(whole.substr(0, length)), length == first.size()) << length;
     }
 }

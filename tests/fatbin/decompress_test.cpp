@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an entry holds, in every packing, and lengths that lie.
+// The contents of an entry in every compression, and wrong lengths.
 #include <gtest/gtest.h>
 
 #include "softgpu/runtime/fatbin/fatbin.hpp"
@@ -10,7 +10,7 @@ using namespace fatbin_test;
 
 namespace {
 
-constexpr std::size_t entry_at = 16; // behind the container's header
+constexpr std::size_t entry_at = 16; // after the container's header
 
 fatbin_entry only_entry(const std::string& bytes) {
     const std::vector<fatbin_entry> entries = read_fatbin(bytes.data(), bytes.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer's entry: anything at all, read as a fat binary.
+// The entry of libFuzzer: reads any bytes as a fat binary.
 #include <cstddef>
 #include <cstdint>
 

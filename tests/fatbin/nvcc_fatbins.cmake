@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Fat binaries as this nvcc writes them, one file a way to compress, and the PTX that each has to give back.
+# Fat binaries from this nvcc, one file per compression, and the PTX that each must contain.
 set(fatbin_source ${CMAKE_CURRENT_SOURCE_DIR}/sample.cu)
 set(fatbin_folder ${CMAKE_CURRENT_BINARY_DIR}/nvcc)
 file(MAKE_DIRECTORY ${fatbin_folder})
@@ -20,7 +20,7 @@ make_fatbin(relocatable.fatbin ${fatbin_virtual} -fatbin -rdc=true)
 make_fatbin(several.fatbin -gencode arch=compute_75,code=compute_75 -gencode arch=compute_80,code=[sm_80,compute_80]
   -gencode arch=compute_90a,code=compute_90a -fatbin)
 make_fatbin(no_ptx.fatbin -gencode arch=compute_80,code=sm_80 -fatbin)
-# Older compilers compress in one way only.
+# Older compilers have one compression only.
 execute_process(COMMAND ${WARPFOLD_NVCC} --help OUTPUT_VARIABLE fatbin_nvcc_help ERROR_QUIET)
 if(fatbin_nvcc_help MATCHES "--compress-mode")
   foreach(mode IN ITEMS size speed balance none)

@@ -21,7 +21,7 @@ std::string contents_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Without what differs by design: comments, blank lines, and how words are set apart.
+// Removes what may differ: comments, blank lines and spacing.
 std::string directives_of(const std::string& ptx) {
     std::string kept;
     std::size_t at = 0;

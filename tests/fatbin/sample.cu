@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Something for nvcc to put into a fat binary.
+// Kernels for a fat binary of nvcc.
 __constant__ float weights[16];
 
 __global__ void smooth(float* out, const float* in, int n) {

@@ -31,8 +31,7 @@ TEST_P(ReductionsUnderAllChecks, FindTheLuckyOnesOnly) {
                 request.parameters.block = GetParam();
                 request.parameters.type = type;
                 request.steps = {step.id};
-                ::warpfold::testing::recorder watch(
-                    ::warpfold::testing::options().check("all").adversarial(n));
+                ::warpfold::testing::recorder watch(::warpfold::testing::options().check("all").adversarial(n));
                 const ladder_report report = loaded_engine().run(request);
                 const auto seen = watch.stop();
                 const std::string where = "step " + step.id + ", n " + std::to_string(n);

@@ -129,9 +129,7 @@ TEST(Times, AreComparedByTheirColdMedians) {
 
 TEST(Times, AreSharesOfTheReadCeiling) {
     ladder_report report = made_up();
-    const auto share = [&] {
-        return share_of_reading(0.5, 1, "as published")(of(report, report.steps[0], false));
-    };
+    const auto share = [&] { return share_of_reading(0.5, 1, "as published")(of(report, report.steps[0], false)); };
     report.steps[0].cold = timing{.median = 1};
     EXPECT_FALSE(share().holds.has_value());
     const double bytes = static_cast<double>(report.n) * 4;
@@ -154,9 +152,7 @@ TEST(Times, ShowWhatTheAlgorithmBroughtAndWhatTheCodeDid) {
         }
         report.steps.back().cold = timing{.median = published::g80_ms[report.steps.size() - 1]};
     }
-    const auto look = [&] {
-        return algorithm_before_code("as published")(of(report, report.steps.back(), false));
-    };
+    const auto look = [&] { return algorithm_before_code("as published")(of(report, report.steps.back(), false)); };
     EXPECT_EQ(look().holds, true);
     EXPECT_EQ(look().figure, "11.87x by the algorithm, 2.53x by the code, 30.05x in all; as published");
     report.steps[3].cold->median = report.steps[0].cold->median;

@@ -32,8 +32,8 @@ protected:
 
     static void expect_as_expected(const ladder_report& report) {
         for (const step_result& step : report.steps) {
-            EXPECT_TRUE(step.as_expected()) << report.request.name << ", step " << step.id << ", n " << report.n
-                                        << ": " << step.skipped << step.error << step.difference;
+            EXPECT_TRUE(step.as_expected()) << report.request.name << ", step " << step.id << ", n " << report.n << ": "
+                                            << step.skipped << step.error << step.difference;
         }
     }
 };
@@ -73,7 +73,8 @@ TEST_P(Ladders, AreFoundOutByTheChecks) {
             const claim& found = step.claims.back();
             EXPECT_EQ(found.lecture, "the checks") << step.id;
             EXPECT_EQ(found.holds, true) << step.id << ": " << found.text << ": " << found.figure;
-            if (step.expected == outcome::right && !step.in_child_process) { // what crashes in a process of its own answers as expected
+            if (step.expected == outcome::right &&
+                !step.in_child_process) { // what crashes in a process of its own answers as expected
                 EXPECT_EQ(found.figure, "no finding") << step.id;
             }
         }

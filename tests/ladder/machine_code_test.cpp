@@ -121,8 +121,9 @@ INSTANTIATE_TEST_SUITE_P(Targets, MachineCodeOf, ::testing::Values("sm_75", "sm_
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(Toolkit, MakesReadOnlyLoadsOfMarkedPointers) {
-    const std::string& ptx = engine::ptx_of("extern \"C\" __global__ void k(int* __restrict__ o, const int* __restrict__ i) "
-                                           "{ o[threadIdx.x] = i[threadIdx.x]; }");
+    const std::string& ptx =
+        engine::ptx_of("extern \"C\" __global__ void k(int* __restrict__ o, const int* __restrict__ i) "
+                       "{ o[threadIdx.x] = i[threadIdx.x]; }");
     EXPECT_NE(ptx.find("ld.global.nc"), std::string::npos) << ptx;
     EXPECT_TRUE(engine::ptx_of("this is no CUDA").empty());
 }

@@ -23,11 +23,13 @@ void expect_all_right(const ladder_request& request) {
               request.steps.empty() ? loaded_engine().steps("reduce").size() : request.steps.size());
     for (const auto& step : report.steps) {
         const auto where = [&] {
-            return "step " + step.id + ", n " + std::to_string(*request.n) + ", block " + std::to_string(request.parameters.block) +
-                   ", type " + std::to_string(static_cast<int>(request.parameters.type)) + ", operation " +
+            return "step " + step.id + ", n " + std::to_string(*request.n) + ", block " +
+                   std::to_string(request.parameters.block) + ", type " +
+                   std::to_string(static_cast<int>(request.parameters.type)) + ", operation " +
                    std::to_string(static_cast<int>(request.parameters.op)) + ": " + step.error + step.skipped;
         };
-        if (request.parameters.block == 1 && *request.n > 1 && needs_two_threads(step.id) && request.parameters.finish_on == finish::device) {
+        if (request.parameters.block == 1 && *request.n > 1 && needs_two_threads(step.id) &&
+            request.parameters.finish_on == finish::device) {
             EXPECT_FALSE(step.skipped.empty()) << where();
             continue;
         }

@@ -39,7 +39,8 @@ TEST(convolve, one_dimension) {
 
 // More tiles than blocks.
 TEST(convolve, long_array) {
-    using shape = detail::lines<float, 8>;
+    using kernels = detail::kernels_of<tuning::convolve_policy<>>;
+    using shape = detail::lines<kernels, float, 8>;
     const std::uint64_t blocks =
         detail::properties_of<&detail::convolve_line<shape, float, float, float>>({shape::threads, shape::bytes(64)})
             .resident_blocks;

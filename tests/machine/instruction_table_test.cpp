@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "softgpu/machine/code/handler_set.hpp"
-#include "softgpu/machine/module/module.hpp"
+#include "softgpu/machine/module/kernel_code.hpp"
 #include "tests/machine/kernel_harness.hpp"
 
 namespace softgpu::test {
@@ -56,7 +56,7 @@ std::vector<bool> decoded(const std::vector<std::string>& texts) {
                                         ".func helper() { ret; }\n"),
                            memory);
     auto* const k = const_cast<machine::kernel*>(module.find_kernel("k"));
-    const machine::program_code& code = module.inside().code_of(*k, {});
+    const machine::program_code& code = machine::code_of(module.inside(), *k, {});
     // The harness's own instructions come first.
     const std::size_t first = k->function->instructions.size() - 1 - texts.size();
     std::vector<bool> there(texts.size(), true);

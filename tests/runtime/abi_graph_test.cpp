@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Our declarations of graphs and captures against CUDA's own headers: all checked while compiling.
-#include <cstddef>
-
 #include <cuda_runtime_api.h>
 
 #include "softgpu/runtime/abi/graph.hpp"
-
-namespace sr = softgpu::runtime;
+#include "tests/runtime/same_abi.hpp"
 
 #if CUDART_VERSION >= 13000
-
-#define SAME_SIZE(ours, cudas) static_assert(sizeof(sr::ours) == sizeof(cudas) && alignof(sr::ours) == alignof(cudas))
-#define SAME_FIELD(ours, our_field, cudas, cudas_field)                                                                \
-    static_assert(offsetof(sr::ours, our_field) == offsetof(cudas, cudas_field) &&                                     \
-                  sizeof(sr::ours::our_field) == sizeof(cudas::cudas_field))
-#define SAME_VALUE(ours, cudas) static_assert(static_cast<long long>(sr::ours) == static_cast<long long>(cudas))
 
 SAME_SIZE(kernel_parameters, cudaKernelNodeParams);
 SAME_FIELD(kernel_parameters, function, cudaKernelNodeParams, func);

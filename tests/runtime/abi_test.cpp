@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Our declarations of the runtime's interface against CUDA's own headers: all checked while compiling.
-#include <cstddef>
-
 #include <cuda_runtime_api.h>
 
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/abi/device_properties.hpp"
-#include "softgpu/runtime/abi/device_properties_12.hpp"
 #include "softgpu/runtime/abi/error.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/core/event.hpp"
 #include "softgpu/runtime/core/stream.hpp"
-
-namespace sr = softgpu::runtime;
+#include "tests/runtime/same_abi.hpp"
 
 #if CUDART_VERSION >= 13000
 
@@ -25,107 +21,16 @@ namespace sr = softgpu::runtime;
 #include "softgpu/runtime/abi/device_attributes.def"
 #undef SOFTGPU_ATTRIBUTE
 
-#define SAME_SIZE(ours, cudas) static_assert(sizeof(sr::ours) == sizeof(cudas) && alignof(sr::ours) == alignof(cudas))
-#define SAME_FIELD(ours, our_field, cudas, cudas_field)                                                                \
-    static_assert(offsetof(sr::ours, our_field) == offsetof(cudas, cudas_field) &&                                     \
-                  sizeof(sr::ours::our_field) == sizeof(cudas::cudas_field))
-#define SAME_VALUE(ours, cudas) static_assert(static_cast<long long>(sr::ours) == static_cast<long long>(cudas))
-
 SAME_SIZE(device_properties, cudaDeviceProp);
 SAME_FIELD(device_properties, name, cudaDeviceProp, name);
 SAME_FIELD(device_properties, uuid, cudaDeviceProp, uuid);
 SAME_FIELD(device_properties, luid, cudaDeviceProp, luid);
 SAME_FIELD(device_properties, luid_device_node_mask, cudaDeviceProp, luidDeviceNodeMask);
 SAME_FIELD(device_properties, total_global_memory, cudaDeviceProp, totalGlobalMem);
-SAME_FIELD(device_properties, shared_memory_per_block, cudaDeviceProp, sharedMemPerBlock);
-SAME_FIELD(device_properties, registers_per_block, cudaDeviceProp, regsPerBlock);
-SAME_FIELD(device_properties, warp_size, cudaDeviceProp, warpSize);
-SAME_FIELD(device_properties, memory_pitch, cudaDeviceProp, memPitch);
-SAME_FIELD(device_properties, max_threads_per_block, cudaDeviceProp, maxThreadsPerBlock);
-SAME_FIELD(device_properties, max_threads_dimensions, cudaDeviceProp, maxThreadsDim);
-SAME_FIELD(device_properties, max_grid_size, cudaDeviceProp, maxGridSize);
-SAME_FIELD(device_properties, total_constant_memory, cudaDeviceProp, totalConstMem);
-SAME_FIELD(device_properties, major, cudaDeviceProp, major);
-SAME_FIELD(device_properties, minor, cudaDeviceProp, minor);
-SAME_FIELD(device_properties, texture_alignment, cudaDeviceProp, textureAlignment);
-SAME_FIELD(device_properties, texture_pitch_alignment, cudaDeviceProp, texturePitchAlignment);
-SAME_FIELD(device_properties, multi_processor_count, cudaDeviceProp, multiProcessorCount);
-SAME_FIELD(device_properties, integrated, cudaDeviceProp, integrated);
-SAME_FIELD(device_properties, can_map_host_memory, cudaDeviceProp, canMapHostMemory);
-SAME_FIELD(device_properties, max_texture_1d, cudaDeviceProp, maxTexture1D);
-SAME_FIELD(device_properties, max_texture_1d_mipmap, cudaDeviceProp, maxTexture1DMipmap);
-SAME_FIELD(device_properties, max_texture_2d, cudaDeviceProp, maxTexture2D);
-SAME_FIELD(device_properties, max_texture_2d_mipmap, cudaDeviceProp, maxTexture2DMipmap);
-SAME_FIELD(device_properties, max_texture_2d_linear, cudaDeviceProp, maxTexture2DLinear);
-SAME_FIELD(device_properties, max_texture_2d_gather, cudaDeviceProp, maxTexture2DGather);
-SAME_FIELD(device_properties, max_texture_3d, cudaDeviceProp, maxTexture3D);
-SAME_FIELD(device_properties, max_texture_3d_alt, cudaDeviceProp, maxTexture3DAlt);
-SAME_FIELD(device_properties, max_texture_cubemap, cudaDeviceProp, maxTextureCubemap);
-SAME_FIELD(device_properties, max_texture_1d_layered, cudaDeviceProp, maxTexture1DLayered);
-SAME_FIELD(device_properties, max_texture_2d_layered, cudaDeviceProp, maxTexture2DLayered);
-SAME_FIELD(device_properties, max_texture_cubemap_layered, cudaDeviceProp, maxTextureCubemapLayered);
-SAME_FIELD(device_properties, max_surface_1d, cudaDeviceProp, maxSurface1D);
-SAME_FIELD(device_properties, max_surface_2d, cudaDeviceProp, maxSurface2D);
-SAME_FIELD(device_properties, max_surface_3d, cudaDeviceProp, maxSurface3D);
-SAME_FIELD(device_properties, max_surface_1d_layered, cudaDeviceProp, maxSurface1DLayered);
-SAME_FIELD(device_properties, max_surface_2d_layered, cudaDeviceProp, maxSurface2DLayered);
-SAME_FIELD(device_properties, max_surface_cubemap, cudaDeviceProp, maxSurfaceCubemap);
-SAME_FIELD(device_properties, max_surface_cubemap_layered, cudaDeviceProp, maxSurfaceCubemapLayered);
-SAME_FIELD(device_properties, surface_alignment, cudaDeviceProp, surfaceAlignment);
-SAME_FIELD(device_properties, concurrent_kernels, cudaDeviceProp, concurrentKernels);
-SAME_FIELD(device_properties, ecc_enabled, cudaDeviceProp, ECCEnabled);
-SAME_FIELD(device_properties, pci_bus_id, cudaDeviceProp, pciBusID);
-SAME_FIELD(device_properties, pci_device_id, cudaDeviceProp, pciDeviceID);
-SAME_FIELD(device_properties, pci_domain_id, cudaDeviceProp, pciDomainID);
-SAME_FIELD(device_properties, tcc_driver, cudaDeviceProp, tccDriver);
-SAME_FIELD(device_properties, async_engine_count, cudaDeviceProp, asyncEngineCount);
-SAME_FIELD(device_properties, unified_addressing, cudaDeviceProp, unifiedAddressing);
-SAME_FIELD(device_properties, memory_bus_width, cudaDeviceProp, memoryBusWidth);
-SAME_FIELD(device_properties, l2_cache_bytes, cudaDeviceProp, l2CacheSize);
-SAME_FIELD(device_properties, persisting_l2_cache_max_bytes, cudaDeviceProp, persistingL2CacheMaxSize);
-SAME_FIELD(device_properties, max_threads_per_multi_processor, cudaDeviceProp, maxThreadsPerMultiProcessor);
-SAME_FIELD(device_properties, stream_priorities_supported, cudaDeviceProp, streamPrioritiesSupported);
-SAME_FIELD(device_properties, global_l1_cache_supported, cudaDeviceProp, globalL1CacheSupported);
-SAME_FIELD(device_properties, local_l1_cache_supported, cudaDeviceProp, localL1CacheSupported);
-SAME_FIELD(device_properties, shared_memory_per_multiprocessor, cudaDeviceProp, sharedMemPerMultiprocessor);
-SAME_FIELD(device_properties, registers_per_multiprocessor, cudaDeviceProp, regsPerMultiprocessor);
-SAME_FIELD(device_properties, managed_memory, cudaDeviceProp, managedMemory);
-SAME_FIELD(device_properties, is_multi_gpu_board, cudaDeviceProp, isMultiGpuBoard);
-SAME_FIELD(device_properties, multi_gpu_board_group_id, cudaDeviceProp, multiGpuBoardGroupID);
-SAME_FIELD(device_properties, host_native_atomic_supported, cudaDeviceProp, hostNativeAtomicSupported);
-SAME_FIELD(device_properties, pageable_memory_access, cudaDeviceProp, pageableMemoryAccess);
-SAME_FIELD(device_properties, concurrent_managed_access, cudaDeviceProp, concurrentManagedAccess);
-SAME_FIELD(device_properties, compute_preemption_supported, cudaDeviceProp, computePreemptionSupported);
-SAME_FIELD(device_properties, can_use_host_pointer_for_registered_memory, cudaDeviceProp,
-           canUseHostPointerForRegisteredMem);
-SAME_FIELD(device_properties, cooperative_launch, cudaDeviceProp, cooperativeLaunch);
-SAME_FIELD(device_properties, shared_memory_per_block_optin, cudaDeviceProp, sharedMemPerBlockOptin);
-SAME_FIELD(device_properties, pageable_memory_access_uses_host_page_tables, cudaDeviceProp,
-           pageableMemoryAccessUsesHostPageTables);
-SAME_FIELD(device_properties, direct_managed_memory_access_from_host, cudaDeviceProp, directManagedMemAccessFromHost);
-SAME_FIELD(device_properties, max_blocks_per_multi_processor, cudaDeviceProp, maxBlocksPerMultiProcessor);
-SAME_FIELD(device_properties, access_policy_max_window_bytes, cudaDeviceProp, accessPolicyMaxWindowSize);
-SAME_FIELD(device_properties, reserved_shared_memory_per_block, cudaDeviceProp, reservedSharedMemPerBlock);
-SAME_FIELD(device_properties, host_register_supported, cudaDeviceProp, hostRegisterSupported);
-SAME_FIELD(device_properties, sparse_cuda_array_supported, cudaDeviceProp, sparseCudaArraySupported);
-SAME_FIELD(device_properties, host_register_read_only_supported, cudaDeviceProp, hostRegisterReadOnlySupported);
-SAME_FIELD(device_properties, timeline_semaphore_interop_supported, cudaDeviceProp, timelineSemaphoreInteropSupported);
-SAME_FIELD(device_properties, memory_pools_supported, cudaDeviceProp, memoryPoolsSupported);
-SAME_FIELD(device_properties, gpu_direct_rdma_supported, cudaDeviceProp, gpuDirectRDMASupported);
-SAME_FIELD(device_properties, gpu_direct_rdma_flush_writes_options, cudaDeviceProp, gpuDirectRDMAFlushWritesOptions);
-SAME_FIELD(device_properties, gpu_direct_rdma_writes_ordering, cudaDeviceProp, gpuDirectRDMAWritesOrdering);
-SAME_FIELD(device_properties, memory_pool_supported_handle_types, cudaDeviceProp, memoryPoolSupportedHandleTypes);
-SAME_FIELD(device_properties, deferred_mapping_cuda_array_supported, cudaDeviceProp, deferredMappingCudaArraySupported);
-SAME_FIELD(device_properties, ipc_event_supported, cudaDeviceProp, ipcEventSupported);
-SAME_FIELD(device_properties, cluster_launch, cudaDeviceProp, clusterLaunch);
-SAME_FIELD(device_properties, unified_function_pointers, cudaDeviceProp, unifiedFunctionPointers);
-SAME_FIELD(device_properties, device_numa_config, cudaDeviceProp, deviceNumaConfig);
-SAME_FIELD(device_properties, device_numa_id, cudaDeviceProp, deviceNumaId);
-SAME_FIELD(device_properties, mps_enabled, cudaDeviceProp, mpsEnabled);
-SAME_FIELD(device_properties, host_numa_id, cudaDeviceProp, hostNumaId);
-SAME_FIELD(device_properties, gpu_pci_device_id, cudaDeviceProp, gpuPciDeviceID);
-SAME_FIELD(device_properties, gpu_pci_subsystem_id, cudaDeviceProp, gpuPciSubsystemID);
-SAME_FIELD(device_properties, host_numa_multinode_ipc_supported, cudaDeviceProp, hostNumaMultinodeIpcSupported);
+#define SOFTGPU_PROPERTY(type, name, cudas, attribute) SAME_FIELD(device_properties, name, cudaDeviceProp, cudas);
+#define SOFTGPU_PROPERTIES(count, name, cudas, ...) SAME_FIELD(device_properties, name, cudaDeviceProp, cudas);
+#define SOFTGPU_PROPERTY_13 SOFTGPU_PROPERTY
+#include "softgpu/runtime/abi/device_properties.def"
 SAME_FIELD(device_properties, reserved, cudaDeviceProp, reserved);
 
 SAME_SIZE(function_attributes, cudaFuncAttributes);
@@ -341,106 +246,18 @@ SAME_VALUE(event_interprocess, cudaEventInterprocess);
 
 #else
 
-#define SAME_FIELD(our_field, cudas_field)                                                                             \
-    static_assert(offsetof(sr::device_properties_12, our_field) == offsetof(cudaDeviceProp, cudas_field) &&            \
-                  sizeof(sr::device_properties_12::our_field) == sizeof(cudaDeviceProp::cudas_field))
-
 static_assert(sizeof(sr::device_properties_12) == sizeof(cudaDeviceProp));
-SAME_FIELD(name, name);
-SAME_FIELD(uuid, uuid);
-SAME_FIELD(luid, luid);
-SAME_FIELD(luid_device_node_mask, luidDeviceNodeMask);
-SAME_FIELD(total_global_memory, totalGlobalMem);
-SAME_FIELD(shared_memory_per_block, sharedMemPerBlock);
-SAME_FIELD(registers_per_block, regsPerBlock);
-SAME_FIELD(warp_size, warpSize);
-SAME_FIELD(memory_pitch, memPitch);
-SAME_FIELD(max_threads_per_block, maxThreadsPerBlock);
-SAME_FIELD(max_threads_dimensions, maxThreadsDim);
-SAME_FIELD(max_grid_size, maxGridSize);
-SAME_FIELD(clock_khz, clockRate);
-SAME_FIELD(total_constant_memory, totalConstMem);
-SAME_FIELD(major, major);
-SAME_FIELD(minor, minor);
-SAME_FIELD(texture_alignment, textureAlignment);
-SAME_FIELD(texture_pitch_alignment, texturePitchAlignment);
-SAME_FIELD(device_overlap, deviceOverlap);
-SAME_FIELD(multi_processor_count, multiProcessorCount);
-SAME_FIELD(kernel_timeout_enabled, kernelExecTimeoutEnabled);
-SAME_FIELD(integrated, integrated);
-SAME_FIELD(can_map_host_memory, canMapHostMemory);
-SAME_FIELD(compute_mode, computeMode);
-SAME_FIELD(max_texture_1d, maxTexture1D);
-SAME_FIELD(max_texture_1d_mipmap, maxTexture1DMipmap);
-SAME_FIELD(max_texture_1d_linear, maxTexture1DLinear);
-SAME_FIELD(max_texture_2d, maxTexture2D);
-SAME_FIELD(max_texture_2d_mipmap, maxTexture2DMipmap);
-SAME_FIELD(max_texture_2d_linear, maxTexture2DLinear);
-SAME_FIELD(max_texture_2d_gather, maxTexture2DGather);
-SAME_FIELD(max_texture_3d, maxTexture3D);
-SAME_FIELD(max_texture_3d_alt, maxTexture3DAlt);
-SAME_FIELD(max_texture_cubemap, maxTextureCubemap);
-SAME_FIELD(max_texture_1d_layered, maxTexture1DLayered);
-SAME_FIELD(max_texture_2d_layered, maxTexture2DLayered);
-SAME_FIELD(max_texture_cubemap_layered, maxTextureCubemapLayered);
-SAME_FIELD(max_surface_1d, maxSurface1D);
-SAME_FIELD(max_surface_2d, maxSurface2D);
-SAME_FIELD(max_surface_3d, maxSurface3D);
-SAME_FIELD(max_surface_1d_layered, maxSurface1DLayered);
-SAME_FIELD(max_surface_2d_layered, maxSurface2DLayered);
-SAME_FIELD(max_surface_cubemap, maxSurfaceCubemap);
-SAME_FIELD(max_surface_cubemap_layered, maxSurfaceCubemapLayered);
-SAME_FIELD(surface_alignment, surfaceAlignment);
-SAME_FIELD(concurrent_kernels, concurrentKernels);
-SAME_FIELD(ecc_enabled, ECCEnabled);
-SAME_FIELD(pci_bus_id, pciBusID);
-SAME_FIELD(pci_device_id, pciDeviceID);
-SAME_FIELD(pci_domain_id, pciDomainID);
-SAME_FIELD(tcc_driver, tccDriver);
-SAME_FIELD(async_engine_count, asyncEngineCount);
-SAME_FIELD(unified_addressing, unifiedAddressing);
-SAME_FIELD(memory_clock_khz, memoryClockRate);
-SAME_FIELD(memory_bus_width, memoryBusWidth);
-SAME_FIELD(l2_cache_bytes, l2CacheSize);
-SAME_FIELD(persisting_l2_cache_max_bytes, persistingL2CacheMaxSize);
-SAME_FIELD(max_threads_per_multi_processor, maxThreadsPerMultiProcessor);
-SAME_FIELD(stream_priorities_supported, streamPrioritiesSupported);
-SAME_FIELD(global_l1_cache_supported, globalL1CacheSupported);
-SAME_FIELD(local_l1_cache_supported, localL1CacheSupported);
-SAME_FIELD(shared_memory_per_multiprocessor, sharedMemPerMultiprocessor);
-SAME_FIELD(registers_per_multiprocessor, regsPerMultiprocessor);
-SAME_FIELD(managed_memory, managedMemory);
-SAME_FIELD(is_multi_gpu_board, isMultiGpuBoard);
-SAME_FIELD(multi_gpu_board_group_id, multiGpuBoardGroupID);
-SAME_FIELD(host_native_atomic_supported, hostNativeAtomicSupported);
-SAME_FIELD(single_to_double_ratio, singleToDoublePrecisionPerfRatio);
-SAME_FIELD(pageable_memory_access, pageableMemoryAccess);
-SAME_FIELD(concurrent_managed_access, concurrentManagedAccess);
-SAME_FIELD(compute_preemption_supported, computePreemptionSupported);
-SAME_FIELD(can_use_host_pointer_for_registered_memory, canUseHostPointerForRegisteredMem);
-SAME_FIELD(cooperative_launch, cooperativeLaunch);
-SAME_FIELD(cooperative_multi_device_launch, cooperativeMultiDeviceLaunch);
-SAME_FIELD(shared_memory_per_block_optin, sharedMemPerBlockOptin);
-SAME_FIELD(pageable_memory_access_uses_host_page_tables, pageableMemoryAccessUsesHostPageTables);
-SAME_FIELD(direct_managed_memory_access_from_host, directManagedMemAccessFromHost);
-SAME_FIELD(max_blocks_per_multi_processor, maxBlocksPerMultiProcessor);
-SAME_FIELD(access_policy_max_window_bytes, accessPolicyMaxWindowSize);
-SAME_FIELD(reserved_shared_memory_per_block, reservedSharedMemPerBlock);
-SAME_FIELD(host_register_supported, hostRegisterSupported);
-SAME_FIELD(sparse_cuda_array_supported, sparseCudaArraySupported);
-SAME_FIELD(host_register_read_only_supported, hostRegisterReadOnlySupported);
-SAME_FIELD(timeline_semaphore_interop_supported, timelineSemaphoreInteropSupported);
-SAME_FIELD(memory_pools_supported, memoryPoolsSupported);
-SAME_FIELD(gpu_direct_rdma_supported, gpuDirectRDMASupported);
-SAME_FIELD(gpu_direct_rdma_flush_writes_options, gpuDirectRDMAFlushWritesOptions);
-SAME_FIELD(gpu_direct_rdma_writes_ordering, gpuDirectRDMAWritesOrdering);
-SAME_FIELD(memory_pool_supported_handle_types, memoryPoolSupportedHandleTypes);
-SAME_FIELD(deferred_mapping_cuda_array_supported, deferredMappingCudaArraySupported);
-SAME_FIELD(ipc_event_supported, ipcEventSupported);
-SAME_FIELD(cluster_launch, clusterLaunch);
-SAME_FIELD(unified_function_pointers, unifiedFunctionPointers);
-SAME_FIELD(reserved2, reserved2);
-SAME_FIELD(reserved1, reserved1);
-SAME_FIELD(reserved, reserved);
+SAME_FIELD(device_properties_12, name, cudaDeviceProp, name);
+SAME_FIELD(device_properties_12, uuid, cudaDeviceProp, uuid);
+SAME_FIELD(device_properties_12, luid, cudaDeviceProp, luid);
+SAME_FIELD(device_properties_12, luid_device_node_mask, cudaDeviceProp, luidDeviceNodeMask);
+SAME_FIELD(device_properties_12, total_global_memory, cudaDeviceProp, totalGlobalMem);
+#define SOFTGPU_PROPERTY(type, name, cudas, attribute) SAME_FIELD(device_properties_12, name, cudaDeviceProp, cudas);
+#define SOFTGPU_PROPERTIES(count, name, cudas, ...) SAME_FIELD(device_properties_12, name, cudaDeviceProp, cudas);
+#define SOFTGPU_PROPERTY_12 SOFTGPU_PROPERTY
+#include "softgpu/runtime/abi/device_properties.def"
+SAME_FIELD(device_properties_12, reserved2, cudaDeviceProp, reserved2);
+SAME_FIELD(device_properties_12, reserved1, cudaDeviceProp, reserved1);
+SAME_FIELD(device_properties_12, reserved, cudaDeviceProp, reserved);
 
 #endif

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Our declarations of arrays, textures and surfaces against CUDA's own headers: all checked while compiling.
-#include <cstddef>
-
 #include <cuda_runtime_api.h>
 
 #include "softgpu/runtime/abi/texture.hpp"
-
-namespace sr = softgpu::runtime;
-
-#define SAME_SIZE(ours, cudas) static_assert(sizeof(sr::ours) == sizeof(cudas) && alignof(sr::ours) == alignof(cudas))
-#define SAME_PLACE(ours, our_field, cudas, cudas_field)                                                                \
-    static_assert(offsetof(sr::ours, our_field) == offsetof(cudas, cudas_field))
-#define SAME_VALUE(ours, cudas) static_assert(static_cast<long long>(sr::ours) == static_cast<long long>(cudas))
+#include "tests/runtime/same_abi.hpp"
 
 SAME_VALUE(array_layered, cudaArrayLayered);
 SAME_VALUE(array_surface, cudaArraySurfaceLoadStore);

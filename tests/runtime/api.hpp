@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The calls of the runtime that the tests make, declared without a CUDA header; and what makes failures readable.
+// The calls that the tests make, declared without a CUDA header, and printing of errors.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Handles of arrays, textures and surfaces that are none, or no more: an error each, and never a crash.
+// Invalid and destroyed handles of arrays, textures and surfaces: each is an error and never a crash.
 #include <cstdint>
 #include <vector>
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What programs that others wrote are built like: kernels before main and in other threads, in several translation units,
-# in a library that is loaded and closed, and compiled with other options.
+# Programs as other projects build them: kernels before main and in other threads, in several translation units, in a
+# library that is loaded and closed, and compiled with other options.
 warpfold_cuda_program(program_early SOURCES programs/early.cu)
 warpfold_cuda_program(program_units SOURCES programs/units_a.cu programs/units_b.cu)
 warpfold_cuda_library(program_plugin SOURCES programs/plugin.cu)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Runs PROGRAM ARGUMENT and compares what it prints with EXPECTED, or with the part of it under "== ARGUMENT".
+# Runs PROGRAM ARGUMENT and compares its output with EXPECTED, or with the part of it under "== ARGUMENT".
 execute_process(COMMAND ${PROGRAM} ${ARGUMENT} OUTPUT_VARIABLE printed RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} ${ARGUMENT} ended with ${status}; it printed\n${printed}")

@@ -13,7 +13,8 @@
 namespace softgpu::runtime {
 
 // One container with one plain entry: kind 1 is PTX, 2 machine code.
-inline std::vector<std::uint8_t> make_fat_binary(std::uint16_t kind, std::uint32_t architecture, std::string_view body) {
+inline std::vector<std::uint8_t> make_fat_binary(std::uint16_t kind, std::uint32_t architecture,
+                                                 std::string_view body) {
     constexpr std::size_t header = 16;
     constexpr std::size_t entry = 64;
     const std::size_t padded = (body.size() + 1 + 7) / 8 * 8;
@@ -41,7 +42,7 @@ struct fat_binary_wrapper {
     void* list = nullptr;
 };
 
-// Registered while it lives. Kernels and variables are named by any address of the program's own.
+// Registered for as long as it lives. Any address of the program may name a kernel or a variable.
 class embedded_program {
 public:
     explicit embedded_program(std::string_view ptx) : embedded_program(1, 75, ptx) {}
@@ -73,7 +74,7 @@ private:
     void** handle_ = nullptr;
 };
 
-// Kernels: fill(p, value) writes value + thread's number of the grid; wild(p) writes to whatever p is; bounded and
+// Kernels: fill(p, value) writes value + the thread's number in the grid; wild(p) writes to p, valid or not; bounded and
 // required have launch bounds; shares(p) has 40 KiB of static shared memory. Variables: counter, fixed, both.
 inline constexpr std::string_view sample_ptx = R"(.version 8.0
 .target sm_75
@@ -140,7 +141,7 @@ inline constexpr std::string_view sample_ptx = R"(.version 8.0
 }
 )";
 
-// The sample program, registered under addresses of its own.
+// The sample program, registered under its own addresses.
 class sample_program : public embedded_program {
 public:
     sample_program() : embedded_program(sample_ptx) {

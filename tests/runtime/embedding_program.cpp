@@ -15,7 +15,7 @@ using namespace softgpu::runtime;
 
 namespace {
 
-// Registered before main, as nvcc's programs are, and still there for destructors of static objects.
+// Registered before main, as in nvcc's programs, and still registered during destructors of static objects.
 sample_program& program = *new sample_program;
 
 struct launches_at_exit {
@@ -41,7 +41,7 @@ error wild() {
     return cudaLaunchKernel(&program.wild, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr);
 }
 
-// Two streams without an order between them: one fills what the other copies. Prints what the copy has seen.
+// Two streams without an order between them: one fills what the other copies. Prints the copied value.
 int unordered() {
     stream* writer = nullptr;
     stream* reader = nullptr;
@@ -56,7 +56,7 @@ int unordered() {
         (void)cudaMemcpyAsync(static_cast<char*>(seen) + i, static_cast<char*>(p) + i, 1, copy_kind::device_to_host,
                               reader);
     }
-    // Nothing has run yet where operations are held back as long as CUDA allows.
+    // In the adversarial schedule nothing has run yet.
     const bool early = *static_cast<volatile char*>(seen) != '\0';
     (void)cudaDeviceSynchronize();
     for (int i = 0; i < 8; ++i) {

@@ -13,7 +13,7 @@ struct pipe_closer {
     void operator()(std::FILE* f) const { ::pclose(f); }
 };
 
-// "name@@version" of what a library defines for others.
+// "name@@version" of every symbol that a library exports.
 std::set<std::string> exports_of(const std::string& library) {
     std::set<std::string> names;
     const std::string command = "nm -D --defined-only --with-symbol-versions '" + library + "'";

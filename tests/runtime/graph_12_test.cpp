@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The calls about graphs that have another form in CUDA 12, called in that form in the library for CUDA 12.
+// The calls about graphs that CUDA 12 declares differently, called in the library for CUDA 12.
 #include <cstddef>
 
 #include <dlfcn.h>

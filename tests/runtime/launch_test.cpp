@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches of kernels from a fat binary made by hand: configurations, symbols, faults and what is seen of them.
+// Launches of kernels from a fat binary made by hand: configurations, symbols, faults and their reports.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Libraries: kernels and variables of code that is loaded while the program runs.
+// Libraries: kernels and variables of code that the program loads while it runs.
 #include <algorithm>
 #include <cstdint>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program of several units under the checks and the profile: each instruction is of its own unit's file.
+// A program of several units with checks and a profile: each instruction is attributed to its unit's source file.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace {
 
-// The line of a source that has this text.
+// The number of the source line with this text.
 unsigned line_with(const std::string& file, const std::string& text) {
     std::ifstream in(std::string(SOURCES) + "/" + file);
     std::string line;
@@ -86,7 +86,8 @@ TEST(Linked, AProfileCountsEachLineInItsFile) {
     const outcome o = run("", "SOFTGPU_COUNT=1", "SOFTGPU_PROFILE");
     EXPECT_EQ(o.status, 0) << o.text;
     ASSERT_TRUE(o.written.is_object()) << o.text;
-    std::map<std::string, std::set<std::string>> files_of; // of functions, without the namespace that is each unit's own
+    std::map<std::string, std::set<std::string>>
+        files_of; // of functions, without the namespace that is each unit's own
     for (const auto& kernel : o.written["kernels"]) {
         for (const auto& instruction : kernel["instructions"]) {
             std::string function = instruction["function"];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A program of three units, built with -rdc=true and linked on the device: in the usual order, in orders that a seed
-# draws, with all checks; and whether findings and profiles name the unit that they are in.
+# A program of three units, built with -rdc=true and linked on the device: in the fair order, in orders drawn from a seed, and
+# with all checks. Findings and profiles must name the right unit.
 warpfold_cuda_program(program_linked RDC
   SOURCES programs/linked/main.cu programs/linked/data.cu programs/linked/shapes.cu)
 add_dependencies(program_linked softgpu_runtime)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of calls that are not there, in the documentation, is the one that the library is made with.
+// The list of missing calls in the documentation is the one that the library is built with.
 #include <algorithm>
 #include <fstream>
 #include <iterator>

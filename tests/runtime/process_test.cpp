@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is decided once a process: the environment's wishes, and the file of counters that is written at the end.
+// What happens once per process: reading the environment, and writing the file of counters at the end.
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 struct outcome {
-    int status = 0;     // of the shell: 128 + signal where there was one
+    int status = 0;     // of the shell; 128 + signal after a signal
     std::string output; // stdout and stderr
 };
 
@@ -41,7 +41,7 @@ protected:
         return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
                 std::string(std::istreambuf_iterator<char>(in), {})};
     }
-    // Runs with SOFTGPU_COUNTERS and reads what was written; null where nothing was.
+    // Runs with SOFTGPU_COUNTERS and reads the file; null if there is none.
     json counters(const std::string& how, int status, const std::string& environment = "") {
         return written_to("SOFTGPU_COUNTERS", how, status, environment);
     }
@@ -76,8 +76,9 @@ TEST_F(process_test, the_timeline_is_written_at_the_end) {
     ASSERT_EQ(kernels.size(), 2u) << "one launch, by engine and by stream: " << trace;
     EXPECT_GT(kernels[0]["dur"].get<double>(), 0);
     EXPECT_NE(trace["otherData"]["machines"]["Tesla T4"].get<std::string>().find("12 GB/s"), std::string::npos);
-    EXPECT_EQ(run("SOFTGPU_TIMELINE=/nowhere/at/all.json", "once").output.find("softgpu: SOFTGPU_TIMELINE: cannot write"),
-              0u);
+    EXPECT_EQ(
+        run("SOFTGPU_TIMELINE=/nowhere/at/all.json", "once").output.find("softgpu: SOFTGPU_TIMELINE: cannot write"),
+        0u);
 }
 
 TEST_F(process_test, an_unknown_card_is_an_error_of_the_first_call) {
@@ -171,7 +172,8 @@ TEST_F(process_test, a_schedule_has_to_be_one) {
 
 TEST_F(process_test, counters_are_there_too_where_the_process_does_not_end_by_exit) {
     EXPECT_FALSE(counters("quick_exit", 0).contains("unfinished"));
-    for (const auto& [how, status] : {std::pair{"quick_exit", 0}, std::pair{"_exit", 0}, std::pair{"killed", 128 + SIGKILL}}) {
+    for (const auto& [how, status] :
+         {std::pair{"quick_exit", 0}, std::pair{"_exit", 0}, std::pair{"killed", 128 + SIGKILL}}) {
         EXPECT_EQ(counters(how, status)["launches"].size(), 2u) << how;
     }
     EXPECT_EQ(counters("_exit", 0)["unfinished"], true);
@@ -187,16 +189,18 @@ TEST_F(process_test, every_process_has_a_file_of_its_own_where_the_name_says_so)
     int files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
         const std::string name = entry.path().filename();
-        files += name.starts_with("100%-") && name.find_first_not_of("0123456789-.json", 5) == std::string::npos ? 1 : 0;
+        files +=
+            name.starts_with("100%-") && name.find_first_not_of("0123456789-.json", 5) == std::string::npos ? 1 : 0;
     }
     EXPECT_EQ(files, 2);
 }
 
-// What stands there and is no regular file is written into, and a link stays one.
+// An existing path that is no regular file is written into, and a link stays a link.
 TEST_F(process_test, a_pipe_a_device_and_a_link_stay_what_they_are) {
     const std::string pipe = (folder_ / "pipe").string();
     const std::string copy = (folder_ / "copy").string();
-    for (const std::string variable : {"SOFTGPU_COUNTERS", "SOFTGPU_TIMELINE", "SOFTGPU_PROFILE", "SOFTGPU_CHECK_JSON"}) {
+    for (const std::string variable :
+         {"SOFTGPU_COUNTERS", "SOFTGPU_TIMELINE", "SOFTGPU_PROFILE", "SOFTGPU_CHECK_JSON"}) {
         ASSERT_EQ(std::system(("mkfifo '" + pipe + "'; cat '" + pipe + "' > '" + copy + "' &").c_str()), 0);
         EXPECT_EQ(run("SOFTGPU_CHECK=leak " + variable + "='" + pipe + "'", "exit").status, 3);
         EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << variable;
@@ -220,7 +224,8 @@ TEST_F(process_test, a_pipe_a_device_and_a_link_stay_what_they_are) {
 
         std::filesystem::create_symlink("target.json", folder_ / "link"); // not there the first time
         for (int n = 0; n < 2; ++n) {
-            EXPECT_EQ(run("SOFTGPU_CHECK=leak " + variable + "='" + (folder_ / "link").string() + "'", "once").status, 0);
+            EXPECT_EQ(run("SOFTGPU_CHECK=leak " + variable + "='" + (folder_ / "link").string() + "'", "once").status,
+                      0);
             EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link")) << variable;
             std::ifstream in(folder_ / "target.json");
             EXPECT_TRUE(json::parse(in, nullptr, false).is_object()) << variable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The header for people's own tests, and the calls behind it: counters, findings and schedules of a part of a program.
+// The header for users' own tests, and its calls: counters, findings and schedules of a part of a program.
 #include <array>
 #include <cstdint>
 #include <set>
@@ -23,7 +23,7 @@ using warpfold::testing::recorder;
 using namespace std::string_literals;
 
 // ns::turn<2>(p): a block stores words two apart, meets, and each warp loads one of them. swap(): warps read what their
-// neighbours wrote, without a barrier. copy(p): p[tid + blocks' size] = p[tid]. ticket(p): p[tid] is when the thread came.
+// neighbours wrote, without a barrier. copy(p): p[tid + blocks' size] = p[tid]. ticket(p): p[tid] is the thread's place in the order of arrival.
 constexpr std::string_view ptx = R"(.version 8.0
 .target sm_75
 .address_size 64
@@ -116,7 +116,7 @@ protected:
     }
     error launch(const void* kernel) { return launch(kernel, data_); }
 
-    // Who came when.
+    // The order of arrival.
     std::vector<std::uint32_t> tickets() {
         const std::uint32_t zero = 0;
         std::vector<std::uint32_t> got(64);
@@ -209,9 +209,10 @@ TEST_F(recording_test, launches_have_their_names_shapes_and_intervals) {
 
 TEST_F(recording_test, counters_that_would_hold_nothing_are_an_error) {
     EXPECT_EQ(what_of([] { (void)count([] {}); }), "warpfold: nothing was launched");
-    EXPECT_EQ(what_of([&] { (void)count([&] { (void)launch(&copy_, data_, 0); }); }),
-              "warpfold: a launch failed: kernel copy(unsigned int*): the launch was refused: cudaErrorInvalidValue (invalid "
-              "argument)");
+    EXPECT_EQ(
+        what_of([&] { (void)count([&] { (void)launch(&copy_, data_, 0); }); }),
+        "warpfold: a launch failed: kernel copy(unsigned int*): the launch was refused: cudaErrorInvalidValue (invalid "
+        "argument)");
     (void)cudaGetLastError();
     // A good one beside it does not hide it.
     const auto both = [&] {
@@ -270,7 +271,7 @@ TEST_F(recording_test, unwritten_memory_and_leaks_are_those_of_its_own_time) {
     EXPECT_NE(found.findings()[1].message.find("1024 bytes of device memory"), std::string::npos);
 }
 
-// A graph keeps the place of its memory for the next launch: that is no leak where it has freed it itself.
+// A graph keeps its memory's address for the next launch. Memory that the graph has freed is no leak.
 TEST_F(recording_test, memory_that_graphs_free_themselves_is_no_leak) {
     for (const bool freed : {true, false}) {
         const auto found = record(

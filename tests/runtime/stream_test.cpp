@@ -72,7 +72,7 @@ TEST_F(stream_test, host_functions_run_in_order_and_other_threads_get_on) {
                   s,
                   [](stream* on, error status, void* o) {
                       *static_cast<std::string*>(o) += status == error::success ? "b" : "?";
-                      // Another thread's call has to get through meanwhile.
+                      // Another thread's call must succeed meanwhile.
                       std::thread([&] { EXPECT_EQ(cudaStreamQuery(on), error::not_ready); }).join();
                       EXPECT_EQ(cudaStreamSynchronize(on), error::not_permitted) << "it would wait for itself";
                   },
@@ -82,7 +82,7 @@ TEST_F(stream_test, host_functions_run_in_order_and_other_threads_get_on) {
     EXPECT_EQ(order, "ab");
 }
 
-// A host function that ends when it is told to.
+// A host function that ends on request.
 struct gate {
     std::atomic<bool> open{false};
     static void wait(void* self) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The account of operations that timelines are made of: what each is, what it waits for, and what the host waits for.
+// The journal of operations that timelines are made from: what each operation is and waits for, and what the host waits for.
 #include <algorithm>
 #include <vector>
 
@@ -48,7 +48,7 @@ protected:
     }
     void TearDown() override { EXPECT_EQ(cudaDeviceReset(), error::success); }
 
-    // The operations that have an engine, of what the body asks for.
+    // The operations of the body that use an engine.
     template <class Body>
     observe::operation_log log_of(Body&& body) {
         observe::operation_log log;
@@ -61,7 +61,7 @@ protected:
     static observe::timeline_machine slow() {
         observe::timeline_machine m;
         m.call_seconds = m.copy_latency = m.kernel_latency = 0;
-        m.pinned_bytes_per_s = bytes; // a copy a second
+        m.pinned_bytes_per_s = bytes; // one copy per second
         m.pageable_bytes_per_s = bytes / 2;
         m.memory_bytes_per_s = 2 * bytes;
         m.host_function_seconds = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs built with -rdc=true, as nvcc's linker registers them: the linked container, without PTX as a rule, and a list
-// of the units' containers.
+// Programs built with -rdc=true, as nvcc's linker registers them: the linked container, usually without PTX, and a list of
+// the units' containers.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -30,7 +30,7 @@ struct unit {
     std::string body;
 };
 
-// Registered while it lives, under addresses of its own: the kernel k(unsigned*) and the variable x.
+// Registered for as long as it lives, under its own addresses: the kernel k(unsigned*) and the variable x.
 class linked_program {
 public:
     explicit linked_program(const std::vector<unit>& units)
@@ -57,7 +57,7 @@ public:
         void* arguments[] = {&out};
         return cudaLaunchKernel(&kernel, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr);
     }
-    // What the first launch says on stderr.
+    // What the first launch prints on stderr.
     std::string complaint(error expected) {
         testing::internal::CaptureStderr();
         EXPECT_EQ(launch(nullptr), expected);

@@ -7,8 +7,8 @@ import unittest
 from support import ROOT, fake_nvcc, run
 
 
-def function_of_dev(script, **environment):
-    return run("bash", "-c", f"source ./dev; {script}", **environment)
+def function_of_dev(script, *arguments, **environment):
+    return run("bash", "-c", f"source ./dev; {script}", "dev", *arguments, **environment)
 
 
 class Command(unittest.TestCase):
@@ -20,7 +20,7 @@ class Command(unittest.TestCase):
 
     def test_help_names_every_command_that_there_is(self):
         text = (ROOT / "dev").read_text()
-        cases = text[text.index("case $command in"):]
+        cases = text[text.rindex("case $command in"):]
         names = {name for line in re.findall(r"^        ([a-z| -]+)\)", cases, re.M) for name in line.split(" | ")}
         self.assertGreater(len(names), 10)
         listed = run("./dev", "help").stdout
@@ -41,6 +41,123 @@ class Command(unittest.TestCase):
         answer = run("./dev", "fuzz", "long")
         self.assertEqual((answer.returncode, answer.stdout), (1, ""))
         self.assertIn("long", answer.stderr)
+
+
+class Targets(unittest.TestCase):
+    """What a command of the tool builds."""
+
+    def targets(self, *arguments):
+        return function_of_dev('targets_of "$@"', *arguments).stdout.split()
+
+    def test_ladders_are_those_of_the_catalogue(self):
+        catalogue = (ROOT / "ladder/engine/catalogue.hpp").read_text()
+        names = function_of_dev("ladders").stdout.split()
+        self.assertGreater(len(names), 10)
+        for name in names:
+            self.assertIn(f'"{name}"', catalogue)
+            self.assertTrue((ROOT / "ladder" / name / "CMakeLists.txt").is_file(), name)
+
+    def test_one_ladder_needs_its_own_library(self):
+        for arguments in [("ladder", "reduce", "--n", "2^20"), ("ladder", "reduce", "--device", "all")]:
+            self.assertEqual(self.targets(*arguments), ["warpfold", "softgpu_runtime", "warpfold_ladder_reduce"])
+        self.assertEqual(self.targets("explain", "scan/03"), ["warpfold", "softgpu_runtime", "warpfold_ladder_scan"])
+
+    def test_all_ladders_are_built_for_all_and_none_for_their_list(self):
+        self.assertEqual(self.targets("ladder", "all"), ["warpfold", "softgpu_runtime", "warpfold_ladders"])
+        self.assertEqual(self.targets("ladder"), ["warpfold"])
+        self.assertEqual(self.targets("ladder", "--help"), ["warpfold"])
+
+    def test_the_library_is_built_for_the_commands_that_call_it(self):
+        self.assertEqual(self.targets("sum", "x.npy"), ["warpfold", "softgpu_runtime", "warpfold_calls"])
+        self.assertEqual(self.targets("run", "./program"), ["warpfold", "softgpu_runtime", "softgpu_runtime_12"])
+        self.assertEqual(self.targets("--version"), ["warpfold"])
+
+
+class Changes(unittest.TestCase):
+    """Which files ./dev lint checks with clang-tidy."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tree = pathlib.Path(folder.name)
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words):
+        answer = run("git", "-C", str(self.tree), "-c", "user.name=n", "-c", "user.email=e@example.org", *words)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def commit(self, name):
+        (self.tree / name).write_text(name)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", name)
+
+    def changed(self):
+        return function_of_dev(f"root='{self.tree}'; changed_sources").stdout.split()
+
+    def test_without_an_upstream_the_last_commit_and_the_working_tree_count(self):
+        self.commit("a.cpp")
+        self.commit("b.cpp")
+        self.assertEqual(self.changed(), ["b.cpp"])
+        (self.tree / "a.cpp").write_text("changed")
+        (self.tree / "new.cpp").write_text("new")
+        (self.tree / "new.md").write_text("new")
+        self.assertEqual(self.changed(), ["a.cpp", "b.cpp", "new.cpp"])
+
+    def test_with_an_upstream_all_commits_since_the_merge_base_count(self):
+        self.commit("a.cpp")
+        self.git("branch", "upstream")
+        self.git("update-ref", "refs/remotes/origin/main", "HEAD")
+        self.commit("b.cpp")
+        self.commit("c.cpp")
+        self.assertEqual(self.changed(), ["b.cpp", "c.cpp"])
+
+
+class Packages(unittest.TestCase):
+    def test_every_package_that_cmake_requires_is_installed(self):
+        provider = {"CLI11": "libcli11-dev", "fmt": "libfmt-dev", "nlohmann_json": "nlohmann-json3-dev", "GTest": "libgtest-dev",
+                    "benchmark": "libbenchmark-dev", "TBB": "libtbb-dev", "PkgConfig": "pkg-config", "Python3": "python3",
+                    "libzstd": "libzstd-dev", "liblz4": "liblz4-dev", "Threads": "g++"}
+        installed = function_of_dev("printf '%s\\n' \"${packages[@]}\"").stdout.split()
+        needed = set()
+        for lists in ROOT.glob("**/CMakeLists.txt"):
+            place = lists.relative_to(ROOT).parts
+            if place[0] in ("build", "examples"):
+                continue
+            text = lists.read_text()
+            needed.update(re.findall(r"find_package\((\w+) REQUIRED", text))
+            needed.update(re.findall(r"pkg_check_modules\(\w+ REQUIRED .*?(\w+)\)", text))
+        self.assertIn("fmt", needed)
+        self.assertIn("libzstd", needed)
+        for name in needed:
+            self.assertIn(provider[name], installed, name)
+
+
+class ContinuousIntegration(unittest.TestCase):
+    """.ci/run in a tree whose ./dev only notes what it is called with."""
+
+    def ci(self, failing=""):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = pathlib.Path(folder)
+            (tree / ".ci").mkdir()
+            (tree / "build").mkdir()
+            (tree / ".ci/run").write_text((ROOT / ".ci/run").read_text())
+            (tree / "dev").write_text(f'#!/bin/sh\necho "dev $*"\n[ "$1" != "{failing}" ]\n')
+            (tree / "dev").chmod(0o755)
+            return run("bash", str(tree / ".ci/run"))
+
+    def test_every_part_runs(self):
+        answer = self.ci()
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(answer.stdout.splitlines(), ["dev lint", "dev test --no-tests=error",
+                                                      "dev build ci warpfold_benchmarks"])
+
+    def test_a_part_that_fails_fails_the_whole_after_the_others(self):
+        for part in ["lint", "test", "build", "asan", "tsan"]:
+            answer = self.ci(part)
+            self.assertNotEqual(answer.returncode, 0, part)
+            self.assertIn("dev test", answer.stdout)
+            self.assertIn("ci: failed: ", answer.stderr)
+        self.assertIn("dev tsan -L softgpu", answer.stdout)
 
 
 class Compiler(unittest.TestCase):

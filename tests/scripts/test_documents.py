@@ -134,8 +134,9 @@ class Documents(unittest.TestCase):
             self.assertLess(len((ROOT / document).read_text().splitlines()), longest, document)
 
     def test_presets_of_dev_exist(self):
-        listed = re.search(r"./dev build \[PRESET\]\s+(.*?): build/PRESET", run("./dev", "help").stdout).group(1)
-        names = re.findall(r"[a-z]+", listed.replace("(default)", "").replace(" or ", " "))
+        line = re.search(r"^\./dev build \[PRESET.*build/PRESET$", run("./dev", "help").stdout, re.M)[0]
+        names = re.search(r"([a-z]+) \(default\), (.*) or ([a-z]+)[:,]", line).groups()
+        names = [names[0], *names[1].split(", "), names[2]]
         answer = run(os.environ.get("WARPFOLD_CMAKE") or "cmake", "--list-presets")
         self.assertEqual(set(re.findall(r'"([a-z]+)"', answer.stdout)), set(names))
 

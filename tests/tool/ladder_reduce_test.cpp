@@ -49,9 +49,9 @@ TEST_F(ladder_reduce, shows_one_line_a_step) {
     const outcome seen = run({"--device", "softgpu"}, {{"FAKE_LADDER", "cautious"}});
     EXPECT_EQ(seen.status, 0) << seen.error;
     EXPECT_EQ(seen.error, "");
-    expect_in(seen.out, {"sum of 4,194,304 int32 (16.8 MB)", "right by luck", "✓ 1 holds, ✗ 1 does not, – 1 cannot be seen here",
-                         "1     1  1  1  ladder/reduce/1.cu", "2     0  0  0  ladder/reduce/2.cu",
-                         "2  ! right only by luck"});
+    expect_in(seen.out,
+              {"sum of 4,194,304 int32 (16.8 MB)", "right by luck", "✓ 1 holds, ✗ 1 does not, – 1 cannot be seen here",
+               "1     1  1  1  ladder/reduce/1.cu", "2     0  0  0  ladder/reduce/2.cu", "2  ! right only by luck"});
     EXPECT_EQ(seen.out.find("half of the threads are idle"), std::string::npos);
     EXPECT_EQ(seen.out.find("the idea"), std::string::npos);
     EXPECT_EQ(seen.out.find('\x1b'), std::string::npos);

@@ -32,7 +32,8 @@ TEST_F(real_ladder, is_right_in_every_step) {
 // Steps 5 to 7 and sum_warp rely on an order between the lanes of a warp that nothing makes.
 TEST_F(real_ladder, shows_the_verdict_of_the_checks) {
     for (const char* const block : {"128", "256"}) {
-        const outcome seen = run({"ladder", "reduce", "--device", "softgpu", "--n", "16Ki", "--block", block, "--json", "-"});
+        const outcome seen =
+            run({"ladder", "reduce", "--device", "softgpu", "--n", "16Ki", "--block", block, "--json", "-"});
         ASSERT_EQ(seen.status, 0) << seen.error;
         const json document = json::parse(seen.out);
         unsigned verdicts = 0;

@@ -54,8 +54,9 @@ TEST_F(reduce, ignores_nan_in_extremes_and_keeps_signs) {
     EXPECT_EQ(run({some, "--op", "min"}).out, "-2.5\n");
     EXPECT_EQ(run({some, "--op", "max"}).out, "2.5\n");
     EXPECT_EQ(run({some, "--op", "largest-magnitude"}).out, "2.5\n");
-    EXPECT_EQ(run({npy<std::int32_t>("least.npy", "<i4", "(2,)", {INT32_MIN, INT32_MAX}), "--op", "largest-magnitude"}).out,
-              "-2147483648\n");
+    EXPECT_EQ(
+        run({npy<std::int32_t>("least.npy", "<i4", "(2,)", {INT32_MIN, INT32_MAX}), "--op", "largest-magnitude"}).out,
+        "-2147483648\n");
     EXPECT_EQ(run({npy<std::int64_t>("most.npy", "<i8", "(2,)", {INT64_MIN, INT64_MAX}), "--op", "max"}).out,
               "9223372036854775807\n");
 }

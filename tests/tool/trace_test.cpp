@@ -64,8 +64,8 @@ TEST_F(trace_files, of_streams) {
 }
 
 TEST_F(trace_files, of_a_program) {
-    const outcome seen = run({"run", "--timeline", path("t.json"), "--", CHILD_PROGRAM, SOFTWARE_RUNTIME,
-                              LADDER_ENGINE, "errors/good", path("left"), ""});
+    const outcome seen = run({"run", "--timeline", path("t.json"), "--", CHILD_PROGRAM, SOFTWARE_RUNTIME, LADDER_ENGINE,
+                              "errors/good", path("left"), ""});
     ASSERT_EQ(seen.status, 0) << seen.error;
     const json document = json::parse(content(path("t.json")));
     EXPECT_EQ(expect_a_trace(document), 2u * 2); // a kernel and a copy back

@@ -16,40 +16,13 @@
 
 namespace warpfold::calls {
 
-// The smaller one; NaN is ignored.
-struct smallest_number {
+// Integers wrap in their own type. min and max ignore NaN. largest_magnitude is the element of largest magnitude with its
+// sign, the positive one of two that tie; it ignores NaN, and takes the magnitude of the most negative integer unsigned, so that
+// it is exact.
+template <class T>
+struct reduction {
     static constexpr bool commutative = true;
-    template <class A>
-    WARPFOLD_HD static constexpr A identity() {
-        return minimum::identity<A>();
-    }
-    template <class T>
-    WARPFOLD_HD constexpr T operator()(const T& a, const T& b) const {
-        return (b < a) | (a != a) ? b : a;
-    }
-};
-// The larger one; NaN is ignored.
-struct largest_number {
-    static constexpr bool commutative = true;
-    template <class A>
-    WARPFOLD_HD static constexpr A identity() {
-        return maximum::identity<A>();
-    }
-    template <class T>
-    WARPFOLD_HD constexpr T operator()(const T& a, const T& b) const {
-        return (b > a) | (a != a) ? b : a;
-    }
-};
 
-// The element of largest magnitude with its sign, the positive one of two that tie; NaN is ignored. The magnitude of the most
-// negative integer is exact, since it is taken unsigned.
-struct largest_magnitude {
-    static constexpr bool commutative = true;
-    template <class A>
-    WARPFOLD_HD static constexpr A identity() {
-        return A{0};
-    }
-    template <class T>
     WARPFOLD_HD static constexpr auto magnitude(T a) {
         if constexpr (std::is_integral_v<T>) {
             using bits = std::make_unsigned_t<T>;
@@ -58,26 +31,39 @@ struct largest_magnitude {
             return a < T{0} ? -a : a;
         }
     }
-    template <class T>
-    WARPFOLD_HD constexpr T operator()(const T& a, const T& b) const {
+    WARPFOLD_HD static constexpr T larger(T a, T b) {
         const auto size_a = magnitude(a);
         const auto size_b = magnitude(b);
         return (size_b > size_a) | ((size_b == size_a) & (b > a)) | (a != a) ? b : a;
     }
+    WARPFOLD_HD T operator()(const T& a, const T& b) const {
+        switch (op) {
+        case operation::product: return product{}(a, b);
+        case operation::minimum: return (b < a) | (a != a) ? b : a;
+        case operation::maximum: return (b > a) | (a != a) ? b : a;
+        case operation::largest_magnitude: return larger(a, b);
+        default: return warpfold::sum{}(a, b);
+        }
+    }
+    [[nodiscard]] T identity_of() const {
+        switch (op) {
+        case operation::product: return T{1};
+        case operation::minimum: return minimum::identity<T>();
+        case operation::maximum: return maximum::identity<T>();
+        default: return T{0};
+        }
+    }
+
+    operation op;
 };
 
-// Sums and products of integers are taken in 64 bits, and wrap modulo 2^32 for int32.
 template <class T, class Memory>
 T reduce_elements(Memory& memory, const reduce_request& q) {
-    const auto* const in = static_cast<const T*>(memory.in(q.in, q.n * sizeof(T)));
-    const auto by = [&](const auto& op) { return static_cast<T>(reduce(memory.on(), in, q.n, op)); };
-    switch (q.op) {
-    case operation::product: return by(product{});
-    case operation::minimum: return by(smallest_number{});
-    case operation::maximum: return by(largest_number{});
-    case operation::largest_magnitude: return by(largest_magnitude{});
-    default: return by(warpfold::sum{});
+    const reduction<T> by{q.op};
+    if (q.n == 0) {
+        return by.identity_of();
     }
+    return reduce(memory.on(), static_cast<const T*>(memory.in(q.in, q.n * sizeof(T))), q.n, by, by.identity_of());
 }
 
 template <class Memory>

@@ -124,7 +124,8 @@ action add_reduce(CLI::App& app) {
                    "a .npy array (<i4, <i8, <f4 or <f8, C order, any shape), or raw little-endian elements")
         ->required();
     app.add_option("--op", o->op, operation_names)->type_name("OP")->capture_default_str();
-    app.add_option("--json", o->json, "write the value and facts about the array to this file, or with - to standard output")
+    app.add_option("--json", o->json,
+                   "write the value and facts about the array to this file, or with - to standard output")
         ->type_name("FILE");
     add_array_options(app, o->array, type_names);
     app.footer("Integers wrap in their own type; min and max ignore NaN. Sums of float and double are rounded at every "

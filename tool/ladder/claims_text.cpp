@@ -39,7 +39,8 @@ std::string lessons_of(const std::vector<ladder::step_result>& steps, const styl
         if (step.lesson.empty()) {
             continue;
         }
-        const auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == step.lesson; });
+        const auto known =
+            std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == step.lesson; });
         if (known == all.end()) {
             all.emplace_back(step.lesson, step.id);
         } else {

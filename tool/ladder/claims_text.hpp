@@ -22,7 +22,8 @@ struct claim_tally {
 
 // One line a step: how many of its claims hold, do not hold and cannot be seen here (without `tally`, none of these), its
 // source and lecture. Below them why steps are not simply right.
-[[nodiscard]] std::string step_lines(const std::vector<ladder::step_result>& steps, bool tally, const report::style& look);
+[[nodiscard]] std::string step_lines(const std::vector<ladder::step_result>& steps, bool tally,
+                                     const report::style& look);
 
 // Every step with its idea and its claims, each with its evidence.
 [[nodiscard]] std::string all_claims(const std::vector<ladder::step_result>& steps, const report::style& look);

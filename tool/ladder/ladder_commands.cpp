@@ -47,13 +47,11 @@ std::string trace_of(const ladder::ladder_report& report) {
     return softgpu::observe::trace_of(all);
 }
 
-// The file of --json, if it names one.
-std::optional<report::output_file> json_file(const ladder_options& o) {
-    std::optional<report::output_file> file;
+// Opens the file of --json, if it names one.
+void open_json(const ladder_options& o, std::optional<report::output_file>& file) {
     if (o.json && o.json != "-") {
         file.emplace(*o.json);
     }
-    return file;
 }
 
 int run(const ladder_options& o, const ladder::catalogue_entry& ladder) {
@@ -63,7 +61,8 @@ int run(const ladder_options& o, const ladder::catalogue_entry& ladder) {
         print(text_of(load_ladder_engine(kind, o.device).steps(ladder.name), output_style()));
         return 0;
     }
-    std::optional<report::output_file> file = json_file(o);
+    std::optional<report::output_file> file;
+    open_json(o, file);
     std::optional<report::output_file> trace;
     if (o.trace) {
         if (*o.trace == "-" || o.trace == o.json) {
@@ -119,7 +118,8 @@ std::string summary(const std::vector<std::pair<std::string, ladder_tally>>& all
 int run_all(const ladder_options& o) {
     const device_kind kind = choose_device(o.device);
     static_cast<void>(request_of(o, ladder::catalogue.front(), kind)); // bad options first
-    std::optional<report::output_file> file = json_file(o);
+    std::optional<report::output_file> file;
+    open_json(o, file);
     ladder::ladder_engine& engine = load_ladder_engine(kind, o.device);
     const std::vector<std::string> names = engine.ladders();
     std::vector<std::pair<std::string, ladder_tally>> all;

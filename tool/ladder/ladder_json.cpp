@@ -70,7 +70,7 @@ void add_comparison(json& out, const ladder::step_result& step, const step_figur
     out["global_sectors_per_request"] = number(f.sectors_per_request);
     out["bus_utilisation"] = number(f.bus_utilisation);
     out["barriers_per_warp"] = number(f.barriers_per_warp);
-    out["counters"] = f.total ? json_of(*f.total) : json(nullptr);
+    out["counters"] = f.total ? tool::json_of(*f.total) : json(nullptr);
 }
 
 void add_parameters(json& out, const ladder::ladder_report& report) {

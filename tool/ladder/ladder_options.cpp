@@ -64,7 +64,8 @@ void add_common_options(CLI::App& app, ladder_options& o) {
 }
 
 void add_ladder_options(CLI::App& app, ladder_options& o, const ladder::catalogue_entry& ladder) {
-    app.add_option("--n", o.n, "size of the problem: 100000, 2^22, 4Ki, 1e6 (default: the ladder's own)")->type_name("N");
+    app.add_option("--n", o.n, "size of the problem: 100000, 2^22, 4Ki, 1e6 (default: the ladder's own)")
+        ->type_name("N");
     if (ladder.takes.block) {
         app.add_option("--block", o.block, "threads of a block")->type_name("B")->capture_default_str();
     }
@@ -74,7 +75,9 @@ void add_ladder_options(CLI::App& app, ladder_options& o, const ladder::catalogu
             ->capture_default_str();
     }
     if (ladder.takes.op) {
-        app.add_option("--op", o.op, "operation: " + names_of(ladder::operations))->type_name("OP")->capture_default_str();
+        app.add_option("--op", o.op, "operation: " + names_of(ladder::operations))
+            ->type_name("OP")
+            ->capture_default_str();
     }
     if (ladder.takes.finish) {
         app.add_option("--finish", o.finish,

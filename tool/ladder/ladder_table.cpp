@@ -26,7 +26,9 @@ using report::tone;
 
 constexpr const char* none = "–";
 
-std::string rounded(const std::optional<double>& value, int digits = 3) { return value ? figure(*value, digits) : none; }
+std::string rounded(const std::optional<double>& value, int digits = 3) {
+    return value ? figure(*value, digits) : none;
+}
 std::string fixed(const std::optional<double>& value, int decimals) {
     return value ? fmt::format("{:.{}f}", *value, decimals) : none;
 }
@@ -56,7 +58,8 @@ const columns& counted_columns() {
          [](const step_result&, const step_figures& f) { return cell{fixed(f.active_lanes, 1)}; }},
         {{"wave-\nfronts\nper\nrequest"},
          "wavefronts per request",
-         "passes that a warp's access to shared memory took; 1 is without bank conflict (8-byte elements go by half warps: "
+         "passes that a warp's access to shared memory took; 1 is without bank conflict (8-byte elements go by half "
+         "warps: "
          "up to 2)",
          [](const step_result&, const step_figures& f) { return cell{fixed(f.wavefronts_per_request, 2)}; }},
         {{"sectors\nper\nrequest"},
@@ -75,29 +78,26 @@ const columns& counted_columns() {
 }
 
 columns timed_columns(bool one_problem) {
-    columns all{{{"time\nµs"},
-                 "time",
-                 "median over the samples: all launches of the step between two device events, L2 flushed before each sample",
-                 [](const step_result& s, const step_figures&) {
-                     return cell{s.timed() ? microseconds(s.cold) : none};
-                 }},
-                {{"5–95 %\nµs"},
-                 "5–95 %",
-                 "the range of nine in ten samples",
-                 [](const step_result& s, const step_figures&) {
-                     return cell{s.timed() ? fmt::format("{}–{}", figure(s.cold->low * 1e6), figure(s.cold->high * 1e6))
-                                           : none};
-                 }},
-                {{"warm\nµs"},
-                 "warm",
-                 "the same without the flush",
-                 [](const step_result& s, const step_figures&) {
-                     return cell{s.timed() ? microseconds(s.warm) : none};
-                 }},
-                {{"GB/s"},
-                 "GB/s",
-                 "the bytes that have to be read and written at least, over the time; 1e9 bytes a second",
-                 [](const step_result&, const step_figures& f) { return cell{rounded(f.gb_per_s, 4)}; }}};
+    columns all{
+        {{"time\nµs"},
+         "time",
+         "median over the samples: all launches of the step between two device events, L2 flushed before each sample",
+         [](const step_result& s, const step_figures&) { return cell{s.timed() ? microseconds(s.cold) : none}; }},
+        {{"5–95 %\nµs"},
+         "5–95 %",
+         "the range of nine in ten samples",
+         [](const step_result& s, const step_figures&) {
+             return cell{s.timed() ? fmt::format("{}–{}", figure(s.cold->low * 1e6), figure(s.cold->high * 1e6))
+                                   : none};
+         }},
+        {{"warm\nµs"},
+         "warm",
+         "the same without the flush",
+         [](const step_result& s, const step_figures&) { return cell{s.timed() ? microseconds(s.warm) : none}; }},
+        {{"GB/s"},
+         "GB/s",
+         "the bytes that have to be read and written at least, over the time; 1e9 bytes a second",
+         [](const step_result&, const step_figures& f) { return cell{rounded(f.gb_per_s, 4)}; }}};
     const auto share = [](const step_result&, const step_figures& f) { return cell{percent(f.share_of_ceiling)}; };
     if (!one_problem) {
         all.push_back({{"of\ncopy"}, "of copy", "GB/s over the copy ceiling measured in this run", share});
@@ -121,21 +121,24 @@ columns timed_columns(bool one_problem) {
 }
 
 columns columns_of(const ladder_report& r) {
-    columns all{{{"step", align::left}, "", nullptr, [](const step_result& s, const step_figures&) { return cell{s.id}; }},
-                {{"title", align::left, true},
-                 "",
-                 nullptr,
-                 [](const step_result& s, const step_figures&) { return cell{s.title}; }}};
+    columns all{
+        {{"step", align::left}, "", nullptr, [](const step_result& s, const step_figures&) { return cell{s.id}; }},
+        {{"title", align::left, true}, "", nullptr, [](const step_result& s, const step_figures&) {
+             return cell{s.title};
+         }}};
     if (!r.one_problem) {
         all.push_back({{"n"},
                        "n",
                        "elements that the step ran on: a block's worth where the step is of one block",
                        [](const step_result& s, const step_figures&) { return cell{report::group_digits(s.n)}; }});
     }
-    all.push_back(
-        {{"result", align::left}, "", nullptr, [](const step_result& s, const step_figures&) { return result_cell(s); }});
+    all.push_back({{"result", align::left}, "", nullptr, [](const step_result& s, const step_figures&) {
+                       return result_cell(s);
+                   }});
     append(all, r.device.software ? counted_columns() : timed_columns(r.one_problem));
-    all.push_back({{"launches"}, "launches", "kernels that one run of the step launched",
+    all.push_back({{"launches"},
+                   "launches",
+                   "kernels that one run of the step launched",
                    [](const step_result& s, const step_figures&) {
                        return cell{s.on_device && !s.launches.empty() ? std::to_string(s.launches.size()) : none};
                    }});
@@ -186,11 +189,11 @@ std::string operation_in_words(ladder::operation op) {
 // "reduce: the sum of 4,194,304 int32 (16.8 MB), blocks of 256 threads, finished on the device"
 std::string problem_in_words(const ladder_report& r) {
     const ladder::step_parameters& p = r.request.parameters;
-    std::string text = r.takes.op && r.takes.type
-                           ? fmt::format("{}: the {} of {} {} ({})", r.request.name, operation_in_words(p.op),
-                                         report::group_digits(r.n), name_of(p.type),
-                                         report::bytes(r.n * ladder::bytes_of(p.type)))
-                           : fmt::format("{}: {}; n = {}", r.request.name, r.data, report::group_digits(r.n));
+    std::string text =
+        r.takes.op && r.takes.type
+            ? fmt::format("{}: the {} of {} {} ({})", r.request.name, operation_in_words(p.op),
+                          report::group_digits(r.n), name_of(p.type), report::bytes(r.n * ladder::bytes_of(p.type)))
+            : fmt::format("{}: {}; n = {}", r.request.name, r.data, report::group_digits(r.n));
     text += r.takes.block ? fmt::format(", blocks of {} threads", p.block) : "";
     text += r.takes.finish ? fmt::format(", finished on the {}", name_of(p.finish_on)) : "";
     return text;
@@ -200,11 +203,12 @@ std::string problem_in_words(const ladder_report& r) {
 std::string differences(const ladder_report& r, const style& look) {
     std::string out;
     for (const auto& step : r.steps) {
-        const std::string what = !step.skipped.empty()                     ? "skipped: " + step.skipped
-                                 : !step.error.empty()                     ? "failed: " + step.error
-                                 : !step.correct                           ? step.difference
-                                 : step.expected == ladder::outcome::wrong ? "came out right, and is expected to be wrong"
-                                                                           : "";
+        const std::string what = !step.skipped.empty() ? "skipped: " + step.skipped
+                                 : !step.error.empty() ? "failed: " + step.error
+                                 : !step.correct       ? step.difference
+                                 : step.expected == ladder::outcome::wrong
+                                     ? "came out right, and is expected to be wrong"
+                                     : "";
         if (!what.empty()) {
             out += report::paragraph(fmt::format("{:<{}}  ", step.id, widest_id(r.steps)), what, look.width);
         }
@@ -265,10 +269,11 @@ std::string device_lines(const ladder::device_description& d, const style& look)
     }
     std::string out = report::paragraph("", "Device: " + device, look.width);
     if (d.read_gb_per_s || d.copy_gb_per_s) {
-        out += report::paragraph("",
-                                 fmt::format("Ceilings measured in this run: read {} GB/s, copy {} GB/s (read + written)",
-                                             rounded(d.read_gb_per_s, 4), rounded(d.copy_gb_per_s, 4)),
-                                 look.width);
+        out +=
+            report::paragraph("",
+                              fmt::format("Ceilings measured in this run: read {} GB/s, copy {} GB/s (read + written)",
+                                          rounded(d.read_gb_per_s, 4), rounded(d.copy_gb_per_s, 4)),
+                              look.width);
     }
     return out;
 }
@@ -301,9 +306,11 @@ std::string text_of(const ladder_report& r, detail shown, const style& look) {
     }
     out += legend(all, look);
     if (!r.device.software && r.takes.finish && r.request.parameters.finish_on == ladder::finish::host) {
-        out += report::paragraph("  ", "No time includes the host's part: the copy and the last additions.", look.width);
+        out +=
+            report::paragraph("  ", "No time includes the host's part: the copy and the last additions.", look.width);
     }
-    return out + (shown == detail::claims ? all_claims(r.steps, look) : step_lines(r.steps, shown == detail::tally, look));
+    return out +
+           (shown == detail::claims ? all_claims(r.steps, look) : step_lines(r.steps, shown == detail::tally, look));
 }
 
 std::string text_of(const std::vector<ladder::step_description>& steps, const style& look) {

@@ -21,8 +21,9 @@ struct step_figures {
     std::optional<double> barriers_per_warp;
 
     // Of a timed step, from the median with a cold cache.
-    std::optional<double> gb_per_s;         // least bytes / time / 1e9
-    std::optional<double> share_of_ceiling; // read where the steps solve one problem, else copy; measured in the same run
+    std::optional<double> gb_per_s; // least bytes / time / 1e9
+    std::optional<double>
+        share_of_ceiling; // read where the steps solve one problem, else copy; measured in the same run
     // Where the steps solve one problem.
     std::optional<double> speed_up_over_step_before;
     std::optional<double> speed_up_in_all; // over the first step

@@ -118,7 +118,8 @@ void set_software_environment(const device_options& options) {
 bool has_gpu() { return !installed_gpus().gpus.empty(); }
 
 ladder::ladder_engine& load_ladder_engine(device_kind kind, const device_options& options) {
-    return load_library<ladder::ladder_engine>(kind, options, find_ladder_engine(), "warpfold_ladder_engine", "ladders");
+    return load_library<ladder::ladder_engine>(kind, options, find_ladder_engine(), "warpfold_ladder_engine",
+                                               "ladders");
 }
 
 calls::target& load_calls(device_kind kind, const device_options& options) {

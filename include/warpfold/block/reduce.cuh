@@ -7,15 +7,15 @@
 
 namespace warpfold::block {
 
-// Shared memory that reduce() needs, for a block of any size.
+// Shared memory of reduce(), for a block of any size.
 template <class A>
 struct reduce_storage {
     alignas(A) unsigned char of_warp[warp::lanes * sizeof(A)];
 };
 
-// op over the values of all threads, in their order; only thread 0's result means something. The block is
-// one-dimensional and has whole warps. All its threads have to call this, and to meet at a barrier before `storage` is
-// used again. One barrier, where there is more than one warp.
+// Returns op over the values of all threads, in thread order, in thread 0 only. The block is one-dimensional and has
+// whole warps. All threads call it, and a barrier is needed before `storage` is used again. One barrier if there is
+// more than one warp.
 template <class A, class Op>
 __device__ A reduce(A value, const Op& op, reduce_storage<A>& storage) {
     auto* const of_warp = reinterpret_cast<A*>(storage.of_warp);
@@ -35,7 +35,7 @@ __device__ A reduce(A value, const Op& op, reduce_storage<A>& storage) {
         value = threadIdx.x < warps ? of_warp[threadIdx.x] : static_cast<A>(Op::template identity<A>());
         return warp::reduce(value, op);
     } else {
-        // Lanes beyond the last warp repeat its value; nothing of theirs reaches lane 0.
+        // Lanes after the last warp hold duplicates; their results are unused.
         value = of_warp[threadIdx.x < warps ? threadIdx.x : warps - 1];
 #pragma unroll
         for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {

@@ -49,31 +49,28 @@ struct unknown_result {};
 template <class Map, class T>
 struct map_result {};
 template <class Map, class T>
-    requires(!is_device_lambda_v<Map> && std::is_invocable_v<const Map&, const T&, std::uint64_t>)
-struct map_result<Map, T> {
+requires(!is_device_lambda_v<Map> &&
+         std::is_invocable_v<const Map&, const T&, std::uint64_t>) struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<const Map&, const T&, std::uint64_t>>;
 };
 template <class Map, class T>
-    requires(!is_device_lambda_v<Map> && !std::is_invocable_v<const Map&, const T&, std::uint64_t> &&
-             std::is_invocable_v<const Map&, const T&>)
-struct map_result<Map, T> {
+requires(!is_device_lambda_v<Map> && !std::is_invocable_v<const Map&, const T&, std::uint64_t> &&
+         std::is_invocable_v<const Map&, const T&>) struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<const Map&, const T&>>;
 };
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && !declares_result_v<Map>)
-struct map_result<Map, T> {
+requires(is_device_lambda_v<Map> && !declares_result_v<Map>) struct map_result<Map, T> {
     using type = unknown_result;
 };
 // In host code a device lambda accepts any arguments and is not const.
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && declares_result_v<Map> && std::is_invocable_v<Map&, const T&, std::uint64_t>)
-struct map_result<Map, T> {
+requires(is_device_lambda_v<Map>&& declares_result_v<Map>&&
+             std::is_invocable_v<Map&, const T&, std::uint64_t>) struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<Map&, const T&, std::uint64_t>>;
 };
 template <class Map, class T>
-    requires(is_device_lambda_v<Map> && declares_result_v<Map> && !std::is_invocable_v<Map&, const T&, std::uint64_t> &&
-             std::is_invocable_v<Map&, const T&>)
-struct map_result<Map, T> {
+requires(is_device_lambda_v<Map>&& declares_result_v<Map> && !std::is_invocable_v<Map&, const T&, std::uint64_t> &&
+         std::is_invocable_v<Map&, const T&>) struct map_result<Map, T> {
     using type = std::remove_cvref_t<std::invoke_result_t<Map&, const T&>>;
 };
 

@@ -38,7 +38,7 @@ WARPFOLD_HD constexpr std::uint32_t multiply_high(std::uint32_t a, std::uint32_t
 template <class S, bool MayBeWide>
 class even_integers {
     using plain = std::conditional_t<std::is_same_v<S, bool>, unsigned char, S>;
-    using unsigned_sample = std::make_unsigned_t<plain>;
+    using bits_type = std::make_unsigned_t<plain>;
 
 public:
     // Bins over the integers [lower, last].
@@ -50,8 +50,8 @@ public:
             whole_ = outside;
             return;
         }
-        first_ = static_cast<unsigned_sample>(first_here);
-        span_ = static_cast<unsigned_sample>(last_here - first_here);
+        first_ = static_cast<bits_type>(first_here);
+        span_ = static_cast<bits_type>(last_here - first_here);
         offset_ = static_cast<std::uint64_t>(first_here - lower);
         const uint128 width = static_cast<uint128>(last - lower) + 1;
         whole_ = static_cast<std::uint32_t>(bins / width);
@@ -67,7 +67,7 @@ public:
     }
 
     WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
-        const unsigned_sample from_first = static_cast<unsigned_sample>(static_cast<unsigned_sample>(static_cast<plain>(x)) - first_);
+        const bits_type from_first = static_cast<bits_type>(static_cast<bits_type>(static_cast<plain>(x)) - first_);
         std::uint32_t bin = 0;
         if (MayBeWide && wide_) {
             bin = wide_bin(from_first + offset_);
@@ -81,7 +81,7 @@ public:
     class quotients {
     public:
         std::uint32_t operator()(const S& x) const {
-            const unsigned_sample from_first = static_cast<unsigned_sample>(static_cast<unsigned_sample>(static_cast<plain>(x)) - first_);
+            const bits_type from_first = static_cast<bits_type>(static_cast<bits_type>(static_cast<plain>(x)) - first_);
             const std::uint32_t beyond = from_first > span_ ? outside : 0; // all bits set, to avoid a branch
             const auto d = static_cast<std::int32_t>(static_cast<std::uint32_t>(from_first) & ~beyond) + offset_;
             return static_cast<std::uint32_t>(static_cast<std::int32_t>(d * factor_)) | beyond;
@@ -89,10 +89,10 @@ public:
 
     private:
         friend even_integers;
-        quotients(unsigned_sample first, unsigned_sample span, std::int32_t offset, double factor)
+        quotients(bits_type first, bits_type span, std::int32_t offset, double factor)
             : first_(first), span_(span), offset_(offset), factor_(factor) {}
 
-        unsigned_sample first_, span_;
+        bits_type first_, span_;
         std::int32_t offset_;
         double factor_;
     };
@@ -126,11 +126,11 @@ private:
         return d * whole_ + static_cast<std::uint32_t>((std::uint64_t{d} * high + carried) >> 32);
     }
 
-    unsigned_sample first_ = 0; // the first sample that has a bin
-    unsigned_sample span_ = 0; // from there to the last sample that has one
+    bits_type first_ = 0; // the first sample that has a bin
+    bits_type span_ = 0;  // from there to the last sample that has one
     bool wide_ = false;
     std::uint32_t whole_ = 0;
-    std::uint64_t offset_ = 0; // from the lower bound to the first sample
+    std::uint64_t offset_ = 0;   // from the lower bound to the first sample
     std::uint64_t fraction_ = 0; // the upper 64 bits
     std::uint64_t fraction_low_ = 0;
 };

@@ -84,8 +84,8 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
                   "values and the operation have to be trivially copyable");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
     const auto segments = segments_of(how...);
-    const auto given = initial_of<A>(how...);
-    using Given = std::remove_cv_t<decltype(given)>;
+    const auto initial = initial_of<A>(how...);
+    using Initial = std::remove_cv_t<decltype(initial)>;
     using Segments = std::remove_cv_t<decltype(segments)>;
     if (n == 0) {
         return;
@@ -96,9 +96,9 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     detail::check_overlap(from, place, n, call);
     using By = resolved_operation_t<Op, A>;
     const By by = detail::resolve<A>(op);
-    if constexpr (Inclusive || !std::is_same_v<Given, no_initial>) {
+    if constexpr (Inclusive || !std::is_same_v<Initial, no_initial>) {
         scan_engine<On>::run(on, from, n, place, map, by,
-                             scan_options<A, Given, Segments, Inclusive, reverse>{given, segments}, call);
+                             scan_options<A, Initial, Segments, Inclusive, reverse>{initial, segments}, call);
     } else {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");

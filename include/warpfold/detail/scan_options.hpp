@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a scan may be told behind its operation, and what it comes to for a target: the type in which it folds, the
-// initial value, the direction and where segments begin.
+// The options of a scan, and what a target gets of them: the type that is folded in, the initial value, the direction
+// and the segments.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,11 @@ using pointer_into = decltype(std::data(std::declval<const Range&>()));
 
 struct reversed_order {};
 
-// The elements are visited from the last to the first, as if `in` and `out` were reversed.
+// Elements are visited from the last to the first, as if `in` and `out` were reversed.
 inline constexpr reversed_order reversed{};
 
-// A segment begins at every k where flags[k] is true, and at 0. `Flags` is a pointer or any random access object, or
-// the flags are a range.
+// A segment begins at 0 and at every k where flags[k] is true. `Flags` is a pointer or an object with [k]; a range
+// gives its data().
 template <class Flags>
 struct heads {
     WARPFOLD_HD explicit constexpr heads(const Flags& flags_) : flags(flags_) {}
@@ -42,13 +42,13 @@ struct heads {
     Flags flags;
 };
 template <class Range>
-heads(const Range&) -> heads<detail::pointer_into<Range>>; // no copy of a range,
+heads(const Range&) -> heads<detail::pointer_into<Range>>; // does not copy a range
 template <class Flags>
-heads(const Flags&&) -> heads<Flags>; // unless it would be gone
+heads(const Flags&&) -> heads<Flags>; // unless it is a temporary
 
-// Segments begin at begins[0] <= begins[1] <= ... <= begins[count - 1], and at 0. Equal ones are empty segments;
-// begins that are n or more are allowed and change nothing. `Begins` is a pointer or any random access object, or they
-// are a range. Where they decrease it is not said which elements begin segments.
+// Segments begin at 0 and at begins[0] <= begins[1] <= ... <= begins[count - 1]. Equal values are empty segments;
+// values of n and more have no effect. `Begins` is a pointer or an object with [k]; a range gives its data() and
+// size(). If the values decrease, the segments are unspecified.
 template <class Begins>
 struct offsets {
     WARPFOLD_HD constexpr offsets(const Begins& begins_, std::uint64_t count_) : begins(begins_), count(count_) {}
@@ -90,7 +90,7 @@ struct segments_in<offsets<Begins>> {
 template <class X>
 inline constexpr bool is_initial_v = !segments_in<X>::there && !std::is_same_v<X, reversed_order>;
 
-// A target's view of how to scan. `first` is the value in front of each segment, or no_initial where nothing is.
+// A scan for a target. `first` is the value before each segment, or no_initial.
 template <class A, class First, class Segments, bool Inclusive, bool Reversed>
 struct scan_options {
     using value = A;
@@ -103,7 +103,7 @@ struct scan_options {
     Segments segments;
 };
 
-// The type of the elements that `Out` points to; void where it is an object that only takes values.
+// The type of the elements of `Out`; void if it is an object that only takes values.
 template <class Out>
 struct written {
     using type = void;
@@ -116,7 +116,7 @@ struct written<Out> {
 template <class Out>
 using written_t = typename written<Out>::type;
 
-// Sums and products are folded in the type of the output's elements, other operations as the operation says.
+// Sums and products are folded in the type of the output's elements, other operations in their accumulator.
 template <class Op, class X, class U>
 struct scan_value {
     using type = accumulator_t<Op, X>;
@@ -139,7 +139,7 @@ void check_segments(const offsets<Begins>& given, std::uint64_t, const char* cal
     detail::check_array(given.begins, given.count, call);
 }
 
-// Throws where two arrays overlap otherwise than element on element.
+// Throws if two arrays overlap, unless they are the same array with elements of one size.
 template <class In, class Out>
 void check_overlap(const In& in, const Out& out, std::uint64_t n, const char* call) {
     if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {

@@ -65,10 +65,7 @@ struct both {
     static constexpr bool commutative = true;
 
     template <class A>
-        requires std::is_same_v<A, bool>
-    WARPFOLD_HD static constexpr A identity() {
-        return true;
-    }
+    requires std::is_same_v<A, bool> WARPFOLD_HD static constexpr A identity() { return true; }
     template <class A>
     WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
         return static_cast<A>(static_cast<bool>(a) && static_cast<bool>(b));
@@ -78,10 +75,7 @@ struct either {
     static constexpr bool commutative = true;
 
     template <class A>
-        requires std::is_same_v<A, bool>
-    WARPFOLD_HD static constexpr A identity() {
-        return false;
-    }
+    requires std::is_same_v<A, bool> WARPFOLD_HD static constexpr A identity() { return false; }
     template <class A>
     WARPFOLD_HD constexpr A operator()(const A& a, const A& b) const {
         return static_cast<A>(static_cast<bool>(a) || static_cast<bool>(b));
@@ -118,9 +112,9 @@ struct resolved_operation {
     using type = stored_callable_t<Op>;
 };
 template <class Op, class A>
-    requires(std::is_arithmetic_v<A> && std::is_invocable_v<const Op&, const A&, const A&> &&
-             requires { typename standard_operation<Op>::of_numbers; })
-struct resolved_operation<Op, A> {
+requires(std::is_arithmetic_v<A>&& std::is_invocable_v<const Op&, const A&, const A&>&& requires {
+    typename standard_operation<Op>::of_numbers;
+}) struct resolved_operation<Op, A> {
     using type = std::conditional_t<std::is_same_v<A, bool>, typename standard_operation<Op>::of_truth,
                                     typename standard_operation<Op>::of_numbers>;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Which kernel is meant by a name such as "scale", "ns::scale" or "scale<float>".
+// Kernels by name: "scale", "ns::scale" or "scale<float>".
 #pragma once
 
 #include <string>
 
 namespace warpfold::testing::detail {
 
-// "void ns::scale<ns::pair<int> >(float*, int)" without what it returns and takes; with its template arguments or not.
+// "void ns::scale<ns::pair<int> >(float*, int)" without return type and parameters, with or without template arguments.
 inline std::string plain_name(const std::string& demangled, bool with_arguments) {
     static const std::string anonymous = "(anonymous namespace)";
     std::string name;
@@ -22,7 +22,7 @@ inline std::string plain_name(const std::string& demangled, bool with_arguments)
             break;
         }
         if (depth == 0 && c == ' ') {
-            name.clear(); // what stood before is its type
+            name.clear(); // before it stands its type
             continue;
         }
         depth += c == '<' || c == '(' ? 1 : 0;
@@ -34,7 +34,7 @@ inline std::string plain_name(const std::string& demangled, bool with_arguments)
     return name;
 }
 
-// The whole of it, or its end behind a "::".
+// The whole name, or its end after "::".
 inline bool ends_name(const std::string& wanted, const std::string& name) {
     if (wanted.empty() || wanted.size() > name.size() || name.substr(name.size() - wanted.size()) != wanted) {
         return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The software GPU's functions for tests (abi.h), looked up in the CUDA runtime that the program runs with.
+// The software GPU's functions for tests (abi.h), found in the CUDA runtime of the program.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 
 namespace warpfold::testing {
 
-// What cannot be counted, and why: one line.
+// Something cannot be counted; what() says why, in one line.
 class error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -43,7 +43,7 @@ struct functions {
     softgpu_recording_free_function* free = nullptr;
 };
 
-// Finds names of one version of the CUDA runtime, in what the program is linked with or else what it has loaded.
+// Finds functions of one version of the CUDA runtime, linked or loaded.
 class library {
 public:
     explicit library(const char* name) : name_(name) {}
@@ -54,14 +54,14 @@ public:
         if (at == nullptr) {
             if (void* const loaded = ::dlopen(name_, RTLD_LAZY | RTLD_NOLOAD)) {
                 at = ::dlvsym(loaded, function, name_);
-                ::dlclose(loaded); // somebody else keeps it
+                ::dlclose(loaded); // another owner keeps it loaded
             }
         }
         out = reinterpret_cast<Function*>(at);
         return at != nullptr;
     }
 
-    // false: it is not there, or not the software GPU's.
+    // Returns false if a function is missing: the runtime is not the software GPU's.
     bool find_all(functions& f) const {
         return find("softgpu_testing_version", f.version) && find("softgpu_testing_in_use", f.in_use) &&
                find("softgpu_testing_last_error", f.last_error) && find("softgpu_counter_name", f.counter_name) &&
@@ -75,8 +75,8 @@ private:
     const char* name_;
 };
 
-// `warpfold run` loads the runtimes of CUDA 12 and 13: the one that kernels are registered with is the program's.
-// version is nullptr where none is the software GPU's.
+// `warpfold run` loads the runtimes of CUDA 12 and 13; the program's is the one with registered kernels. version is
+// nullptr if neither is the software GPU's.
 inline functions find_functions() {
     functions first;
     for (const char* const name : {"libcudart.so.13", "libcudart.so.12"}) {
@@ -91,7 +91,7 @@ inline functions find_functions() {
     return first;
 }
 
-// The software GPU of this process, with the library's number of each counter of counters.def. Throws error.
+// The software GPU of this process, with the library's number of each counter in counters.def. Throws error.
 struct runtime {
     functions call = find_functions();
     std::vector<std::size_t> numbers;

@@ -21,7 +21,7 @@ struct scan_kernels {
     unsigned short_rows = 4;      // of 16 bytes a lane, that a warp has in a tile,
     unsigned short_tall_rows = 8; // and in the tallest tiles, of the longest arrays among the short ones
     unsigned short_max_block_threads = 512;
-    unsigned short_private_max_tiles = 128;  // up to so many tiles, each pair of tiles has a mailbox of its own
+    unsigned short_private_max_tiles = 128;  // up to so many tiles, each pair of tiles has a slot of its own
     unsigned short_resident_max_tiles = 300; // tiles are tall where there would be more; tall ones are prefetched from
                                              // so many on
     unsigned long_block_threads = 256;

@@ -13,11 +13,11 @@ namespace warpfold {
 
 namespace detail {
 
-// Whether cards of compute capability 8.0 on have an instruction for it, of 32 bits.
+// True if devices of compute capability 8.0 and later reduce it with redux instructions.
 template <class Op, class A>
-inline constexpr bool reduces_at_once_v =
-    std::is_integral_v<A> && (sizeof(A) == 4 || sizeof(A) == 8) &&
-    (std::is_same_v<Op, sum> || std::is_same_v<Op, minimum> || std::is_same_v<Op, maximum>);
+inline constexpr bool reduces_at_once_v = std::is_integral_v<A> && (sizeof(A) == 4 || sizeof(A) == 8) &&
+                                          (std::is_same_v<Op, sum> || std::is_same_v<Op, minimum> ||
+                                           std::is_same_v<Op, maximum>);
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(WARPFOLD_NO_REDUX)
 inline constexpr bool has_at_once = true;
@@ -25,7 +25,7 @@ inline constexpr bool has_at_once = true;
 inline constexpr bool has_at_once = false;
 #endif
 
-// By a whole warp, where the card can; every lane has the result.
+// Called by a whole warp on a device with redux; every lane gets the result.
 template <class Op, class A>
 __device__ A reduce_at_once([[maybe_unused]] A value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -47,7 +47,7 @@ __device__ A reduce_at_once([[maybe_unused]] A value) {
     } else {
         const auto bits = static_cast<std::uint64_t>(value);
         if constexpr (std::is_same_v<Op, sum>) {
-            // In parts of 24 bits, of which 32 fit into a word.
+            // In parts of 24 bits: 32 of them fit in a word.
             const unsigned low = __reduce_add_sync(all, static_cast<unsigned>(bits) & 0xffffffu);
             const unsigned middle = __reduce_add_sync(all, static_cast<unsigned>(bits >> 24) & 0xffffffu);
             const unsigned high = __reduce_add_sync(all, static_cast<unsigned>(bits >> 48));
@@ -69,9 +69,8 @@ __device__ A reduce_at_once([[maybe_unused]] A value) {
 
 namespace warp {
 
-// op(v0, op(v1, ... v31)) in the order of the lanes, v the lanes' values; only lane 0's result means something. The
-// whole warp has to call it. Five shuffles of each word of A; for sums, minima and maxima of integers an instruction or
-// a few where the card has them.
+// Returns op(v0, op(v1, ... v31)) in lane order, in lane 0 only. The whole warp calls it. Five shuffles per word of A;
+// a few instructions for integer sums, minima and maxima where the device has redux.
 template <class A, class Op>
 __device__ A reduce(A value, const Op& op) {
     if constexpr (detail::has_at_once && detail::reduces_at_once_v<Op, A>) {

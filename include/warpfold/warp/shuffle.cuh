@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of any trivially copyable type handed from lane to lane of a warp, word by word. The whole warp has to call
-// each of these.
+// Shuffles of trivially copyable types, word by word. The whole warp calls each function.
 #pragma once
 
 #include <cstring>
@@ -10,7 +9,7 @@ namespace warpfold {
 
 namespace detail {
 
-// `value` with each of its 32-bit words put through `exchange`.
+// `value` with `exchange` applied to each 32-bit word.
 template <class T, class Exchange>
 __device__ T exchanged(const T& value, const Exchange& exchange) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -33,13 +32,13 @@ namespace warp {
 inline constexpr unsigned lanes = 32;
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
-// The value of the lane `distance` further on; the own one where there is no such lane.
+// The value of the lane `distance` after this one; its own if there is none.
 template <class T>
 __device__ T shuffle_down(const T& value, unsigned distance) {
     return detail::exchanged(value, [=](unsigned word) { return __shfl_down_sync(all_lanes, word, distance); });
 }
 
-// The value of the lane `distance` before this one; the own one where there is no such lane.
+// The value of the lane `distance` before this one; its own if there is none.
 template <class T>
 __device__ T shuffle_up(const T& value, unsigned distance) {
     return detail::exchanged(value, [=](unsigned word) { return __shfl_up_sync(all_lanes, word, distance); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An instruction's opcode and suffixes as plain data: what the instruction files look at to choose a handler.
+// An instruction's opcode and suffixes as plain data. The choosers in handlers/ choose a handler by it.
 #pragma once
 
 #include <array>
@@ -38,14 +38,13 @@ struct form {
 
 [[nodiscard]] form form_of(const ptx::instruction& i);
 
-// Bytes of a lane that operand `index` of this form is read or written with where it is an immediate or a symbol:
-// 0 for a predicate.
+// Bytes of a lane of operand `index` where it is an immediate or a symbol; 0 for a predicate.
 [[nodiscard]] unsigned operand_bytes(const form& f, unsigned index);
 
 // Bytes of a lane of the register that this form writes, 0 for a predicate.
 [[nodiscard]] unsigned destination_bytes(const form& f);
 
-// How many operands this form is written with, at least and at most.
+// The number of operands of this form.
 struct operand_range {
     unsigned least = 0;
     unsigned most = 0xFFFFFFFF;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decodes what a body has to do with calls: where its parameters, its results and the arguments of its calls stand in its
-// frame, accesses to them, and the calls themselves.
+// Decodes calls: places of parameters, results and arguments in the frame, accesses to them, and the calls themselves.
 #pragma once
 
 #include <map>
@@ -16,11 +15,11 @@ namespace softgpu::machine {
 
 class call_decoder {
 public:
-    // Takes room in the frame.
+    // Reserves room in the frame.
     call_decoder(const ptx::function& f, const program::register_places& places, const decode_context& context,
                  operand_layout& operands, program_code& code);
 
-    // ld and st of an argument, a parameter of a function, or a result; false: it is something else.
+    // ld and st of an argument, a parameter of a function, or a result; false: other operands.
     bool access(const ptx::instruction& i, std::uint32_t n);
     void call(const ptx::instruction& i, std::uint32_t n);
 

@@ -17,13 +17,13 @@ class check_emitter {
 public:
     check_emitter(const ptx::function& f, program_code& code, site_table& table, check::check_set checks);
 
-    // Before an access or a warp-wide instruction, whose operands are decoded already; run is nullptr where there is
-    // nothing to look at.
+    // Before an access or a warp-wide instruction, whose operands are decoded already; run is nullptr where
+    // nothing is checked.
     [[nodiscard]] instruction before(const ptx::instruction& i, std::uint32_t source, const form& fm,
                                      const instruction& decoded);
     // The same behind it.
     [[nodiscard]] instruction after(const instruction& before) const;
-    // Before any instruction that may meet what was read from unwritten memory; run is nullptr for the others.
+    // Before an instruction that may meet values from uninitialized memory; run is nullptr for the others.
     [[nodiscard]] instruction flow(std::uint32_t source, const program::register_places& places);
 
 private:

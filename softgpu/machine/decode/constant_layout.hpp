@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lays out a kernel's constants: immediates once each, 32 lanes wide, and room for what a launch or a block fills in.
+// The layout of a kernel's constants: each immediate once, 32 lanes wide, and room for values of the launch or block.
 #pragma once
 
 #include <cstdint>

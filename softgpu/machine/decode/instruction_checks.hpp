@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What has to be right about an instruction before a handler may trust it: how many operands, and how wide their
-// registers. Each throws ptx::error.
+// Checks of an instruction's operand count and register widths, on which handlers rely. Each throws ptx::error.
 #pragma once
 
 #include "softgpu/machine/code/form.hpp"

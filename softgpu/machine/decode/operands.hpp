@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the operands of an instruction stand: registers in the frame, everything else among the constants. One layout
-// for one body; decode.cpp asks it for every instruction.
+// Places of operands: registers in the frame, everything else among the constants. One layout for each body.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +24,22 @@ public:
           frame_(places.frame_bytes),
           aliases_(f.registers.size(), nowhere) {}
 
-    // Fills places, widths, and what the instruction's file keeps in `more` and `immediate`.
+    // Fills places, widths, and what the handler's file keeps in `more` and `immediate`.
     void operands_of(const ptx::instruction& i, const form& fm, instruction& d);
 
     [[nodiscard]] place destination(const ptx::operand& o);
     // An operand that is read as `bytes` a lane, a predicate where 0.
     [[nodiscard]] place source(const ptx::operand& o, unsigned bytes);
-    // Room of so many bytes in the frame, on a cache line.
+    // Room in the frame, aligned to a cache line.
     [[nodiscard]] place reserve(std::uint32_t bytes);
     // 8-byte lanes with the address of a byte of the thread's local memory that belongs to the function.
     [[nodiscard]] place local_address_of(std::uint64_t offset);
-    // Room in the frame that nobody reads.
+    // Room in the frame for results that are not used.
     [[nodiscard]] place scratch();
     // Bytes of a lane of the register that ld fills or st empties; an immediate is as wide as its type.
     [[nodiscard]] unsigned value_bytes(const ptx::instruction& i, const form& fm) const;
 
-    // The register has the value of this place wherever it is read.
+    // Reads of the register read this place instead.
     void stands_for(std::uint32_t reg, place p) { aliases_[reg] = p; }
     // Where a register is read.
     [[nodiscard]] place place_of(std::uint32_t reg) const {
@@ -65,12 +64,11 @@ private:
     // As source() and destination(), of a register that is exactly as wide.
     place exact(const ptx::operand& o, unsigned bytes);
     place exact_destination(const ptx::operand& o, unsigned bytes);
-    // further_operands.cpp
-    void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);
-    void mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d);
+    void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);     // async_operands.cpp
+    void mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d); // async_operands.cpp
+    void texture_operands(const ptx::instruction& i, const form& fm, instruction& d);  // texture_operands.cpp
+    void video_operands(const ptx::instruction& i, const form& fm, instruction& d);    // video_operands.cpp
     void atomic_vector(const ptx::instruction& i, const form& fm, instruction& d);
-    void texture_operands(const ptx::instruction& i, const form& fm, instruction& d); // texture_operands.cpp
-    void video_operands(const ptx::instruction& i, const form& fm, instruction& d);
     void details(const ptx::instruction& i, const form& fm, instruction& d);
 
     const ptx::function& f_;

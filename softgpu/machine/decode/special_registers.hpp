@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The special registers that the machine knows, and where their values come from.
+// The special registers that are supported, and the source of their values.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct special {
     unsigned value; // a `uniform`, a `per_warp`, or the number of the lane function or clock
 };
 
-// "%tid.x" and so on; nothing for a register that is not there.
+// "%tid.x" and so on; nothing for an unsupported register.
 [[nodiscard]] std::optional<special> find_special(std::string_view name);
 
-// What a register of kind by_lane holds in a lane.
+// The value of a register of kind by_lane.
 [[nodiscard]] std::uint32_t lane_value(unsigned function, unsigned lane);
 
 } // namespace softgpu::machine

@@ -15,7 +15,7 @@ namespace softgpu::machine {
 class value_flows {
 public:
     explicit value_flows(const ptx::function& f);
-    // How instruction `n` has to be followed; false: not at all.
+    // What instruction `n` does with such values; false: it never meets one.
     [[nodiscard]] bool find(std::uint32_t n, const program::register_places& places, register_flow& out) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The choosers of the instruction files, one per family of the opcode table; set.cpp gathers them.
+// The choosers, one per family of the opcode table: from a form to its handler. make_set.cpp makes a handler_set of them.
 #pragma once
 
 #include "softgpu/machine/code/handler_set.hpp"
@@ -26,7 +26,7 @@ handler choose_video(const form& f);
 handler choose_access_check(const form& f);
 void fill_control(handler_set& s);
 
-// To be called only where the host has this instruction set: the code itself is compiled for it.
+// To be called only where the host has this instruction set: this function is compiled for it.
 handler_set make_set();
 
 } // namespace softgpu::machine::SOFTGPU_TARGET

@@ -9,6 +9,7 @@
 #include "softgpu/machine/handlers/lanes.hpp"
 #include "softgpu/machine/run/calls.hpp"
 #include "softgpu/machine/run/divergence.hpp"
+#include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/warp_sync.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {

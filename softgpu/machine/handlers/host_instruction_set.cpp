@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The choice of the instruction set, and the handlers that are compiled only once.
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -17,9 +18,11 @@
 
 namespace softgpu::machine {
 
+#ifdef SOFTGPU_HAS_PLAIN
 namespace plain {
 handler_set make_set();
 }
+#endif
 #ifdef SOFTGPU_HAS_AVX2
 namespace avx2 {
 handler_set make_set();
@@ -50,7 +53,15 @@ handler_set choose_set() {
         return avx2::make_set();
     }
 #endif
+#ifdef SOFTGPU_HAS_PLAIN
     return plain::make_set();
+#else
+    // No result can be returned: the runtime's calls all need handlers.
+    std::fprintf(stderr, "softgpu: this build has no handlers for %s; configure it with "
+                         "-DSOFTGPU_INSTRUCTION_SETS='plain;avx2;avx512'\n",
+                 wish != nullptr ? wish : "this processor");
+    std::abort();
+#endif
 }
 
 handler_set complete(handler_set s) {

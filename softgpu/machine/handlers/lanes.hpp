@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loops over the 32 lanes of a warp, written so that the compiler makes vector code of them. Included only by the
-// instruction files, which are compiled once per instruction set of the host: SOFTGPU_TARGET names the namespace.
+// Loops over the 32 lanes of a warp that the compiler vectorises. Only handlers include this. They are compiled once per
+// instruction set of the host; SOFTGPU_TARGET names the namespace.
 #pragma once
 
 #include <bit>
@@ -27,7 +27,7 @@ SOFTGPU_INLINE T* written(std::byte* frame, place p) {
     return reinterpret_cast<T*>(__builtin_assume_aligned(frame + p, 64));
 }
 
-// Where a place counts from, without a branch: the warp has its frame and the constants side by side.
+// The base of a place, without a branch: the warp has its frame and the constants side by side.
 SOFTGPU_INLINE std::byte* base_of(const warp* w, place p) {
     static_assert(offsetof(warp, constants) == offsetof(warp, frame) + sizeof(std::byte*) && in_constants == 1u << 31);
     std::byte* base;
@@ -56,8 +56,8 @@ SOFTGPU_INLINE void write_mask(std::byte* frame, const warp* w, place p, lane_ma
     std::memcpy(frame + p, &m, 4);
 }
 
-// The next instruction, executed at once where the compiler makes a jump of it: for handlers of what goes on straight
-// ahead. What jumps back returns instead, so that the stack stays short where the compiler does not.
+// Executes the next instruction, by a jump in optimised builds. For handlers that go on to the next instruction; a
+// backward branch returns instead, which bounds the stack in builds without tail calls.
 SOFTGPU_INLINE const instruction* go_on(const instruction* i, [[maybe_unused]] std::byte* frame,
                                         [[maybe_unused]] warp* w) {
 #ifdef SOFTGPU_THREADED
@@ -71,7 +71,7 @@ SOFTGPU_INLINE const instruction* go_on(const instruction* i, [[maybe_unused]] s
 SOFTGPU_INLINE unsigned first_lane(lane_mask mask) { return static_cast<unsigned>(std::countr_zero(mask)) & 31; }
 SOFTGPU_INLINE unsigned last_lane(lane_mask mask) { return (static_cast<unsigned>(std::countl_zero(mask)) & 31) ^ 31; }
 
-// d[lane] = f(s[lane]...) for the active lanes. f has to be defined for every bit pattern: it runs for all lanes.
+// d[lane] = f(s[lane]...) for the active lanes. f runs for all lanes and must be defined for every bit pattern.
 template <class D, class F, class... S>
 SOFTGPU_INLINE void map_lanes(lane_mask mask, D* d, F&& f, const S*... s) {
     if (mask == all_lanes) [[likely]] {
@@ -88,7 +88,7 @@ SOFTGPU_INLINE void map_lanes(lane_mask mask, D* d, F&& f, const S*... s) {
     }
 }
 
-// The same for an f that must not run for lanes that are away (divisions, library functions).
+// The same for an f that must not run for inactive lanes (divisions, library functions).
 template <class D, class F, class... S>
 SOFTGPU_INLINE void map_active(lane_mask mask, D* d, F&& f, const S*... s) {
     each_lane(mask, [&](unsigned l) { d[l] = f(s[l]...); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the checks keep of a block that runs.
+// The checks' state of a running block.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace softgpu::machine {
 
-// A register whose lanes hold what was read so.
+// A register whose lanes hold values from uninitialized memory.
 struct uninitialized_value {
     const std::byte* frame = nullptr;
     std::uint32_t reg = 0;
@@ -28,7 +28,7 @@ struct uninitialized_value {
     std::uint64_t at = 0; // in shared memory, by the first of the lanes
 };
 
-// Warps, or parts of them, that have come to one barrier.
+// Lanes of a warp that have arrived at a barrier.
 struct barrier_arrival {
     unsigned warp = 0;
     lane_mask lanes = 0;
@@ -37,7 +37,7 @@ struct barrier_arrival {
     bool aligned = false;
 };
 
-// Two lanes of a warp wrote one word of shared memory, and nothing says which value stays.
+// Two lanes of a warp wrote different values to one word of shared memory; which one stays is undefined.
 struct lost_value {
     const access_site* site = nullptr;
     const access_site* site_before = nullptr;
@@ -60,7 +60,7 @@ struct block_checks {
     std::uint64_t started = 0;                             // the block's time when it began
     std::uint64_t copies_under_way = 0;                    // of cp.async, a lane's each
     site_table* sites = nullptr;
-    // What was found last for a serial of another launch, copy or fill: nullptr where it is in order.
+    // The last lookup of a serial of another operation: nullptr where it is in order.
     std::uint64_t met_serial = 0;
     check::record_pointer met;
     std::array<std::vector<uninitialized_value>, 32> uninitialized; // by warp

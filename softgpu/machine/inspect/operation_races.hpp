@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A launch as one of the operations that the checks hold against each other: what it says of the stamps that it has left,
-// when it is over as well, and what it finds of others.
+// Races between a launch and other operations: launches, copies and fills of other streams, or of branches of a graph.
 #pragma once
 
 #include <memory>
@@ -12,7 +11,7 @@
 
 namespace softgpu::machine {
 
-// Of a launch that is about to run. Refers to the kernel's module.
+// Explains the stamps that the launch leaves, even after its end. Refers to the kernel's module.
 [[nodiscard]] std::shared_ptr<const check::stamp_reader> reader_of(const launch_state& l);
 
 // The access that a lane is about to make.
@@ -23,10 +22,10 @@ struct lane_access {
     std::uint64_t at = 0;
 };
 
-// It meets the stamp of another operation that is not in order with the launch.
+// The access finds the stamp `s` of another operation that is not in order with the launch.
 void report_operations(launch_state& l, const lane_access& now, const check::operation_record& other, check::stamp s,
                        bool of_write);
-// The launch reads memory of the host's as a signal: it may know now of all that the host knows of.
+// The launch reads a signal from memory of the host: it is ordered after everything that the host has waited for.
 void meet_host(launch_state& l);
 
 } // namespace softgpu::machine

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From what the machine saw to a finding. Findings of one kind and pair of instructions are counted in the launch and
-// handed on when it ends.
+// Makes findings. Findings of one kind and pair of instructions are counted in the launch and handed on when it ends.
 #pragma once
 
 #include <array>
@@ -17,18 +16,18 @@ namespace softgpu::machine {
 
 using check::hexadecimal;
 
-// One of the two accesses.
+// One of the two accesses of a finding.
 struct access_facts {
     std::string what; // "write of 4 bytes"
     instruction_place where;
     std::uint64_t block = 0;  // in the launch
     std::uint32_t thread = 0; // in the block
     std::optional<std::string> value;
-    bool is_one_thread = true; // block and thread are who it was
+    bool is_one_thread = true; // block and thread are known
 };
 
-// How far two accesses are from each other. The same two instructions at several of these are findings of their own until
-// they are handed on, the widest first: what would mend the lanes of a warp does not mend two blocks.
+// How far apart the threads of two accesses are. Two instructions can have a finding of each reach, reported widest first:
+// the remedy for lanes of a warp does not help two blocks.
 enum class reach : std::uint8_t { block, warp, lane };
 
 struct finding_facts {
@@ -41,7 +40,7 @@ struct finding_facts {
     std::string allocation;
 };
 
-// Whether one like this was seen already; it is counted then, and nothing more is to be done.
+// Whether there is such a finding already; if so, it is counted.
 [[nodiscard]] bool count_again(launch_state& l, check::check_set check, const char* kind, bool is_note,
                                const instruction_place& first, const instruction_place& second,
                                reach between = reach::block);
@@ -52,11 +51,11 @@ struct finding_facts {
 [[nodiscard]] instruction_place place_of(const warp* w, const instruction* i);
 void report(launch_state& l, finding_facts what, const access_facts& now, const access_facts* before = nullptr);
 
-// What ends the kernel: a finding whichever checks are on. Nothing where none is.
+// What ends the kernel is a finding, whichever checks are on.
 void report_end(warp* w, const instruction* i, const char* kind, std::string message, unsigned lane);
 inline constexpr const char* invalid_free = "invalid free"; // of malloc's memory
 
-// Which variable of shared memory this is.
+// The variable at this offset of shared memory.
 [[nodiscard]] std::string shared_variable(const launch_state& l, std::uint64_t at);
 [[nodiscard]] std::string access_text(const access_site& site);
 // Of up to 8 bytes.

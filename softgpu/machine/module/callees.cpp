@@ -139,7 +139,6 @@ callee& callee_of(kernel& k, const function_entry& f) {
         return *kept;
     }
     auto c = std::make_unique<callee>();
-    c->entry = &f;
     if (!f.source->body_parsed) {
         ptx::parse_body(*f.home->parsed, *f.source);
     }

@@ -33,7 +33,6 @@ inline code_variant variant_of(const launch_request& r) {
 // A function as one kernel calls it: its shared variables have places in that kernel's shared memory.
 class callee {
 public:
-    const function_entry* entry = nullptr;
     std::map<std::string, std::uint64_t, std::less<>> locals; // offsets of local variables and of parameters in memory
     std::uint32_t local_bytes = 0;
     program::control_flow flow;
@@ -53,13 +52,13 @@ public:
     std::uint32_t local_bytes = 0;                               // its own, of a thread
     std::uint32_t shared_bytes = 0;                              // static
     std::uint32_t shared_alignment = 1;                          // of dynamic shared memory
-    bool uses_reserved_shared = false;                           // names the registers that say where it lies
+    bool uses_reserved_shared = false;                           // reads %reserved_smem_offset registers
     bool uses_parameter_address = false;
     program::control_flow flow;
     program::register_places places;
     std::map<const function_entry*, std::unique_ptr<callee>> callees;
-    bool needs_stack = false;      // how deep calls go is only known when they are made
-    std::uint32_t stack_bytes = 0; // local memory of a thread where it is known
+    bool needs_stack = false;      // the depth of calls is known at run time only
+    std::uint32_t stack_bytes = 0; // local memory of a thread, as far as known
     decoded_variants decoded;
     std::map<code_variant, std::unique_ptr<site_table>> sites; // of the checked code
     profile_points profiled;

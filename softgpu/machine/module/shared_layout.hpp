@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What stands where in a block's shared memory: the program's static variables, its dynamic memory, and, for kernels that
-// name the registers of it, what the system has reserved; on a GPU that comes first, here last.
+// The layout of a block's shared memory: static variables, dynamic memory, and, for kernels that read the registers of it,
+// the system's reserved part, which a GPU has first and this machine last.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace softgpu::machine {
 
-// Cooperative groups find their 288 bytes behind this part of what is reserved.
+// Cooperative groups have their 288 bytes behind this part of the reserved memory.
 inline constexpr std::uint32_t reserved_for_system = 128;
 
 struct shared_layout {
     std::uint32_t own = 0;         // bytes of the program, from 0 on
-    std::uint32_t given = 0;       // the same in the card's units
+    std::uint32_t given = 0;       // the same, rounded up to the card's allocation unit
     std::uint32_t reserved = 0;    // bytes of the system, in every block
     std::uint32_t reserved_at = 0; // where they would begin
-    std::uint32_t end = 0;         // of what the kernel may touch
+    std::uint32_t end = 0;         // of the bytes that the kernel may access
 };
 
 inline shared_layout shared_layout_of(const kernel& k, const launch_request& request) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The adversarial schedule: of all that the language leaves open, what a seed draws. Converged lanes part before any access
-// to memory and before whatever other lanes can notice; splits, warps and blocks take turns that begin and end anywhere. It is
-// reproducible: one thread of the host runs such a launch, with one generator.
+// The adversarial schedule: a seed draws what the programming model leaves open. Converged lanes diverge before accesses to
+// memory and other effects that lanes can see; splits, warps and blocks are switched at any point. It is reproducible: one
+// thread of the host runs such a launch, with one generator.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ public:
     }
     [[nodiscard]] bool one_in(std::uint32_t n) noexcept { return n != 0 && below(n) == 0; } // never for 0
 
-    // How often, on average, at a place where it may be: each seed has its own temper.
-    std::uint32_t part = 0;   // converged lanes part
+    // Each happens once in so many opportunities, on average; the seed draws these too.
+    std::uint32_t part = 0;   // converged lanes diverge
     std::uint32_t turn = 0;   // the turn goes to another split of the warp
     std::uint32_t stop = 0;   // the turn goes to another warp
-    std::uint32_t let_go = 0; // lanes that wait for others to meet go on without them
+    std::uint32_t let_go = 0; // lanes that wait at a join go on without the others
     std::uint32_t rotate = 0; // after a warp's turn, the turn goes to another block
-    std::uint32_t admit = 0;  // with it, a block more starts
+    std::uint32_t admit = 0;  // then also: one more block starts
 
-    // While it is calm it changes nothing.
+    // While it is calm, the schedule is the ordinary one.
     void calm(bool is) noexcept { calm_ = is; }
     [[nodiscard]] bool is_calm() const noexcept { return calm_; }
 
-    // The number of the block that starts as the nth: blocks change places within windows of so many.
+    // The number of the block that starts as the nth: blocks are permuted within windows of `window` blocks.
     [[nodiscard]] std::uint64_t block_at(std::uint64_t nth, std::uint64_t blocks, std::uint64_t window) const;
 
 private:

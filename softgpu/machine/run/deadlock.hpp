@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Warps that only look at memory until somebody changes it. They give way early; and where every thread of a grid that has
-// not ended waits or looks at memory like that, and nothing has changed for a while, the launch ends with a report instead
-// of never.
+// Deadlock detection. Warps that poll memory give way early. A launch whose live threads all wait or poll, with no change
+// for a while, ends with a report.
 //
-// A warp is quiet where it stands again, with the same registers, where it has stood before, and has not stored anything
-// since: it will do the same again until memory changes. When all that runs is quiet and all the rest waits for it, memory
-// will not change, unless somebody outside the grid does it: warps that look at memory which the host can write never
-// count as quiet, and launch_request::outside says whether other work of the device may still come.
+// A warp is quiet when it is again at an earlier place with the same registers and has stored nothing since: it repeats this
+// until memory changes. When every running warp is quiet and all others wait for them, memory can only change from outside
+// of the grid. Warps that poll memory which the host can write therefore never count as quiet, and
+// launch_request::outside says whether other work of the device may still come.
 #pragma once
 
 #include <chrono>
@@ -17,20 +16,20 @@
 
 namespace softgpu::machine {
 
-// The pseudo-instruction before the branch that closes a loop which looks at memory; `more`: index into
+// The pseudo-instruction before the branch that closes a polling loop; `more`: index into
 // program_code::polls.
 const instruction* poll(const instruction* i, std::byte* frame, warp* w);
 
-// Whether none of the block's threads will do anything but wait and look.
+// Whether all threads of the block only wait or poll.
 [[nodiscard]] bool is_quiet(const block& b);
 
-// One for each worker; they agree by what launch_state::quiet holds.
+// One for each worker; they share launch_state::restless and changes.
 class quiet_watch {
 public:
     explicit quiet_watch(launch_state& launch) : launch_(launch) { ++launch.restless; }
 
-    // After a block's turn: is it quiet, how many blocks take turns, and whether another could start. true: the launch has
-    // been quiet for so long that it will stay so.
+    // After a block's turn: is the block quiet, how many blocks take turns, and whether another could start. true: the
+    // launch is deadlocked.
     [[nodiscard]] bool turn(bool quiet, std::size_t resident, bool more_may_start);
     // The worker has no more blocks.
     void finish() { become(true); }
@@ -46,10 +45,10 @@ private:
     std::chrono::steady_clock::time_point since_;
 };
 
-// Changes whenever the worker's blocks have stored something, where accesses are counted.
+// Changes with every store of the worker's blocks, where accesses are counted.
 [[nodiscard]] std::uint64_t stores_of(const worker& host);
 
-// What the threads of a block wait for: a line's worth, the first few groups of them.
+// What the threads of a block wait for, in one line: the first few groups of them.
 [[nodiscard]] std::string described_waits(const block& b);
 
 } // namespace softgpu::machine

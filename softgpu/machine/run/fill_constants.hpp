@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills what differs from launch to launch, block to block and warp to warp into the places that a body reads it from.
+// Fills parameters and special registers, which differ by launch, block or warp, into the places that the code reads.
 #pragma once
 
 #include "softgpu/machine/code/program_code.hpp"
@@ -7,7 +7,7 @@
 
 namespace softgpu::machine {
 
-// A copy of the code's constants with the values of the launch in it, in `storage`, on a cache line.
+// A copy of the code's constants with the values of the launch, in `storage`, aligned to a cache line.
 [[nodiscard]] std::byte* constants_of_launch(const program_code& code, const launch_state& launch,
                                              std::vector<std::byte>& storage);
 void fill_block_values(const program_code& code, const launch_state& launch, const block& b, std::byte* constants);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory as one thread sees it through a generic address: for builtins, which do not care about speed.
+// Access to memory by a generic address, for builtins; not for handlers, since it is slow.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace softgpu::machine {
 
 class lane_memory {
 public:
-    // Faults are raised in the name of instruction `i`.
+    // Faults name instruction `i`.
     lane_memory(warp* w, const instruction* i, unsigned lane) : w_(w), i_(i), lane_(lane) {}
 
     // nullptr: a fault was raised.

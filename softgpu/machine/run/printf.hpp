@@ -10,8 +10,8 @@
 
 namespace softgpu::machine {
 
-// Adds to `out` what the format at `format` makes of the arguments that stand one behind the other, each on a multiple of
-// its size, from `arguments` on. The number of arguments; -1 where there is no format; nothing: a fault was raised.
+// Formats the arguments at `arguments`, each aligned to its size, and appends the text to `out`. Returns the number of
+// arguments; -1 where there is no format; nothing: a fault was raised.
 [[nodiscard]] std::optional<int> print_of_lane(lane_memory& memory, std::uint64_t format, std::uint64_t arguments,
                                                std::string& out);
 

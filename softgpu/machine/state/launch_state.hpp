@@ -26,8 +26,7 @@ struct launch_state {
     const launch_request* request = nullptr;
     memory::device_memory* memory = nullptr;
     std::uint32_t shared_bytes = 0; // static and dynamic
-    std::uint32_t dynamic_shared_offset = 0;
-    std::uint32_t local_bytes = 0; // per thread
+    std::uint32_t local_bytes = 0;  // per thread
     std::uint32_t parameter_bytes = 0;
     memory::address constant_base = 0; // of the parameters, where their address is taken
     memory::address grid_workspace = 0;
@@ -35,7 +34,7 @@ struct launch_state {
     std::uint64_t blocks = 0;
     std::atomic<bool> stop{false};
     int turn = turn_budget;                // backward branches until others get their turn
-    std::atomic<unsigned> restless{0};     // workers that do not only wait; see waits.hpp
+    std::atomic<unsigned> restless{0};     // workers that do not only wait; see run/deadlock.hpp
     std::atomic<std::uint64_t> changes{0}; // how often one of them came to do something again
     std::mutex fault_mutex;
     fault first_fault;

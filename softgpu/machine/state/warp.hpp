@@ -24,14 +24,14 @@ enum class waiting : std::uint8_t { no, barrier, others };
 struct split {
     const instruction* pc = nullptr;
     lane_mask mask = 0;
-    std::uint32_t join = 0;     // index into warp::joins; 0: none, lanes meet only in their end
+    std::uint32_t join = 0;     // index into warp::joins; 0: none, lanes meet at their end only
     std::byte* frame = nullptr; // registers of the function that they are in
     waiting why = waiting::no;
     std::uint8_t barrier = 0; // while waiting at one
     lane_mask members = 0;    // while waiting for lanes
 };
 
-// Where lanes that a branch parted, or that went into a function together, meet again.
+// Where lanes reconverge that diverged at a branch, or that entered a function together.
 struct join {
     const instruction* pc = nullptr;
     std::byte* frame = nullptr; // of the function that `pc` is in
@@ -41,25 +41,25 @@ struct join {
     bool used = false;
 };
 
-// One call of a function by lanes of a warp, or the kernel itself. Its registers stand right behind it: a split's frame
-// leads to its call, and from there to its callers.
+// One call of a function by lanes of a warp, or the kernel itself. Its registers follow it in memory: a split's frame leads
+// to its call, and from there to its callers.
 struct alignas(64) call_frame {
     const program_code* code = nullptr;
     std::byte* constants = nullptr;
     execution_count* executions = nullptr; // by basic block
     call_frame* caller = nullptr;          // nullptr: the kernel
     const instruction* from = nullptr;     // the call, in the caller's code
-    worker_function* home = nullptr;       // where it goes when it is done; nullptr: the kernel's
+    worker_function* home = nullptr;       // takes it back at the last return; nullptr: the kernel's
     lane_mask inside = 0;                  // lanes that have not returned
     std::uint32_t depth = 0;               // 0: the kernel
     std::uint32_t local_base = 0;          // bytes of local memory that belong to the callers
-    std::array<std::uint32_t, lanes> top;  // first byte of local memory behind what each lane uses
+    std::array<std::uint32_t, lanes> top;  // end of the local memory that each lane uses
 
     [[nodiscard]] std::byte* registers() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 inline call_frame* frame_of(std::byte* registers) { return reinterpret_cast<call_frame*>(registers) - 1; }
 
-// A copy that a lane has started and that has not been carried out.
+// A cp.async that a lane has started and that has not been carried out.
 struct pending_copy {
     std::uint64_t from = 0;  // global memory
     std::uint32_t to = 0;    // shared memory
@@ -76,11 +76,11 @@ struct warp {
     const instruction* pc = nullptr;       // where it goes on after a pause
     const instruction* meeting = nullptr;  // pc of its join
     std::byte* frame = nullptr;            // registers of the function that it is in
-    std::byte* constants = nullptr;        // of that function, as the worker has them; stands behind `frame`
+    std::byte* constants = nullptr;        // the worker's, of that function; must follow `frame`
     execution_count* executions = nullptr; // of that function, by basic block
     lane_mask guarded_from = 0;            // mask outside a guarded instruction
-    lane_mask carry = 0;                   // the condition code of add.cc and its kin
-    int budget = 0;                        // backward branches left before others get their turn
+    lane_mask carry = 0;                   // the condition code of add.cc, sub.cc, mad.cc
+    int budget = 0;                        // backward branches left until others get their turn
 
     observe::counters* counts = nullptr; // of the barrier interval
     block* owner = nullptr;
@@ -90,14 +90,14 @@ struct warp {
     lane_mask live = 0;         // lanes that have not ended
     bool running = false;       // the split above exists
     bool gave_way = false;      // it stopped because its budget ran out
-    bool switched = false;      // it stopped because it goes on in another frame
-    std::uint8_t held = 0;      // 1 + the barrier that the split above waits at, all by itself and unparked
+    bool switched = false;      // it stopped because it continues in another frame
+    std::uint8_t held = 0;      // 1 + the barrier that the split above waits at, with no others parked
 
     std::vector<pending_copy> copies;               // in the order of their start
     std::array<std::uint32_t, lanes> copy_groups{}; // groups that each lane has committed
     lane_mask passed = 0;    // under checks: lanes that went past a place where others wait for them
-    bool waits = false;      // it has given way, and kept together the lanes that wait for others
-    std::uint32_t quiet = 0; // turns at whose end it stood where it had stood; see waits.hpp
+    bool waits = false;      // it has given way, and lanes that wait at joins still wait
+    std::uint32_t quiet = 0; // turns that ended in a state seen before; see run/deadlock.hpp
     std::uint32_t history_next = 0;
     std::array<std::uint64_t, 8> history{}; // hashes of its last states
 

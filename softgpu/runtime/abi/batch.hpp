@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batches of copies of boxes at the runtime's interface: CUDA's values and layouts under our names.
+// Batches of copies of boxes in the runtime's interface: CUDA's values and layouts under our names.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct batch_operand {
     union {
         struct {
             void* at;
-            std::size_t row_length;   // elements, bytes where no array is involved; 0: what is copied
-            std::size_t layer_height; // rows; 0: what is copied
+            std::size_t row_length;   // elements, or bytes if no array is involved; 0: the width of the copy
+            std::size_t layer_height; // rows; 0: the height of the copy
             memory_location hint;
         } pointer;
         struct {

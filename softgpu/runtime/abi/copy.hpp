@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How copies are described at the runtime's interface: CUDA's values and layouts under our names.
+// Copies in the runtime's interface: CUDA's values and layouts under our names.
 #pragma once
 
 #include <cstddef>
 
 namespace softgpu::runtime {
 
-// Handles of textures' memory: addresses in no object of the host, never to be dereferenced.
+// Handles of arrays. They are device addresses and must not be dereferenced.
 struct array;
 struct mipmapped_array;
 
@@ -26,7 +26,7 @@ struct pitched_pointer {
 };
 
 struct extent {
-    std::size_t width; // bytes, where no array is involved
+    std::size_t width; // bytes; elements if an array is involved
     std::size_t height;
     std::size_t depth;
 };
@@ -65,7 +65,7 @@ enum class channel_kind : int {
     unsigned_integer = 1,
     real = 2,
     none = 3,
-    unsigned_unit_8x1 = 5, // from here on: integers that are read as 0 to 1, or -1 to 1
+    unsigned_unit_8x1 = 5, // from here on: integers that reads map to 0 to 1, or to -1 to 1
     unsigned_unit_8x2 = 6,
     unsigned_unit_8x4 = 7,
     unsigned_unit_16x1 = 8,

@@ -10,9 +10,9 @@ enum class error : int {
 #undef SOFTGPU_ERROR
 };
 
-// "cudaErrorInvalidValue"; "unrecognized error code" for any other number. The strings live for ever.
+// "cudaErrorInvalidValue"; "unrecognized error code" for an unknown number. The strings are never freed.
 [[nodiscard]] const char* name_of(error e) noexcept;
-// "invalid argument"; "unrecognized error code" for any other number.
+// "invalid argument"; "unrecognized error code" for an unknown number.
 [[nodiscard]] const char* text_of(error e) noexcept;
 
 } // namespace softgpu::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs and stream capture at the runtime's interface: CUDA's values and layouts under our names.
+// Graphs and stream capture in the runtime's interface: CUDA's values and layouts under our names.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches, functions and limits at the runtime's interface: CUDA's values and layouts under our names.
+// Launches, functions and limits in the runtime's interface: CUDA's values and layouts under our names.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace softgpu::runtime {
 
 struct stream;
 struct event;
-struct function; // what cudaKernel_t and cudaFunction_t point to
+struct function; // behind cudaKernel_t and cudaFunction_t
 
 struct dimensions {
     unsigned x;

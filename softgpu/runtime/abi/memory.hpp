@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pointers' attributes, managed memory and pools at the runtime's interface: CUDA's values and layouts under our names.
+// Pointers' attributes, managed memory and pools in the runtime's interface: CUDA's values and layouts under our names.
 #pragma once
 
 #include <cstddef>
@@ -85,7 +85,7 @@ struct pool_properties {
     pool_handles handles;
     memory_location location;
     void* win32_security_attributes;
-    std::size_t max_bytes; // 0: what the system has
+    std::size_t max_bytes; // 0: no limit
     unsigned short usage;
     unsigned char reserved[54];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the software GPU's libcudart exports for tests, beside CUDA's own calls: plain C, looked up by name with dlsym, so
-// that a program that uses it also runs with NVIDIA's library. include/warpfold/testing/counters.hpp is how to use it.
-// Functions and fields of a version stay as they are in later ones. Texts are never null where not said otherwise.
+// The functions that the software GPU's libcudart exports for tests, beside CUDA's own calls. They are plain C and are looked
+// up by name with dlsym, so that the same program runs with NVIDIA's library. include/warpfold/testing/counters.hpp uses them.
+// Later versions keep all functions and fields. Texts are not null unless a comment says so.
 #pragma once
 
 #include <stddef.h>
@@ -13,14 +13,14 @@
 extern "C" {
 #endif
 
-struct softgpu_recording; // what happens on the device between its begin and its end
+struct softgpu_recording; // the launches and findings between its begin and its end
 
 struct softgpu_recording_options {
     size_t bytes; // of this structure
-    // Checks to make meanwhile, as SOFTGPU_CHECK names them; "" for none; null: those that are made already. Where it is
-    // not null, what they find belongs to the recording, and nobody else reports it.
+    // Checks during the recording, as SOFTGPU_CHECK names them; "" for none; null: unchanged. If it is not null, findings go
+    // to the recording and are not reported elsewhere.
     const char* checks;
-    int32_t schedule; // 0: as it is, 1: fair, 2: adversarial
+    int32_t schedule; // 0: unchanged, 1: fair, 2: adversarial
     uint64_t seed;    // of the adversarial schedule
 };
 
@@ -28,7 +28,7 @@ struct softgpu_recorded_launch {
     size_t bytes;       // of this structure, set by the caller
     const char* kernel; // demangled
     const char* symbol; // as in the PTX
-    const char* fault;  // "": it ran to its end
+    const char* fault;  // "": none
     uint32_t grid[3];
     uint32_t block[3];
     uint64_t dynamic_shared_bytes;
@@ -42,40 +42,40 @@ struct softgpu_recorded_finding {
     const char* check;   // "race"
     const char* kind;    // "race in shared memory"
     const char* message; // one sentence
-    const char* kernel;  // "": the host's own doing
-    const char* file;    // of the first access; "": not known
-    const char* text;    // the paragraph that a report has
+    const char* kernel;  // "": a finding about a call of the host
+    const char* file;    // of the first access; "": unknown
+    const char* text;    // the paragraph in a report
     uint64_t line;
     uint64_t times;
-    int32_t is_note; // worth knowing, and no mistake
+    int32_t is_note; // worth knowing, but no error
 };
 
 typedef uint32_t softgpu_testing_version_function(void);
-// Not 0: the program has registered kernels with this library, so this is the runtime that it uses.
+// Nonzero: the program has registered kernels with this library, so it uses this runtime.
 typedef int32_t softgpu_testing_in_use_function(void);
-// The thread's last error as "NAME (TEXT)", "" where there is none; it stays. Until the thread's next call.
+// The thread's last error as "NAME (TEXT)", "" for none. Does not reset it. Valid until the thread's next call.
 typedef const char* softgpu_testing_last_error_function(void);
-// The counters' names and meanings by number, from 0 on; null behind the last.
+// The counters' names and meanings by number, from 0 on; null after the last.
 typedef const char* softgpu_counter_name_function(uint32_t number);
 typedef const char* softgpu_counter_meaning_function(uint32_t number);
 
-// Waits for all work of the device, then every launch that is issued is recorded. Recordings may overlap; what a later one
-// asks for counts. null, or one line that says what is wrong, until the thread's next call.
+// Waits for all work of the device, and records every launch from then on. Recordings may overlap; the options of the latest
+// one apply. Returns null or a line about the error, valid until the thread's next call.
 typedef const char* softgpu_recording_begin_function(const struct softgpu_recording_options* options,
                                                      struct softgpu_recording** recording);
-// Waits for all work; checks and schedule are again what they were without this recording. Likewise.
+// Waits for all work and restores checks and schedule. Returns the same.
 typedef const char* softgpu_recording_end_function(struct softgpu_recording* recording);
-// After the end. Texts live as long as the recording does.
+// To be called after the end. Texts are valid for as long as the recording exists.
 typedef size_t softgpu_recording_launches_function(const struct softgpu_recording* recording);
 typedef void softgpu_recording_launch_function(const struct softgpu_recording* recording, size_t number,
                                                struct softgpu_recorded_launch* out);
-// The launch's counters, by number; of one barrier interval where interval is less than `intervals`, else of all.
-typedef void softgpu_recording_counters_function(const struct softgpu_recording* recording, size_t number, size_t interval,
-                                                 uint64_t* values, size_t count);
+// The launch's counters by number: of one barrier interval if interval is less than `intervals`, else of the whole launch.
+typedef void softgpu_recording_counters_function(const struct softgpu_recording* recording, size_t number,
+                                                 size_t interval, uint64_t* values, size_t count);
 typedef size_t softgpu_recording_findings_function(const struct softgpu_recording* recording);
 typedef void softgpu_recording_finding_function(const struct softgpu_recording* recording, size_t number,
                                                 struct softgpu_recorded_finding* out);
-// Ends it first where that was not done.
+// Ends the recording first if that was not done.
 typedef void softgpu_recording_free_function(struct softgpu_recording* recording);
 
 #ifdef __cplusplus

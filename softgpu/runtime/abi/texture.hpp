@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arrays, textures and surfaces at the runtime's interface: CUDA's values and layouts under our names.
+// Arrays, textures and surfaces in the runtime's interface: CUDA's values and layouts under our names.
 #pragma once
 
 #include <cstddef>

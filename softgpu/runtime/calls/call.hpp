@@ -42,4 +42,16 @@ error call(Body&& body) noexcept {
     }
 }
 
+// The frame of a call that returns one value: *out = value(gpu).
+template <class Out, class Value>
+error give(Out* out, Value&& value) noexcept {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr);
+        gpu.require_usable();
+        *out = value(gpu);
+    });
+}
+
+inline void require_device(int device) { require(device == 0, error::invalid_device); }
+
 } // namespace softgpu::runtime

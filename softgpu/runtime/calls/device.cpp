@@ -19,8 +19,6 @@ constexpr unsigned map_host = 0x08;
 constexpr unsigned flags_mask = 0xFF;
 constexpr std::uint64_t most_stack_bytes = 512 << 10;
 
-void require_device(int device) { require(device == 0, error::invalid_device); }
-
 std::uint64_t standard_limit(const card& device, limit which) {
     switch (which) {
     case limit::stack_bytes: return 1024;
@@ -157,11 +155,7 @@ error cudaDeviceSetLimit(limit which, std::size_t value) {
 }
 
 error cudaDeviceGetCacheConfig(cache_preference* preference) {
-    return call([&](context& gpu, locked&) {
-        require(preference != nullptr);
-        gpu.require_usable();
-        *preference = gpu.state().cache;
-    });
+    return give(preference, [&](context& gpu) { return gpu.state().cache; });
 }
 
 error cudaDeviceSetCacheConfig(cache_preference preference) {
@@ -173,11 +167,7 @@ error cudaDeviceSetCacheConfig(cache_preference preference) {
 }
 
 error cudaDeviceGetSharedMemConfig(bank_width* width) {
-    return call([&](context& gpu, locked&) {
-        require(width != nullptr);
-        gpu.require_usable();
-        *width = bank_width::four_bytes;
-    });
+    return give(width, [&](context&) { return bank_width::four_bytes; });
 }
 
 // Banks are four bytes wide on every card that CUDA supports. The call has no effect.

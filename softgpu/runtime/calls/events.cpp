@@ -57,14 +57,7 @@ error cudaEventQuery(event* e) {
     return call([&](context& gpu, locked& lock) {
         require_safe(gpu.streams());
         require_uncaptured(gpu.checked(e));
-        const operation_pointer what = gpu.checked(e).recorded;
-        lock.unlock();
-        const bool done = executor::instance().is_done(what);
-        lock.lock();
-        if (done || gpu.has_failed()) {
-            gpu.finish_synchronization(lock);
-        }
-        require(done, error::not_ready);
+        gpu.require_done(lock, operation_pointer(gpu.checked(e).recorded));
     });
 }
 

@@ -5,7 +5,6 @@
 
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/core/capture_rules.hpp"
-#include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
 
@@ -54,16 +53,7 @@ error cudaStreamSynchronize(stream* s) {
 }
 
 error cudaStreamQuery(stream* s) {
-    return call([&](context& gpu, locked& lock) {
-        const operation_pointer what = gpu.tail(gpu.checked(s));
-        lock.unlock();
-        const bool done = executor::instance().is_done(what);
-        lock.lock();
-        if (done || gpu.has_failed()) {
-            gpu.finish_synchronization(lock);
-        }
-        require(done, error::not_ready);
-    });
+    return call([&](context& gpu, locked& lock) { gpu.require_done(lock, gpu.tail(gpu.checked(s))); });
 }
 
 error cudaStreamWaitEvent(stream* s, event* e, unsigned flags) {
@@ -76,27 +66,15 @@ error cudaStreamWaitEvent(stream* s, event* e, unsigned flags) {
 }
 
 error cudaStreamGetFlags(stream* s, unsigned* flags) {
-    return call([&](context& gpu, locked&) {
-        require(flags != nullptr);
-        gpu.require_usable();
-        *flags = gpu.checked(s).flags;
-    });
+    return give(flags, [&](context& gpu) { return gpu.checked(s).flags; });
 }
 
 error cudaStreamGetPriority(stream* s, int* priority) {
-    return call([&](context& gpu, locked&) {
-        require(priority != nullptr);
-        gpu.require_usable();
-        *priority = gpu.checked(s).priority;
-    });
+    return give(priority, [&](context& gpu) { return gpu.checked(s).priority; });
 }
 
 error cudaStreamGetId(stream* s, unsigned long long* id) {
-    return call([&](context& gpu, locked&) {
-        require(id != nullptr);
-        gpu.require_usable();
-        *id = gpu.checked(s).id;
-    });
+    return give(id, [&](context& gpu) { return gpu.checked(s).id; });
 }
 
 error cudaStreamGetDevice(stream* s, int* device) {

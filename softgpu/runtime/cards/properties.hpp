@@ -8,5 +8,6 @@
 namespace softgpu::runtime {
 
 [[nodiscard]] device_properties properties_of(const card& c);
+[[nodiscard]] device_properties_12 properties_12_of(const card& c);
 
 } // namespace softgpu::runtime

@@ -55,6 +55,16 @@ void context::wait(locked& lock, const operation_pointer& what) {
     finish_synchronization(lock);
 }
 
+void context::require_done(locked& lock, const operation_pointer& what) {
+    lock.unlock();
+    const bool done = executor::instance().is_done(what);
+    lock.lock();
+    if (done || has_failed()) {
+        finish_synchronization(lock);
+    }
+    require(done, error::not_ready);
+}
+
 void context::wait_until_idle(locked& lock) {
     do {
         lock.unlock();

@@ -84,6 +84,9 @@ public:
     void synchronize(locked& lock);
     // Waits for one operation (nullptr: none), then finish_synchronization().
     void wait(locked& lock, const operation_pointer& what);
+    // Queries an operation (nullptr: done). If it is finished, or a kernel has failed, finish_synchronization(). Throws
+    // not_ready if it is not finished.
+    void require_done(locked& lock, const operation_pointer& what);
     // Waits until nothing runs and no other thread can issue work; the lock keeps it so.
     void wait_until_idle(locked& lock);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an entry of a fat binary holds: plain, LZ4 or Zstandard.
+// The contents of an entry: plain, LZ4 or Zstandard.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace {
 }
 
 std::string from_lz4(std::span<const std::byte> payload, std::size_t expected) {
-    // One byte of an LZ4 block yields 255 bytes at most, so a damaged length cannot ask for much memory.
+    // One byte of an LZ4 block yields at most 255 bytes, so a damaged length cannot cause a large allocation.
     if (expected / 255 > payload.size()) {
         fail("an entry claims more bytes than its LZ4 data can yield");
     }
@@ -49,10 +49,10 @@ std::string from_zstd(std::span<const std::byte> payload, std::size_t expected) 
     if (context == nullptr) {
         throw std::bad_alloc();
     }
-    // A window larger than the whole text is never needed, except that small ones are rounded up.
+    // The window need not be larger than the text; Zstandard rounds small windows up.
     const int window_bits = std::clamp(static_cast<int>(std::bit_width(expected)), 23, 30);
     ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, window_bits);
-    // The text grows with what is really there: a damaged length alone cannot ask for much memory.
+    // The text grows with the decompressed data, so a damaged length cannot cause a large allocation.
     std::string text;
     ZSTD_inBuffer in{payload.data(), payload.size(), 0};
     std::size_t filled = 0;

@@ -29,7 +29,7 @@ struct wrapper {
     std::uint32_t magic;
     std::uint32_t version;
     const std::byte* data;
-    const std::byte* const* linked; // of version 2: containers, a null pointer at the end
+    const std::byte* const* linked; // version 2: containers, up to a null pointer
 };
 
 // The caller has checked that the bytes are there.
@@ -44,7 +44,7 @@ Number number_at(const std::byte* at) {
 
 std::string at_offset(std::size_t offset) { return " at offset " + std::to_string(offset); }
 
-// A text inside an entry's header, without padding; empty where it does not lie inside.
+// A text in an entry's header, without padding; empty if it does not lie in the header.
 std::string_view text_in(std::span<const std::byte> header, std::size_t offset, std::size_t length) {
     if (offset < entry_header_bytes || offset > header.size() || length > header.size() - offset) {
         return {};
@@ -109,7 +109,7 @@ fatbin_entry make_entry(std::span<const std::byte> header, std::span<const std::
     return entry;
 }
 
-// Bytes of the container at `data`, header included; `bytes` is what may be read.
+// Bytes of the container at `data`, header included. At most `bytes` bytes may be read.
 std::size_t container_bytes(const std::byte* data, std::size_t bytes, std::size_t where) {
     if (bytes < container_header_bytes) {
         fail("cut off in a container's header" + at_offset(where));

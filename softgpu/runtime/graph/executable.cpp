@@ -168,7 +168,6 @@ executable_graph& instantiate(context& gpu, graph* from, unsigned long long flag
     made->copy = copy_of(gpu, g, &made->of_original);
     made->siblings = g.executables;
     made->flags = flags & ~instantiate_upload;
-    made->id = ++g.handles->last_id;
     ++*g.executables;
     result = instantiate_result::success;
     return **gpu.part<executable_graphs>().all.insert(std::move(made)).first;
@@ -177,10 +176,8 @@ executable_graph& instantiate(context& gpu, graph* from, unsigned long long flag
 void launch(context& gpu, executable_graph& e, stream& s) {
     if (is_capturing(s)) {
         require(!has_memory_nodes(*e.copy), error::stream_capture_unsupported);
-        std::unique_ptr<graph> child = copy_of(gpu, *e.copy);
-        graph_node& n = capture_node(gpu, s, node_type::graph);
-        child->parent = &n;
-        n.work = child_work{std::move(child)};
+        child_work child{copy_of(gpu, *e.copy)};
+        capture_node(gpu, s, node_type::graph).work = std::move(child);
         return;
     }
     require_memory_free(*e.copy, (e.flags & instantiate_auto_free) != 0);

@@ -17,7 +17,6 @@ struct executable_graph {
     std::shared_ptr<unsigned> siblings{}; // graph::executables of the graph that it was made from
     unsigned long long flags = 0;
     operation_pointer last{}; // the end of the last launch
-    std::uint64_t id = 0;
 };
 
 struct executable_graphs final : device_part {

@@ -153,9 +153,7 @@ namespace {
 void copy_work_of(context& gpu, const graph_node& from, graph_node& to,
                   std::unordered_map<const graph_node*, graph_node*>* copies) {
     if (const auto* const child = std::get_if<child_work>(&from.work)) {
-        child_work own{copy_of(gpu, *child->own, copies)};
-        own.own->parent = &to;
-        to.work = std::move(own);
+        to.work = child_work{copy_of(gpu, *child->own, copies)};
     } else if (const auto* const memory = std::get_if<memory_work>(&from.work)) {
         to.work = *memory;
     } else {

@@ -88,8 +88,6 @@ struct graph {
     std::shared_ptr<graph_handles> handles;
     std::vector<std::unique_ptr<graph_node>> nodes;
     std::unordered_map<user_object*, std::uint64_t> retained;              // references per object
-    graph* original = nullptr;                                             // the graph that this one is a clone of
-    graph_node* parent = nullptr;                                          // the node that holds this child graph
     std::shared_ptr<unsigned> executables = std::make_shared<unsigned>(0); // number of executable graphs made from it
     bool in_capture = false;
     std::uint64_t id = 0;

@@ -15,7 +15,7 @@
 namespace softgpu::runtime {
 namespace {
 
-// From a pageable source an asynchronous call takes this many bytes aside at most, and then returns at once.
+// An asynchronous copy from a pageable source stages at most this many bytes and then returns at once.
 constexpr std::size_t most_staged_bytes = 64 << 10;
 
 // Whether device memory can have this address.

@@ -48,9 +48,9 @@ public:
             (void)cudaEventDestroy(event_);
         }
     }
-    void set(cudaStream_t in) { WARPFOLD_CHECK_CUDA(cudaEventRecord(event_, in)); }
+    void record(cudaStream_t in) { WARPFOLD_CHECK_CUDA(cudaEventRecord(event_, in)); }
     // Later work in `stream` waits for the event.
-    void hold_back(cudaStream_t stream) const { WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
+    void make_wait(cudaStream_t stream) const { WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
     void wait() const { WARPFOLD_CHECK_CUDA(cudaEventSynchronize(event_)); }
 
 private:
@@ -95,10 +95,10 @@ public:
           chunks_(chunks_of(known_size(source), plan.each)),
           memory_(on.stream, aligned_bytes(chunk_bytes_) * plan.policy.device_buffers),
           copied_(std::max<std::size_t>(pinned.size(), 3)),
-          used_(plan.policy.device_buffers),
-          settled_(on.stream) {
-        used_[0].set(on.stream); // the memory is allocated
-        used_[0].hold_back(copies_.handle());
+          free_(plan.policy.device_buffers),
+          synchronize_(on.stream) {
+        free_[0].record(on.stream); // the memory is allocated
+        free_[0].make_wait(copies_.handle());
         if (!pinned.empty()) {
             reader_.emplace(source, std::move(pinned), plan.each, plan.piece, plan.threads, backwards);
         }
@@ -107,7 +107,7 @@ public:
     // Starts the copy of the next chunk; later work in the target's stream sees it. Call used() when all kernels that
     // read it are enqueued.
     [[nodiscard]] arrived next() {
-        if (under_way_.size() == 2) {
+        if (in_flight_.size() == 2) {
             retire();
         }
         const void* from = nullptr;
@@ -127,40 +127,40 @@ public:
         }
         const unsigned slot = device_slot();
         void* const to = static_cast<unsigned char*>(memory_.data()) + slot * aligned_bytes(chunk_bytes_);
-        if (count_ >= used_.size()) {
-            used_[slot].hold_back(copies_.handle());
+        if (count_ >= free_.size()) {
+            free_[slot].make_wait(copies_.handle());
         }
         WARPFOLD_CHECK_CUDA(
             cudaMemcpyAsync(to, from, at.count * stored_bytes(source_), cudaMemcpyDefault, copies_.handle()));
         cuda_event& copied = copied_[count_ % copied_.size()];
-        copied.set(copies_.handle());
-        copied.hold_back(on_.stream);
-        under_way_.push_back(at.count);
+        copied.record(copies_.handle());
+        copied.make_wait(on_.stream);
+        in_flight_.push_back(at.count);
         return {to, at};
     }
     void used() {
-        used_[device_slot()].set(on_.stream);
-        elements_ += under_way_.back();
+        free_[device_slot()].record(on_.stream);
+        elements_ += in_flight_.back();
         ++count_;
     }
     // Waits until all chunks are copied. Returns the number of elements.
     std::uint64_t finish() {
-        while (!under_way_.empty()) {
+        while (!in_flight_.empty()) {
             retire();
         }
         return elements_;
     }
 
 private:
-    [[nodiscard]] unsigned device_slot() const { return static_cast<unsigned>(count_ % used_.size()); }
+    [[nodiscard]] unsigned device_slot() const { return static_cast<unsigned>(count_ % free_.size()); }
     // Waits for the oldest copy in flight and releases its buffer.
     void retire() {
-        copied_[(count_ - under_way_.size()) % copied_.size()].wait();
+        copied_[(count_ - in_flight_.size()) % copied_.size()].wait();
         if (reader_) {
             reader_->release();
         }
-        progress_.add(under_way_.front());
-        under_way_.pop_front();
+        progress_.add(in_flight_.front());
+        in_flight_.pop_front();
     }
 
     const gpu on_;
@@ -170,11 +170,11 @@ private:
     chunked_progress progress_;
     const std::uint64_t chunk_bytes_, chunks_;
     stream_ordered_memory memory_;
-    std::vector<cuda_event> copied_, used_;
-    synchronize_on_exit settled_;
+    std::vector<cuda_event> copied_, free_;
+    synchronize_on_exit synchronize_;
     cuda_stream copies_;
     std::optional<read_ahead<Source>> reader_;
-    std::deque<std::uint64_t> under_way_; // elements of the chunks in flight
+    std::deque<std::uint64_t> in_flight_; // elements of the chunks in flight
     std::uint64_t count_ = 0, elements_ = 0;
 };
 
@@ -190,8 +190,8 @@ public:
           buffer_bytes_(aligned_bytes(plan.each * sizeof(U)) + 2 * chunk_alignment),
           memory_(on.stream, buffer_bytes_ * plan.policy.device_buffers),
           ready_(plan.policy.device_buffers),
-          gone_(std::max<std::size_t>(pinned.size(), std::max(3u, plan.policy.device_buffers))),
-          settled_(on.stream) {
+          copied_out_(std::max<std::size_t>(pinned.size(), std::max(3u, plan.policy.device_buffers))),
+          synchronize_(on.stream) {
         if (!pinned.empty()) {
             writer_.emplace(sink, std::move(pinned), std::max<std::uint64_t>(plan.policy.piece_bytes / sizeof(U), 1),
                             plan.threads);
@@ -203,35 +203,35 @@ public:
     [[nodiscard]] U* room() {
         const unsigned slot = static_cast<unsigned>(count_ % ready_.size());
         if (count_ >= ready_.size()) {
-            gone_[(count_ - ready_.size()) % gone_.size()].hold_back(on_.stream);
+            copied_out_[(count_ - ready_.size()) % copied_out_.size()].make_wait(on_.stream);
         }
         return reinterpret_cast<U*>(static_cast<unsigned char*>(memory_.data()) + slot * buffer_bytes_ +
                                     chunk_alignment);
     }
     // Copies the results at `from` when the work enqueued so far in the target's stream has ended.
     void send(const U* from, chunk_range at) {
-        ready_[count_ % ready_.size()].set(on_.stream);
-        ready_[count_ % ready_.size()].hold_back(copies_.handle());
+        ready_[count_ % ready_.size()].record(on_.stream);
+        ready_[count_ % ready_.size()].make_wait(copies_.handle());
         void* to = nullptr;
         if (writer_) {
-            if (under_way_.size() == 2) {
+            if (in_flight_.size() == 2) {
                 retire();
             }
             to = writer_->acquire();
         } else if constexpr (in_memory_v<Sink>) {
-            if (under_way_.size() == 2) {
+            if (in_flight_.size() == 2) {
                 retire();
             }
             to = sink_.data + at.first;
         }
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(to, from, at.count * sizeof(U), cudaMemcpyDefault, copies_.handle()));
-        gone_[count_ % gone_.size()].set(copies_.handle());
-        under_way_.push_back(at);
+        copied_out_[count_ % copied_out_.size()].record(copies_.handle());
+        in_flight_.push_back(at);
         ++count_;
     }
     // Waits until the sink has all n elements.
     void finish(std::uint64_t n) {
-        while (!under_way_.empty()) {
+        while (!in_flight_.empty()) {
             retire();
         }
         if (writer_) {
@@ -244,22 +244,22 @@ public:
 
 private:
     void retire() {
-        gone_[(count_ - under_way_.size()) % gone_.size()].wait();
+        copied_out_[(count_ - in_flight_.size()) % copied_out_.size()].wait();
         if (writer_) {
-            writer_->submit(under_way_.front());
+            writer_->submit(in_flight_.front());
         }
-        under_way_.pop_front();
+        in_flight_.pop_front();
     }
 
     const gpu on_;
     Sink& sink_;
     const std::size_t buffer_bytes_;
     stream_ordered_memory memory_;
-    std::vector<cuda_event> ready_, gone_;
-    synchronize_on_exit settled_;
+    std::vector<cuda_event> ready_, copied_out_;
+    synchronize_on_exit synchronize_;
     std::optional<write_behind<Sink>> writer_;
     cuda_stream copies_;
-    std::deque<chunk_range> under_way_;
+    std::deque<chunk_range> in_flight_;
     std::uint64_t count_ = 0;
 };
 

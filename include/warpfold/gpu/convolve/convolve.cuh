@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Convolution on a GPU: which kernel computes a call.
 //
-//  kernel                               chosen when                                                   file
-//  convolve_run, convolve_run_small     one row, masks of 3, 5, 7, 9, 17 values                       sliding_window.cuh
-//  convolve_few                         few results, masks of up to 256 values                        small_image.cuh
-//  convolve_slide                       square and separable masks of the sizes below                 sliding_window.cuh
-//  convolve_line                        one row, other masks                                          line.cuh
-//  convolve_tile                        everything else; other separable masks in two passes          tile.cuh
+//  kernel                             chosen when                                                 file
+//  convolve_run, convolve_run_small   one row, masks of 3, 5, 7, 9, 17 values                     sliding_window.cuh
+//  convolve_few                       few results, masks of up to 256 values                      small_image.cuh
+//  convolve_slide                     square and separable masks of the sizes below               sliding_window.cuh
+//  convolve_line                      one row, other masks                                        line.cuh
+//  convolve_tile                      everything else; other separable masks in two passes        tile.cuh
 #pragma once
 
 #include <algorithm>

@@ -54,14 +54,14 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
     }
     if (left && outliers.touched != 0) {
         for (unsigned k = threadIdx.x; k < exact_limbs<T>::count; k += blockDim.x) {
-            add(k, outliers.evened(k));
+            add(k, outliers.carried(k));
         }
     }
 }
 
 // Carries between limbs until all but the last are below 2^32.
 template <class T>
-__global__ void even_limbs_kernel(exact_limbs<T>* of) {
+__global__ void carry_limbs_kernel(exact_limbs<T>* of) {
     long long carry = 0;
     for (unsigned k = 0; k + 1 < exact_limbs<T>::count; ++k) {
         const long long v = of->limb[k] + carry;
@@ -95,7 +95,7 @@ public:
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
         blocks_ += shape.blocks;
         if (blocks_ >= blocks_between_) {
-            even_limbs_kernel<T><<<1, 1, 0, stream_>>>(limbs_);
+            carry_limbs_kernel<T><<<1, 1, 0, stream_>>>(limbs_);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
             blocks_ = 0;
         }

@@ -126,7 +126,7 @@ struct block_accumulator {
     __device__ shared_limbs adder() { return {limb}; }
 
     // Limb k with the carry of limb k - 1 added and its own carry removed.
-    __device__ long long evened(unsigned k) const {
+    __device__ long long carried(unsigned k) const {
         const auto own = static_cast<long long>(limb[k]);
         const long long below = k == 0 ? 0 : static_cast<long long>(limb[k - 1]) >> 32;
         return (k == limbs - 1 ? own : own & 0xffffffff) + below;
@@ -327,7 +327,7 @@ private:
         const number_parts<T> p = parts_of(x);
         if constexpr (Factors == 1) {
             if (p.special) {
-                tell(p.nan, p.negative);
+                note_special(p.nan, p.negative);
                 return;
             }
             const unsigned shift = p.place % 16;
@@ -340,7 +340,7 @@ private:
             const number_parts<T> q = parts_of(y);
             const bool negative = p.negative != q.negative;
             if (p.special || q.special) {
-                tell(p.nan || q.nan || p.mantissa == 0 || q.mantissa == 0, negative);
+                note_special(p.nan || q.nan || p.mantissa == 0 || q.mantissa == 0, negative);
                 return;
             }
             const unsigned place = p.place + q.place, shift = place % 16;
@@ -364,7 +364,7 @@ private:
                          : "memory");
         }
     }
-    __device__ void tell(bool nan, bool negative) {
+    __device__ void note_special(bool nan, bool negative) {
         atomicOr(&block_->met, nan ? met_nan : (negative ? met_minus_infinity : met_infinity));
     }
 

@@ -112,15 +112,15 @@ __device__ __noinline__ void add_remaining(block_accumulator<T, Factors>* outlie
 template <class T, unsigned Factors, class Terms>
 __device__ bool add_terms(block_accumulator<T, Factors>* outliers,
                           sum_storage<window_parameters<T, Factors>::levels>* storage, Terms terms) {
-    fixed_window<T, Factors> usual;
-    terms.feed(usual);
-    level_sums<window_parameters<T, Factors>::levels> of_warp = usual.held();
-    sum_windows(of_warp);
-    const bool left = share_warp_sums(of_warp, *storage, !terms.done());
-    if (left) {
-        add_remaining<T, Factors, Terms>(outliers, terms, usual.full(Terms::width));
+    fixed_window<T, Factors> window;
+    terms.feed(window);
+    level_sums<window_parameters<T, Factors>::levels> warp_sums = window.levels_as_integers();
+    sum_windows(warp_sums);
+    const bool remaining = share_warp_sums(warp_sums, *storage, !terms.done());
+    if (remaining) {
+        add_remaining<T, Factors, Terms>(outliers, terms, window.full(Terms::width));
     }
-    return left;
+    return remaining;
 }
 // Not inlined: for a kind of terms that few inputs need.
 template <class T, unsigned Factors, class Terms>
@@ -208,14 +208,14 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
 
     pdl_trigger();
     pdl_wait();
-    const bool left = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
-    level_sums<levels> mine = sum_of_block(storage);
-    const bool touched = left && outliers.touched != 0;
+    const bool remaining = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
+    level_sums<levels> block_sums = sum_of_block(storage);
+    const bool touched = remaining && outliers.touched != 0;
     const unsigned last = gridDim.x - 1;
     if (blockIdx.x != last) {
         if (touched) {
             for (unsigned k = threadIdx.x; k < layout::limbs; k += blockDim.x) {
-                const long long part = outliers.evened(k);
+                const long long part = outliers.carried(k);
                 if (part != 0) {
                     atomicAdd(&memory->limb[k], static_cast<unsigned long long>(part));
                 }
@@ -229,7 +229,8 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         if (threadIdx.x == 0) {
 #pragma unroll
             for (unsigned w = 0; w < levels; ++w) {
-                const unsigned long long word = static_cast<unsigned long long>(mine.of[w]) << 2 | (touched ? 3 : 1);
+                const unsigned long long word =
+                    static_cast<unsigned long long>(block_sums.of[w]) << 2 | (touched ? 3 : 1);
                 asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(
                                  __cvta_generic_to_global(memory->slot + blockIdx.x * levels + w)),
                              "l"(word)
@@ -245,33 +246,33 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
     if (last == 0 || n <= few) {
         if (last != 0) {
             if (threadIdx.x != 0) {
-                mine = {};
+                block_sums = {};
             }
-            bool theirs = false;
-            collect_sums<levels, 1>(memory->slot, last, mine, theirs);
+            bool other_limbs = false;
+            collect_sums<levels, 1>(memory->slot, last, block_sums, other_limbs);
             __syncwarp();
-            sum_lanes(mine);
-            limbs_too = share_warp_sums(mine, storage_of_all, theirs);
-            mine = sum_of_block(storage_of_all);
+            sum_lanes(block_sums);
+            limbs_too = share_warp_sums(block_sums, storage_of_all, other_limbs);
+            block_sums = sum_of_block(storage_of_all);
         }
 #pragma unroll
         for (unsigned w = 0; w < levels; ++w) {
-            sums.of[2 * w] = mine.of[w] & 0xffffffff;
-            sums.of[2 * w + 1] = mine.of[w] >> 32;
+            sums.of[2 * w] = block_sums.of[w] & 0xffffffff;
+            sums.of[2 * w + 1] = block_sums.of[w] >> 32;
         }
     } else {
         if (threadIdx.x == 0) {
 #pragma unroll
             for (unsigned w = 0; w < levels; ++w) {
-                sums.of[2 * w] = mine.of[w] & 0xffffffff;
-                sums.of[2 * w + 1] = mine.of[w] >> 32;
+                sums.of[2 * w] = block_sums.of[w] & 0xffffffff;
+                sums.of[2 * w + 1] = block_sums.of[w] >> 32;
             }
         }
-        bool theirs = false;
-        collect_sums<levels, 2>(memory->slot, last, sums, theirs);
+        bool other_limbs = false;
+        collect_sums<levels, 2>(memory->slot, last, sums, other_limbs);
         __syncwarp();
         sum_lanes(sums);
-        limbs_too = share_warp_sums(sums, wide_storage, theirs);
+        limbs_too = share_warp_sums(sums, wide_storage, other_limbs);
         sums = sum_of_block(wide_storage);
     }
 
@@ -284,7 +285,7 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         }
         return;
     }
-    if (!left) {
+    if (!remaining) {
         outliers.clear();
         __syncthreads();
     }

@@ -27,34 +27,34 @@ public:
     template <unsigned Count>
     __device__ bool add(const T (&x)[Factors][Count]) {
         double term[Count];
-        magnitudes of;
+        magnitudes range;
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
             term[j] = term_of(x[0][j], x[Factors - 1][j]);
             if constexpr (direct) {
-                of.see(__float_as_uint(static_cast<float>(x[0][j])) & 0x7fffffffu);
+                range.include(__float_as_uint(static_cast<float>(x[0][j])) & 0x7fffffffu);
             } else {
-                of.see(upper(term[j]));
+                range.include(upper(term[j]));
             }
         }
         if constexpr (!direct) {
-            if (of.least == 0) { // a zero, or a number next to zero
-                of.least = ~0u;
+            if (range.least == 0) { // a zero, or a number next to zero
+                range.least = ~0u;
 #pragma unroll
                 for (unsigned j = 0; j < Count; ++j) {
                     const bool vanished = Factors == 2 && x[0][j] != 0 && x[Factors - 1][j] != 0;
-                    of.least = min(of.least, term[j] == 0 && !vanished ? ~0u : upper(term[j]));
+                    range.least = min(range.least, term[j] == 0 && !vanished ? ~0u : upper(term[j]));
                 }
             }
         }
-        const bool much = of.top >= limit(1) || terms_ > exact_window_terms - Count * kind::terms;
-        bool large = false, deep = of.least < needed(kind::levels - 2);
-        if (__any_sync(warp::all_lanes, much || deep)) {
-            if (__any_sync(warp::all_lanes, of.top >= limit(0) || of.least < needed(kind::levels - 1) ||
+        const bool top_level_or_full = range.top >= limit(1) || terms_ > exact_window_terms - Count * kind::terms;
+        bool large = false, deep = range.least < needed(kind::levels - 2);
+        if (__any_sync(warp::all_lanes, top_level_or_full || deep)) {
+            if (__any_sync(warp::all_lanes, range.top >= limit(0) || range.least < needed(kind::levels - 1) ||
                                                 terms_ > exact_window_terms - Count * kind::terms)) {
                 return false;
             }
-            large = __any_sync(warp::all_lanes, of.top >= limit(1));
+            large = __any_sync(warp::all_lanes, range.top >= limit(1));
             deep = __any_sync(warp::all_lanes, deep);
         }
         terms_ += Count * kind::terms;
@@ -98,7 +98,7 @@ public:
     __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
 
     // The levels as integers.
-    __device__ integers held() const {
+    __device__ integers levels_as_integers() const {
         integers all;
 #pragma unroll
         for (unsigned j = 0; j < kind::levels; ++j) {
@@ -117,7 +117,7 @@ private:
     struct magnitudes {
         unsigned top = 0, least = ~0u;
 
-        __device__ void see(unsigned bits) {
+        __device__ void include(unsigned bits) {
             top = max(top, bits);
             least = min(least, direct ? bits - 1 : bits);
         }

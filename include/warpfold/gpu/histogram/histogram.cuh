@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Histograms on a GPU: the kernel, the number of blocks and the shared memory of a call.
 //
-//  method    counters                                                      chosen when                   file
-//  whole     32 bits in shared memory, copies; split over up to 3 blocks   they fit                      kernels.cuh
-//  packed    8 bits in shared memory, overflows go to global memory        they fit in up to 9 blocks    kernels.cuh
-//  direct    global memory, in passes that the L2 cache holds              more bins, or few samples     kernels.cuh
-//  few       one per value, 32 copies; one warp clears the counts          few 8-bit samples             byte_samples.cuh
+//  method   counters                                                      chosen when                  file
+//  whole    32 bits in shared memory, copies; split over up to 3 blocks   they fit                     kernels.cuh
+//  packed   8 bits in shared memory, overflows go to global memory        they fit in up to 9 blocks   kernels.cuh
+//  direct   global memory, in passes that the L2 cache holds              more bins, or few samples    kernels.cuh
+//  few      one per value, 32 copies; one warp clears the counts          few 8-bit samples            byte_samples.cuh
 //
 // 8-bit samples of one channel have a kernel of their own for `whole`, with 64 copies (byte_samples.cuh). Weighted
 // histograms have one in kernels.cuh.

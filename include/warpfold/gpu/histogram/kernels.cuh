@@ -52,9 +52,9 @@ struct count_by_edge_table {
     __device__ void count(const T (&samples)[Count]) {
         unsigned at[Count];
         if constexpr (Sparse) {
-            near.below_or_at_sparse(samples, at);
+            table.below_or_at_sparse(samples, at);
         } else {
-            near.below_or_at(samples, at);
+            table.below_or_at(samples, at);
         }
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
@@ -63,7 +63,7 @@ struct count_by_edge_table {
     }
 
     block::histogram& counted;
-    const edge_table<element_t<In>, edge>& near;
+    const edge_table<element_t<In>, edge>& table;
     unsigned first;
 };
 
@@ -84,22 +84,22 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
         grid_stride_loop<Code::channels, Kernels::value.vector_loads_in_flight>(in, n, share.thread, share.threads,
                                                                                 layout.once, take);
     };
-    bool through = false;
+    bool counted_by_table = false;
     if constexpr (stages_edges_v<decltype(code.of)>) {
         using take = count_by_edge_table<In, Code, true>;
         if (layout.cells != 0) {
-            const edge_table<element_t<In>, typename take::edge> near(
+            const edge_table<element_t<In>, typename take::edge> table(
                 reinterpret_cast<unsigned*>(histogram_shared + layout.cells_at), layout.cells, code.of.bin.edges,
                 code.of.bin.bins);
-            if (near.sparse()) {
-                go(take{counted, near, share.first});
+            if (table.sparse()) {
+                go(take{counted, table, share.first});
             } else {
-                go(count_by_edge_table<In, Code, false>{counted, near, share.first});
+                go(count_by_edge_table<In, Code, false>{counted, table, share.first});
             }
-            through = true;
+            counted_by_table = true;
         }
     }
-    if (!through) {
+    if (!counted_by_table) {
         go(count_samples_directly<In, Code>{counted, code, share.first});
     }
 
@@ -141,7 +141,7 @@ struct count_packed {
             }
             if (__all_sync(0xffffffffu, same)) {
                 if (leader != run_bin) {
-                    end_run();
+                    flush_run();
                     run_bin = leader;
                 }
                 run += width;
@@ -151,7 +151,7 @@ struct count_packed {
         counted.add(bins);
     }
     // Adds the run, equally long in all lanes. 32 times its length fits in 32 bits, as the samples of a block do.
-    __device__ void end_run() {
+    __device__ void flush_run() {
         if (threadIdx.x % 32 == 0 && run != 0) {
             counted.add_beyond(run_bin, 32 * run);
         }
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.p
     count_packed<In, Code, Counter> take{counted, code, share.first};
     grid_stride_loop<Code::channels, Kernels::value.packed_vector_loads_in_flight>(in, n, share.thread, share.threads,
                                                                                    layout.once, take);
-    take.end_run();
+    take.flush_run();
     __syncthreads();
     counted.flush(share.rotation);
 }

@@ -34,7 +34,7 @@ inline constexpr bool by_vectors_v = std::is_pointer_v<In>&& fits_vectors_v<elem
 // loop over vectors. Long arrays: `ahead` vectors in flight per thread, with the vectors of a block contiguous, read
 // past the caches.
 template <class Kernels, class A, bool Many, class In, class Map, class Op>
-__device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, unsigned ahead) {
+__device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const Op& op, unsigned loads_in_flight) {
     using T = element_t<In>;
     const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
@@ -52,21 +52,21 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
             }
         };
         // Vectors k, k + stride, ...: rounds of `loads` in flight, then the rest one by one.
-        const auto take_all = [&](auto count, std::uint64_t k, std::uint64_t stride) {
+        const auto take_vectors = [&](auto count, std::uint64_t k, std::uint64_t stride) {
             constexpr unsigned loads = decltype(count)::value;
             constexpr cache_hint hint = Many ? cache_hint::stream : cache_hint::keep;
             k = view.template for_rounds<loads, hint>(k, view.vectors, stride, threads, take_vector);
             view.template for_rounds<1, cache_hint::keep>(k, view.vectors, stride, stride, take_vector);
         };
-        using usual = std::integral_constant<unsigned, Kernels::value.vector_loads_in_flight>;
-        using most = std::integral_constant<unsigned, Kernels::value.longest_vector_loads_in_flight>;
-        [[maybe_unused]] const std::uint64_t tile = (thread - threadIdx.x) * ahead + threadIdx.x;
+        using short_loads = std::integral_constant<unsigned, Kernels::value.vector_loads_in_flight>;
+        using long_loads = std::integral_constant<unsigned, Kernels::value.longest_vector_loads_in_flight>;
+        [[maybe_unused]] const std::uint64_t tile = (thread - threadIdx.x) * loads_in_flight + threadIdx.x;
         if constexpr (!Many) {
-            take_all(usual{}, thread, threads);
-        } else if (ahead == usual::value) {
-            take_all(usual{}, tile, blockDim.x);
+            take_vectors(short_loads{}, thread, threads);
+        } else if (loads_in_flight == short_loads::value) {
+            take_vectors(short_loads{}, tile, blockDim.x);
         } else {
-            take_all(most{}, tile, blockDim.x);
+            take_vectors(long_loads{}, tile, blockDim.x);
         }
         view.for_edges(n, thread, threads, [&](std::uint64_t k) { take(in[k], k); });
     } else {
@@ -112,7 +112,7 @@ __device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const O
 template <class Kernels, class A, bool Many, class In, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::value.resident_blocks)
     reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, flagged_slot<A>* slots,
-                  unsigned ahead) {
+                  unsigned loads_in_flight) {
     __shared__ block::reduce_storage<A> storage;
 
     check_map<Map, element_t<In>>();
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
     pdl_wait();
     A mine;
     if constexpr (is_commutative_v<Op>) {
-        mine = fold_strided<Kernels, A, Many>(in, n, map, op, ahead);
+        mine = fold_strided<Kernels, A, Many>(in, n, map, op, loads_in_flight);
     } else {
         mine = fold_ordered<A>(in, n, map, op);
     }
@@ -155,8 +155,8 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
 struct reduce_shape {
     unsigned blocks = 1;
     unsigned threads = 32;
-    std::size_t bytes = 0; // of slots
-    unsigned ahead = 0;    // vectors in flight per thread of a long array, one larger than the L2 cache; 0 for others
+    std::size_t bytes = 0;        // of slots
+    unsigned loads_in_flight = 0; // vectors per thread, of arrays larger than the L2 cache; 0 for others
 };
 
 // Enough threads for all elements, but no more blocks than are resident at once. `weight`: the work per element
@@ -176,15 +176,16 @@ reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned wei
     const std::uint64_t most =
         std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
     const unsigned share = weight > 1 ? 1 : policy.short_block_vectors_per_thread;
-    const bool few = vectors <= most * policy.short_block_threads * share;
-    shape.threads = few ? policy.short_block_threads : policy.block_threads;
-    const std::uint64_t each_block = std::uint64_t{shape.threads} * (few ? share : 1);
+    const bool is_short = vectors <= most * policy.short_block_threads * share;
+    shape.threads = is_short ? policy.short_block_threads : policy.block_threads;
+    const std::uint64_t each_block = std::uint64_t{shape.threads} * (is_short ? share : 1);
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + each_block - 1) / each_block));
     shape.bytes = shape.blocks * sizeof(flagged_slot<A>);
     if (n * sizeof(T) >
         std::uint64_t{device_attribute<cudaDevAttrL2CacheSize>()} / 16 * policy.long_min_l2_sixteenths) {
         const bool longest = sizeof(T) >= 4 && n * sizeof(T) >= policy.longest_min_bytes;
-        shape.ahead = longest ? Policy::kernels.longest_vector_loads_in_flight : Policy::kernels.vector_loads_in_flight;
+        shape.loads_in_flight =
+            longest ? Policy::kernels.longest_vector_loads_in_flight : Policy::kernels.vector_loads_in_flight;
     }
     return shape;
 }
@@ -197,9 +198,9 @@ struct reduce_engine<On> {
     static auto value(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
                       const char* call) {
         using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
-        R got;
-        run<A>(on, in, n, map, op, result, static_cast<R*>(nullptr), &got, call);
-        return got;
+        R host_result;
+        run<A>(on, in, n, map, op, result, static_cast<R*>(nullptr), &host_result, call);
+        return host_result;
     }
     template <class A, class In, class Map, class Op, class Result, class Out>
     static void into(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
@@ -209,54 +210,56 @@ struct reduce_engine<On> {
 
 private:
     // Writes the result to *out or, if `got` is not null, to *got.
-    template <class A, class In, class Map, class Op, class Result, class Out, class Got>
+    template <class A, class In, class Map, class Op, class Result, class Out, class HostResult>
     static void run(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
-                    const Out& out, const Got& got, const char* call) {
+                    const Out& out, const HostResult& host_result, const char* call) {
         detail::check_array(in, n, call);
-        if constexpr (std::is_null_pointer_v<Got>) {
+        if constexpr (std::is_null_pointer_v<HostResult>) {
             detail::check_array(out, 1, call);
         }
         if constexpr (packs_into_word_v<Op, A>) {
             if (n <= most_packed_elements) {
                 launch<std::uint64_t>(on, in, n, pack_candidate<Op::smallest>{}, minimum{},
-                                      unpack_candidate<Op::smallest, Result, A>{result}, out, got, call);
+                                      unpack_candidate<Op::smallest, Result, A>{result}, out, host_result, call);
                 return;
             }
         }
-        launch<A>(on, in, n, map, op, result, out, got, call);
+        launch<A>(on, in, n, map, op, result, out, host_result, call);
     }
 
-    template <class A, class In, class Map, class Op, class Result, class Out, class Got>
+    template <class A, class In, class Map, class Op, class Result, class Out, class HostResult>
     static void launch(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
-                       const Out& out, const Got& got, const char* call) {
+                       const Out& out, const HostResult& host_result, const char* call) {
         constexpr bool has_place =
             std::is_same_v<Map, pack_candidate<true>> || std::is_same_v<Map, pack_candidate<false>>;
         const reduce_shape shape =
             shape_of_reduce<A, element_t<In>>(policy_of<tuning::reduce_policy<>>(on), n, has_place ? 2 : 1);
-        constexpr bool waits = !std::is_null_pointer_v<Got>;
+        constexpr bool returns_value = !std::is_null_pointer_v<HostResult>;
         using R = std::remove_reference_t<decltype(*std::declval<Out>())>;
-        const call_memory memory(on, shape.bytes, waits ? sizeof(R) : 0, call, std::max<std::size_t>(alignof(R), 16));
+        const call_memory memory(on, shape.bytes, returns_value ? sizeof(R) : 0, call,
+                                 std::max<std::size_t>(alignof(R), 16));
         Out place = out;
-        if constexpr (waits) {
+        if constexpr (returns_value) {
             place = static_cast<Out>(memory.data());
         }
         const auto go = [&](const kernel_properties& facts, auto kernel) {
             pdl_launch(facts, kernel, shape.blocks, shape.threads, 0, on.stream, in, n, map, op, result, place,
-                       static_cast<flagged_slot<A>*>(memory.slots()), shape.ahead);
+                       static_cast<flagged_slot<A>*>(memory.slots()), shape.loads_in_flight);
         };
-        constexpr auto few = &reduce_kernel<kernels_of<policy>, A, false, In, Map, Op, Result, Out>;
+        constexpr auto short_kernel = &reduce_kernel<kernels_of<policy>, A, false, In, Map, Op, Result, Out>;
         if constexpr (by_vectors_v<In, Op>) {
-            if (shape.ahead != 0) {
-                constexpr auto many = &reduce_kernel<kernels_of<policy>, A, true, In, Map, Op, Result, Out>;
-                go(properties_of<many>(), many);
+            if (shape.loads_in_flight != 0) {
+                constexpr auto long_kernel = &reduce_kernel<kernels_of<policy>, A, true, In, Map, Op, Result, Out>;
+                go(properties_of<long_kernel>(), long_kernel);
             } else {
-                go(properties_of<few>(), few);
+                go(properties_of<short_kernel>(), short_kernel);
             }
         } else {
-            go(properties_of<few>(), few);
+            go(properties_of<short_kernel>(), short_kernel);
         }
-        if constexpr (waits) {
-            WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(got, place, sizeof(*got), cudaMemcpyDeviceToHost, on.stream));
+        if constexpr (returns_value) {
+            WARPFOLD_CHECK_CUDA(
+                cudaMemcpyAsync(host_result, place, sizeof(*host_result), cudaMemcpyDeviceToHost, on.stream));
             WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
         }
     }

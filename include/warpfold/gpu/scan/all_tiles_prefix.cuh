@@ -2,9 +2,9 @@
 // The tile prefix of short scans: every tile reads the totals of all tiles before it at once, each warp those of one
 // group. No tile waits for more than one step from block to block.
 //
-// Few tiles have a private flagged_slot for each pair of writer and reader. The reader empties it, and at the end nothing has
-// to be counted. With more tiles all readers share the writer's flagged_slot, count themselves off, and the last one empties
-// all mailboxes.
+// Few tiles have a private slot for each pair of writer and reader. The reader empties it, and at the end nothing has
+// to be counted. With more tiles all readers share the writer's slot, count themselves off, and the last one empties
+// all slots.
 #pragma once
 
 #include "warpfold/gpu/scan/tile_prefix.cuh"
@@ -20,14 +20,14 @@ public:
         alignas(A) unsigned char of_group[warp::lanes * sizeof(A)];
     };
 
-    // Bytes of memory: a counter and the mailboxes.
+    // Bytes of memory: a counter and the slots.
     static std::size_t bytes(unsigned tiles, bool with_private) {
-        return tiles == 1 ? 0 : 16 + (with_private ? mailboxes_before(tiles) : tiles) * sizeof(flagged_slot<A>);
+        return tiles == 1 ? 0 : 16 + (with_private ? slots_before(tiles) : tiles) * sizeof(flagged_slot<A>);
     }
 
     __device__ all_tiles_prefix(void* memory, bool with_private, storage& shared)
         : left_(static_cast<unsigned*>(memory)),
-          mailboxes_(reinterpret_cast<flagged_slot<A>*>(static_cast<unsigned char*>(memory) + 16)),
+          slots_(reinterpret_cast<flagged_slot<A>*>(static_cast<unsigned char*>(memory) + 16)),
           of_group_(reinterpret_cast<A*>(shared.of_group)),
           private_(with_private) {}
 
@@ -35,10 +35,10 @@ public:
         const unsigned tile = blockIdx.x;
         if (private_) {
             for (unsigned reader = tile + 1 + threadIdx.x; reader < gridDim.x; reader += blockDim.x) {
-                post_total(&mailboxes_[mailboxes_before(reader) + tile], total);
+                post_total(&slots_[slots_before(reader) + tile], total);
             }
         } else if (threadIdx.x == 0 && tile + 1 < gridDim.x) {
-            post_total(&mailboxes_[tile], total);
+            post_total(&slots_[tile], total);
         }
     }
 
@@ -46,7 +46,7 @@ public:
     __device__ A before(const A& total, const First& first, const Op& op) {
         const unsigned tile = blockIdx.x, groups = (tile + tiles_in_group - 1) / tiles_in_group;
         const unsigned warps = blockDim.x / warp::lanes, lane = threadIdx.x % warp::lanes;
-        auto* const mine = private_ ? mailboxes_ + mailboxes_before(tile) : mailboxes_;
+        auto* const mine = private_ ? slots_ + slots_before(tile) : slots_;
         for (unsigned g = threadIdx.x / warp::lanes; g < groups; g += warps) {
             const unsigned count = min(tiles_in_group, tile - g * tiles_in_group);
             auto* const source = &mine[g * tiles_in_group + lane];
@@ -86,7 +86,7 @@ public:
         const unsigned lane = threadIdx.x % warp::lanes;
         if (!private_ && threadIdx.x < warp::lanes && warp::shuffle(left_before_, 0) + 1 == gridDim.x) {
             for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
-                detail::reset_slot(&mailboxes_[k]);
+                detail::reset_slot(&slots_[k]);
             }
             if (lane == 0) {
                 atomicExch(left_, 0u);
@@ -95,14 +95,14 @@ public:
     }
 
 private:
-    // With private mailboxes a tile has one for each tile before it; so many stand before its own.
-    __host__ __device__ static constexpr unsigned mailboxes_before(unsigned tile) { return tile * (tile - 1) / 2; }
+    // With private slots a tile has one for each tile before it; so many stand before its own.
+    __host__ __device__ static constexpr unsigned slots_before(unsigned tile) { return tile * (tile - 1) / 2; }
 
     unsigned* left_;
-    flagged_slot<A>* mailboxes_;
+    flagged_slot<A>* slots_;
     A* of_group_;
     bool private_;
-    unsigned left_before_ = 0; // in thread 0: so many tiles had read their mailboxes before this one
+    unsigned left_before_ = 0; // in thread 0: so many tiles had read their slots before this one
 };
 
 } // namespace warpfold::detail

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
@@ -38,6 +39,8 @@ struct scan_elements {
     using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
     static constexpr std::size_t bytes = scan_bytes<T, Out>(); // of the larger element
     static constexpr unsigned run = scan_run_of(bytes);
+
+    static constexpr bool reads_array = std::is_pointer_v<In>;
 
     In in;
     Out out;
@@ -102,8 +105,13 @@ struct scan_elements {
 #endif
     }
 
-    // The run at position v in the order of the scan; a position without an element gets a copy of another element.
-    __device__ void read(std::uint64_t v, bool vectors, bool inside, T (&items)[run]) const {
+    // The last element of the scan.
+    [[nodiscard]] __device__ T last() const { return in[place(n - 1)]; }
+
+    // The run at position v in the order of the scan. A position before the first element gets a copy of that, a run
+    // behind the last element copies of at_end(), which is that.
+    template <class Last>
+    __device__ void read(std::uint64_t v, bool vectors, bool inside, const Last& at_end, T (&items)[run]) const {
         if constexpr (std::is_pointer_v<In>) {
             if (vectors || (in_runs && (inside || whole(v)))) {
                 load_items(in + run_place(v), items);
@@ -112,10 +120,10 @@ struct scan_elements {
             }
         }
         if (v >> 63 == 0 && v >= n) {
-            const T last = in[place(n - 1)];
+            const T x = at_end();
 #pragma unroll
             for (unsigned j = 0; j < run; ++j) {
-                items[j] = last;
+                items[j] = x;
             }
         } else {
 #pragma unroll
@@ -143,7 +151,8 @@ struct scan_elements {
             }
         }
         T items[run];
-        read(v, false, inside, items);
+        read(
+            v, false, inside, [&] { return last(); }, items);
         in_order(items);
         store_items(slot, items);
     }
@@ -153,12 +162,18 @@ struct scan_elements {
         in_order(items);
     }
 
-    // Writes the results of the run at position v, which are in the order of the scan.
+    // Writes the results of the run at position v, which are in the order of the scan. `Unsplit`: by an instruction that
+    // nvcc leaves whole, where it would split the run into elements because another branch stores elements.
+    template <bool Unsplit>
     __device__ void store(std::uint64_t v, bool vectors, bool inside, U (&results)[run]) const {
         if constexpr (std::is_pointer_v<Out>) {
             if (vectors || (out_runs && (inside || whole(v)))) {
                 in_order(results);
-                store_items(out + run_place(v), results);
+                if constexpr (Unsplit && sizeof(results) == 16) {
+                    store_vector(out + run_place(v), results);
+                } else {
+                    store_items(out + run_place(v), results);
+                }
                 return;
             }
         }
@@ -222,6 +237,14 @@ private:
         } else {
             return x;
         }
+    }
+    template <class X>
+    __device__ static void store_vector(X* to, const X (&items)[run]) {
+        unsigned held[4];
+        std::memcpy(held, items, 16);
+        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(held[0]),
+                     "r"(held[1]), "r"(held[2]), "r"(held[3])
+                     : "memory");
     }
     // From the order in memory to that of the scan, and back.
     template <class X>

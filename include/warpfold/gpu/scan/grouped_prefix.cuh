@@ -2,11 +2,11 @@
 // The tile prefix of scans of any number of tiles, one a block: thirty-two tiles are a group, thirty-two groups a
 // district. Each tile publishes its total, except that the last tile of a group publishes the group's, as soon as it has
 // read the others, and the last tile of a district the prefix of the next district. One warp of a tile reads at once, a
-// lane a flagged_slot, the totals of the tiles before it in its group, of the groups before that in its district, and the
-// prefix of the district. The mailboxes of one reading lie side by side, since what many tiles ask of the L2 cache at
+// lane a slot, the totals of the tiles before it in its group, of the groups before that in its district, and the
+// prefix of the district. The slots of one reading lie side by side, since what many tiles ask of the L2 cache at
 // the same time limits a scan.
 //
-// Each tile counts itself off when it has read its mailboxes. The last one of a group, or of a district, empties what
+// Each tile counts itself off when it has read its slots. The last one of a group, or of a district, empties what
 // the group, or the district, has read, and the counter. No tile waits for that.
 #pragma once
 
@@ -133,7 +133,7 @@ private:
         }
         return prefix;
     }
-    // In lane 0: op over the mailboxes of the first `count` lanes, in their order.
+    // In lane 0: op over the slots of the first `count` lanes, in their order.
     template <class Op>
     __device__ static total_type folded(slot_reader<A>& words, const flagged_slot<A>* box, unsigned count,
                                         const Op& op) {

@@ -64,13 +64,22 @@ public:
         }
         pdl_wait();
         elements_.reading(inside_, [&](auto vectors) {
-            each_row([&](unsigned r) {
-                if constexpr (Plan::memory == tile_memory::registers) {
-                    elements_.read(position(r), decltype(vectors)::value, inside_, items_[r]);
-                } else if constexpr (Plan::memory == tile_memory::shared) {
-                    elements_.fetch(position(r), decltype(vectors)::value, inside_, slot(r));
+            if constexpr (Plan::memory == tile_memory::registers) {
+                // The last tile of an array loads the last element once, beforehand: its rows do not wait for each other.
+                // Other tiles must not load it: in place, another block writes it.
+                constexpr bool once = !decltype(vectors)::value && Elements::reads_array;
+                T end{};
+                if (once && begin_ + size_ > elements_.n) {
+                    end = elements_.last();
                 }
-            });
+                each_row([&](unsigned r) {
+                    elements_.read(
+                        position(r), decltype(vectors)::value, inside_, [&] { return once ? end : elements_.last(); },
+                        items_[r]);
+                });
+            } else if constexpr (Plan::memory == tile_memory::shared) {
+                each_row([&](unsigned r) { elements_.fetch(position(r), decltype(vectors)::value, inside_, slot(r)); });
+            }
         });
         heads_.find(elements_, begin_, size_, first_, plan_.row_count(), inside_);
         if constexpr (Plan::memory == tile_memory::shared) {
@@ -126,7 +135,7 @@ public:
             U results[run];
             scan_run(r, items, sum, fresh, [&](unsigned j, const A& result) { results[j] = static_cast<U>(result); });
             elements_.writing(inside_, [&](auto vectors) {
-                elements_.store(position(r), decltype(vectors)::value, inside_, results);
+                elements_.template store<true>(position(r), decltype(vectors)::value, inside_, results);
             });
         });
     }
@@ -200,9 +209,9 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     block::store_warp_total(storage, tile.scan_warp(op), 0);
     __syncthreads();
     const block::warp_totals<Total> warps = block::scan_warp_totals(storage, op, plan.warp_count());
+    const Total in_tile = warps.before();
 
-    Total front = warps.before(), prefix{};
-    bool has_front = threadIdx.x >= warp::lanes;
+    Total prefix{};
     const auto first = [&] {
         if constexpr (Options::has_first) {
             return total_of<Total>(static_cast<typename Tile::A>(plan.elements.options.first), false);
@@ -218,12 +227,11 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     } else if constexpr (Options::has_first) {
         prefix = first;
     }
-    if (Options::has_first || blockIdx.x != 0) {
-        front = has_front ? op(prefix, front) : prefix;
-        has_front = true;
-    }
-
-    tile.store(front, has_front);
+    // What precedes the warp: the tile's prefix and the warps before. Conditions, not variables that branches set: nvcc
+    // would compile store() twice.
+    const bool has_prefix = Options::has_first || blockIdx.x != 0, has_warps = threadIdx.x >= warp::lanes;
+    const Total front = !has_prefix ? in_tile : (has_warps ? op(prefix, in_tile) : prefix);
+    tile.store(front, has_prefix || has_warps);
     if (gridDim.x != 1) {
         tile_prefix.release();
     }

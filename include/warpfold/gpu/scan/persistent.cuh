@@ -143,7 +143,7 @@ public:
             for (unsigned r = 0; r < chunks; ++r) {
                 U results[run];
                 load_items(static_cast<const U*>(results_of.in_row(r)), results);
-                elements_.store(begin + in_row(r), decltype(vectors)::value, inside, results);
+                elements_.template store<false>(begin + in_row(r), decltype(vectors)::value, inside, results);
             }
         });
     }

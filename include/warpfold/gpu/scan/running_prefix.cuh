@@ -7,10 +7,10 @@
 // may start behind many others: then the block begins with the prefix of its group, for the last tile of each group
 // publishes that of the next one.
 //
-// *The ring.* Each tile's total has a flagged_slot in a ring that is shorter than a large input; the mark says for which tile
+// *The ring.* Each tile's total has a slot in a ring that is shorter than a large input; the mark says for which tile
 // it is used. A block takes tiles in the order of a counter, holds at most `held` at a time whose prefix it has not
 // folded yet, and publishes the total of its tile k + `ahead` just before it folds the prefix of its tile k; held >
-// ahead + 1. The ring has room for (ahead + 3) * held tiles a block, so that no flagged_slot is used again too early:
+// ahead + 1. The ring has room for (ahead + 3) * held tiles a block, so that no slot is used again too early:
 //   All tiles whose prefix is folded lie before any tile whose total is missing, and at most held * blocks more have
 //   been taken. So a block's next tile is less than held * blocks behind any that it held then without having published
 //   it. While a block still needs totals from its tile t on, the tile that it takes ahead + 2 turns after t is not
@@ -29,7 +29,7 @@ struct tile_ring {
     static constexpr unsigned group = tiles_in_group;
 
     static std::size_t bytes(unsigned slots) { return 16 + (slots + slots / group) * sizeof(flagged_slot<A>); }
-    // How many mailboxes the ring has for so many tiles; a multiple of a group.
+    // How many slots the ring has for so many tiles; a multiple of a group.
     static unsigned slots_of(std::uint64_t tiles, unsigned held, unsigned ahead, unsigned blocks) {
         const std::uint64_t most = (std::uint64_t{ahead + 3} * held * blocks + 4 * group) / group * group;
         const std::uint64_t all = (tiles + group - 1) / group * group;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Scans on a GPU: the choice of the kernel. Each kernel is one launch and one pass over memory.
 //
-//   kernel                     chosen for                                        tile prefix
-//   one_tile, short.cuh        arrays of up to some 64 MiB                       all_tiles_prefix
-//   persistent, persistent.cuh longer ones                                       running_prefix
-//   one_tile, general.cuh      segments, elements or values of over 16 bytes     grouped_prefix
+//   kernel              plan, launch     chosen for                                        tile prefix
+//   one_tile_kernel     short.cuh        arrays of up to some 64 MiB                       all_tiles_prefix
+//   persistent_kernel   persistent.cuh   longer arrays                                     running_prefix
+//   one_tile_kernel     general.cuh      segments; elements or values of over 16 bytes     grouped_prefix
 #pragma once
 
 #include <algorithm>

@@ -21,11 +21,13 @@ struct short_plan {
     static constexpr unsigned rows = Many ? Kernels::value.short_tall_rows : Kernels::value.short_rows;
     static constexpr unsigned most_warps = Kernels::value.short_max_block_threads / warp::lanes;
     static constexpr unsigned tile = most_warps * rows * Elements::run * warp::lanes; // elements, at most
-    // On a multiprocessor, to find registers for; elements of 2 bytes need more of them than two blocks leave.
-    static constexpr unsigned least_blocks = Many && sizeof(typename Elements::A) <= 8 && Elements::bytes != 2 ? 2 : 1;
+    // Two blocks on a multiprocessor, since up to short_resident_max_tiles tiles are to be resident at once; tall tiles of
+    // elements of 2 bytes need more registers than that leaves.
+    static constexpr unsigned least_blocks =
+        sizeof(typename Elements::A) <= 8 && most_warps <= 16 && !(Many && Elements::bytes == 2) ? 2 : 1;
     static_assert(most_warps <= warp::lanes);
 
-    // Whether each pair of tiles has a flagged_slot of its own. A plan that never has them saves registers.
+    // Whether each pair of tiles has a slot of its own. A plan that never has them saves registers.
     __host__ __device__ static constexpr bool has_private(unsigned tiles) {
         return !Many && tiles <= Kernels::value.short_private_max_tiles;
     }

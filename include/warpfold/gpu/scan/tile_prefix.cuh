@@ -18,7 +18,7 @@
 //   release()                  by all threads, at the end: leaves the memory zero, as it was found
 // running_prefix, whose blocks have many tiles, takes the tile's number besides, and a tile_ring leaves its memory zero.
 //
-// Totals travel in mailboxes (gpu/core/flagged_slot.cuh): words of 8 bytes, of which 4 are payload and 4 are a mark that the
+// Totals travel in flagged slots (gpu/core/flagged_slot.cuh): words of 8 bytes, of which 4 are payload and 4 are a mark that the
 // payload is there. They need no fence, and a reader loads a missing word again until its mark is there. A tile waits
 // only for tiles with smaller numbers, whose blocks have started by then.
 #pragma once
@@ -95,7 +95,7 @@ struct joined_by {
 template <class Op>
 joined_by(const Op&) -> joined_by<Op>;
 
-// A total in a flagged_slot of its value; the mark says whether a segment begins.
+// A total in a slot of its value; the mark says whether a segment begins.
 template <class A>
 __device__ void post_total(flagged_slot<A>* box, const A& total) {
     detail::publish(box, total);

@@ -37,7 +37,7 @@ template <class Kernels, class T>
 struct few_segments_teams {
     static constexpr unsigned warps = few_segments::threads / warp::lanes;
     static constexpr unsigned width = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
-    static constexpr unsigned few_loads = 4; // of one element each
+    static constexpr unsigned element_loads = 4; // of one element each
 
     unsigned log_team;
 
@@ -57,13 +57,13 @@ struct few_segments_teams {
 
 // Folds the team's own segment, if it is not too long for a team.
 template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
-__device__ void fold_own(const In& in, std::uint64_t from, unsigned length,
-                         const few_segments_teams<Kernels, element_t<In>>& teams, std::uint64_t segment, bool some,
-                         const Map& map, const Op& op, const Result& result, const Out& out) {
-    constexpr unsigned few_loads = few_segments_teams<Kernels, element_t<In>>::few_loads;
+__device__ void fold_team_segment(const In& in, std::uint64_t from, unsigned length,
+                                  const few_segments_teams<Kernels, element_t<In>>& teams, std::uint64_t segment,
+                                  bool some, const Map& map, const Op& op, const Result& result, const Out& out) {
+    constexpr unsigned element_loads = few_segments_teams<Kernels, element_t<In>>::element_loads;
     A mine = Op::template identity<A>();
-    if (length <= few_loads * teams.team()) {
-        mine = fold_little<A, few_loads>(in, from, length, map, op, teams.thread(), teams.team());
+    if (length <= element_loads * teams.team()) {
+        mine = fold_little<A, element_loads>(in, from, length, map, op, teams.thread(), teams.team());
     } else if (length <= teams.longest()) {
         mine = fold_by_team<Kernels, A, Kernels::value.vector_loads_in_flight, 2>(in, from, length, map, op,
                                                                                   teams.thread(), teams.team());
@@ -76,10 +76,10 @@ __device__ void fold_own(const In& in, std::uint64_t from, unsigned length,
 
 // Folds the only segment of a block's range, by one warp or by all threads.
 template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
-__device__ void fold_only(const In& in, std::uint64_t from, std::uint64_t length,
-                          const few_segments_teams<Kernels, element_t<In>>& teams, std::uint64_t segment,
-                          const Map& map, const Op& op, const Result& result, const Out& out,
-                          block::reduce_storage<A>& folding) {
+__device__ void fold_single_segment(const In& in, std::uint64_t from, std::uint64_t length,
+                                    const few_segments_teams<Kernels, element_t<In>>& teams, std::uint64_t segment,
+                                    const Map& map, const Op& op, const Result& result, const Out& out,
+                                    block::reduce_storage<A>& folding) {
     if (length > teams.longest()) {
         A mine = fold_by_team<Kernels, A>(in, from, static_cast<unsigned>(length), map, op, threadIdx.x,
                                           few_segments::threads);
@@ -88,15 +88,16 @@ __device__ void fold_only(const In& in, std::uint64_t from, std::uint64_t length
             out[segment] = result(mine);
         }
     } else if (threadIdx.x < warp::lanes) {
-        fold_own<Kernels, A>(in, from, static_cast<unsigned>(length), teams, segment, true, map, op, result, out);
+        fold_team_segment<Kernels, A>(in, from, static_cast<unsigned>(length), teams, segment, true, map, op, result,
+                                      out);
     }
 }
 
 // Folds those segments of a block's range that are too long for a team, with all threads. `begin` has their offsets.
 template <class Kernels, class A, class In, class Map, class Op, class Result, class Out>
-__device__ void fold_longer(const In& in, const std::uint64_t* begin, std::uint64_t first, unsigned count,
-                            unsigned longest, const Map& map, const Op& op, const Result& result, const Out& out,
-                            A* of_warp) {
+__device__ void fold_long_segments(const In& in, const std::uint64_t* begin, std::uint64_t first, unsigned count,
+                                   unsigned longest, const Map& map, const Op& op, const Result& result, const Out& out,
+                                   A* of_warp) {
     constexpr unsigned warps = few_segments::threads / warp::lanes;
     // Clamped to the range, in case offsets decrease.
     const std::uint64_t least = begin[0], most = begin[count];
@@ -188,14 +189,14 @@ __global__ void __launch_bounds__(few_segments::threads, Kernels::value.few_resi
         }
         if (ranges_suit) {
             if (count == 1) {
-                fold_only<Kernels, A>(in, from, length, teams, first, map, op, result, out, shared.folding);
+                fold_single_segment<Kernels, A>(in, from, length, teams, first, map, op, result, out, shared.folding);
             } else if (count != 0) {
                 const bool mine = length <= teams.longest();
-                fold_own<Kernels, A>(in, from, mine ? static_cast<unsigned>(length) : ~0u, teams, first + own,
-                                     teams.own() < count, map, op, result, out);
+                fold_team_segment<Kernels, A>(in, from, mine ? static_cast<unsigned>(length) : ~0u, teams, first + own,
+                                              teams.own() < count, map, op, result, out);
                 if (__syncthreads_or(mine ? 0 : 1) != 0) {
-                    fold_longer<Kernels, A>(in, shared.begin, first, count, teams.longest(), map, op, result, out,
-                                            reinterpret_cast<A*>(shared.pieces.of_warp));
+                    fold_long_segments<Kernels, A>(in, shared.begin, first, count, teams.longest(), map, op, result,
+                                                   out, reinterpret_cast<A*>(shared.pieces.of_warp));
                 }
             }
             return;

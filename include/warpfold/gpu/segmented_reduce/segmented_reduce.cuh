@@ -199,7 +199,7 @@ struct segmented_engine<On> {
         const unsigned multiprocessors = device_attribute<cudaDevAttrMultiProcessorCount>();
         if constexpr (std::is_same_v<Offsets, equal_segments>) {
             if (offsets.length == 1) {
-                return launch_lone<A>(on, in, segments, multiprocessors, map, op, result, out);
+                return launch_unit<A>(on, in, segments, multiprocessors, map, op, result, out);
             }
             if constexpr (short_segments<In>::possible) {
                 if (offsets.length != 0 && offsets.length <= short_segments<In>::longest &&
@@ -217,8 +217,7 @@ struct segmented_engine<On> {
             const unsigned ranges = std::min(blocks, few_segments::ranges);
             if (segments <= std::min<std::uint64_t>(policy.few_max_segments, ranges * few_segments::of_range)) {
                 const segment_cut cut(segments, ranges);
-                const std::uint64_t fair_part =
-                    ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // as a fraction of 2^64
+                const std::uint64_t fair_part = ~std::uint64_t{0} / (16 * std::uint64_t{blocks}) * 17; // * 2^-64
                 const call_memory memory(on, blocks * sizeof(flagged_slot<A>), 0, call);
                 pdl_launch(properties_of<&few_segments_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>>(),
                            &few_segments_kernel<Kernels, A, In, Offsets, Map, Op, Result, Out>, blocks,
@@ -239,7 +238,7 @@ struct segmented_engine<On> {
 
 private:
     template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_lone(const On& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
+    static void launch_unit(const On& on, const In& in, std::uint64_t segments, unsigned multiprocessors,
                             const Map& map, const Op& op, const Result& result, const Out& out) {
         using shape = unit_segments<element_t<In>>;
         const bool many = segments > std::uint64_t{multiprocessors} * 2 * shape::most_threads * shape::items;

@@ -97,7 +97,7 @@ struct warp_share {
     using elements = tile_elements<Kernels, In, A>;
     using values = typename tile::values;
     using flags = typename access_word<tile::items>::type;
-    static constexpr unsigned fours = 4;
+    static constexpr unsigned end_groups = 4;
     static constexpr bool has_offsets = !std::is_same_v<Offsets, equal_segments>;
 
     const In& in;
@@ -108,15 +108,15 @@ struct warp_share {
     const Out& out;
     storage& shared;
     std::uint64_t left;    // elements and ends left in the warp's share
-    bool holds_back;       // the next segment that ends began before the share
+    bool began_before;     // the next segment that ends began before the share
     std::uint64_t begin;   // of the tile, from the first segment's first element; modulo 2^64 before that
     unsigned at;           // next element of the tile
     std::uint64_t segment; // its segment
     A open;                // value of that segment, in lane 0 or spread over the lanes
     A head;                // value of the segment that began before the share, in lane 0
-    bool spread = false;
-    typename segment_path<Offsets>::offset_type ahead[fours]; // of the next 32 or 128 segments' ends
-    bool far = false;
+    bool open_is_spread = false;
+    typename segment_path<Offsets>::offset_type next_ends[end_groups]; // of the next 32 or 128 segments' ends
+    bool has_four = false;
 
     __device__ static unsigned lane() { return threadIdx.x % warp::lanes; }
 
@@ -127,11 +127,11 @@ struct warp_share {
         bool single = false; // the next tiles may consist of segments of one element, and none is open
         do {
             if (single) {
-                fold_single();
+                fold_unit_segments();
             }
             at = elements::beyond(in, path.base + begin);
             begin -= at;
-            look_ahead(false);
+            load_next_ends(false);
             bool loaded = readable && is_whole(begin);
             elements now{};
             if (loaded) {
@@ -149,7 +149,7 @@ struct warp_share {
                 segment = first + ends;
                 left -= until - at + ends;
                 single = has_offsets && ends >= tile::size / 2 && ends == until - at && last_stop == until;
-                look_ahead(ends >= Kernels::value.dense_tile_min_ends);
+                load_next_ends(ends >= Kernels::value.dense_tile_min_ends);
                 const bool load_next = left != 0 && until == tile::size && readable && is_whole(begin + tile::size);
                 const std::uint64_t next = path.base + begin + tile::size;
                 const bool full = at == 0 && until == tile::size && loaded;
@@ -157,7 +157,7 @@ struct warp_share {
                     now.each(in, next, load_next, [&](const T& x, unsigned k) {
                         open = op(open, static_cast<A>(detail::mapped(map, x, path.base + begin + k)));
                     });
-                    spread = true;
+                    open_is_spread = true;
                 } else {
                     if (loaded) {
                         now.put(shared.item);
@@ -187,7 +187,7 @@ struct warp_share {
             }
             begin += at;
         } while (left != 0);
-        open = spread ? warp::reduce(open, op) : open;
+        open = open_is_spread ? warp::reduce(open, op) : open;
     }
 
 private:
@@ -196,19 +196,19 @@ private:
         return first <= path.elements && first + tile::size <= path.elements;
     }
 
-    __device__ void look_ahead(bool far_too) {
-        far = far_too;
+    __device__ void load_next_ends(bool all_four) {
+        has_four = all_four;
 #pragma unroll
-        for (unsigned q = 0; q < fours; ++q) {
-            if (q == 0 || far) {
-                ahead[q] = path.end_offset(segment + q * warp::lanes + lane());
+        for (unsigned q = 0; q < end_groups; ++q) {
+            if (q == 0 || has_four) {
+                next_ends[q] = path.end_offset(segment + q * warp::lanes + lane());
             }
         }
     }
 
     // Writes results while the next segments have one element each, from element `begin` and `segment` on. The next
     // ones are loaded while some are checked.
-    __device__ void fold_single() {
+    __device__ void fold_unit_segments() {
         if constexpr (has_offsets) {
             using singles = unit_segment_run<Kernels, A, In, Offsets, 96>; // loaded twice
             // Clamped to the number of elements, in case offsets decrease.
@@ -242,9 +242,9 @@ private:
         unsigned ends = 0;
         for (;;) {
 #pragma unroll
-            for (unsigned q = 0; q < fours; ++q) {
-                if (q == 0 || far) {
-                    const std::uint64_t behind = path.elements_before(ahead[q]) - begin;
+            for (unsigned q = 0; q < end_groups; ++q) {
+                if (q == 0 || has_four) {
+                    const std::uint64_t behind = path.elements_before(next_ends[q]) - begin;
                     const auto stop = static_cast<unsigned>(behind);
                     const bool empty = __shfl_up_sync(warp::all_lanes, stop, 1) == stop;
                     const bool inside = behind <= tile::size && stop - at + ends + lane() < room;
@@ -263,8 +263,8 @@ private:
                     }
                 }
             }
-            segment += far ? fours * warp::lanes : warp::lanes;
-            look_ahead(true);
+            segment += has_four ? end_groups * warp::lanes : warp::lanes;
+            load_next_ends(true);
         }
     }
 
@@ -288,44 +288,44 @@ private:
             const unsigned k = lane() * items + j;
             if (Full || (k >= at && k < until)) {
                 const A one = static_cast<A>(detail::mapped(map, x[j].element(), path.base + begin + k));
-                const bool anew = begins_at[j] != 0;
+                const bool begins_here = begins_at[j] != 0;
                 if (Full && j == 0) {
                     value = one;
                 } else {
                     const A both = op(value, one);
-                    value = anew ? one : both;
+                    value = begins_here ? one : both;
                 }
-                any = any || anew;
+                any = any || begins_here;
             }
             after[j].put(value);
         }
         put_values(after);
 
         // What precedes this lane's row and belongs to its first segment.
-        const A of_all = warp::shuffle(spread ? warp::reduce(open, op) : open, 0);
-        spread = false;
-        const unsigned who = __ballot_sync(warp::all_lanes, any);
-        const unsigned up_to_here = who & (warp::all_lanes >> (31 - lane()));
-        const unsigned reach =
+        const A of_all = warp::shuffle(open_is_spread ? warp::reduce(open, op) : open, 0);
+        open_is_spread = false;
+        const unsigned heads = __ballot_sync(warp::all_lanes, any);
+        const unsigned up_to_here = heads & (warp::all_lanes >> (31 - lane()));
+        const unsigned scan_distance =
             up_to_here != 0 ? lane() - (31 - static_cast<unsigned>(__clz(static_cast<int>(up_to_here)))) : lane();
 #pragma unroll
         for (unsigned distance = 1; distance < warp::lanes; distance *= 2) {
             const A other = warp::shuffle_up(value, distance);
-            if (distance <= reach) {
+            if (distance <= scan_distance) {
                 value = op(other, value);
             }
         }
         A before = warp::shuffle_up(value, 1);
         if (lane() == 0) {
             before = of_all;
-        } else if ((who & ((1u << lane()) - 1)) == 0) {
+        } else if ((heads & ((1u << lane()) - 1)) == 0) {
             before = op(of_all, before);
         }
         reinterpret_cast<A*>(shared.before)[lane()] = before;
         const A last = warp::shuffle(value, warp::lanes - 1);
         open = Op::template identity<A>();
         if (lane() == 0 && (ends == 0 || last_stop != until)) {
-            open = who != 0 ? last : op(of_all, last);
+            open = heads != 0 ? last : op(of_all, last);
         }
         __syncwarp();
 #pragma unroll 1
@@ -342,13 +342,13 @@ private:
                 of_run.take_from(shared.item + values::place(static_cast<unsigned>(stop - 1)));
                 of_segment = op(of_segment, of_run.element());
             }
-            if (k == 0 && holds_back) {
+            if (k == 0 && began_before) {
                 head = of_segment;
             } else {
                 out[first + k] = result(of_segment);
             }
         }
-        holds_back = holds_back && ends == 0;
+        began_before = began_before && ends == 0;
     }
     __device__ void put_values(const raw_value<A> (&after)[tile::items]) {
         unsigned char* const mine = shared.item + lane() * values::stride;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams on the host's cores: chunks of the source are read by threads of their own while the one before is worked on.
+// Chunked calls on the host. Threads read the next chunks while one is processed.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace warpfold::detail {
 
-// Buffers of one size in plain memory.
+// Buffers of one size in pageable memory.
 class host_buffers {
 public:
     host_buffers(unsigned count, std::uint64_t bytes) {
@@ -48,7 +48,7 @@ private:
     std::vector<std::unique_ptr<void, decltype(&std::free)>> all_;
 };
 
-// The plan where nothing has to be read or written: chunks are there for the sake of progress only.
+// The plan if data and results are in memory: chunks are only for progress.
 template <class Source>
 chunked_plan plan_in_place(Source& source, const chunked_options& options) {
     chunked_plan plan = plan_chunks(source, options);
@@ -60,7 +60,7 @@ chunked_plan plan_in_place(Source& source, const chunked_options& options) {
     return plan;
 }
 
-// work(in, n, first) for each chunk: its n elements, the first of which is number `first` of the stream. Returns the
+// Calls work(in, n, first) for each chunk: n elements, the first with index `first` in the whole data. Returns the
 // number of elements.
 template <class Source, class Work>
 std::uint64_t for_chunks(Source& source, const chunked_plan& plan, const chunked_options& options, bool backwards,
@@ -88,7 +88,7 @@ std::uint64_t for_chunks(Source& source, const chunked_plan& plan, const chunked
     return n;
 }
 
-// Where a scan's results go: into memory directly, or behind threads that write.
+// Where the results of a scan go: memory, or threads that write them.
 template <class Sink>
 class host_results {
 public:
@@ -168,7 +168,7 @@ struct chunked_engine<host> {
         std::vector<std::uint64_t> counts(bins.count());
         chunked_options how = options;
         if (how.chunk_bytes == 0) {
-            // Tables of all threads are added up behind each chunk: that has to be worth it.
+            // The tables of all threads are added after each chunk; a larger chunk amortises that.
             how.chunk_bytes = std::max<std::size_t>(options.policy.chunk_bytes, std::size_t{64} * bins.count());
         }
         for_chunks(source, plan_in_place(source, how), how, false, [&](const auto& in, std::uint64_t n, std::uint64_t) {
@@ -189,7 +189,7 @@ struct chunked_engine<host> {
         return total.value();
     }
 
-    // `initial`: A or no_initial.
+    // `initial`: an A or no_initial.
     template <bool Inclusive, bool Reverse, class A, class Source, class Sink, class Map, class Op, class Initial>
     static void scan(const host& on, Source& source, Sink& sink, const Map& map, const Op& op, const Initial& initial,
                      const chunked_options& options, const char* call) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolution on the host's cores. Images are cut into blocks, which threads take in turns; a result is summed in one
-// fixed order, whoever does it. The inner loops are compiled for the vectors of the baseline, for AVX2 and for AVX-512,
-// and the machine's widest are run.
+// Convolution on the host. Threads take blocks of the images in turn; a result is summed in one fixed order. The inner
+// loops are compiled for baseline vectors, AVX2 and AVX-512, and the widest set of the machine runs.
 #pragma once
 
 #include <algorithm>
@@ -78,15 +77,14 @@ inline host_lanes_set widest_lanes() {
 #endif
 }
 
-// Whether the results are more than a cache holds, so that reading them first, to write a part of a line, would be
-// lost.
+// True if the results are larger than a cache: reading lines before writing them would waste bandwidth.
 template <class T, class O>
 bool is_streamed(const convolve_task<T, O>& task) {
     constexpr std::int64_t cache = std::int64_t{16} << 20;
     return task.out_width * task.out_height * task.count * static_cast<std::int64_t>(sizeof(O)) > cache;
 }
 
-// Calls work(block) for blocks of at most rows times columns results.
+// Calls work(block) for blocks of at most rows by columns results.
 template <class T, class O, class Work>
 void over_blocks(const host& on, const convolve_task<T, O>& task, std::int64_t rows, std::int64_t columns,
                  const Work& work) {

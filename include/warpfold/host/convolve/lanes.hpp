@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The inner loops of convolution on the host, for one set of vector instructions: host/convolve/convolve.hpp includes this file
-// once for each set, with WARPFOLD_LANES_NAME, the namespace, WARPFOLD_LANES_BYTES, the size of a vector,
-// WARPFOLD_LANES_TARGET, the attribute that functions need, and WARPFOLD_LANES_STREAM, what writes past the caches.
-// Alone it defines nothing.
+// The inner loops of convolution on the host, for one set of vector instructions. convolve.hpp includes this file once
+// per set, with WARPFOLD_LANES_NAME (the namespace), WARPFOLD_LANES_BYTES (bytes of a vector), WARPFOLD_LANES_TARGET
+// (the attribute of functions) and WARPFOLD_LANES_STREAM (the intrinsic for non-temporal stores). By itself it defines
+// nothing.
 #if defined(WARPFOLD_LANES_NAME)
 
 namespace warpfold::detail::WARPFOLD_LANES_NAME {
@@ -21,7 +21,7 @@ struct lanes_of<double> {
 template <class A>
 inline constexpr std::int64_t lanes_v = WARPFOLD_LANES_BYTES / sizeof(A);
 
-// Writes a vector to an address that is a multiple of its size, past the caches.
+// Non-temporal store of a vector to an aligned address.
 template <class A>
 WARPFOLD_LANES_TARGET void store_lanes_non_temporal(A* to, const typename lanes_of<A>::type& from) {
 #if defined(__clang__)
@@ -35,7 +35,7 @@ WARPFOLD_LANES_TARGET void store_lanes_non_temporal(A* to, const typename lanes_
 #endif
 }
 
-// Writes n numbers past the caches.
+// Non-temporal stores of n numbers.
 template <class A>
 WARPFOLD_LANES_TARGET void store_row_non_temporal(A* to, const A* from, std::int64_t n) {
     constexpr std::int64_t lanes = lanes_v<A>, line = 64 / sizeof(A);
@@ -53,8 +53,8 @@ WARPFOLD_LANES_TARGET void store_row_non_temporal(A* to, const A* from, std::int
     std::memcpy(to + k, from + k, static_cast<std::size_t>(n - k) * sizeof(A));
 }
 
-// Adds what one row of samples gives to the sums of rows [From, To): a vector that is loaded serves them all. mask is
-// the row of the mask that row 0 would meet; row r meets the r-th before it.
+// Adds a row of samples to the sums of rows [From, To): each vector is loaded once for all of them. `mask` is the mask
+// row that row 0 uses; row r uses the r-th before it.
 template <int From, int To, unsigned R, unsigned N, class A>
 WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<A>::type (&sum)[R][N], const A* row,
                                                               const A* mask, std::int64_t kx) {
@@ -76,7 +76,7 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<
     }
 }
 
-// All rows from the Y-th on, of a mask whose size is known: without a loop.
+// All rows from the Y-th on, of a mask of known size: unrolled.
 template <int Y, int Kx, int Ky, unsigned R, unsigned N, class A>
 WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>::type (&sum)[R][N],
                                                            const A* const* rows, std::int64_t x, const A* mask) {
@@ -105,8 +105,8 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>:
     }
 }
 
-// Sums of R rows and N vectors of columns, which stay in registers, of a mask of Kx times Ky if they are not 0. Row r
-// starts at out + r * out_pitch; rows[y] + i is the sample that value (i, 0) of the mask meets in row y.
+// Sums of R rows and N vectors of columns in registers, for a mask of Kx by Ky if they are not 0. Row r starts at out +
+// r * out_pitch; rows[y] + i is the sample for mask value (i, 0) in row y.
 template <unsigned R, unsigned N, bool Streamed, int Kx, int Ky, class A>
 WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const A* const* rows, std::int64_t x,
                                            const A* mask, std::int64_t kx, std::int64_t ky) {
@@ -186,14 +186,14 @@ WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::i
     }
 }
 
-// Columns that a row is filled up to, so that whole vectors can be read of it.
+// Rows are padded to so many columns, so that whole vectors can be read.
 template <class A>
 constexpr std::int64_t most_columns(std::int64_t columns) {
-    constexpr std::int64_t width = 8 * lanes_v<A>; // of the widest group; one may begin at any column
+    constexpr std::int64_t width = 8 * lanes_v<A>; // of the widest group, which may begin at any column
     return columns + width;
 }
 
-// Puts `columns` samples of a row, from column x on, into `into`.
+// Copies `columns` samples of a row, from column x on, to `into`.
 template <class A, class T, class O>
 WARPFOLD_LANES_TARGET void read_row(A* into, const T* row, const convolve_task<T, O>& task, std::int64_t x,
                                     std::int64_t columns) {
@@ -218,7 +218,7 @@ WARPFOLD_LANES_TARGET void read_row(A* into, const T* row, const convolve_task<T
     }
 }
 
-// Rows of samples from (x, y) on, as numbers of type A: in the image itself where that is possible, else copied.
+// Rows of samples from (x, y) on as numbers of type A: in the image itself if possible, else copied.
 template <class A, class T, class O>
 class sample_rows {
 public:
@@ -264,7 +264,7 @@ private:
     std::unique_ptr<A[]> copy_;
 };
 
-// Four rows; common small masks have loops of their own.
+// Four rows; common small masks have unrolled loops.
 template <class A, class O>
 WARPFOLD_LANES_TARGET void correlate_four(O* out, std::int64_t out_pitch, std::int64_t columns, const A* const* rows,
                                           const A* mask, std::int64_t kx, std::int64_t ky) {
@@ -288,15 +288,15 @@ WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::
                                            bool streamed) {
     std::int64_t r = 0;
     if constexpr (std::is_same_v<O, A>) {
-        // One row after the other: several at once that lie a power of two apart would keep each other from gathering
-        // lines.
+        // One row after another: several rows whose addresses differ by a power of two would compete for
+        // write-combining buffers.
         for (; streamed && ky == 1 && r < count; ++r) {
             correlate_rows<1, 8, true>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
         }
     }
     if constexpr (std::is_same_v<O, A>) {
         constexpr std::int64_t most = 1024, pitch = most + 64 / sizeof(A);
-        if (streamed && ky > 1 && columns <= most && count >= 4) { // likewise, by way of rows that stay in the cache
+        if (streamed && ky > 1 && columns <= most && count >= 4) { // by way of rows that stay in the cache
             alignas(64) A four[static_cast<std::size_t>(4 * pitch)];
             for (; r + 4 <= count; r += 4) {
                 correlate_four(four, pitch, columns, rows + r, mask, kx, ky);
@@ -325,7 +325,7 @@ WARPFOLD_LANES_TARGET void convolve_block(const convolve_task<T, O>& task, const
     correlate_block(out, task.out_pitch, block.columns, block.rows, rows.from(0), mask, kx, ky, streamed);
 }
 
-// Four rows of results at a time, and of the rows' sums no more than they need, which stay in the cache.
+// Four rows of results at a time, and only the row sums that they need, which stay in the cache.
 template <class A, class T, class O>
 WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& task, const host_block& block,
                                                     const A* across, std::int64_t kx, const A* down, std::int64_t ky,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Folding in independent lanes on the host, which the compiler makes vectors of.
+// Reductions in independent lanes, which compilers vectorise.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace warpfold::detail {
 
 inline constexpr std::uint64_t host_lanes = 32;
 
-// work(0), work(1), ... work(Runs - 1), as so many statements: sums of runs stay in registers.
+// Calls work(0), ... work(Runs - 1) as separate statements, so that sums stay in registers.
 template <class Work, std::size_t... Run>
 inline void unrolled(const Work& work, std::index_sequence<Run...>) {
     (work(Run), ...);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writing memory that is not read soon: around the cache where the processor can, so that it is not read first.
+// Non-temporal stores: memory that is not read soon is written without being read into the cache first.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace warpfold::detail {
 
-// Less than this stays in the cache, and is better there.
+// Outputs smaller than this use ordinary stores.
 inline constexpr std::size_t least_non_temporal_bytes = std::size_t{4} << 20;
 
-// As memcpy, for threads that are synchronised with after non_temporal_fence().
+// memcpy with non-temporal stores. Other threads see the data after non_temporal_fence() and a synchronisation.
 inline void copy_non_temporal(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)
     auto* at = static_cast<unsigned char*>(to);

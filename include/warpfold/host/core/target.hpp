@@ -4,9 +4,9 @@
 
 namespace warpfold {
 
-// A call on the host's cores. It returns when the work is done. Its result does not depend on the number of threads.
+// A call on the host's cores. It returns when the work is done. Results do not depend on the number of threads.
 struct host {
-    unsigned threads = 0; // 0: as many as the machine has
+    unsigned threads = 0; // 0: the machine's number
 };
 
 } // namespace warpfold

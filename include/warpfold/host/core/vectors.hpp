@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The widest vectors that the machine has and a baseline build does not use. With WARPFOLD_BASELINE_VECTORS defined,
-// none but those that the compiler is told to use.
+// The widest vectors of the machine in a program compiled for the baseline. WARPFOLD_BASELINE_VECTORS turns this off.
 #pragma once
 
 #if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__)) &&                         \
     !defined(WARPFOLD_BASELINE_VECTORS)
-// A function for AVX2 that is part of those that call it.
+// For functions with AVX2 that are inlined into their callers.
 #define WARPFOLD_AVX2 __attribute__((target("avx2"), always_inline)) inline
 #endif
 
@@ -28,8 +27,8 @@ __attribute__((target("avx2"), flatten)) auto with_avx2(const Work& work) {
     return work();
 }
 
-// work(), compiled for AVX2 as well, and run so where the machine has it. Both give the same bits: AVX2 alone fuses no
-// multiplication with an addition.
+// Calls work(), compiled for AVX2 if the machine has it. The bits of the results are the same: AVX2 alone has no fused
+// multiply-add.
 template <class Work>
 auto with_widest_vectors(const Work& work) {
     return has_avx2() ? with_avx2(work) : work();

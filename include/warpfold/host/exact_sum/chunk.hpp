@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Exact sums of chunks of floating-point numbers on the host, as fast as they come from memory. A sum of doubles is
-// exact as long as all are multiples of one power of two and no partial sum reaches 2^53 times it. So a number is split
-// into multiples of a few powers, its levels, and each level has sums of its own. How many levels a chunk needs is told
-// by its largest and its smallest number: one, if they are not more than 2^19 apart.
+// Exact sums of chunks on the host, at memory speed. A sum of doubles is exact while all terms are multiples of one
+// power of two and no partial sum reaches 2^53 times that power. So a number is split into multiples of a few powers,
+// its levels, and each level has sums of its own. The largest and the smallest number of a chunk decide the number of
+// levels: one, if they are at most 2^19 apart.
 //
-// After S. Rump, T. Ogita, S. Oishi: Accurate floating-point summation I, SIAM J. Sci. Comput. 31(1), 2008, and J.
-// Demmel, H. D. Nguyen: Parallel reproducible summation, IEEE Trans. Comput. 64(7), 2015.
+// S. Rump, T. Ogita, S. Oishi: Accurate floating-point summation I, SIAM J. Sci. Comput. 31(1), 2008. J. Demmel, H. D.
+// Nguyen: Parallel reproducible summation, IEEE Trans. Comput. 64(7), 2015.
 //
-// Needs the arithmetic of IEEE 754 as it is by default: rounding to nearest, subnormals kept, sums not regrouped by the
-// compiler. Elsewhere (-ffast-math and its parts, _MM_SET_FLUSH_ZERO_MODE, fesetround) all is left to integers.
+// This needs default IEEE 754 arithmetic: rounding to nearest, subnormals kept, no reassociation. Otherwise
+// (-ffast-math and its parts, _MM_SET_FLUSH_ZERO_MODE, fesetround) integers do all the work.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,9 @@
 namespace warpfold::detail {
 
 inline constexpr unsigned exact_chunk = 2048; // elements
-inline constexpr unsigned exact_lanes = 16;   // sums of each level
+inline constexpr unsigned exact_lanes = 16;   // sums per level
 inline constexpr unsigned exact_most_levels = 7;
-inline constexpr int exact_level_bits = 44; // from level to level: 51 less the 7 that 128 additions carry
+inline constexpr int exact_level_bits = 44; // from level to level: 51 bits less 7 for the carries of 128 additions
 static_assert(exact_chunk / exact_lanes == 1 << (51 - exact_level_bits));
 
 using four_doubles = double __attribute__((vector_size(32)));
@@ -35,20 +35,20 @@ using four_floats = float __attribute__((vector_size(16)));
 using eight_words = std::int32_t __attribute__((vector_size(32)));
 using four_longs = std::int64_t __attribute__((vector_size(32)));
 
-// Bounds of the exponent fields of some numbers that are not zero.
+// Bounds of the exponent fields of some non-zero numbers.
 struct exponent_fields {
     unsigned least;
-    unsigned most; // less than `least` where all are zero
+    unsigned most; // below `least` if all are zero
 };
 
-// What a chunk is made of is in the cache when it is summed up: fetches what comes behind its n elements meanwhile. Two
-// passes over the chunk fetch one half each, so that memory is never idle.
+// Prefetches the next chunk while this one, in the cache, is summed. Each of the two passes over a chunk prefetches
+// half, so memory is always busy.
 template <class... T>
 class next_chunk {
 public:
     [[gnu::always_inline]] explicit next_chunk(unsigned n, const T*... x) : n_(n), behind_{(x + n)...} {}
 
-    // While the elements from k on are looked at, `exact_lanes` of them, in the first or the second pass.
+    // For the `exact_lanes` elements from k on, in the first or the second pass.
     template <unsigned Pass>
     [[gnu::always_inline]] void fetch(unsigned k) const {
         constexpr unsigned each = exact_lanes / 2;
@@ -69,8 +69,7 @@ struct nothing_next {
     [[gnu::always_inline]] void fetch(unsigned) const {}
 };
 
-// The largest and the smallest of n numbers, a multiple of `exact_lanes`, without their signs, cut off to their upper
-// 32 bits.
+// The largest and the smallest magnitude of n numbers, a multiple of `exact_lanes`, truncated to their upper 32 bits.
 template <class T, class Next>
 [[gnu::always_inline]] inline void upper_words(const T* x, unsigned n, std::int32_t& above, std::int32_t& below,
                                                const Next& next) {
@@ -114,7 +113,7 @@ template <class T, class Next = nothing_next>
         std::memcpy(&w, x + k, sizeof(w));
         w &= magnitude;
         most = w > most ? w : most;
-        w = (w - 1) & magnitude; // of zero the largest there is
+        w = (w - 1) & magnitude; // of zero: the largest value
         least = w < least ? w : least;
     }
     word above = 0, below = magnitude;
@@ -128,7 +127,7 @@ template <class T, class Next = nothing_next>
     return {static_cast<unsigned>((below + 1) >> ieee<T>::fraction), static_cast<unsigned>(above >> ieee<T>::fraction)};
 }
 
-// Vectors are handed on by reference: without AVX there is no agreed way to return one.
+// By reference: without AVX there is no calling convention for such vectors.
 [[gnu::always_inline]] inline void load_four(four_doubles& to, const double* x) { std::memcpy(&to, x, sizeof(to)); }
 [[gnu::always_inline]] inline void load_four(four_doubles& to, const float* x) {
     four_floats v;
@@ -136,7 +135,7 @@ template <class T, class Next = nothing_next>
     to = __builtin_convertvector(v, four_doubles);
 }
 
-// Sums of n numbers in each of `Levels` levels, the lowest bit of level j standing for 2^lowest_bit[j].
+// Sums of n numbers in `Levels` levels; the lowest bit of level j is 2^lowest_bit[j].
 template <unsigned Levels, class T, class Next>
 [[gnu::always_inline]] inline void sum_levels(const T* x, unsigned n, const int* lowest_bit, std::int64_t* sums,
                                               const Next& behind) {
@@ -144,7 +143,7 @@ template <unsigned Levels, class T, class Next>
     four_doubles sum[Levels][packs];
     std::uint64_t origin[Levels];
     for (unsigned j = 0; j < Levels; ++j) {
-        // 1.5 * 2^(52 + lowest bit): its last bit is the level's lowest one.
+        // 1.5 * 2^(52 + lowest bit): its last bit is the level's lowest bit.
         origin[j] = static_cast<std::uint64_t>(1023 + 52 + lowest_bit[j]) << 52 | std::uint64_t{1} << 51;
         double start;
         std::memcpy(&start, &origin[j], sizeof(start));
@@ -191,8 +190,8 @@ template <class T, class Next>
     }
 }
 
-// Adds n numbers, at most a chunk and a multiple of `exact_lanes`, all of them multiples of the accumulator's lowest
-// bit. False, and nothing is added, where they are too far apart or too large for this, or not all of them numbers.
+// Adds n numbers, at most a chunk and a multiple of `exact_lanes`, all multiples of the accumulator's lowest bit.
+// Returns false, and adds nothing, if they are too far apart, too large, or not all finite.
 template <unsigned Most = exact_most_levels, class T, class Accumulator, class Next>
 [[gnu::always_inline]] inline bool add_chunk(Accumulator& to, const T* x, unsigned n, const Next& behind) {
     const exponent_fields fields = exponents_of(x, n, behind);
@@ -226,8 +225,8 @@ template <unsigned Most = exact_most_levels, class T, class Accumulator, class N
     return true;
 }
 
-// Sums of the floats of each sign and exponent, as integers: the sum of the fractions below bit 40, and above it how
-// many they are. For as many as a thread takes at a time.
+// Sums of floats by sign and exponent, as integers: the sum of the fractions in bits 0 to 39, their number above. Holds
+// as many as a thread processes at a time.
 class float_bins {
 public:
     // n: a multiple of 4.
@@ -241,7 +240,7 @@ public:
             });
         }
     }
-    // Infinities and NaN are not among what was added.
+    // Infinities and NaN were not added.
     template <class Accumulator>
     void add_to(Accumulator& to) const {
         for (unsigned field = 0; used_ && field < 255; ++field) {
@@ -264,7 +263,7 @@ struct no_bins {
     void add_to(Accumulator&) const {}
 };
 
-// x rounded to 26 bits, and the rest.
+// x rounded to 26 bits, and the remainder.
 [[gnu::always_inline]] inline void split(const four_doubles& x, four_doubles& upper, four_doubles& lower) {
     four_longs bits;
     std::memcpy(&bits, &x, sizeof(bits));
@@ -273,7 +272,7 @@ struct no_bins {
     lower = x - upper;
 }
 
-// A chunk of terms: x[k], or x[k] * y[k] where there are two arrays.
+// A chunk of terms: x[k], or x[k] * y[k] for two arrays.
 template <class T, class Accumulator, class Bins>
 [[gnu::always_inline]] inline void add_terms_here(Accumulator& to, Bins& bins, unsigned n, const T* x) {
     if constexpr (std::is_same_v<Bins, float_bins>) {
@@ -300,15 +299,15 @@ template <class T, class Accumulator>
             four_doubles f, g;
             load_four(f, x + k);
             load_four(g, y + k);
-            const four_doubles p = f * g; // 24 bits times 24: exact
+            const four_doubles p = f * g; // 24 bits times 24 bits: exact
             std::memcpy(product + k, &p, sizeof(p));
         }
         if (add_chunk(to, product, n, next_chunk(n, x, y))) {
             return;
         }
     } else {
-        // x * y is the rounded product and an error that is a number of the format as well, if both are far from the
-        // ends of its range.
+        // x * y is the rounded product plus an error that is also representable, if both are far from the limits of the
+        // range.
         const exponent_fields a = exponents_of(x, n), b = exponents_of(y, n);
         if (a.most < a.least && b.most != ieee<T>::special) {
             return;
@@ -325,7 +324,7 @@ template <class T, class Accumulator>
                 load_four(g, y + k);
                 split(f, f1, f0);
                 split(g, g1, g0);
-                const four_doubles p = f * g; // and its error by Dekker's product
+                const four_doubles p = f * g; // its error follows by Dekker's product
                 const four_doubles e = f0 * g0 - (((p - f1 * g1) - f0 * g1) - f1 * g0);
                 std::memcpy(product + k, &p, sizeof(p));
                 std::memcpy(error + k, &e, sizeof(e));
@@ -342,7 +341,7 @@ template <class T, class Accumulator>
     }
 }
 
-// Whether this thread rounds to nearest, and keeps subnormal numbers that it reads and that it writes.
+// True if this thread rounds to nearest and keeps subnormal inputs and results.
 inline bool has_default_arithmetic() {
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
     return false;
@@ -354,7 +353,7 @@ inline bool has_default_arithmetic() {
 #endif
 }
 
-// The same in the widest vectors that there are.
+// The same with the widest vectors.
 template <class T, class Accumulator, class Bins, class... More>
 void add_terms(Accumulator& to, Bins& bins, unsigned n, const T* x, const More*... more) {
     if (has_default_arithmetic()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exact sums on the host's cores: every piece of the input has a long accumulator of its own, and they are added up.
+// Exact sums on the host: each piece of the input has a long accumulator of its own, and these are added.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace warpfold::detail {
 
-inline constexpr std::uint64_t exact_piece = std::uint64_t{1} << 16; // elements that a thread takes at a time
+inline constexpr std::uint64_t exact_piece = std::uint64_t{1} << 16; // elements that a thread processes at a time
 
-// n elements of `in` from `begin`, in a row and followed by zeros up to a multiple of the lanes; in `buffer` where they
-// are not so in memory.
+// Elements [begin, begin + n), contiguous and followed by zeros up to `rounded_up`; copied to `buffer` unless they are
+// so in memory.
 template <class T, class In>
 const T* chunk_of(const In& in, std::uint64_t begin, unsigned n, unsigned rounded_up, T* buffer) {
     if constexpr (std::is_pointer_v<In>) {

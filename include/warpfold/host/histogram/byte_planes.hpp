@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How many bytes have each value, without a table that is written for each of them: 512 bytes are eight vectors, one
-// for each bit; of these come 16 for the values that the upper four bits have and 16 for the lower four, and each of the
-// 256 values is where one of either has ones, which AVX-512 counts. It takes the same time whatever the bytes are.
+// Counts byte values without a table per byte, with AVX-512. 512 bytes become eight vectors, one per bit. They give 16
+// vectors for the values of the upper nibble and 16 for the lower one; a byte has a value where both vectors have a 1,
+// which population counts add. The time does not depend on the data.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ namespace warpfold::detail {
 
 class byte_planes {
 public:
-    static constexpr std::uint64_t least = 8192; // bytes that are counted at a time
+    static constexpr std::uint64_t least = 8192; // bytes counted at a time
 
     static bool can() {
         return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&
                __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni");
     }
 
-    // Counts the bytes of whole batches, and returns how many these are.
+    // Counts the bytes of whole batches and returns their number.
     WARPFOLD_BYTE_PLANES std::uint64_t count(const unsigned char* bytes, std::uint64_t n) {
         if (n < least) {
             return 0;
@@ -45,7 +45,7 @@ public:
             for (unsigned block = 0; block < blocks; ++block) {
                 split(bytes + done + block * block_bytes, block);
             }
-            auto next = reinterpret_cast<std::uintptr_t>(bytes) + done + least; // fetched meanwhile
+            auto next = reinterpret_cast<std::uintptr_t>(bytes) + done + least; // prefetched
             for (unsigned upper = 0; upper < nibbles; upper += 4) {
                 for (unsigned lower = 0; lower < nibbles; lower += 4) {
                     for (unsigned line = 0; line < least / 64 / 16; ++line, next += 64) {
@@ -58,7 +58,7 @@ public:
         return done;
     }
 
-    // Adds what was counted to table[value], and forgets it.
+    // Adds the counts to table[value] and resets them.
     void empty(std::uint32_t* table) {
         for (std::size_t k = 0; k < lanes_.size(); ++k) {
             table[k / lanes] += static_cast<std::uint32_t>(lanes_[k]);
@@ -69,13 +69,13 @@ public:
 private:
     static constexpr unsigned values = 256, nibbles = 16, lanes = 8, block_bytes = 512, blocks = least / block_bytes;
 
-    // Where the ones of a nibble's value are: a line of the cache for each block.
+    // The vectors of one nibble value: a cache line per block.
     [[nodiscard]] std::uint64_t* ones(unsigned nibble) {
         const auto start = (reinterpret_cast<std::uintptr_t>(ones_.data()) + 63) / 64 * 64;
         return reinterpret_cast<std::uint64_t*>(start) + std::size_t{nibble} * blocks * lanes;
     }
 
-    // Each second two of eight numbers of x, and then of y.
+    // Pairs of numbers of x and y in turn.
     WARPFOLD_BYTE_PLANES static __m512i even(const __m512i& x, const __m512i& y) {
         return _mm512_maskz_shuffle_i64x2(0xff, x, y, 0x88);
     }
@@ -85,8 +85,8 @@ private:
     // The vectors of both nibbles of a block.
     WARPFOLD_BYTE_PLANES void split(const unsigned char* bytes, unsigned block) {
         __m512i part[8], planes[8];
-        // Eight by eight bits are turned about, those of a bit brought side by side; then the eight vectors. (Masks of
-        // ones: of the forms without a mask GCC 12 warns that they read what is not initialised.)
+        // Transposes 8 by 8 bits, so that bits of one position are adjacent, and then the eight vectors. (Masked
+        // intrinsics: GCC 12 warns about uninitialised reads in the others.)
         const __m512i each_bit = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201u));
         const __m512i place =
             _mm512_set_epi64(0x3f372f271f170f07, 0x3e362e261e160e06, 0x3d352d251d150d05, 0x3c342c241c140c04,
@@ -109,7 +109,7 @@ private:
             planes[odd + 6] = uneven(uneven(a, b), uneven(c, d));
         }
         WARPFOLD_UNROLL
-        for (unsigned half = 0; half < 2; ++half) { // the lower bits, and the upper ones
+        for (unsigned half = 0; half < 2; ++half) { // the lower bits, then the upper ones
             const __m512i a = planes[4 * half], b = planes[4 * half + 1], c = planes[4 * half + 2],
                           d = planes[4 * half + 3];
             const __m512i low[4] = {~a & ~b, a & ~b, ~a & b, a & b};
@@ -122,7 +122,7 @@ private:
         }
     }
 
-    // Counts the values of four upper nibbles and four lower ones in all blocks.
+    // Counts the values of four upper and four lower nibbles in all blocks.
     WARPFOLD_BYTE_PLANES void meet(unsigned upper, unsigned lower) {
         __m512i sums[4][4];
         WARPFOLD_UNROLL
@@ -154,8 +154,8 @@ private:
         }
     }
 
-    std::vector<std::uint64_t> lanes_; // of each value, eight sums
-    std::vector<std::uint64_t> ones_;  // of each value of the lower and of the upper bits, its vectors
+    std::vector<std::uint64_t> lanes_; // eight sums per value
+    std::vector<std::uint64_t> ones_;  // the vectors of each nibble value
 };
 
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Histograms on the host's cores. Every thread counts in tables of its own, several of them where bins are few, so that
-// equal neighbours do not wait for each other. The bins of a few samples are computed, in a loop that compilers
-// vectorise, and counted then, so that a processor does both at the same time.
+// Histograms on the host. Every thread counts in tables of its own, several of them for few bins, so that equal
+// neighbouring samples do not depend on each other. The bins of 64 samples are computed in a vectorised loop and then
+// counted, which the processor overlaps.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@
 
 namespace warpfold::detail {
 
-inline constexpr std::uint64_t histogram_chunk = std::uint64_t{1} << 16; // samples that a thread takes at once
-inline constexpr std::uint64_t histogram_block = 64;                     // samples whose bins are computed at once
+inline constexpr std::uint64_t histogram_chunk = std::uint64_t{1} << 16; // samples that a thread takes at a time
+inline constexpr std::uint64_t histogram_block = 64;                     // samples whose bins are computed at a time
 
-// Whether so many threads' counters have 32 bits: more than these bins have 8, of which more are in a cache, and which
-// take no more than four times the room of the counts together.
+// True if so many threads use 32-bit counters. Beyond these bins counters have 8 bits: more of them fit in a cache, and
+// all tables take at most four times the memory of the counts.
 inline constexpr bool in_words(std::uint32_t bins, std::uint64_t threads) {
     return bins <= 1u << 16 || (bins <= 1u << 20 && threads <= 4);
 }
@@ -53,15 +53,15 @@ concept with_quotients = requires(const Binner& bin) {
     bin.by_quotients();
 };
 
-// How many of each value, of 8-bit samples: without tables where the processor can (byte_planes.hpp). Where few pairs
-// of neighbours are frequent it is pairs that are counted: the processor writes one counter in a cycle, of whatever.
+// Counts of byte values: without tables if the processor has AVX-512 (byte_planes.hpp). If few pairs of neighbours are
+// frequent, pairs are counted instead: one store per two samples.
 class byte_counts {
 public:
     explicit byte_counts(bool many) : table_(256 * copies), many_(many) {}
 
     void count(const unsigned char* bytes, std::uint64_t n) {
-        if (many_ && n == histogram_chunk && chunks_++ % 16 == 0) { // what this one is like the next are, most likely
-            in_pairs_ = kinds_of_pairs(bytes) < (by_planes_ ? 50 : 470); // 470 of 3,300 that are equally frequent
+        if (many_ && n == histogram_chunk && chunks_++ % 16 == 0) {      // the next chunks are probably similar
+            in_pairs_ = kinds_of_pairs(bytes) < (by_planes_ ? 50 : 470); // 470 of 3,300 equally frequent pairs
         }
         if (in_pairs_) {
             pairs_.resize(65536);
@@ -92,7 +92,7 @@ public:
         }
     }
 
-    // Calls take(value, number) for what was counted, and forgets it.
+    // Calls take(value, number) for all counts and resets them.
     template <class Take>
     void empty(const Take& take) {
         planes_.empty(table_.data());
@@ -114,7 +114,7 @@ public:
 private:
     static constexpr unsigned copies = 8;
 
-    // Of how many kinds 512 pairs of a chunk are: where they are few their counters stay in the first cache.
+    // The number of different pairs among 512 of a chunk. If it is small, their counters stay in the L1 cache.
     static unsigned kinds_of_pairs(const unsigned char* bytes) {
         constexpr unsigned drawn = 512, apart = histogram_chunk / drawn;
         std::uint64_t seen[1024] = {};
@@ -147,9 +147,9 @@ private:
     std::uint64_t chunks_ = 0;
 };
 
-// A thread's counts until it adds them to everybody's: of one channel of 8-bit samples by value; else of each bin, and
-// one behind them that samples without a bin go to. Counters have 32 bits, `copies` of them side by side where bins are
-// few; else 8, and bins whose counter has overflown are noted.
+// A thread's counts before they are added to the result: by value for one channel of 8-bit samples, else by bin, with
+// one more counter for samples without a bin. Counters have 32 bits, in `copies` copies for few bins; or 8 bits, and
+// bins whose counter overflowed are noted.
 template <class In, class Of, class Counter>
 class host_tables {
 public:
@@ -173,7 +173,7 @@ public:
         }
     }
 
-    // Counts in[begin .. end), no more than a chunk.
+    // Counts in[begin .. end), at most a chunk.
     void count(const In& in, std::uint64_t begin, std::uint64_t end) {
         if (counted_ > 0xffffffffu - histogram_chunk * Of::channels) {
             hand_over();
@@ -203,7 +203,7 @@ public:
         }
     }
 
-    // Adds what was counted to everybody's counts, and forgets it.
+    // Adds the counts to the result and resets them.
     void hand_over() {
         const std::lock_guard lock(guard_);
         counted_ = 0;
@@ -230,7 +230,7 @@ public:
 private:
     static constexpr std::uint64_t most_full = 8192; // noted bins
 
-    // bin_of(0), bin_of(1), ... bin_of(n - 1).
+    // bin_of(0), ... bin_of(n - 1).
     template <class Bin>
     void count_each(const Bin& bin_of, std::uint64_t n) {
         if (!bytes_.empty()) {
@@ -244,7 +244,7 @@ private:
         }
     }
 
-    // In a form that compilers vectorise at -O2 too.
+    // Written so that compilers vectorise it at -O2.
     template <class Bin>
     static void place_block(const Bin& bin_of, std::uint64_t first, std::uint32_t bins, std::uint32_t* __restrict at) {
         for (std::uint64_t k = 0; k < histogram_block; ++k) {
@@ -346,7 +346,7 @@ private:
     std::uint64_t counted_ = 0;
 };
 
-// Throws where edges are not sorted, or one is NaN.
+// Throws if edges are not sorted or one is NaN.
 template <class Of>
 void check_edges(const Of& of, const char* call) {
     if constexpr (with_edges<typename Of::binner>) {
@@ -381,7 +381,7 @@ struct histogram_engine<host> {
         if (mode == update::overwrite) {
             std::fill_n(counts, of.bins, Counter{0});
         }
-        if (!is_bytes_v<In> && n / 4 <= of.bins) { // not worth a table
+        if (!is_bytes_v<In> && n / 4 <= of.bins) { // too few samples for a table
             for (std::uint64_t k = 0; k < n; ++k) {
                 const std::uint32_t bin = of(in[k], static_cast<unsigned>(k % Of::channels));
                 if (bin != outside) {
@@ -406,8 +406,8 @@ struct histogram_engine<host> {
         });
     }
 
-    // The samples are cut into pieces that depend on nothing but their number and the bins'; each piece is summed up in
-    // its order, and the pieces' sums are added up in theirs.
+    // Samples are divided into pieces that depend only on their number and on the bins. Each piece is summed in order,
+    // and the pieces are added in order.
     template <class In, class Weights, class Sum, class Of>
     static void weigh(const host& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
                       update mode, const char* call) {

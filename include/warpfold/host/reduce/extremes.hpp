@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the host whose values are pairs, told apart so that the compiler makes vectors of each half: the
-// smallest and largest element, and the place of one of them.
+// Reductions to pairs, with each half in lanes of its own so that compilers vectorise them: min_max, arg_min, arg_max.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 namespace warpfold::detail {
 
 // The smallest and the largest of [begin, end), in one pass. Floating-point numbers are compared as integers of the
-// same order, outside of which, on either side, there are the NaN.
+// same order, outside of which NaN lies on either side.
 template <class E, class In>
 E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using T = decltype(E::smallest);
@@ -63,8 +62,8 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     }
 }
 
-// The first of the best keys of [begin, end). First the key alone, in lanes; then its place, while the elements are
-// still in the cache.
+// The best key of [begin, end), with index `begin`. The index is searched for afterwards, while the elements are in the
+// cache.
 template <bool Smallest, class C, class In>
 C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using key = decltype(C::key);
@@ -86,7 +85,7 @@ C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     return {reduce_lanes(lane, better{}), begin};
 }
 
-// Where in [begin, end) the key stands first.
+// The first index in [begin, end) with the key.
 template <bool Smallest, class Key, class In>
 std::uint64_t place_of(const Key& wanted, const In& in, std::uint64_t begin, std::uint64_t end) {
     std::uint64_t k = begin;

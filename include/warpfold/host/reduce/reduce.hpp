@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reduction on the host's cores. The input is cut into chunks of one fixed size, each folded by one thread in one fixed
-// order, and the chunks' values are folded in the order of the chunks: the result is the same for any number of
-// threads.
+// Reduction on the host. The input is divided into chunks of a fixed size, each folded by one thread in a fixed order;
+// the values are folded in the order of the chunks. So the result does not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ A fold_in_order(const In& in, std::uint64_t begin, std::uint64_t end, const Map&
     return total;
 }
 
-// The chunk [begin, end). Of a candidate for the best element the key alone is found; its index is `begin`.
+// The value of chunk [begin, end). For arg_min and arg_max only the key is found; the index is `begin`.
 template <class A, class In, class Map, class Op>
 A fold_chunk(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
     if constexpr (chooses_number_v<Op, A>) {
@@ -44,7 +43,7 @@ A fold_chunk(const In& in, std::uint64_t begin, std::uint64_t end, const Map& ma
     }
 }
 
-// `total`: what was folded before.
+// `total`: the value of earlier elements.
 template <class A, class In, class Map, class Op>
 A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
                A total = Op::template identity<A>()) {

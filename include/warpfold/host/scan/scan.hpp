@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Scan on the host's cores in one pass over memory. The input is cut into chunks that a core's cache holds. A thread
-// takes the next chunk, folds it, takes what stands before it from the thread that had the chunk before, hands on what
-// stands before the next one, and goes through the chunk again, now in its cache, to write. What is combined with what
-// depends on the number of elements alone: the result is the same for any number of threads.
+// Scan on the host in one pass over memory. The input is divided into chunks that fit a core's cache. A thread takes
+// the next chunk, folds it, waits for the prefix from the previous chunk's thread, passes the next prefix on, and scans
+// the chunk, now in its cache. The order depends on the number of elements only, so results do not depend on the number
+// of threads.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@
 
 namespace warpfold::detail {
 
-inline constexpr std::uint64_t scan_run = 64; // elements that are folded one after the other,
+inline constexpr std::uint64_t scan_run = 64; // elements folded one after another
 template <class A>
-inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // so many of these side by side
+inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // runs folded side by side
 template <class A>
 inline constexpr std::uint64_t scan_chunk = std::clamp<std::uint64_t>(std::bit_floor(65536 / sizeof(A)), 4096, 32768);
 
-// What stands before each chunk, handed from the thread that knows to the one that waits.
+// The prefix of each chunk, passed from thread to thread.
 template <class A>
 class chunk_chain {
 public:
@@ -42,7 +42,7 @@ public:
         links_[chunk].value = through;
         links_[chunk].there.store(true, std::memory_order_release);
     }
-    // False where another thread has failed: the value never comes.
+    // Returns false if another thread has failed, so that the value never comes.
     [[nodiscard]] bool wait(std::uint64_t chunk, A& through) const {
         for (unsigned spins = 0; !links_[chunk].there.load(std::memory_order_acquire); ++spins) {
             if (failed_.load(std::memory_order_relaxed)) {
@@ -66,7 +66,7 @@ private:
     std::atomic<bool> failed_{false};
 };
 
-// One scan, and its view of a chunk.
+// One scan, as a chunk sees it.
 template <class In, class Out, class Map, class Op, class How>
 struct host_scan {
     using A = typename How::value;
@@ -81,10 +81,10 @@ struct host_scan {
     const Map& map;
     const Op& op;
     const How& how;
-    bool non_temporal;   // the output is not to be read into the cache before it is written
-    std::uint64_t ahead; // how many elements further on the thread's next chunk begins, most likely
+    bool non_temporal;   // the output is written with non-temporal stores
+    std::uint64_t ahead; // expected distance to the thread's next chunk, in elements
 
-    // Plain sums of numbers go in vectors.
+    // Plain sums of numbers are vectorised.
     static constexpr bool vectors = std::is_same_v<Op, sum> && std::is_same_v<Map, identity_map> && !How::reverse &&
                                     std::is_same_v<In, const A*> && std::is_same_v<Out, A*> &&
                                     std::is_arithmetic_v<A> && !std::is_same_v<A, bool> && 16 % sizeof(A) == 0 &&
@@ -117,10 +117,10 @@ struct host_scan {
         }
     }
 
-    // Where the thread goes on to fold, most likely, after the block at v; v itself at the end.
+    // Where the thread probably continues after the block at v; v itself at the end.
     [[nodiscard]] const A* next(std::uint64_t v) const { return in + (ahead < n - v ? v + ahead : v); }
 
-    // Of each run of [begin, end), a multiple of block long, op over its elements.
+    // op over each run of [begin, end), a multiple of block long.
     void fold_runs(std::uint64_t begin, std::uint64_t end, A* totals) const {
         for (std::uint64_t v = begin; v < end; v += block, totals += runs) {
             if constexpr (vectors) {
@@ -136,11 +136,11 @@ struct host_scan {
         }
     }
 
-    // The results of a block, before[r] standing before its r-th run.
+    // The results of a block; before[r] is the prefix of run r.
     void write_block(std::uint64_t v, const A* before) const {
         U results[block];
         if constexpr (vectors) {
-            if (non_temporal) { // in one piece: the processor gathers whole lines
+            if (non_temporal) { // in one piece, so that whole lines are combined
                 run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, results, next(v));
                 write(v, results, block);
             } else {
@@ -164,8 +164,8 @@ struct host_scan {
         write(v, results, block);
     }
 
-    // One element after the other; heads(v) says whether a segment begins. `sum` goes from what stands before `begin`,
-    // nothing where not `there`, to what stands before `end`.
+    // One element after another; heads(v) is true where a segment begins. `sum` is the prefix of `begin` on entry, if
+    // `there`, and of `end` on exit.
     template <bool Write, class Heads>
     void in_order(std::uint64_t begin, std::uint64_t end, A& sum, bool there, const Heads& heads) const {
         U results[block];
@@ -195,7 +195,7 @@ struct host_scan {
     }
 };
 
-// Whether a segment begins at a position of a chunk.
+// True if a segment begins at this position of a chunk.
 template <class How, class Flags>
 class chunk_heads_of_flags {
 public:
@@ -306,7 +306,7 @@ void scan_chunk_segmented(const Scan& scan, std::uint64_t chunk, chunk_chain<typ
     constexpr std::uint64_t each = scan_chunk<A>;
     const std::uint64_t begin = chunk * each, end = std::min(scan.n, begin + each);
     const auto heads = chunk_heads<How>(scan.how.segments, scan.n, begin, end);
-    std::uint64_t last = end; // the last position where a segment begins; `end` where none does
+    std::uint64_t last = end; // the last position where a segment begins; `end`: none
     for (std::uint64_t v = end; v-- > begin;) {
         if (heads(v)) {
             last = v;

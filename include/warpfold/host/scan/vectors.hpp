@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sums along runs of numbers, by the 16 bytes of a vector: such a block of numbers is scanned in doubling steps, and
-// what stands before the block is added to it. A run is thus added up in one order, which is the same in vectors of 16
-// bytes, in vectors of 32 bytes, where two runs go side by side, and in single numbers.
+// Sums along runs of numbers, in vectors of 16 bytes: a vector is scanned in doubling steps, and the prefix before it
+// is added. The order of additions is the same with vectors of 16 bytes, with vectors of 32 bytes, where two runs go
+// side by side, and with single numbers.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 #include "warpfold/host/core/vectors.hpp"
 
-// g++ 12 and clang have what this needs. nvcc has not: there the same is done in the same order with single numbers, so
-// that a scan has the same bits in a .cu file and in a .cpp file.
+// g++ 12 and clang have the vector extensions that this needs. nvcc does the same in the same order with single
+// numbers, so a scan has the same bits in a .cu file and in a .cpp file.
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
 #define WARPFOLD_HOST_VECTORS 1
@@ -39,7 +39,7 @@ struct lane_of<double> {
     using type = double;
 };
 
-// What changes no number when it is added: of floating-point numbers -0, for -0 + +0 is +0.
+// The identity of addition: -0 for floating-point numbers, since -0 + +0 is +0.
 template <class Lane>
 inline constexpr Lane nothing_to_add = std::is_floating_point_v<Lane> ? static_cast<Lane>(-0.0) : Lane{};
 
@@ -65,14 +65,14 @@ struct run_sums {
     }
     static void store(A* to, const vector& value) { std::memcpy(to, &value, 16); }
 
-    // Elements of x and y in turns: from the first halves, or from the second ones.
+    // Elements of x and y in turn, from the first or the second halves.
     template <bool Second>
     static vector interleaved(const vector& x, const vector& y) {
         return interleaved<Second>(x, y, std::make_index_sequence<width>{});
     }
 
-    // totals[r] = the sum of the r-th of Runs runs of Length elements that stand one behind the other: in as many lanes
-    // as 32 bytes hold, and these by halves.
+    // totals[r] = the sum of run r of `Runs` consecutive runs of Length elements: in as many lanes as 32 bytes hold,
+    // then by halves.
     template <std::size_t Runs, std::size_t Length>
     static void sum(const A* from, A* totals) {
 #if defined(WARPFOLD_AVX2)
@@ -92,8 +92,7 @@ struct run_sums {
         });
     }
 
-    // Scans of the same runs, each with before[r] in front. Meanwhile as many elements are fetched from `next` on into
-    // the cache.
+    // Scans of the same runs, each with prefix before[r]. Elements from `next` on are prefetched.
     template <bool Inclusive, std::size_t Runs, std::size_t Length>
     static void scan(const A* from, const A* before, A* to, const A* next) {
 #if defined(WARPFOLD_AVX2)
@@ -132,7 +131,7 @@ private:
     static vector interleaved(const vector& x, const vector& y, std::index_sequence<K...>) {
         return __builtin_shufflevector(x, y, ((Second ? width / 2 : 0) + K / 2 + (K % 2 != 0 ? width : 0))...);
     }
-    static vector all_of(lane x) { return x - vector{}; } // and not +, for -0
+    static vector all_of(lane x) { return x - vector{}; } // not +, for -0
     // The sum of the lanes, by halves.
     __attribute__((always_inline)) static A joined(vector sums) {
 #if defined(__SSE2__)
@@ -164,7 +163,7 @@ private:
         return sums + reinterpret_cast<vector>(bits);
     }
 #endif
-    // Element k - By in the place of k, and nothing in the first places.
+    // Element k - By at place k, and the identity in the first places.
     template <std::size_t By, std::size_t... K>
     static vector behind(const vector& x, std::index_sequence<K...>) {
 #if defined(__SSE2__)
@@ -193,7 +192,7 @@ private:
     }
 
 #if defined(WARPFOLD_AVX2)
-    // Two runs side by side, in the halves of a vector of 32 bytes.
+    // Two runs side by side, in the halves of a 32-byte vector.
     typedef lane pair __attribute__((vector_size(32)));
 
     template <std::size_t Runs, std::size_t Length>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Short segments on the host, a few of them side by side, so that no addition waits for the one before. What becomes of
-// a segment depends on its own elements alone, not on those that it is folded beside.
+// Short segments on the host, a few side by side, so that additions do not depend on each other. The value of a segment
+// depends on its own elements only, not on its neighbours in the vector.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,15 @@
 
 namespace warpfold::detail {
 
-// total[j] = the elements from begin[j] up to begin[j + 1], of which none has more than `longest`, the longest having
-// `most` and the shortest `least`. Less than `behind` elements behind the `most` of the last segment are read. Here
-// each is folded in order.
+// total[j] = op over [begin[j], begin[j + 1]). The longest has `most`, the shortest `least` elements; none has more
+// than `longest`. Fewer than `behind` elements after `most` elements of the last segment are read. Here each is folded
+// in order.
 template <class A, class In, class Map, class Op>
 struct segment_sums {
     static constexpr std::uint64_t width = 4;
     static constexpr std::uint64_t longest = 2 * host_lanes - 1;
     static constexpr std::uint64_t behind = 0;
-    static constexpr std::uint64_t tiny = 0; // fold_tiny() takes segments of so many elements; 0: there is none
+    static constexpr std::uint64_t tiny = 0; // fold_tiny() takes segments of up to so many elements; 0: there is none
 
     static A fold_one(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
         return fold_in_order<A>(in, begin, end, map, op);
@@ -55,9 +55,8 @@ inline constexpr bool sums_of_numbers = std::is_pointer_v<In>&& std::is_arithmet
                                         (std::is_same_v<element_t<In>, A> || (std::is_integral_v<element_t<In>> &&
                                                                               std::is_integral_v<A> && sizeof(A) == 8));
 
-// Sums of numbers: element k of a segment goes to lane k modulo the elements that 16 bytes hold, and the lanes are
-// added up by halves. Lanes whose segment is through add zeros: that changes nothing, since a sum that begins with +0
-// is never -0.
+// Sums of numbers: element k of a segment is added to lane k modulo the elements of 16 bytes, and the lanes are added
+// by halves. Lanes of shorter segments add zeros, which changes nothing, since a sum that begins with +0 is never -0.
 template <class A, class In>
 requires sums_of_numbers<A, In>
 struct segment_sums<A, In, identity_map, sum> {
@@ -112,7 +111,7 @@ struct segment_sums<A, In, identity_map, sum> {
         join(sums, begin, total);
     }
 
-    // The same of segments of at most `tiny` elements.
+    // The same for segments of at most `tiny` elements.
     static void fold_tiny(const In& in, const std::uint64_t* begin, A* total) {
         vector sums[width] = {};
         fetch(in, begin[0]);
@@ -131,10 +130,10 @@ private:
     using integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
     typedef integer integers __attribute__((vector_size(16)));
 
-    // Numbers of 32 bits are added up in 64, where those that may be negative are 2^31 more.
+    // 32-bit integers are added in 64 bits; signed ones with an offset of 2^31.
     static constexpr bool shifted = sizeof(T) < sizeof(A) && std::is_signed_v<T>;
 
-    // From [longest - n] on n elements with all bits set, and then none.
+    // From [longest - n] on: n elements with all bits set, then zeros.
     static constexpr std::array<integer, 2 * longest + lanes> ends = [] {
         std::array<integer, 2 * longest + lanes> made{};
         std::fill_n(made.begin(), longest, integer{-1});
@@ -163,7 +162,7 @@ private:
         }
     }
 
-    // Fetches what is read a little later: four streams side by side are more than processors foresee.
+    // Prefetches: hardware prefetchers do not follow four streams.
     static void fetch(const T* in, std::uint64_t k) {
         __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in) + k * sizeof(T) + 4096));
     }

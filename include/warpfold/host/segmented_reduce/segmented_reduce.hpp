@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Segmented reduction on the host's cores. Elements and ends of segments, in the order in which one passes them, are
-// cut into pieces of one size, whatever the segments' lengths; what a piece leaves open the next ones take on, in
-// order. Short segments are folded side by side, each in its order, so that no addition waits for the one before.
+// Segmented reduction on the host. The merge path of elements and ends of segments is cut into pieces of one size,
+// whatever the lengths of the segments. What a piece leaves open is added to the next one, in order. Short segments are
+// folded side by side, each in order.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 
 namespace warpfold::detail {
 
-// How many segments end before position d, counting elements and ends as one passes them: segment s ends at
-// offsets[s + 1] - offsets[0] + s. The answer is in [least, most].
+// The number of segments that end before position d of the merge path, where segment s ends at offsets[s + 1] -
+// offsets[0] + s. The result is in [least, most].
 template <class Offsets>
 std::uint64_t ends_before(const Offsets& offsets, std::uint64_t d, std::uint64_t least, std::uint64_t most) {
     const auto base = static_cast<std::uint64_t>(offsets[0]);
@@ -47,7 +47,7 @@ A fold_segment(const In& in, std::uint64_t begin, std::uint64_t end, const Map& 
                                         : fold_chunk<A>(in, begin, end, map, op);
 }
 
-// Where it most likely is if segments are of much the same lengths; a search otherwise.
+// The same, with a guess for segments of similar lengths before the search.
 template <class Offsets>
 std::uint64_t ends_before_near(const Offsets& offsets, std::uint64_t d, std::uint64_t segments, std::uint64_t total) {
     const auto base = static_cast<std::uint64_t>(offsets[0]);
@@ -66,7 +66,7 @@ std::uint64_t ends_before_near(const Offsets& offsets, std::uint64_t d, std::uin
     return ends_before(offsets, d, least, most);
 }
 
-// Results on their way to out[first], out[first + 1], ... : plain ones are gathered, and go around the cache where they
+// Results for out[first], out[first + 1], ...: plain types are gathered, and written with non-temporal stores if they
 // are many.
 template <class Out, class R>
 class segment_results {
@@ -139,10 +139,10 @@ struct segmented_engine<host> {
         const std::uint64_t total = at(segments) - base + segments;
         const std::uint64_t pieces = (total + host_chunk - 1) / host_chunk;
         struct open_ends {
-            A head;                // what the piece has of the first segment that ends in it
-            A open;                // and of the one that it leaves open
-            std::uint64_t segment; // the first one
-            std::uint64_t behind;  // the one that is left open
+            A head;                // of the first segment that ends in the piece
+            A open;                // of the segment that the piece leaves open
+            std::uint64_t segment; // the first segment
+            std::uint64_t behind;  // the segment left open
         };
         using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
         bool elsewhere = true;
@@ -160,13 +160,13 @@ struct segmented_engine<host> {
             mine = {Op::template identity<A>(), Op::template identity<A>(), first, behind};
             std::uint64_t k = base + begin - first;
             const std::uint64_t limit = base + (total - segments);
-            if (begin < first || k > limit) { // a search in offsets that decrease ends anywhere
+            if (begin < first || k > limit) { // a search in decreasing offsets can end anywhere
                 throw decreasing(call, first);
             }
             const auto next = [&](std::uint64_t s) {
                 const std::uint64_t from = k;
                 k = at(s + 1);
-                if (k - from > limit - from) { // also where it is less than `from`
+                if (k - from > limit - from) { // also true if k < from
                     throw decreasing(call, s + 1);
                 }
                 return fold_segment<A>(in, from, k, map, op);
@@ -204,12 +204,12 @@ struct segmented_engine<host> {
     }
 
 private:
-    // Segments from s on that end before `behind`, beginning at element k, while they are short: s and k go on to the
-    // first that is not done, or at which the offsets decrease.
+    // Folds segments from s on that end before `behind`, starting at element k, while they are short. s and k advance
+    // to the first segment that is not done, or where offsets decrease.
     template <class A, class R, class In, class At, class Map, class Op, class Result, class Results>
     static void fold_short(const In& in, const At& at, std::uint64_t& s, std::uint64_t behind, std::uint64_t& k,
                            std::uint64_t limit, const Map& map, const Op& op, const Result& result, Results& results) {
-        constexpr std::uint64_t many = 64; // so many are looked at together, whether they are very short
+        constexpr std::uint64_t many = 64; // segments checked together for being very short
         using sums = segment_sums<A, In, Map, Op>;
         constexpr std::uint64_t tiny = std::max<std::uint64_t>(sums::tiny, 1);
         std::uint64_t here = s, from = k, look = s;
@@ -252,7 +252,7 @@ private:
             std::uint64_t longest = 0, shortest = ~std::uint64_t{0};
             unrolled<sums::width>([&](std::uint64_t j) {
                 begin[j + 1] = at(here + 1 + j);
-                longest = std::max(longest, begin[j + 1] - begin[j]); // huge where the offsets decrease
+                longest = std::max(longest, begin[j + 1] - begin[j]); // huge if offsets decrease
                 shortest = std::min(shortest, begin[j + 1] - begin[j]);
             });
             if (longest > sums::longest || begin[sums::width - 1] + (longest + sums::behind) > limit) {
@@ -270,7 +270,7 @@ private:
         k = from;
     }
 
-    // Whether each of the Many segments from s on, which begins at element `from`, is one element.
+    // True if each of `Many` segments from s on, starting at element `from`, has one element.
     template <std::uint64_t Many, class At>
     static bool all_ones(const At& at, std::uint64_t s, std::uint64_t from) {
         std::uint64_t different = 0;
@@ -280,7 +280,7 @@ private:
         return different == 0;
     }
 
-    // Whether none of them has more than `Most`, 4 or another power of two, and the offsets do not decrease.
+    // True if none of them has more than `Most` elements, a power of two, and offsets do not decrease.
     template <std::uint64_t Many, std::uint64_t Most, class At>
     static bool all_tiny(const At& at, std::uint64_t s) {
         std::uint64_t any = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a conversion rounds, and numbers with a fraction as integers. Only convert.cpp and half_convert.cpp include it.
+// Rounding of conversions, and conversion to integers, for convert.cpp and half_convert.cpp.
 #pragma once
 
 #include <cmath>

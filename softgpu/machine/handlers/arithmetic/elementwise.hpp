@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Handlers that do F to each lane's operands, all of type T as the result is.
+// Handlers that apply F to each lane; operands and result are of type T.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ const instruction* three(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(w->mask, written<T>(frame, i->d), F{}, read<T>(w, i->a), read<T>(w, i->b), read<T>(w, i->c));
     return go_on(i + 1, frame, w);
 }
-// The same lane by lane: where F must not run for lanes that are away, or shall not become vector code.
+// The same without vectorisation, for an F that must not run for inactive lanes.
 template <class T, class F>
 const instruction* one_by_one(const instruction* i, std::byte* frame, warp* w) {
     map_active(w->mask, written<T>(frame, i->d), F{}, read<T>(w, i->a));

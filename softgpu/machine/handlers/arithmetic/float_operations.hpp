@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the floating-point instructions do to one lane. Only float_arithmetic.cpp includes it.
+// Floating-point arithmetic of one lane, for float_arithmetic.cpp.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The number formats of 16 bits and less: what they are worth, and rounding to them. All of a half's values, sums and
-// products of two fit a double or lose nothing that rounding to a half could see, so that everything is computed in
-// double precision and rounded once to the format.
+// Floating-point formats of 16 bits and fewer: their values, and rounding to them. Sums and products of two such values,
+// computed in double precision and rounded once to the format, are correctly rounded.
 #pragma once
 
 #include <bit>
@@ -12,8 +11,8 @@
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
-// Bits of the fraction, the exponent of the least normal number, the pattern of infinity (of what comes behind the
-// largest number, where there is none) and of NaN, as instructions make it.
+// Bits of the fraction, the exponent of the least normal number, the pattern of infinity (in formats without one: of the
+// next after the largest number) and the NaN that instructions give.
 struct f16_format {
     static constexpr int fraction = 10;
     static constexpr int least = -14;

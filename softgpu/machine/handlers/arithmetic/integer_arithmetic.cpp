@@ -39,6 +39,14 @@ const instruction* mad_wide(const instruction* i, std::byte* frame, warp* w) {
     return go_on(i + 1, frame, w);
 }
 
+// d[l] = the low bits of the sum. Returns the carries, with lane l's where Out.
+template <bool Out, class U>
+SOFTGPU_INLINE lane_mask keep_sum(U* d, unsigned l, uint128 sum, lane_mask carry) {
+    d[l] = static_cast<U>(sum);
+    const auto out = static_cast<lane_mask>(sum >> (8 * sizeof(U))) & 1u;
+    return Out ? (carry & ~(1u << l)) | (out << l) : carry;
+}
+
 // d = a + b + carry-in for add, a - b - borrow for sub (Sub), the carry or borrow kept where Out.
 // The condition code is a carry for both: after sub.cc it holds the complement of the borrow, as in the hardware.
 template <class T, bool Sub, bool In, bool Out>
@@ -52,11 +60,7 @@ const instruction* carry_chain(const instruction* i, std::byte* frame, warp* w) 
         const uint128 y = Sub ? static_cast<T>(~b[l]) : b[l];
         const uint128 in = In ? (w->carry >> l & 1u) : (Sub ? 1u : 0u);
         const uint128 sum = x + y + in;
-        d[l] = static_cast<T>(sum);
-        if (Out) {
-            const auto out = static_cast<lane_mask>(sum >> (8 * sizeof(T))) & 1u;
-            carry = (carry & ~(1u << l)) | (out << l);
-        }
+        carry = keep_sum<Out>(d, l, sum, carry);
     });
     if (Out) {
         w->carry = carry;
@@ -75,11 +79,7 @@ const instruction* mad_carry(const instruction* i, std::byte* frame, warp* w) {
     each_lane(w->mask, [&](unsigned l) {
         const u product = static_cast<u>(High ? high_product(a[l], b[l]) : mul_low{}(a[l], b[l]));
         const uint128 sum = static_cast<uint128>(product) + c[l] + (In ? (w->carry >> l & 1u) : 0u);
-        d[l] = static_cast<u>(sum);
-        if (Out) {
-            const auto out = static_cast<lane_mask>(sum >> (8 * sizeof(u))) & 1u;
-            carry = (carry & ~(1u << l)) | (out << l);
-        }
+        carry = keep_sum<Out>(d, l, sum, carry);
     });
     if (Out) {
         w->carry = carry;

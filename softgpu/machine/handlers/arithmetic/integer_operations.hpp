@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the integer instructions do to one lane. Only integer_arithmetic.cpp includes it.
+// Integer arithmetic of one lane, for integer_arithmetic.cpp.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What set and setp compare by, for every type, and how the result combines with a predicate.
+// The relations of set and setp, for every type, and how the result combines with a predicate.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
-// In the order in which the decoder counts them.
+// In the decoder's order.
 enum class relation : std::uint32_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
 
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether all is well with an access whose pattern of addresses is known (pattern.hpp): it is looked at as a whole, row
-// by row or word by word, not lane by lane. Most accesses are of this kind.
+// Checks of an access whose pattern of addresses is known (memory/address_pattern.hpp): row by row or word by word, not
+// lane by lane. Most accesses are of this kind.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
-// No lane is away between the first and the last.
+// All lanes between the first and the last are active.
 SOFTGPU_INLINE bool is_gapless(lane_mask mask) {
     return mask >> first_lane(mask) == all_lanes >> (31 - last_lane(mask) + first_lane(mask));
 }
@@ -154,7 +154,7 @@ SOFTGPU_INLINE bool pass_race_pattern(const address_pattern& p, lane_mask mask, 
     return pass_apart<Verb, Global>(writes, reads, word, mask, words, v);
 }
 
-// false: it has no known pattern, or not all is well.
+// false: the access has no known pattern, or needs check_access().
 template <access_verb Verb, bool Global>
 SOFTGPU_INLINE bool pass_pattern(const instruction* i, warp* w) {
     using address = std::conditional_t<Global, std::uint64_t, std::uint32_t>;

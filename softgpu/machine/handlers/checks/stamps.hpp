@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a warp's access to words of memory is in order with what their stamps tell of earlier ones, and what it
-// leaves there: for words in a row, for one word of several lanes, for words anywhere.
+// Whether a warp's access to words of memory is in order with earlier accesses, by the words' stamps, and the stamps that
+// it leaves: for consecutive words, for one word of several lanes, for any words.
 #pragma once
 
 #include "softgpu/machine/code/access_site.hpp"
@@ -139,7 +139,7 @@ struct word_row {
     }
 };
 
-// false: not all is well.
+// false: the access needs check_access().
 template <access_verb Verb, bool Global>
 SOFTGPU_INLINE bool may_pass_row(const word_row& row, const race_view& v) {
     unsigned k = 0;

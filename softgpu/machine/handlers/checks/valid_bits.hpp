@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which bytes of a memory have been written: a bit for each. The memory of the bits goes on for at least 8 bytes behind
-// the last of them.
+// Which bytes of a memory have been written: one bit each. At least 8 more bytes follow the last bit, so that 8 bytes can
+// be read at once.
 #pragma once
 
 #include "softgpu/machine/code/access_site.hpp"
@@ -45,7 +45,7 @@ SOFTGPU_INLINE void set_valid(std::uint8_t* valid, std::uint64_t begin, std::uin
     __atomic_fetch_or(last, upto, __ATOMIC_RELAXED);
 }
 
-// false: something that is read may not have been written.
+// false: the access may read an uninitialized byte.
 template <access_verb Verb>
 SOFTGPU_INLINE bool pass_valid(std::uint8_t* valid, std::uint64_t begin, std::uint64_t bytes) {
     if (Verb != access_verb::store && !all_valid(valid, begin, bytes)) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What an access to memory costs and whether it may be: sectors of a global request, wavefronts of a shared one, bounds.
+// The cost of an access (sectors of a global request, wavefronts of a shared one) and its bounds.
 #pragma once
 
 #include "softgpu/machine/handlers/lanes.hpp"
+#include "softgpu/machine/run/fault.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -125,7 +126,7 @@ struct bank_cost {
     unsigned conflicts = 0;
 };
 
-// No two lanes want different words of one bank: 4-byte accesses.
+// 4-byte accesses without bank conflicts: no two lanes access different words of one bank.
 inline bool is_conflict_free(lane_mask mask, const std::uint32_t* at) {
     std::uint32_t word_of_bank[32];
     std::uint32_t different = 0;
@@ -143,7 +144,7 @@ inline bool is_conflict_free(lane_mask mask, const std::uint32_t* at) {
     return different == 0;
 }
 
-// Every lane's neighbour (the lane whose number differs in bit `bit`) is not active, or wants the same address.
+// Every lane's neighbour (the lane whose number differs in bit `bit`) is inactive, or has the same address.
 inline bool is_shared_by_neighbours(lane_mask mask, const std::uint32_t* at, unsigned bit) {
     bool shared = true;
     each_lane(mask, [&](unsigned l) {
@@ -157,9 +158,9 @@ inline lane_mask lanes_from(unsigned first, unsigned count) {
     return count == 32 ? all_lanes : ((1u << count) - 1) << first;
 }
 
-// One pass serves each of the 32 banks of 4 bytes once; lanes that want the same word share it. 8-byte accesses go by
-// half warps, 16-byte accesses by quarter warps; two halves (quarters) of a load go together where all neighbours of the
-// warp want the same: all lanes 2n and 2n + 1, or all that are two apart. As measured (tests/counters/golden).
+// A wavefront serves each of the 32 banks of 4 bytes once; lanes that access the same word share it. 8-byte accesses go by
+// half warps, 16-byte accesses by quarter warps. Two halves (quarters) of a load go together where all neighbours of the
+// warp have the same address: all lanes 2n and 2n + 1, or all that are two apart. Measured (tests/counters/golden).
 template <verb Verb>
 inline bank_cost count_wavefronts(lane_mask mask, const std::uint32_t* at, unsigned bytes) {
     const unsigned least = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;

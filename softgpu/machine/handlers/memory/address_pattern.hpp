@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Patterns of addresses. Most accesses have the pattern that the last access by the same register had: lanes as far
-// apart, only somewhere else. Then its extent, its bank conflicts, its sectors and how to move it are known already.
+// A cache of address patterns. Most accesses have the pattern of the last access by the same register: the same distances
+// between lanes, at another base. Then extent, bank conflicts, sectors and the way to move the data are known.
 #pragma once
 
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
@@ -106,7 +106,7 @@ inline pattern_shape shape_of(const address_pattern& p, lane_mask mask, std::uin
     return runs ? pattern_shape::quarter_runs : uniforms ? pattern_shape::quarter_uniforms : pattern_shape::scattered;
 }
 
-// Remembers the pattern of an access that was found right. false: its addresses lie too far apart to be remembered.
+// Stores the pattern of a valid access. false: its addresses are too far apart.
 template <unsigned Bytes, class Address>
 inline bool learn_pattern(address_pattern& p, lane_mask mask, const Address* at) {
     constexpr bool global = sizeof(Address) == 8;

@@ -26,8 +26,7 @@ struct shared_place {
     std::uint32_t offset = 0;
     bool fine = false;
 };
-shared_place find_shared(const instruction* i, std::byte* frame, warp* w, unsigned lane, unsigned bytes,
-                         const char* verb) {
+shared_place find_shared(const instruction* i, warp* w, unsigned lane, unsigned bytes, const char* verb) {
     std::uint64_t at = value_at(w, i->a, i->width[1], lane) + static_cast<std::uint64_t>(i->immediate);
     if (i->width[1] != 8) {
         at &= 0xFFFFFFFFu;
@@ -46,13 +45,13 @@ shared_place find_shared(const instruction* i, std::byte* frame, warp* w, unsign
 
 // Runs body(lane, place) for each lane until one is at fault; the next instruction, or nullptr then.
 template <class Body>
-const instruction* each_object(const instruction* i, std::byte* frame, warp* w, Body&& body) {
+const instruction* each_object(const instruction* i, warp* w, Body&& body) {
     const instruction* next = i + 1;
     each_lane(w->mask, [&](unsigned l) {
         if (next == nullptr) {
             return;
         }
-        const shared_place p = find_shared(i, frame, w, l, 8, "use a barrier in");
+        const shared_place p = find_shared(i, w, l, 8, "use a barrier in");
         if (!p.fine) {
             next = nullptr;
         } else if (const char* const fault = body(l, mbarrier(w->owner->shared + p.offset))) {
@@ -64,7 +63,7 @@ const instruction* each_object(const instruction* i, std::byte* frame, warp* w, 
 
 // places: the source's address, its offset, the bytes that are there (or nowhere), a predicate that says none are (or
 // nowhere).
-const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
+const instruction* copy(const instruction* i, std::byte* /*frame*/, warp* w) {
     const unsigned bytes = i->more & size_bits;
     const unsigned width = (i->more & copy_source_is_wide) != 0 ? 8 : 4;
     const instruction* next = i + 1;
@@ -87,7 +86,7 @@ const instruction* copy(const instruction* i, std::byte* frame, warp* w) {
             }
         }
         filled = (ignored >> l & 1u) != 0 ? 0 : filled;
-        const shared_place to = find_shared(i, frame, w, l, bytes, "copy to");
+        const shared_place to = find_shared(i, w, l, bytes, "copy to");
         if (!to.fine) {
             next = nullptr;
             return;
@@ -122,9 +121,9 @@ const instruction* wait_all(const instruction* i, std::byte* /*frame*/, warp* w)
 // cp.async.mbarrier.arrive: the thread's copies are done, so it arrives now; without .noinc for one arrival more than the
 // barrier expects.
 template <bool Counted>
-const instruction* arrive_for_copies(const instruction* i, std::byte* frame, warp* w) {
+const instruction* arrive_for_copies(const instruction* i, std::byte* /*frame*/, warp* w) {
     finish_copies(w, w->mask);
-    return each_object(i, frame, w, [&](unsigned, mbarrier b) -> const char* {
+    return each_object(i, w, [&](unsigned, mbarrier b) -> const char* {
         if (!Counted && !b.expect_arrival()) {
             return "an mbarrier cannot expect more than 1048575 arrivals";
         }
@@ -132,8 +131,8 @@ const instruction* arrive_for_copies(const instruction* i, std::byte* frame, war
     });
 }
 
-const instruction* initialise(const instruction* i, std::byte* frame, warp* w) {
-    return each_object(i, frame, w, [&](unsigned l, mbarrier b) -> const char* {
+const instruction* initialise(const instruction* i, std::byte* /*frame*/, warp* w) {
+    return each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
         const std::uint32_t arrivals = read<std::uint32_t>(w, i->b)[l];
         if (arrivals == 0 || arrivals > mbarrier::most_arrivals) {
             return "an mbarrier expects 1 to 1048575 arrivals";
@@ -142,8 +141,8 @@ const instruction* initialise(const instruction* i, std::byte* frame, warp* w) {
         return nullptr;
     });
 }
-const instruction* invalidate(const instruction* i, std::byte* frame, warp* w) {
-    return each_object(i, frame, w, [&](unsigned, mbarrier b) -> const char* {
+const instruction* invalidate(const instruction* i, std::byte* /*frame*/, warp* w) {
+    return each_object(i, w, [&](unsigned, mbarrier b) -> const char* {
         b.invalidate();
         return nullptr;
     });
@@ -152,7 +151,7 @@ const instruction* invalidate(const instruction* i, std::byte* frame, warp* w) {
 // d = the state before; b: how many arrive, or the bytes that are expected (Bytes), or nowhere.
 template <bool Bytes>
 const instruction* arrive(const instruction* i, std::byte* frame, warp* w) {
-    return each_object(i, frame, w, [&](unsigned l, mbarrier b) -> const char* {
+    return each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
         const std::uint64_t before = b.state();
         std::uint32_t count = 1;
         if (Bytes) {
@@ -170,8 +169,8 @@ const instruction* arrive(const instruction* i, std::byte* frame, warp* w) {
     });
 }
 template <bool Complete>
-const instruction* change_bytes(const instruction* i, std::byte* frame, warp* w) {
-    return each_object(i, frame, w, [&](unsigned l, mbarrier b) -> const char* {
+const instruction* change_bytes(const instruction* i, std::byte* /*frame*/, warp* w) {
+    return each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
         const std::int64_t bytes = read<std::uint32_t>(w, i->b)[l];
         b.expect_bytes(Complete ? -bytes : bytes);
         return nullptr;
@@ -182,7 +181,7 @@ const instruction* change_bytes(const instruction* i, std::byte* frame, warp* w)
 template <bool Parity>
 const instruction* test_phase(const instruction* i, std::byte* frame, warp* w) {
     lane_mask over = 0;
-    const instruction* const next = each_object(i, frame, w, [&](unsigned l, mbarrier b) -> const char* {
+    const instruction* const next = each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
         const bool yes =
             Parity ? b.is_over_parity(read<std::uint32_t>(w, i->b)[l]) : b.is_over(read<std::uint64_t>(w, i->b)[l]);
         over |= static_cast<lane_mask>(yes) << l;

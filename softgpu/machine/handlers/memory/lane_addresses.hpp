@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the lanes of an access find their bytes: addresses, bounds, alignment, counters. The way that serves every
-// access; the usual ones have a shorter one in pattern.hpp.
+// Where the lanes of an access find their bytes: addresses, bounds, alignment, counters. Serves every access; the common
+// ones take a shorter way by address_pattern.hpp.
 #pragma once
 
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
@@ -32,7 +32,7 @@ __attribute__((noinline)) bool check_each(const instruction* i, warp* w, lane_ma
 }
 
 // A run of addresses in one allocation: the fast case. `at` may be short of the address by `offset` in every lane.
-// false: it is no run, or not all right.
+// false: the addresses are no run, or not all valid.
 template <verb Verb>
 SOFTGPU_INLINE bool locate_global_run(warp* w, lane_mask mask, const std::uint64_t* at, std::uint64_t offset,
                                       unsigned bytes, located& where) {

@@ -68,14 +68,7 @@ const instruction* global(const instruction* i, std::byte* frame, warp* w) {
 
 template <verb Verb>
 handler quick_global(unsigned element_bytes, unsigned elements) {
-    switch (element_bytes << 8 | elements) {
-    case 4 << 8 | 1: return global<std::uint32_t, 1, Verb>;
-    case 4 << 8 | 2: return global<std::uint32_t, 2, Verb>;
-    case 4 << 8 | 4: return global<std::uint32_t, 4, Verb>;
-    case 8 << 8 | 1: return global<std::uint64_t, 1, Verb>;
-    case 8 << 8 | 2: return global<std::uint64_t, 2, Verb>;
-    default: return nullptr;
-    }
+    return choose_vector(element_bytes, elements, []<class T, unsigned V>() -> handler { return global<T, V, Verb>; });
 }
 template handler quick_global<verb::load>(unsigned, unsigned);
 template handler quick_global<verb::store>(unsigned, unsigned);

@@ -77,14 +77,7 @@ const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
 
 template <verb Verb>
 handler quick_shared(unsigned element_bytes, unsigned elements) {
-    switch (element_bytes << 8 | elements) {
-    case 4 << 8 | 1: return shared<std::uint32_t, 1, Verb>;
-    case 4 << 8 | 2: return shared<std::uint32_t, 2, Verb>;
-    case 4 << 8 | 4: return shared<std::uint32_t, 4, Verb>;
-    case 8 << 8 | 1: return shared<std::uint64_t, 1, Verb>;
-    case 8 << 8 | 2: return shared<std::uint64_t, 2, Verb>;
-    default: return nullptr;
-    }
+    return choose_vector(element_bytes, elements, []<class T, unsigned V>() -> handler { return shared<T, V, Verb>; });
 }
 template handler quick_shared<verb::load>(unsigned, unsigned);
 template handler quick_shared<verb::store>(unsigned, unsigned);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Moves elements of 4 or 8 bytes between memory and registers that are as wide.
+// Moves elements of 4 or 8 bytes between memory and registers of the same width.
 #pragma once
 
 #include "softgpu/machine/handlers/memory/address_pattern.hpp"
@@ -23,7 +23,7 @@ SOFTGPU_INLINE void put(std::byte* to, T value) {
     std::memcpy(to, &value, sizeof(T));
 }
 
-// Copies in pieces as wide as the handlers read registers: a register written in halves would be slow to read.
+// Copies in pieces as wide as the handlers read registers: a register written in halves is slow to read .
 template <std::size_t Bytes>
 SOFTGPU_INLINE void copy_wide(void* to, const void* from) {
     using piece [[gnu::vector_size(32), gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
@@ -40,7 +40,7 @@ SOFTGPU_INLINE void fill_eight(T* to, T value) {
     *reinterpret_cast<eight*>(to) = eight{} + value;
 }
 
-// to[l] = what stands at from + l * Step.
+// to[l] = the element at from + l * Step.
 template <unsigned Lanes, unsigned Step, class T>
 SOFTGPU_INLINE void copy_in(T* to, const std::byte* from) {
     if constexpr (Step == sizeof(T)) {
@@ -79,7 +79,7 @@ SOFTGPU_INLINE void move(const instruction* i, std::byte* frame, warp* w, lane_m
     }
 }
 
-// d[l] = what stands `offset[l]` bytes behind `from`, for all lanes.
+// d[l] = the element at from + offset[l], for all lanes.
 template <class T>
 SOFTGPU_INLINE void gather(T* d, const std::byte* from, const std::uint32_t* offset) {
 #ifdef __AVX2__
@@ -101,7 +101,7 @@ SOFTGPU_INLINE void gather(T* d, const std::byte* from, const std::uint32_t* off
 #endif
 }
 
-// Lane l's element stands at from + l * Step. Whole says that bytes of lanes that are away may be read as well.
+// Lane l's element is at from + l * Step. Whole: bytes of inactive lanes may be read as well.
 template <class T, unsigned Step, bool Whole>
 SOFTGPU_INLINE void load_run(lane_mask mask, T* d, const std::byte* from) {
     if (mask == all_lanes) [[likely]] {
@@ -138,8 +138,8 @@ SOFTGPU_INLINE void store_run(lane_mask mask, const T* s, std::byte* to) {
     }
 }
 
-// The bytes of the first active lane stand at `origin`, those of the others as the pattern says. Private: nobody else
-// reads or writes the memory meanwhile, and there is a warp's width of room on either side of it.
+// The first active lane's bytes are at `origin`, those of the others where the pattern says. Private: no other thread
+// accesses the memory at the same time, and there is a warp's width of room on either side of it.
 template <class T, unsigned V, verb Verb, bool Private>
 SOFTGPU_INLINE void move_pattern(const instruction* i, std::byte* frame, warp* w, lane_mask mask,
                                  const address_pattern& p, std::byte* origin) {

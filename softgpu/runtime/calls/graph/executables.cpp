@@ -37,11 +37,15 @@ error launch_call(executable_graph* e, stream* on) {
     });
 }
 
-void set_copy(context& gpu, executable_graph* e, graph_node* n, const copy_3d& p) {
-    graph_node next;
-    next.type = node_type::copy;
-    next.work = copy_work_of(gpu, p);
-    set_work(gpu, checked(gpu, e), n, node_type::copy, next);
+// The frame of the calls that change a node for later launches. make(gpu) makes and checks the work.
+template <class Make>
+error set_call(executable_graph* e, graph_node* n, node_type type, Make&& make) {
+    return call([&](context& gpu, locked&) {
+        graph_node next;
+        next.type = type;
+        next.work = make(gpu);
+        set_work(gpu, checked(gpu, e), n, type, next);
+    });
 }
 
 } // namespace
@@ -111,60 +115,52 @@ error cudaGraphExecUpdate(executable_graph* e, graph* from, update_information* 
 }
 
 error cudaGraphExecKernelNodeSetParams(executable_graph* e, graph_node* n, const kernel_parameters* p) {
-    return call([&](context& gpu, locked&) {
+    return set_call(e, n, node_type::kernel, [&](context& gpu) {
         require(p != nullptr);
-        graph_node next;
-        next.type = node_type::kernel;
-        next.work = kernel_work_of(gpu, *p);
-        set_work(gpu, checked(gpu, e), n, node_type::kernel, next);
+        return kernel_work_of(gpu, *p);
     });
 }
 
 error cudaGraphExecMemcpyNodeSetParams(executable_graph* e, graph_node* n, const copy_3d* p) {
-    return call([&](context& gpu, locked&) {
+    return set_call(e, n, node_type::copy, [&](context& gpu) {
         require(p != nullptr);
-        set_copy(gpu, e, n, *p);
+        return copy_work_of(gpu, *p);
     });
 }
 
 error cudaGraphExecMemcpyNodeSetParams1D(executable_graph* e, graph_node* n, void* destination, const void* source,
                                          std::size_t bytes, copy_kind kind) {
-    return call([&](context& gpu, locked&) { set_copy(gpu, e, n, linear_copy(destination, source, bytes, kind)); });
+    return set_call(e, n, node_type::copy,
+                    [&](context& gpu) { return copy_work_of(gpu, linear_copy(destination, source, bytes, kind)); });
 }
 
 error cudaGraphExecMemcpyNodeSetParamsToSymbol(executable_graph* e, graph_node* n, const void* symbol,
                                                const void* source, std::size_t bytes, std::size_t offset,
                                                copy_kind kind) {
-    return call([&](context& gpu, locked&) {
-        set_copy(gpu, e, n, linear_copy(place_in_symbol(gpu, symbol, bytes, offset), source, bytes, kind));
+    return set_call(e, n, node_type::copy, [&](context& gpu) {
+        return copy_work_of(gpu, linear_copy(place_in_symbol(gpu, symbol, bytes, offset), source, bytes, kind));
     });
 }
 
 error cudaGraphExecMemcpyNodeSetParamsFromSymbol(executable_graph* e, graph_node* n, void* destination,
                                                  const void* symbol, std::size_t bytes, std::size_t offset,
                                                  copy_kind kind) {
-    return call([&](context& gpu, locked&) {
-        set_copy(gpu, e, n, linear_copy(destination, place_in_symbol(gpu, symbol, bytes, offset), bytes, kind));
+    return set_call(e, n, node_type::copy, [&](context& gpu) {
+        return copy_work_of(gpu, linear_copy(destination, place_in_symbol(gpu, symbol, bytes, offset), bytes, kind));
     });
 }
 
 error cudaGraphExecMemsetNodeSetParams(executable_graph* e, graph_node* n, const fill_parameters* p) {
-    return call([&](context& gpu, locked&) {
+    return set_call(e, n, node_type::fill, [&](context& gpu) {
         require(p != nullptr);
-        graph_node next;
-        next.type = node_type::fill;
-        next.work = fill_work_of(gpu, *p);
-        set_work(gpu, checked(gpu, e), n, node_type::fill, next);
+        return fill_work_of(gpu, *p);
     });
 }
 
 error cudaGraphExecHostNodeSetParams(executable_graph* e, graph_node* n, const host_parameters* p) {
-    return call([&](context& gpu, locked&) {
+    return set_call(e, n, node_type::host, [&](context&) {
         require(p != nullptr);
-        graph_node next;
-        next.type = node_type::host;
-        next.work = host_work_of(*p);
-        set_work(gpu, checked(gpu, e), n, node_type::host, next);
+        return host_work_of(*p);
     });
 }
 
@@ -181,21 +177,11 @@ error cudaGraphExecChildGraphNodeSetParams(executable_graph* e, graph_node* n, g
 }
 
 error cudaGraphExecEventRecordNodeSetEvent(executable_graph* e, graph_node* n, event* what) {
-    return call([&](context& gpu, locked&) {
-        graph_node next;
-        next.type = node_type::event_record;
-        next.work = event_work_of(gpu, what);
-        set_work(gpu, checked(gpu, e), n, node_type::event_record, next);
-    });
+    return set_call(e, n, node_type::event_record, [&](context& gpu) { return event_work_of(gpu, what); });
 }
 
 error cudaGraphExecEventWaitNodeSetEvent(executable_graph* e, graph_node* n, event* what) {
-    return call([&](context& gpu, locked&) {
-        graph_node next;
-        next.type = node_type::event_wait;
-        next.work = event_work_of(gpu, what);
-        set_work(gpu, checked(gpu, e), n, node_type::event_wait, next);
-    });
+    return set_call(e, n, node_type::event_wait, [&](context& gpu) { return event_work_of(gpu, what); });
 }
 
 error cudaGraphExecNodeSetParams(executable_graph* e, graph_node* n, node_parameters* p) {

@@ -122,7 +122,6 @@ error cudaGraphClone(graph** out, graph* from) {
         graph& g = checked(gpu, from);
         require(!has_memory_nodes(g), error::not_supported);
         std::unique_ptr<graph> made = copy_of(gpu, g);
-        made->original = &g;
         *out = made.get();
         gpu.part<graph_state>().graphs.insert(std::move(made));
     });
@@ -235,12 +234,12 @@ error cudaGraphReleaseUserObject(graph* g, user_object* object, unsigned count) 
 }
 
 error cudaDeviceGraphMemTrim(int device) {
-    return call([&](context&, locked&) { require(device == 0, error::invalid_device); });
+    return call([&](context&, locked&) { require_device(device); });
 }
 
 error cudaDeviceGetGraphMemAttribute(int device, graph_memory_attribute which, void* value) {
     return call([&](context& gpu, locked&) {
-        require(device == 0, error::invalid_device);
+        require_device(device);
         require(value != nullptr);
         const auto& state = gpu.part<graph_memory>();
         auto& out = *static_cast<std::uint64_t*>(value);
@@ -257,7 +256,7 @@ error cudaDeviceGetGraphMemAttribute(int device, graph_memory_attribute which, v
 // A high-water mark can only be reset.
 error cudaDeviceSetGraphMemAttribute(int device, graph_memory_attribute which, void* value) {
     return call([&](context& gpu, locked&) {
-        require(device == 0, error::invalid_device);
+        require_device(device);
         require(value != nullptr && *static_cast<const std::uint64_t*>(value) == 0);
         auto& state = gpu.part<graph_memory>();
         require(which == graph_memory_attribute::used_high || which == graph_memory_attribute::reserved_high);

@@ -54,17 +54,14 @@ void add_child(context& gpu, graph_node** out, graph* in, dependencies before, s
     require(out != nullptr && &child != in && (p.ownership == 0 || p.ownership == 1));
     if (p.ownership == 0) {
         require(!has_memory_nodes(child), error::not_supported);
-        graph_node& made = add(gpu, out, in, before, count, node_type::graph, child_work{copy_of(gpu, child)}, data);
-        std::get<child_work>(made.work).own->parent = &made;
+        add(gpu, out, in, before, count, node_type::graph, child_work{copy_of(gpu, child)}, data);
         return;
     }
     auto& all = gpu.part<graph_state>().graphs;
     const auto at = all.find(&child);
     require(at != all.end());
     graph_node& made = add(gpu, out, in, before, count, node_type::graph, empty_work{}, data);
-    child_work own{std::move(all.extract(at).value())};
-    own.own->parent = &made;
-    made.work = std::move(own);
+    made.work = child_work{std::move(all.extract(at).value())};
 }
 
 void add_allocation(context& gpu, graph_node** out, graph* in, dependencies before, std::size_t count,
@@ -133,6 +130,23 @@ void set_attribute(graph_kernel& kernel, launch_attribute_id id, const launch_at
     kernel.attributes[id] = value;
 }
 
+// The frames of the calls that add a node, and that change one. make(gpu) makes and checks the work.
+template <class Make>
+error add_call(graph_node** out, graph* in, dependencies before, std::size_t count, node_type type, Make&& make) {
+    return call([&](context& gpu, locked&) {
+        gpu.require_usable();
+        add(gpu, out, in, before, count, type, make(gpu));
+    });
+}
+
+template <class Make>
+error set_call(graph_node* n, node_type type, Make&& make) {
+    return call([&](context& gpu, locked&) {
+        graph_node& node = checked(gpu, n, type);
+        node.work = make(gpu);
+    });
+}
+
 } // namespace
 
 void add_graph_node(context& gpu, graph_node** out, graph* in, dependencies before, const edge_data* data,
@@ -147,10 +161,9 @@ extern "C" {
 
 error cudaGraphAddKernelNode(graph_node** out, graph* in, dependencies before, std::size_t count,
                              const kernel_parameters* p) {
-    return call([&](context& gpu, locked&) {
+    return add_call(out, in, before, count, node_type::kernel, [&](context& gpu) {
         require(p != nullptr);
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::kernel, kernel_work_of(gpu, *p));
+        return kernel_work_of(gpu, *p);
     });
 }
 
@@ -172,37 +185,30 @@ error cudaGraphKernelNodeSetParams(graph_node* n, const kernel_parameters* p) {
 }
 
 error cudaGraphAddMemcpyNode(graph_node** out, graph* in, dependencies before, std::size_t count, const copy_3d* p) {
-    return call([&](context& gpu, locked&) {
+    return add_call(out, in, before, count, node_type::copy, [&](context& gpu) {
         require(p != nullptr);
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::copy, copy_work_of(gpu, *p));
+        return copy_work_of(gpu, *p);
     });
 }
 
 error cudaGraphAddMemcpyNode1D(graph_node** out, graph* in, dependencies before, std::size_t count, void* destination,
                                const void* source, std::size_t bytes, copy_kind kind) {
-    return call([&](context& gpu, locked&) {
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::copy, linear(gpu, destination, source, bytes, kind));
-    });
+    return add_call(out, in, before, count, node_type::copy,
+                    [&](context& gpu) { return linear(gpu, destination, source, bytes, kind); });
 }
 
 error cudaGraphAddMemcpyNodeToSymbol(graph_node** out, graph* in, dependencies before, std::size_t count,
                                      const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                                      copy_kind kind) {
-    return call([&](context& gpu, locked&) {
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::copy, to_symbol(gpu, symbol, source, bytes, offset, kind));
-    });
+    return add_call(out, in, before, count, node_type::copy,
+                    [&](context& gpu) { return to_symbol(gpu, symbol, source, bytes, offset, kind); });
 }
 
 error cudaGraphAddMemcpyNodeFromSymbol(graph_node** out, graph* in, dependencies before, std::size_t count,
                                        void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                                        copy_kind kind) {
-    return call([&](context& gpu, locked&) {
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::copy, from_symbol(gpu, destination, symbol, bytes, offset, kind));
-    });
+    return add_call(out, in, before, count, node_type::copy,
+                    [&](context& gpu) { return from_symbol(gpu, destination, symbol, bytes, offset, kind); });
 }
 
 error cudaGraphMemcpyNodeGetParams(graph_node* n, copy_3d* p) {
@@ -213,39 +219,34 @@ error cudaGraphMemcpyNodeGetParams(graph_node* n, copy_3d* p) {
 }
 
 error cudaGraphMemcpyNodeSetParams(graph_node* n, const copy_3d* p) {
-    return call([&](context& gpu, locked&) {
+    return set_call(n, node_type::copy, [&](context& gpu) {
         require(p != nullptr);
-        checked(gpu, n, node_type::copy).work = copy_work_of(gpu, *p);
+        return copy_work_of(gpu, *p);
     });
 }
 
 error cudaGraphMemcpyNodeSetParams1D(graph_node* n, void* destination, const void* source, std::size_t bytes,
                                      copy_kind kind) {
-    return call([&](context& gpu, locked&) {
-        checked(gpu, n, node_type::copy).work = linear(gpu, destination, source, bytes, kind);
-    });
+    return set_call(n, node_type::copy, [&](context& gpu) { return linear(gpu, destination, source, bytes, kind); });
 }
 
 error cudaGraphMemcpyNodeSetParamsToSymbol(graph_node* n, const void* symbol, const void* source, std::size_t bytes,
                                            std::size_t offset, copy_kind kind) {
-    return call([&](context& gpu, locked&) {
-        checked(gpu, n, node_type::copy).work = to_symbol(gpu, symbol, source, bytes, offset, kind);
-    });
+    return set_call(n, node_type::copy,
+                    [&](context& gpu) { return to_symbol(gpu, symbol, source, bytes, offset, kind); });
 }
 
 error cudaGraphMemcpyNodeSetParamsFromSymbol(graph_node* n, void* destination, const void* symbol, std::size_t bytes,
                                              std::size_t offset, copy_kind kind) {
-    return call([&](context& gpu, locked&) {
-        checked(gpu, n, node_type::copy).work = from_symbol(gpu, destination, symbol, bytes, offset, kind);
-    });
+    return set_call(n, node_type::copy,
+                    [&](context& gpu) { return from_symbol(gpu, destination, symbol, bytes, offset, kind); });
 }
 
 error cudaGraphAddMemsetNode(graph_node** out, graph* in, dependencies before, std::size_t count,
                              const fill_parameters* p) {
-    return call([&](context& gpu, locked&) {
+    return add_call(out, in, before, count, node_type::fill, [&](context& gpu) {
         require(p != nullptr);
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::fill, fill_work_of(gpu, *p));
+        return fill_work_of(gpu, *p);
     });
 }
 
@@ -257,18 +258,17 @@ error cudaGraphMemsetNodeGetParams(graph_node* n, fill_parameters* p) {
 }
 
 error cudaGraphMemsetNodeSetParams(graph_node* n, const fill_parameters* p) {
-    return call([&](context& gpu, locked&) {
+    return set_call(n, node_type::fill, [&](context& gpu) {
         require(p != nullptr);
-        checked(gpu, n, node_type::fill).work = fill_work_of(gpu, *p);
+        return fill_work_of(gpu, *p);
     });
 }
 
 error cudaGraphAddHostNode(graph_node** out, graph* in, dependencies before, std::size_t count,
                            const host_parameters* p) {
-    return call([&](context& gpu, locked&) {
+    return add_call(out, in, before, count, node_type::host, [&](context&) {
         require(p != nullptr);
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::host, host_work_of(*p));
+        return host_work_of(*p);
     });
 }
 
@@ -281,9 +281,9 @@ error cudaGraphHostNodeGetParams(graph_node* n, host_parameters* p) {
 }
 
 error cudaGraphHostNodeSetParams(graph_node* n, const host_parameters* p) {
-    return call([&](context& gpu, locked&) {
+    return set_call(n, node_type::host, [&](context&) {
         require(p != nullptr);
-        checked(gpu, n, node_type::host).work = host_work_of(*p);
+        return host_work_of(*p);
     });
 }
 
@@ -302,24 +302,16 @@ error cudaGraphChildGraphNodeGetGraph(graph_node* n, graph** child) {
 }
 
 error cudaGraphAddEmptyNode(graph_node** out, graph* in, dependencies before, std::size_t count) {
-    return call([&](context& gpu, locked&) {
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::empty, empty_work{});
-    });
+    return add_call(out, in, before, count, node_type::empty, [&](context&) { return empty_work{}; });
 }
 
 error cudaGraphAddEventRecordNode(graph_node** out, graph* in, dependencies before, std::size_t count, event* e) {
-    return call([&](context& gpu, locked&) {
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::event_record, event_work_of(gpu, e));
-    });
+    return add_call(out, in, before, count, node_type::event_record,
+                    [&](context& gpu) { return event_work_of(gpu, e); });
 }
 
 error cudaGraphAddEventWaitNode(graph_node** out, graph* in, dependencies before, std::size_t count, event* e) {
-    return call([&](context& gpu, locked&) {
-        gpu.require_usable();
-        add(gpu, out, in, before, count, node_type::event_wait, event_work_of(gpu, e));
-    });
+    return add_call(out, in, before, count, node_type::event_wait, [&](context& gpu) { return event_work_of(gpu, e); });
 }
 
 error cudaGraphEventRecordNodeGetEvent(graph_node* n, event** e) {
@@ -337,11 +329,11 @@ error cudaGraphEventWaitNodeGetEvent(graph_node* n, event** e) {
 }
 
 error cudaGraphEventRecordNodeSetEvent(graph_node* n, event* e) {
-    return call([&](context& gpu, locked&) { checked(gpu, n, node_type::event_record).work = event_work_of(gpu, e); });
+    return set_call(n, node_type::event_record, [&](context& gpu) { return event_work_of(gpu, e); });
 }
 
 error cudaGraphEventWaitNodeSetEvent(graph_node* n, event* e) {
-    return call([&](context& gpu, locked&) { checked(gpu, n, node_type::event_wait).work = event_work_of(gpu, e); });
+    return set_call(n, node_type::event_wait, [&](context& gpu) { return event_work_of(gpu, e); });
 }
 
 error cudaGraphAddMemAllocNode(graph_node** out, graph* in, dependencies before, std::size_t count,

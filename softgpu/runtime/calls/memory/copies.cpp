@@ -50,8 +50,6 @@ void copy_3d_box(context& gpu, locked& lock, const copy_3d& p, stream& on, host_
     enqueue_copy(gpu, lock, p, on, order);
 }
 
-void require_device(int device) { require(device == 0, error::invalid_device); }
-
 copy_3d without_devices(const copy_3d_peer& p) {
     require_device(p.source_device);
     require_device(p.destination_device);

@@ -10,8 +10,6 @@
 namespace softgpu::runtime {
 namespace {
 
-void require_device(int device) { require(device == 0, error::invalid_device); }
-
 memory_pool& checked(context& gpu, memory_pool* pool) {
     require(gpu.part<memory_pools>().contains(pool));
     return *pool;

@@ -37,19 +37,11 @@ error copy_out(void* destination, const void* symbol, std::size_t bytes, std::si
 extern "C" {
 
 error cudaGetSymbolAddress(void** address, const void* symbol) {
-    return call([&](context& gpu, locked&) {
-        require(address != nullptr);
-        gpu.require_usable();
-        *address = address_of_symbol(gpu, symbol);
-    });
+    return give(address, [&](context& gpu) { return address_of_symbol(gpu, symbol); });
 }
 
 error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
-    return call([&](context& gpu, locked&) {
-        require(bytes != nullptr);
-        gpu.require_usable();
-        *bytes = bytes_of_symbol(symbol);
-    });
+    return give(bytes, [&](context&) { return bytes_of_symbol(symbol); });
 }
 
 error cudaMemcpyToSymbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,

@@ -71,7 +71,7 @@ error cudaFuncSetAttribute(const void* kernel, function_attribute which, int val
 
 error cudaKernelSetAttributeForDevice(const void* kernel, function_attribute which, int value, int device) {
     return call([&](context& gpu, locked&) {
-        require(device == 0, error::invalid_device);
+        require_device(device);
         gpu.require_usable();
         set_attribute(gpu, function_of(kernel), which, value);
     });
@@ -95,11 +95,7 @@ error cudaFuncSetSharedMemConfig(const void* kernel, bank_width width) {
 }
 
 error cudaFuncGetName(const char** name, const void* kernel) {
-    return call([&](context& gpu, locked&) {
-        require(name != nullptr);
-        gpu.require_usable();
-        *name = function_of(kernel).name.c_str();
-    });
+    return give(name, [&](context&) { return function_of(kernel).name.c_str(); });
 }
 
 error cudaFuncGetParamInfo(const void* kernel, std::size_t index, std::size_t* offset, std::size_t* bytes) {

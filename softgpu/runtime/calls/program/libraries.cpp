@@ -70,10 +70,8 @@ error cudaLibraryGetKernel(function** out, library* handle, const char* name) {
 }
 
 error cudaLibraryGetKernelCount(unsigned* count, library* handle) {
-    return call([&](context& gpu, locked&) {
-        require(count != nullptr);
-        gpu.require_usable();
-        *count = static_cast<unsigned>(registry::instance().kernels_of(*checked(handle).binary, gpu).size());
+    return give(count, [&](context& gpu) {
+        return static_cast<unsigned>(registry::instance().kernels_of(*checked(handle).binary, gpu).size());
     });
 }
 

@@ -29,7 +29,7 @@ error cudaDriverGetVersion(int* version) { return give_version(version); }
 error cudaGetDeviceProperties(device_properties* out, int device) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr);
-        require(device == 0, error::invalid_device);
+        require_device(device);
         *out = properties_of(gpu.device());
     });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The calls that are not there.
+// The calls of CUDA 12 and 13 that are not implemented.
 #include "softgpu/runtime/calls/versions/stubs.hpp"
 
 #include <string>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a call does that is not there.
+// Calls that are not implemented.
 #pragma once
 
 #include "softgpu/runtime/abi/error.hpp"
 
 namespace softgpu::runtime {
 
-// Says "softgpu: cudaFoo is not supported" on stderr and returns cudaErrorNotSupported.
+// Prints "softgpu: cudaFoo is not supported" on stderr and returns cudaErrorNotSupported.
 error refuse(const char* name) noexcept;
 
 } // namespace softgpu::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The calls of CUDA 12 alone that are not there.
+// The calls of CUDA 12 only that are not implemented.
 #include "softgpu/runtime/calls/versions/stubs.hpp"
 
 namespace softgpu::runtime {
