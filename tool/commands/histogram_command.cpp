@@ -78,7 +78,7 @@ void set_range(calls::histogram_request& q, const options& o, const Source& sour
         upper = 1;
         return;
     }
-    const auto found = stream_min_max(host{}, source, calls::options_of(q.how));
+    const auto found = chunked_min_max(host{}, source, calls::options_of(q.how));
     lower = found.smallest;
     if constexpr (std::is_integral_v<A>) {
         if (found.largest == std::numeric_limits<A>::max()) {
