@@ -1,7 +1,23 @@
 # SPDX-License-Identifier: MIT
-# cmake -DROOT=... -DLIST=FILE -DOUTPUT=... -P embed_sources.cmake: the files that LIST names, below ROOT, as a C++
-# table, so that the command can show sources wherever it is installed.
-file(STRINGS "${LIST}" paths)
+# cmake -DROOT=... -DOUTPUT=... -DDEPFILE=... -P embed_sources.cmake: the sources of the ladders and of the library, below
+# ROOT, as a C++ table, so that the command can show sources wherever it is installed. DEPFILE names them and their
+# folders, whose times change when a file is added or removed.
+file(GLOB_RECURSE paths RELATIVE "${ROOT}"
+  "${ROOT}/ladder/*.cu" "${ROOT}/ladder/*.cuh" "${ROOT}/ladder/*.hpp" "${ROOT}/ladder/*.cpp"
+  "${ROOT}/include/warpfold/*.cuh" "${ROOT}/include/warpfold/*.hpp")
+file(GLOB_RECURSE inputs LIST_DIRECTORIES true "${ROOT}/ladder/*" "${ROOT}/include/warpfold/*")
+foreach(input IN LISTS inputs)
+  if(NOT IS_DIRECTORY "${input}")
+    list(REMOVE_ITEM inputs "${input}")
+  endif()
+endforeach()
+list(APPEND inputs "${ROOT}/ladder" "${ROOT}/include/warpfold")
+foreach(path IN LISTS paths)
+  list(APPEND inputs "${ROOT}/${path}")
+endforeach()
+string(REPLACE " " "\\ " inputs "${inputs}")
+list(JOIN inputs " " inputs)
+file(WRITE "${DEPFILE}" "${OUTPUT}: ${inputs}\n")
 set(text "// Made by ladder/engine/embed_sources.cmake.\n#include \"ladder/engine/sources.hpp\"\n\nnamespace warpfold::ladder {\n\n")
 set(table "")
 set(number 0)

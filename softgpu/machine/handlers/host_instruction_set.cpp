@@ -57,8 +57,9 @@ handler_set choose_set() {
     return plain::make_set();
 #else
     // No result can be returned: the runtime's calls all need handlers.
-    std::fprintf(stderr, "softgpu: this build has no handlers for %s; configure it with "
-                         "-DSOFTGPU_INSTRUCTION_SETS='plain;avx2;avx512'\n",
+    std::fprintf(stderr,
+                 "softgpu: this build has no handlers for %s; configure it with "
+                 "-DSOFTGPU_INSTRUCTION_SETS='plain;avx2;avx512'\n",
                  wish != nullptr ? wish : "this processor");
     std::abort();
 #endif
