@@ -153,7 +153,8 @@ TEST_F(memory_test, no_more_pinned_memory_than_the_host_has) {
 
 TEST_F(memory_test, registered_memory_has_to_be_there) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    char* const at = static_cast<char*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char* const at =
+        static_cast<char*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(at, MAP_FAILED);
     ASSERT_EQ(munmap(at + page, page), 0);
     EXPECT_EQ(cudaHostRegister(at, page, 0), error::success) << "pages that nobody has touched";

@@ -48,6 +48,6 @@ __global__ void add(T* p, T what) {
 }
 
 // On the host.
-void count_on(int* p);                        // in shapes.cu: a kernel of the same name as one in main.cu
-int* address_of_counter();                    // in data.cu
+void count_on(int* p);     // in shapes.cu: a kernel of the same name as one in main.cu
+int* address_of_counter(); // in data.cu
 void set_factors(const float (&values)[4]);
