@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "softgpu/machine/calls/builtins.hpp"
+#include "softgpu/machine/calls/calls.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/copy_checks.hpp"
@@ -11,8 +13,6 @@
 #include "softgpu/machine/inspect/release_checks.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
 #include "softgpu/machine/run/adversary.hpp"
-#include "softgpu/machine/run/builtins.hpp"
-#include "softgpu/machine/run/calls.hpp"
 #include "softgpu/machine/run/deadlock.hpp"
 #include "softgpu/machine/run/warp_sync_checks.hpp"
 
@@ -57,8 +57,9 @@ handler_set choose_set() {
     return plain::make_set();
 #else
     // No result can be returned: the runtime's calls all need handlers.
-    std::fprintf(stderr, "softgpu: this build has no handlers for %s; configure it with "
-                         "-DSOFTGPU_INSTRUCTION_SETS='plain;avx2;avx512'\n",
+    std::fprintf(stderr,
+                 "softgpu: this build has no handlers for %s; configure it with "
+                 "-DSOFTGPU_INSTRUCTION_SETS='plain;avx2;avx512'\n",
                  wish != nullptr ? wish : "this processor");
     std::abort();
 #endif
