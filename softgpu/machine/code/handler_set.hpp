@@ -44,7 +44,7 @@ struct handler_set {
     handler mask_to_value;  // d = immediate in lanes where mask a holds, else 0: the second half of set
     handler read_clock;     // `more`: 0 %clock, 1 %clock64, 2 %globaltimer, 3 %clock_hi, 4/5 %globaltimer_lo/hi
 
-    // Calls (run/calls.hpp).
+    // Calls (calls/calls.hpp).
     handler call;
     handler after_call; // where the lanes of a call reconverge
     handler return_lanes;

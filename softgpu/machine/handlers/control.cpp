@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstdint>
 
+#include "softgpu/machine/calls/calls.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/lanes.hpp"
-#include "softgpu/machine/run/calls.hpp"
 #include "softgpu/machine/run/divergence.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/warp_sync.hpp"

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "softgpu/machine/calls/builtins.hpp"
+#include "softgpu/machine/calls/calls.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/copy_checks.hpp"
@@ -11,8 +13,6 @@
 #include "softgpu/machine/inspect/release_checks.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
 #include "softgpu/machine/run/adversary.hpp"
-#include "softgpu/machine/run/builtins.hpp"
-#include "softgpu/machine/run/calls.hpp"
 #include "softgpu/machine/run/deadlock.hpp"
 #include "softgpu/machine/run/warp_sync_checks.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "softgpu/machine/run/lane_memory.hpp"
+#include "softgpu/machine/calls/lane_memory.hpp"
 
 namespace softgpu::machine {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/run/printf.hpp"
+#include "softgpu/machine/calls/printf.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/run/calls.hpp"
+#include "softgpu/machine/calls/calls.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/run/lane_memory.hpp"
+#include "softgpu/machine/calls/lane_memory.hpp"
 
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/state/launch_state.hpp"

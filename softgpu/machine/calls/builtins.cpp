@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/run/builtins.hpp"
+#include "softgpu/machine/calls/builtins.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,10 +7,10 @@
 #include <cstring>
 #include <string>
 
+#include "softgpu/machine/calls/lane_memory.hpp"
+#include "softgpu/machine/calls/printf.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/run/fault.hpp"
-#include "softgpu/machine/run/lane_memory.hpp"
-#include "softgpu/machine/run/printf.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
