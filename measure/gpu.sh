@@ -269,7 +269,7 @@ library_program() {
 # The library's tests, also under compute-sanitizer, and then its benchmarks beside the peers. Programs are compiled in
 # parallel and run one after the other.
 library() {
-    local architecture check name source objects=() measuring=() building=() checking=()
+    local architecture check name source further objects=() measuring=() building=() checking=()
     architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
     mkdir -p "$work/library"
     for source in measure/ceilings.cu measure/flush.cu measure/facts.cpp measure/timer.cpp; do
@@ -278,7 +278,10 @@ library() {
         measuring+=($!)
     done
     for source in tests/library/*_gpu.cu tests/library/large.cu; do
-        library_program "test-$(basename "$source" .cu)" "$source" -lgtest_main -lgtest &
+        name=$(basename "$source" .cu)
+        further=(tests/library/"${name%_gpu}"_other.cu)
+        [ -f "${further[0]}" ] || further=()
+        library_program "test-$name" "$source" "${further[@]}" -lgtest_main -lgtest &
         building+=($!)
     done
     wait "${measuring[@]}"

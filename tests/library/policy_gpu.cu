@@ -9,7 +9,7 @@
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
-#include "tests/library/policy_other_gpu.hpp"
+#include "tests/library/policy_other.hpp"
 #include "warpfold/chunked.cuh"
 #include "warpfold/convolve.cuh"
 #include "warpfold/exact_accumulator.cuh"
@@ -156,7 +156,7 @@ TEST(policy, order_is_kept) {
               reduce(host{1}, maps, tests::then{}, first));
 }
 
-// policy_other_gpu.cu has another policy for the same call on the same types.
+// policy_other.cu has another policy for the same call on the same types.
 TEST(policy, translation_units_have_their_own) {
     const auto floats = tests::any_numbers<float>(n, 5);
     const on_device<float> there(floats);

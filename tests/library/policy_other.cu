@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Part of policy_gpu.cu's program: sums in one block.
-#include "tests/library/policy_other_gpu.hpp"
+#include "tests/library/policy_other.hpp"
 
 #include "warpfold/reduce.cuh"
 
