@@ -29,7 +29,7 @@ l2_flush::l2_flush(std::size_t l2_bytes)
 
 void l2_flush::run(const stream& on) {
     read_through<<<1024, 256, 0, on.handle()>>>(static_cast<const uint4*>(read_.data()), read_.bytes() / 16,
-                                                 0x13579bdfu, static_cast<unsigned*>(out_.data()));
+                                                0x13579bdfu, static_cast<unsigned*>(out_.data()));
     WARPFOLD_CUDA_CHECK(cudaGetLastError());
 }
 

@@ -18,8 +18,8 @@ WARPFOLD_HD inline float float_of_half(std::uint16_t bits) {
     // Normal numbers get float's exponent bias; a subnormal number is its bits times 2^-24.
     const std::uint32_t exponent = magnitude >= 0x7c00u ? 224u << 23 : 112u << 23;
     const std::uint32_t normal = (magnitude << 13) + exponent;
-    const auto subnormal = __builtin_bit_cast(
-        std::uint32_t, static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f);
+    const auto subnormal =
+        __builtin_bit_cast(std::uint32_t, static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f);
     return __builtin_bit_cast(float, sign | (magnitude < 0x0400u ? subnormal : normal));
 }
 
@@ -29,8 +29,8 @@ WARPFOLD_HD inline std::uint16_t half_of_float(float x) {
     const std::uint32_t sign = bits >> 16 & 0x8000u;
     // Adding a number whose last place is the result's last place rounds correctly, also to a subnormal number.
     const std::uint32_t small = magnitude < 0x38800000u ? 0x3f000000u : 0;
-    const auto rounded = __builtin_bit_cast(
-        std::uint32_t, __builtin_bit_cast(float, magnitude) + __builtin_bit_cast(float, small));
+    const auto rounded =
+        __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, magnitude) + __builtin_bit_cast(float, small));
     const std::uint32_t subnormal = rounded - 0x3f000000u;
     const std::uint32_t normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
     const std::uint32_t finite = small != 0 ? subnormal : normal;

@@ -26,14 +26,13 @@ struct operation {
     const char* name;
     bool of_global; // has an order, a scope and an eviction priority
 };
-constexpr std::array operations{operation{0x180, "LD", true},        operation{0x181, "LDG", true},
-                                operation{0x182, "LDC", false},      operation{0x183, "LDL", false},
-                                operation{0x184, "LDS", false},      operation{0x185, "ST", true},
-                                operation{0x186, "STG", true},       operation{0x187, "STL", false},
-                                operation{0x188, "STS", false},      operation{0x18a, "ATOM", false},
-                                operation{0x1a8, "ATOMG", false},    operation{0x18c, "ATOMS", false},
-                                operation{0x18d, "ATOMS", false},    operation{0x18e, "RED", false},
-                                operation{0x18f, "CCTL", false},     operation{0x192, "MEMBAR", false}};
+constexpr std::array operations{
+    operation{0x180, "LD", true},     operation{0x181, "LDG", true},    operation{0x182, "LDC", false},
+    operation{0x183, "LDL", false},   operation{0x184, "LDS", false},   operation{0x185, "ST", true},
+    operation{0x186, "STG", true},    operation{0x187, "STL", false},   operation{0x188, "STS", false},
+    operation{0x18a, "ATOM", false},  operation{0x1a8, "ATOMG", false}, operation{0x18c, "ATOMS", false},
+    operation{0x18d, "ATOMS", false}, operation{0x18e, "RED", false},   operation{0x18f, "CCTL", false},
+    operation{0x192, "MEMBAR", false}};
 
 std::uint64_t bits(std::uint64_t word, unsigned first, unsigned count) {
     return word >> first & ((std::uint64_t{1} << count) - 1);
@@ -89,8 +88,8 @@ std::map<std::string, std::vector<instruction>> machine_code(std::string_view cu
         }
         auto& code = kernels[name.substr(prefix.size())];
         for (std::uint64_t at = 0; at + 16 <= s.sh_size; at += 16) {
-            code.push_back({part_at<std::uint64_t>(cubin, s.sh_offset + at),
-                            part_at<std::uint64_t>(cubin, s.sh_offset + at + 8)});
+            code.push_back(
+                {part_at<std::uint64_t>(cubin, s.sh_offset + at), part_at<std::uint64_t>(cubin, s.sh_offset + at + 8)});
         }
     }
     return kernels;
@@ -116,8 +115,7 @@ const std::vector<memory_kernel>& memory_kernels() {
         {"cv", "ld.global.cv.u32 %r1, [%g]; st.global.u32 [%o], %r1;"},
         {"nc", "ld.global.nc.u32 %r1, [%g]; st.global.u32 [%o], %r1;"},
         {"two_words", "ld.global.v2.u32 {%r1, %r2}, [%g]; st.global.v2.u32 [%o], {%r1, %r2};"},
-        {"four_words",
-         "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%g]; st.global.v4.u32 [%o], {%r1, %r2, %r3, %r4};"},
+        {"four_words", "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%g]; st.global.v4.u32 [%o], {%r1, %r2, %r3, %r4};"},
         {"generic", "ld.u32 %r1, [%g]; st.u32 [%o], %r1;"},
         {"constant", "mul.wide.u32 %d, %i, 4; mov.u64 %e, table; add.u64 %d, %d, %e; ld.const.u32 %r1, [%d]; "
                      "st.global.u32 [%o], %r1;"},

@@ -82,7 +82,7 @@ private:
     std::uint64_t serial_ = 0;
     std::uint64_t serial_start_ = 0;
     bool can_stamp_global_ = false;
-    std::vector<std::uint64_t> known_;           // warps x warps, empty while only base counts
+    std::vector<std::uint64_t> known_; // warps x warps, empty while only base counts
     std::array<barrier, 16> barriers_;
     std::array<std::unique_ptr<lane_clocks>, 32> lanes_;
 };

@@ -134,8 +134,8 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
             if (r.within_block && e.block != &record) {
                 continue;
             }
-            for (std::uint32_t n = std::min<std::uint32_t>(r.acquired, static_cast<std::uint32_t>(
-                                                                           e.block->acquisitions.size()));
+            for (std::uint32_t n =
+                     std::min<std::uint32_t>(r.acquired, static_cast<std::uint32_t>(e.block->acquisitions.size()));
                  n-- > 0;) {
                 const acquisition& earlier = e.block->acquisitions[n];
                 if (++steps > most_steps) {

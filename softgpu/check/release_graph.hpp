@@ -47,9 +47,9 @@ public:
         std::uint64_t block = 0;
         std::vector<release> releases;
         std::vector<acquisition> acquisitions;
-        std::vector<std::uint32_t> fence_of; // by thread: its last fence, an index into releases, + 1
-        std::vector<fence> fences;           // fence.sc of wider scope than the block's
-        std::vector<fence> block_fences;     // those before the last barrier of the whole block
+        std::vector<std::uint32_t> fence_of;                   // by thread: its last fence, an index into releases, + 1
+        std::vector<fence> fences;                             // fence.sc of wider scope than the block's
+        std::vector<fence> block_fences;                       // those before the last barrier of the whole block
         std::unordered_map<std::uint64_t, std::uint32_t> last; // what a thread has acquired last of a history
     };
     struct entry {

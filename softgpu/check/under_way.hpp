@@ -14,7 +14,8 @@ constexpr stamp under_way(std::uint64_t started) noexcept {
     return static_cast<stamp>((under_way_bit | started) << time_shift) | several_lanes;
 }
 constexpr bool may_be_under_way(stamp s) noexcept {
-    constexpr std::uint64_t ones = 2 * under_way_bit - 1; // all ones: lanes of a warp overwrote each other, machine/inspect/word_races.cpp
+    constexpr std::uint64_t ones =
+        2 * under_way_bit - 1; // all ones: lanes of a warp overwrote each other, machine/inspect/word_races.cpp
     const std::uint64_t time = static_cast<std::uint64_t>(s) >> time_shift;
     return time >= under_way_bit && time != ones;
 }

@@ -15,7 +15,7 @@ namespace softgpu::memory {
 
 namespace {
 
-constexpr std::uint64_t least_gap = 1024; // between allocations that are kept apart
+constexpr std::uint64_t least_gap = 1024;         // between allocations that are kept apart
 constexpr std::uint64_t whole_pages = 1ull << 21; // ranges of this size and more go back to the host when released
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -70,7 +70,8 @@ address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::
     if (base == 0) {
         throw out_of_memory("softgpu: out of memory: no free range of " + std::to_string(bytes) + " bytes");
     }
-    const auto made = allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_, taken}).first;
+    const auto made =
+        allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_, taken}).first;
     used_ += round_up(std::max<std::uint64_t>(bytes, 1), alignment);
     if (watcher_ != nullptr) {
         watcher_->allocated(made->second);
@@ -261,7 +262,7 @@ const void* device_memory::code_at(address at) const {
     const std::uint64_t offset = at - (arena_ + 2 * window_bytes);
     const std::shared_lock lock(mutex_);
     return offset % code_step == 0 && offset != 0 && offset / code_step <= code_.size() ? code_[offset / code_step - 1]
-                                                                                          : nullptr;
+                                                                                        : nullptr;
 }
 
 void device_memory::adopt(void* host, std::uint64_t bytes, allocation_kind kind) {

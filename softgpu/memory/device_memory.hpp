@@ -23,9 +23,9 @@ struct allocation {
     address base = 0;
     std::uint64_t bytes = 0;
     allocation_kind kind = allocation_kind::device;
-    std::string name;           // of a __device__ or __constant__ variable
-    std::uint64_t serial = 0;   // counts allocations from 1
-    std::uint64_t taken = 0;    // of the arena, with what is kept free behind it
+    std::string name;         // of a __device__ or __constant__ variable
+    std::uint64_t serial = 0; // counts allocations from 1
+    std::uint64_t taken = 0;  // of the arena, with what is kept free behind it
 
     [[nodiscard]] bool contains(address at, std::uint64_t length) const noexcept {
         return at >= base && length <= bytes && at - base <= bytes - length;
@@ -51,7 +51,7 @@ class device_memory {
 public:
     static constexpr std::uint64_t alignment = 256; // as cudaMalloc's
     static constexpr std::uint64_t window_bytes = 1ull << 24;
-    static constexpr std::uint64_t gap_bytes = 1ull << 16;      // behind the windows, so that no allocation is next to one
+    static constexpr std::uint64_t gap_bytes = 1ull << 16; // behind the windows, so that no allocation is next to one
     static constexpr std::uint64_t quarantine_bytes = 1ull << 30;
 
     // `capacity` is what the card has; no more than that, nor more than the host can give, is ever handed out.
@@ -109,25 +109,25 @@ private:
     static constexpr unsigned windows = 3; // shared memory, local memory, functions
     static constexpr std::uint64_t code_step = 16;
 
-    address take(std::uint64_t taken);   // a free range; 0: none. The lock is held
+    address take(std::uint64_t taken); // a free range; 0: none. The lock is held
     void give(address base, std::uint64_t taken);
     [[nodiscard]] std::uint64_t taken_by(std::uint64_t bytes) const; // of the arena
-    void keep_released(const allocation& gone, std::uint64_t taken);   // the lock is held
-    void forget_oldest();                                              // likewise
+    void keep_released(const allocation& gone, std::uint64_t taken); // the lock is held
+    void forget_oldest();                                            // likewise
 
     std::uint64_t capacity_;
     std::uint64_t reserved_bytes_ = 0;
     address arena_ = 0;
     mutable std::shared_mutex mutex_;
-    std::map<address, allocation> allocations_;      // by base, adopted host memory too
-    std::map<address, std::uint64_t> free_ranges_;   // of the arena, by base, merged
+    std::map<address, allocation> allocations_;    // by base, adopted host memory too
+    std::map<address, std::uint64_t> free_ranges_; // of the arena, by base, merged
     std::atomic<std::uint64_t> used_{0};
     std::uint64_t serial_ = 0;
     std::uint64_t heap_used_ = 0;
     std::vector<const void*> code_; // by address in their window, in steps of code_step
     watcher* watcher_ = nullptr;
     bool apart_ = false;
-    std::map<address, allocation> released_;         // kept from use, by base
+    std::map<address, allocation> released_;                                    // kept from use, by base
     std::map<std::uint64_t, std::pair<address, std::uint64_t>> released_order_; // base and extent, the oldest first
     std::uint64_t released_bytes_ = 0;
     std::uint64_t release_serial_ = 0;

@@ -18,11 +18,14 @@ namespace softgpu::memory {
 }
 
 // What to say of an address that is so far from all that is allocated that the nearest of it tells nothing; else nullptr.
-[[nodiscard]] inline const char* far_place(const device_memory& memory, const allocation& nearest, std::uint64_t at) noexcept {
+[[nodiscard]] inline const char* far_place(const device_memory& memory, const allocation& nearest,
+                                           std::uint64_t at) noexcept {
     constexpr std::uint64_t far = 1 << 20;
     const bool outside = at < memory.shared_window() || at - memory.shared_window() >= memory.reserved_bytes();
     const bool is_near = at < nearest.base ? nearest.base - at < far : at - nearest.base - nearest.bytes < far;
-    return !outside || is_near ? nullptr : is_mapped(at) ? "memory of the host, which kernels cannot reach" : "no device memory";
+    return !outside || is_near ? nullptr
+           : is_mapped(at)     ? "memory of the host, which kernels cannot reach"
+                               : "no device memory";
 }
 
 } // namespace softgpu::memory

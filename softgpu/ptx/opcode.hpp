@@ -10,7 +10,18 @@ namespace softgpu::ptx {
 
 // What executes an opcode: one file of softgpu/machine each. `unsupported` has a name and no more.
 enum class family : std::uint8_t {
-    arithmetic, logic, compare, convert, memory, atomic, async, control, warp, texture, video, unsupported
+    arithmetic,
+    logic,
+    compare,
+    convert,
+    memory,
+    atomic,
+    async,
+    control,
+    warp,
+    texture,
+    video,
+    unsupported
 };
 
 enum class opcode : std::uint16_t {

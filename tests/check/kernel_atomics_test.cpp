@@ -6,8 +6,9 @@ namespace softgpu::test {
 namespace {
 
 const std::string unwritten_kind = "read of unwritten memory";
-const std::string tid = "mov.u32 %r3, %tid.x; setp.eq.u32 %q0, %r3, 0; mov.u32 %r7, s; shl.b32 %r6, %r3, 2; add.u32 %r6, "
-                        "%r6, %r7;\n";
+const std::string tid =
+    "mov.u32 %r3, %tid.x; setp.eq.u32 %q0, %r3, 0; mov.u32 %r7, s; shl.b32 %r6, %r3, 2; add.u32 %r6, "
+    "%r6, %r7;\n";
 
 // __shared__ int c; if (t == 0) c = 0; (order) atomicAdd(&c, 1);
 TEST_F(Check, CounterSetWithoutBarrier) {
@@ -35,15 +36,18 @@ TEST_F(Check, CounterSetWithoutBarrier) {
 // Every thread sets its own word, and adds to those of others.
 TEST_F(Check, BinsSetWithoutBarrier) {
     const auto body = [](const std::string& order, const std::string& add) {
-        return tid + "st.shared.u32 [%r6], 0;\n" + order + "and.b32 %r5, %r3, 7; shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r7;\n" +
-               add + "bar.sync 0; ld.shared.u32 %r9, [%r6]; add.u32 %r9, %r9, 1;";
+        return tid + "st.shared.u32 [%r6], 0;\n" + order +
+               "and.b32 %r5, %r3, 7; shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r7;\n" + add +
+               "bar.sync 0; ld.shared.u32 %r9, [%r6]; add.u32 %r9, %r9, 1;";
     };
-    for (const char* add : {"red.shared.add.u32 [%r5], 1;\n", "red.shared.add.u32 [%r6], 1; red.shared.add.u32 [%r5], 1;\n"}) {
+    for (const char* add :
+         {"red.shared.add.u32 [%r5], 1;\n", "red.shared.add.u32 [%r6], 1; red.shared.add.u32 [%r5], 1;\n"}) {
         EXPECT_FALSE(run(body("", add), {.block = {128}}, {}, shared_array).empty()) << add;
         expect_none(body("bar.sync 0;\n", add), {.block = {128}}, {}, shared_array);
     }
     // To the own word only, and later to all.
-    const std::string own = "red.shared.add.u32 [%r6], 1; red.shared.add.u32 [%r6], 1; bar.sync 0; red.shared.add.u32 [%r5], 1;\n";
+    const std::string own =
+        "red.shared.add.u32 [%r6], 1; red.shared.add.u32 [%r6], 1; bar.sync 0; red.shared.add.u32 [%r5], 1;\n";
     expect_none(body("", own), {.block = {128}}, {}, shared_array);
 }
 
@@ -63,15 +67,18 @@ TEST_F(Check, BarrierObjectWithoutBarrier) {
 TEST_F(Check, ExchangeWritesWhatNobodyHasWritten) {
     const std::string use = "bar.sync 0; ld.shared.u32 %r9, [%r6]; add.u32 %r9, %r9, 1;";
     expect_none(tid + "atom.shared.exch.b32 %r8, [%r6], 5; " + use, {.block = {64}}, {}, shared_array);
-    const std::string global_use = "mul.wide.u32 %rd0, %r3, 8; add.u64 %rd0, %rd0, %p0; atom.global.exch.b64 %rd1, [%rd0], 5;\n";
+    const std::string global_use =
+        "mul.wide.u32 %rd0, %r3, 8; add.u64 %rd0, %rd0, %p0; atom.global.exch.b64 %rd1, [%rd0], 5;\n";
     const std::string global_read = "ld.global.u64 %rd2, [%rd0]; add.u64 %rd3, %rd2, 1;";
     expect_none(tid + global_use + global_read, {.block = {64}}, {unwritten(8 * 64)}, shared_array);
     // Who wants the old value has read it.
-    expect_one(unwritten_kind, tid + global_use + "add.u64 %rd3, %rd1, 1;", {.block = {64}}, {unwritten(8 * 64)}, shared_array);
+    expect_one(unwritten_kind, tid + global_use + "add.u64 %rd3, %rd1, 1;", {.block = {64}}, {unwritten(8 * 64)},
+               shared_array);
     // So has an addition; what comes behind is written.
     expect_one(unwritten_kind, tid + "atom.shared.add.u32 %r8, [%r6], 5; " + use, {.block = {64}}, {}, shared_array);
-    expect_one(unwritten_kind, tid + "red.shared.add.u32 [%r7], 1; bar.sync 0; red.shared.add.u32 [%r7], 1; bar.sync 0; "
-                                     "ld.shared.u32 %r9, [%r7]; add.u32 %r9, %r9, 1;",
+    expect_one(unwritten_kind,
+               tid + "red.shared.add.u32 [%r7], 1; bar.sync 0; red.shared.add.u32 [%r7], 1; bar.sync 0; "
+                     "ld.shared.u32 %r9, [%r7]; add.u32 %r9, %r9, 1;",
                {.block = {64}}, {}, shared_array);
     const std::uint64_t sum = unwritten(4);
     const finding f = expect_one(unwritten_kind, "red.global.add.u32 [%p0], 1;", {.block = {64}}, {sum});

@@ -9,9 +9,10 @@ namespace {
 const launch_options block{.block = {128}};
 const std::string unwritten_kind = "read of unwritten memory";
 // %r4: the thread's own word in s, %r5: that of a thread of another warp, %rd1: its word of p1; 512 bytes a stage.
-const std::string begin = "mov.u32 %r3, %tid.x; mov.u32 %r7, s; shl.b32 %r4, %r3, 2; add.u32 %r4, %r4, %r7; xor.b32 %r5, %r3, 127;\n"
-                          "shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r7; mul.wide.u32 %rd1, %r3, 4; add.u64 %rd1, %rd1, %p1;\n"
-                          "mov.u32 %r9, 0; setp.eq.u32 %q0, %r3, 0;\n";
+const std::string begin =
+    "mov.u32 %r3, %tid.x; mov.u32 %r7, s; shl.b32 %r4, %r3, 2; add.u32 %r4, %r4, %r7; xor.b32 %r5, %r3, 127;\n"
+    "shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r7; mul.wide.u32 %rd1, %r3, 4; add.u64 %rd1, %rd1, %p1;\n"
+    "mov.u32 %r9, 0; setp.eq.u32 %q0, %r3, 0;\n";
 const std::string barrier = "bar.sync 0;\n";
 const std::string commit = "cp.async.commit_group;\n";
 const std::string wait_all = "cp.async.wait_all;\n";
@@ -59,8 +60,8 @@ TEST_F(Check, CopyThatNobodyWaitsFor) {
 // The copies of one stage are under way while the other stage is read.
 std::string pipeline(unsigned first_wait, const std::string& before_reuse) {
     return begin + copy(0) + commit + copy(1) + commit + wait(first_wait) + barrier + read("%r5", 0) + before_reuse +
-           "cp.async.ca.shared.global [%r4], [%rd1+1024], 4;\n" + commit + wait(1) + barrier + read("%r5", 1) + wait(0) +
-           barrier + read("%r5", 0);
+           "cp.async.ca.shared.global [%r4], [%rd1+1024], 4;\n" + commit + wait(1) + barrier + read("%r5", 1) +
+           wait(0) + barrier + read("%r5", 0);
 }
 
 TEST_F(Check, PipelinesOfCopies) {
@@ -78,11 +79,13 @@ TEST_F(Check, PipelinesOfCopies) {
     expect_one(shared_race, pipeline(1, ""), block, {0, in}, shared_array);
     // A loop over stages, an empty group at the end of each round; wrong where one group too many may be under way.
     const auto loop = [](unsigned groups) {
-        return begin + "mov.u32 %r10, 0; mov.u32 %r11, %r4;\n" + copy(0) + commit + copy(1) + commit + "AGAIN: " + wait(groups) +
-               barrier + "and.b32 %r12, %r10, 3; shl.b32 %r12, %r12, 9; add.u32 %r13, %r5, %r12;\n" + read("%r13") +
-               "add.u32 %r14, %r10, 2; setp.ge.u32 %q1, %r14, 16; and.b32 %r14, %r14, 3; shl.b32 %r14, %r14, 9; add.u32 %r14, %r14, %r4;\n"
-               "@!%q1 cp.async.ca.shared.global [%r14], [%rd1], 4;\n" + commit +
-               "add.u32 %r10, %r10, 1; setp.lt.u32 %q2, %r10, 16; @%q2 bra AGAIN;";
+        return begin + "mov.u32 %r10, 0; mov.u32 %r11, %r4;\n" + copy(0) + commit + copy(1) + commit +
+               "AGAIN: " + wait(groups) + barrier +
+               "and.b32 %r12, %r10, 3; shl.b32 %r12, %r12, 9; add.u32 %r13, %r5, %r12;\n" + read("%r13") +
+               "add.u32 %r14, %r10, 2; setp.ge.u32 %q1, %r14, 16; and.b32 %r14, %r14, 3; shl.b32 %r14, %r14, 9; "
+               "add.u32 %r14, %r14, %r4;\n"
+               "@!%q1 cp.async.ca.shared.global [%r14], [%rd1], 4;\n" +
+               commit + "add.u32 %r10, %r10, 1; setp.lt.u32 %q2, %r10, 16; @%q2 bra AGAIN;";
     };
     expect_none(loop(1), block, {0, in}, shared_array);
     expect_races(loop(2), in);
@@ -110,8 +113,8 @@ TEST_F(Check, SourcesOfCopies) {
     EXPECT_NE(f.accesses[0].where.instruction.find("cp.async"), std::string::npos);
     EXPECT_EQ(f.times, 128u);
     // Zeros are written without a look at the source.
-    expect_none(begin + "mov.u32 %r10, 0; cp.async.ca.shared.global [%r4], [%rd1], 4, %r10;\n" + use, block, {0, unwritten(4096)},
-                shared_array);
+    expect_none(begin + "mov.u32 %r10, 0; cp.async.ca.shared.global [%r4], [%rd1], 4, %r10;\n" + use, block,
+                {0, unwritten(4096)}, shared_array);
     expect_none(begin + "setp.eq.u32 %q1, %r9, 0; cp.async.ca.shared.global [%r4], [%rd1], 4, %q1;\n" + use, block,
                 {0, unwritten(4096)}, shared_array);
     expect_none(begin + "setp.ne.u32 %q1, %r9, 0; cp.async.ca.shared.global [%r4], [%rd1], 4, !%q1;\n" + use, block,
@@ -130,11 +133,13 @@ TEST_F(Check, SourcesOfCopies) {
     const std::string second_block = "mov.u32 %r10, %ctaid.x; setp.eq.u32 %q1, %r10, 1;\n";
     const std::string write = "@%q1 st.global.u32 [%rd1], 1;\n";
     const launch_options two{.grid = {2}, .block = {128}, .workers = 1};
-    expect_one(global_race, begin + second_block + copy(0) + wait_all + barrier + write, two, {0, zeros(4096)}, shared_array);
+    expect_one(global_race, begin + second_block + copy(0) + wait_all + barrier + write, two, {0, zeros(4096)},
+               shared_array);
     expect_none(begin + second_block + copy(0) + wait_all + barrier, two, {0, zeros(4096)}, shared_array);
     const std::string others = "xor.b32 %r10, %r3, 127; mul.wide.u32 %rd2, %r10, 4; add.u64 %rd2, %rd2, %p1;\n";
     const std::string write_others = "st.global.u32 [%rd2], 1;\n";
-    expect_one(global_race, begin + others + copy(0) + barrier + write_others + wait_all, block, {0, zeros(4096)}, shared_array);
+    expect_one(global_race, begin + others + copy(0) + barrier + write_others + wait_all, block, {0, zeros(4096)},
+               shared_array);
     expect_none(begin + others + copy(0) + wait_all + barrier + write_others, block, {0, zeros(4096)}, shared_array);
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 // The threads of block 0 write and fence; after `meet` thread 0 sets the flag. Those of block 1 wait for it and read.
 std::string signal(const std::string& fence, const std::string& meet, const std::string& set, const std::string& look) {
-    return "mov.u32 %r3, %tid.x; mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; setp.eq.u32 %q0, %r3, 0; mul.wide.u32 %rd0, %r3, 4;\n"
+    return "mov.u32 %r3, %tid.x; mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; setp.eq.u32 %q0, %r3, 0; mul.wide.u32 "
+           "%rd0, %r3, 4;\n"
            "add.u64 %rd0, %rd0, %p0; setp.ne.u32 %q1, %r4, 0; @%q1 bra READ;\nst.global.u32 [%rd0], %r3;\n" +
            fence + meet + "@%q0 " + set + "ret;\nREAD: @!%q0 bra THERE;\nWAIT: " + look +
            "setp.eq.u32 %q2, %r6, 0; @%q2 bra WAIT;\nTHERE: bar.sync 0;\n" + fence +
@@ -25,7 +26,8 @@ TEST_F(Check, FencesOfAllBeforeOneSignal) {
         const auto all = [&](const std::string& text) { return run(text, how, {zeros(512), zeros(4)}); };
         for (const char* fence : {"membar.gl;\n", "fence.sc.gpu;\n", "membar.sys;\n"}) {
             expect_none(signal(fence, barrier, store, load), how, {zeros(512), zeros(4)});
-            expect_none(signal(fence, barrier, "atom.global.add.u32 %r7, [%p1], 1;\n", "ld.acquire.gpu.global.u32 %r6, [%p1];\n"),
+            expect_none(signal(fence, barrier, "atom.global.add.u32 %r7, [%p1], 1;\n",
+                               "ld.acquire.gpu.global.u32 %r6, [%p1];\n"),
                         how, {zeros(512), zeros(4)});
             // The barrier is missing: what warps do that the signal knows nothing of.
             EXPECT_FALSE(all(signal(fence, "", store, load)).empty()) << fence;
@@ -60,8 +62,10 @@ TEST_F(Check, UsedBytesOfLoads) {
     expect_one(kind, body(".pragma \"used_bytes_mask 241\";\n", character, ""), one, {zeros(8)}, shared_array);
     expect_one(kind, body(".pragma \"used_bytes_mask 241\";\n", middle, number), one, {zeros(8)}, shared_array);
     // It is about one load only.
-    expect_one(kind, body(".pragma \"used_bytes_mask 3\";\n", character, "") + "ld.shared.v2.u32 {%r3, %r4}, [%r7]; "
-                     "st.global.v2.u32 [%p0], {%r3, %r4};", one, {zeros(8)}, shared_array);
+    expect_one(kind,
+               body(".pragma \"used_bytes_mask 3\";\n", character, "") + "ld.shared.v2.u32 {%r3, %r4}, [%r7]; "
+                                                                         "st.global.v2.u32 [%p0], {%r3, %r4};",
+               one, {zeros(8)}, shared_array);
 }
 
 } // namespace

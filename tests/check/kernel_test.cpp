@@ -40,8 +40,9 @@ TEST_F(Check, LanesWithoutSynchronisation) {
         expect_none(exchange(1, order), {.block = {64}}, {out}, shared_array);
     }
     // Only half of the lanes meet: those may see each other's words, others not.
-    const std::string halves = "mov.u32 %r10, %laneid; shr.u32 %r10, %r10, 4; shl.b32 %r10, %r10, 4; mov.u32 %r11, 65535; "
-                               "shl.b32 %r11, %r11, %r10; bar.warp.sync %r11;";
+    const std::string halves =
+        "mov.u32 %r10, %laneid; shr.u32 %r10, %r10, 4; shl.b32 %r10, %r10, 4; mov.u32 %r11, 65535; "
+        "shl.b32 %r11, %r11, %r10; bar.warp.sync %r11;";
     expect_none(exchange(1, halves), {.block = {64}}, {out}, shared_array);
     expect_one(shared_race, exchange(16, halves), {.block = {64}}, {out}, shared_array);
 }
@@ -67,7 +68,8 @@ TEST_F(Check, ReadThenWriteByAnother) {
     expect_none(body("bar.sync 0;"), {.block = {64}}, {out}, shared_array);
     // All read one word, then one thread writes it.
     const auto broadcast = [](const std::string& order) {
-        return "mov.u32 %r7, s; setp.eq.u32 %q0, %i, 255; @%q0 st.shared.u32 [%r7], %i; bar.sync 0; ld.shared.u32 %r8, [%r7];\n" +
+        return "mov.u32 %r7, s; setp.eq.u32 %q0, %i, 255; @%q0 st.shared.u32 [%r7], %i; bar.sync 0; ld.shared.u32 %r8, "
+               "[%r7];\n" +
                order + "@%q0 st.shared.u32 [%r7], %r8;";
     };
     expect_one(shared_race, broadcast(""), {.block = {256}}, {out}, shared_array);
@@ -76,9 +78,9 @@ TEST_F(Check, ReadThenWriteByAnother) {
 }
 
 TEST_F(Check, OneInstructionOneWord) {
-    const finding f = expect_one(shared_race,
-                                 "mov.u32 %r7, s; st.shared.u32 [%r7], %i; bar.warp.sync -1; ld.shared.u32 %r8, [%r7];",
-                                 {}, {}, shared_array);
+    const finding f =
+        expect_one(shared_race, "mov.u32 %r7, s; st.shared.u32 [%r7], %i; bar.warp.sync -1; ld.shared.u32 %r8, [%r7];",
+                   {}, {}, shared_array);
     EXPECT_FALSE(f.is_note);
     EXPECT_NE(f.message.find("different values"), std::string::npos);
     const finding same = expect_one(shared_race, "mov.u32 %r7, s; st.shared.u32 [%r7], 1;", {}, {}, shared_array);
@@ -97,8 +99,10 @@ TEST_F(Check, NarrowAndWideAccesses) {
     expect_one(shared_race, bytes(""), {.block = {64}}, {out}, shared_array);
     expect_none(bytes("bar.sync 0;"), {.block = {64}}, {out}, shared_array);
     const auto wide = [](const std::string& order) {
-        return "mov.u32 %r7, s; shl.b32 %r4, %i, 4; add.u32 %r4, %r4, %r7; st.shared.v4.u32 [%r4], {%i, %i, %i, %i};\n" +
-               order + "xor.b32 %r5, %i, 1; shl.b32 %r5, %r5, 4; add.u32 %r5, %r5, %r7; ld.shared.v2.u64 {%rd4, %rd5}, [%r5];";
+        return "mov.u32 %r7, s; shl.b32 %r4, %i, 4; add.u32 %r4, %r4, %r7; st.shared.v4.u32 [%r4], {%i, %i, %i, "
+               "%i};\n" +
+               order +
+               "xor.b32 %r5, %i, 1; shl.b32 %r5, %r5, 4; add.u32 %r5, %r5, %r7; ld.shared.v2.u64 {%rd4, %rd5}, [%r5];";
     };
     expect_one(shared_race, wide(""), {.block = {64}}, {out}, shared_array);
     expect_none(wide("bar.warp.sync -1;"), {.block = {64}}, {out}, shared_array);
@@ -115,15 +119,16 @@ TEST_F(Check, BarriersOfSome) {
     expect_none(body("bar.arrive 1, 64;", "bar.sync 1, 64;"), how, {}, shared_array);
     expect_none(body("bar.sync 1, 64;", "bar.sync 1, 64;"), how, {}, shared_array);
     // The producer goes on writing after it has arrived.
-    expect_one(shared_race, body("bar.arrive 1, 64; st.shared.u32 [%r4], %i;", "bar.sync 1, 64; bar.sync 2, 32;"), how, {},
-               shared_array);
+    expect_one(shared_race, body("bar.arrive 1, 64; st.shared.u32 [%r4], %i;", "bar.sync 1, 64; bar.sync 2, 32;"), how,
+               {}, shared_array);
     expect_one(shared_race, body("bar.arrive 1, 64;", "bar.sync 2, 32;"), how, {}, shared_array);
 }
 
 TEST_F(Check, UnwrittenMemory) {
     const std::uint64_t out = zeros(4 * 64);
-    const std::string read = "mul.wide.u32 %rd0, %i, 4; add.u64 %rd1, %rd0, %p1; ld.global.u32 %r3, [%rd1]; add.u64 %rd2, "
-                             "%rd0, %p0; st.global.u32 [%rd2], %r3;";
+    const std::string read =
+        "mul.wide.u32 %rd0, %i, 4; add.u64 %rd1, %rd0, %p1; ld.global.u32 %r3, [%rd1]; add.u64 %rd2, "
+        "%rd0, %p0; st.global.u32 [%rd2], %r3;";
     const std::string unwritten_kind = "read of unwritten memory";
     const finding f = expect_one(unwritten_kind, read, {.block = {64}}, {out, unwritten(256)});
     EXPECT_EQ(f.check, check::init);
@@ -132,7 +137,8 @@ TEST_F(Check, UnwrittenMemory) {
     expect_none(read, {.block = {64}}, {out, zeros(256)});
     // Half of it written by a kernel.
     const std::uint64_t half = unwritten(256);
-    expect_none("mul.wide.u32 %rd0, %i, 4; add.u64 %rd1, %rd0, %p1; st.global.u32 [%rd1], %i;", {.block = {32}}, {0, half});
+    expect_none("mul.wide.u32 %rd0, %i, 4; add.u64 %rd1, %rd0, %p1; st.global.u32 [%rd1], %i;", {.block = {32}},
+                {0, half});
     EXPECT_EQ(expect_one(unwritten_kind, read, {.block = {64}}, {out, half}).times, 32u);
     expect_none(read, {.block = {32}}, {out, half});
     // Copies take it along.
@@ -142,14 +148,18 @@ TEST_F(Check, UnwrittenMemory) {
     // Shared and local memory.
     const std::string shared_read = "mov.u32 %r7, s; ld.shared.u32 %r8, [%r7+16]; add.u32 %r9, %r8, 1;";
     expect_one(unwritten_kind, shared_read, {}, {}, shared_array);
-    expect_none("mov.u32 %r7, s; st.shared.u32 [%r7+16], 3; bar.warp.sync -1; ld.shared.u32 %r8, [%r7+16]; add.u32 %r9, %r8, 1;",
+    expect_none("mov.u32 %r7, s; st.shared.u32 [%r7+16], 3; bar.warp.sync -1; ld.shared.u32 %r8, [%r7+16]; add.u32 "
+                "%r9, %r8, 1;",
                 {.block = {1}}, {}, shared_array);
-    expect_one(unwritten_kind, ".local .align 8 .b8 l[64]; mov.u64 %rd3, l; ld.local.u32 %r8, [%rd3+8]; add.u32 %r9, %r8, 1;", {});
-    expect_none(".local .align 8 .b8 l[64]; mov.u64 %rd3, l; st.local.u32 [%rd3+8], 1; ld.local.u32 %r8, [%rd3+8]; add.u32 %r9, %r8, 1;",
+    expect_one(unwritten_kind,
+               ".local .align 8 .b8 l[64]; mov.u64 %rd3, l; ld.local.u32 %r8, [%rd3+8]; add.u32 %r9, %r8, 1;", {});
+    expect_none(".local .align 8 .b8 l[64]; mov.u64 %rd3, l; st.local.u32 [%rd3+8], 1; ld.local.u32 %r8, [%rd3+8]; "
+                "add.u32 %r9, %r8, 1;",
                 {});
     // A block has no part in what another one left in shared memory.
-    const std::string first_block = "mov.u32 %r7, s; mov.u32 %r9, %ctaid.x; setp.eq.u32 %q0, %r9, 0; @%q0 st.shared.u32 "
-                                    "[%r7+16], 3; ld.shared.u32 %r8, [%r7+16]; add.u32 %r9, %r8, 1;";
+    const std::string first_block =
+        "mov.u32 %r7, s; mov.u32 %r9, %ctaid.x; setp.eq.u32 %q0, %r9, 0; @%q0 st.shared.u32 "
+        "[%r7+16], 3; ld.shared.u32 %r8, [%r7+16]; add.u32 %r9, %r8, 1;";
     EXPECT_EQ(expect_one(unwritten_kind, first_block, {.grid = {2}, .block = {1}}, {}, shared_array).times, 1u);
 }
 
@@ -158,8 +168,10 @@ TEST_F(Check, UnwrittenMemoryByPattern) {
     const auto body = [](const std::string& offset, unsigned on) {
         return "mov.u32 %r7, s; shl.b32 %r3, %i, 2; add.u32 %r3, %r3, %r7; st.shared.u32 [%r3], %i; st.shared.u32 "
                "[%r3+256], %i; bar.warp.sync -1;\n" +
-               offset + "add.u32 %r4, %r4, %r7; mov.u32 %r5, 0;\nLOOP: ld.shared.u32 %r8, [%r4]; add.u32 %r9, %r8, 1;\n" +
-               "add.u32 %r4, %r4, " + std::to_string(on) + "; add.u32 %r5, %r5, 1; setp.lt.u32 %q0, %r5, 2; @%q0 bra LOOP;";
+               offset +
+               "add.u32 %r4, %r4, %r7; mov.u32 %r5, 0;\nLOOP: ld.shared.u32 %r8, [%r4]; add.u32 %r9, %r8, 1;\n" +
+               "add.u32 %r4, %r4, " + std::to_string(on) +
+               "; add.u32 %r5, %r5, 1; setp.lt.u32 %q0, %r5, 2; @%q0 bra LOOP;";
     };
     for (const char* offset : {"shl.b32 %r4, %i, 2;", "mov.u32 %r4, 64;", "and.b32 %r4, %i, 15; shl.b32 %r4, %r4, 2;",
                                "shr.u32 %r4, %i, 3; shl.b32 %r4, %r4, 4;",
@@ -177,11 +189,16 @@ TEST_F(Check, UnwrittenMemoryThatNobodyUses) {
     // The other side of a choice, and a condition that another one settles.
     expect_none(load + "selp.b32 %r9, 5, %r9, %q0; @%q0 add.u32 %r9, %r9, 1;", {}, {}, shared_array);
     EXPECT_EQ(expect_one("read of unwritten memory", load + "selp.b32 %r9, 5, %r9, %q0; add.u32 %r9, %r9, 1;",
-                         {.block = {32}}, {}, shared_array).times, 24u);
+                         {.block = {32}}, {}, shared_array)
+                  .times,
+              24u);
     expect_none(load + "setp.gt.u32 %q1, %r9, 3; and.pred %q1, %q1, %q0; @!%q0 bra on; bra out;\n"
-                       "on: @%q1 bra out; add.u32 %r3, %i, 1;\nout: add.u32 %r3, %i, 1;", {}, {}, shared_array);
-    expect_one("read of unwritten memory", load + "setp.gt.u32 %q1, %r9, 3; @%q1 bra out; add.u32 %r3, %i, 1;\n"
-                                                  "out: add.u32 %r3, %i, 1;", {}, {}, shared_array);
+                       "on: @%q1 bra out; add.u32 %r3, %i, 1;\nout: add.u32 %r3, %i, 1;",
+                {}, {}, shared_array);
+    expect_one("read of unwritten memory",
+               load + "setp.gt.u32 %q1, %r9, 3; @%q1 bra out; add.u32 %r3, %i, 1;\n"
+                      "out: add.u32 %r3, %i, 1;",
+               {}, {}, shared_array);
     // Written anew before it is used.
     expect_none(load + "mov.u32 %r9, 1; add.u32 %r9, %r9, 1;", {}, {}, shared_array);
 }
@@ -191,17 +208,20 @@ TEST_F(Check, LostValuesThatNobodyReads) {
     const std::string write = "mov.u32 %r7, s; st.shared.u32 [%r7], %i; bar.sync 0;\n";
     expect_none(write, {.block = {32}}, {}, shared_array);
     expect_none(write + "setp.eq.u32 %q0, %i, 0; @%q0 st.shared.u32 [%r7], 1; bar.sync 0; ld.shared.u32 %r8, [%r7];\n"
-                        "add.u32 %r9, %r8, 1;", {.block = {32}}, {}, shared_array);
+                        "add.u32 %r9, %r8, 1;",
+                {.block = {32}}, {}, shared_array);
     expect_one("race in shared memory", write + "ld.shared.u32 %r8, [%r7]; add.u32 %r9, %r8, 1;", {.block = {32}}, {},
                shared_array);
 }
 
 // Each block writes its own word; the last one, by a ticket, reads all.
 std::string ticket(const std::string& fence) {
-    return "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd0, %r3, 4; add.u64 %rd0, %rd0, %p0; mov.u32 %r4, %tid.x; setp.ne.u32 %q0, %r4, 0;\n"
+    return "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd0, %r3, 4; add.u64 %rd0, %rd0, %p0; mov.u32 %r4, %tid.x; "
+           "setp.ne.u32 %q0, %r4, 0;\n"
            "@%q0 bra MEET; st.global.u32 [%rd0], %r3;\n" +
            fence +
-           "atom.global.inc.u32 %r5, [%p1], 1000; mov.u32 %r6, %nctaid.x; sub.u32 %r6, %r6, 1; set.eq.u32.u32 %r5, %r5, %r6; st.shared.u32 "
+           "atom.global.inc.u32 %r5, [%p1], 1000; mov.u32 %r6, %nctaid.x; sub.u32 %r6, %r6, 1; set.eq.u32.u32 %r5, "
+           "%r5, %r6; st.shared.u32 "
            "[s], %r5;\n"
            "MEET: bar.sync 0; ld.shared.u32 %r5, [s]; setp.eq.u32 %q1, %r5, 0; @%q1 exit;\n"
            "mul.wide.u32 %rd1, %r4, 4; add.u64 %rd1, %rd1, %p0; ld.global.u32 %r7, [%rd1]; add.u32 %r7, %r7, 1;";
@@ -239,16 +259,16 @@ TEST_F(Check, ReleaseAndAcquire) {
               "ld.relaxed.gpu.global.u32 %r4, [%p1]; fence.acq_rel.gpu;\n");
         quiet("membar.gl; atom.global.exch.b32 %r6, [%p1], 1;\n", "atom.global.or.b32 %r4, [%p1], 0;\n");
         // Without the fence the data may come after the flag.
-        expect_one(global_race,
-                   look_back("st.volatile.global.u32 [%p1], 1;\n", "ld.volatile.global.u32 %r4, [%p1];\n"), how,
-                   {zeros(4), zeros(4)});
+        expect_one(global_race, look_back("st.volatile.global.u32 [%p1], 1;\n", "ld.volatile.global.u32 %r4, [%p1];\n"),
+                   how, {zeros(4), zeros(4)});
     }
 }
 
 TEST_F(Check, ReleaseIsPassedOn) {
     // Block n waits for block n-1, adds to the one word and goes on: each knows of all before it.
     const std::string chain =
-        "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd0, %r3, 4; add.u64 %rd0, %rd0, %p1; setp.eq.u32 %q0, %r3, 0; @%q0 bra GO;\n"
+        "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd0, %r3, 4; add.u64 %rd0, %rd0, %p1; setp.eq.u32 %q0, %r3, 0; @%q0 bra "
+        "GO;\n"
         "WAIT: ld.acquire.gpu.global.u32 %r4, [%rd0+-4]; setp.eq.u32 %q1, %r4, 0; @%q1 bra WAIT;\n"
         "GO: setp.ne.u32 %q2, %r3, 31; mul.wide.u32 %rd1, %r3, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %r3;\n"
         "@%q2 bra ON; ld.global.u32 %r5, [%p0]; add.u32 %r5, %r5, 1;\nON: st.release.gpu.global.u32 [%rd0], 1;";
@@ -267,7 +287,8 @@ TEST_F(Check, SpinLock) {
 }
 
 TEST_F(Check, BlocksOnOneWord) {
-    const std::string write = "mov.u32 %r3, %tid.x; mul.wide.u32 %rd0, %r3, 4; add.u64 %rd0, %rd0, %p0; st.global.u32 [%rd0], %i;";
+    const std::string write =
+        "mov.u32 %r3, %tid.x; mul.wide.u32 %rd0, %r3, 4; add.u64 %rd0, %rd0, %p0; st.global.u32 [%rd0], %i;";
     expect_one(global_race, write, {.grid = {2}, .block = {32}}, {zeros(128)});
     expect_none(write, {.grid = {1}, .block = {32}}, {zeros(128)});
     // The next launch comes after the one before.
@@ -275,16 +296,21 @@ TEST_F(Check, BlocksOnOneWord) {
     expect_none(write, {.grid = {1}, .block = {32}}, {data});
     expect_none(write, {.grid = {1}, .block = {32}}, {data});
     // Each reads its neighbour's word in place.
-    const std::string stencil = "mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; ld.global.u32 %r3, [%rd0+4]; st.global.u32 [%rd0], %r3;";
+    const std::string stencil =
+        "mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; ld.global.u32 %r3, [%rd0+4]; st.global.u32 [%rd0], %r3;";
     EXPECT_FALSE(run(stencil, {.grid = {4}, .block = {32}}, {zeros(1024)}).empty());
-    expect_none("mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; ld.global.u32 %r3, [%rd0]; st.global.u32 [%rd0], %r3;",
-                {.grid = {4}, .block = {32}}, {zeros(1024)});
+    expect_none(
+        "mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; ld.global.u32 %r3, [%rd0]; st.global.u32 [%rd0], %r3;",
+        {.grid = {4}, .block = {32}}, {zeros(1024)});
     // Both blocks read, one of them writes: its own barrier does not bind the other.
-    const std::string read_then_write = "mul.wide.u32 %rd0, %r0, 4; add.u64 %rd0, %rd0, %p0; ld.global.u32 %r3, [%rd0]; bar.sync 0;\n"
-                                        "setp.eq.u32 %q0, %r1, 0; @%q0 exit; st.global.u32 [%rd0], %i;";
-    EXPECT_NE(expect_one(global_race, read_then_write, {.grid = {2}, .block = {32}}, {zeros(128)}).message.find("two blocks"),
-              std::string::npos);
-    expect_none("red.global.add.u32 [%p0], 1; ld.volatile.global.u32 %r3, [%p0];", {.grid = {4}, .block = {32}}, {zeros(1024)});
+    const std::string read_then_write =
+        "mul.wide.u32 %rd0, %r0, 4; add.u64 %rd0, %rd0, %p0; ld.global.u32 %r3, [%rd0]; bar.sync 0;\n"
+        "setp.eq.u32 %q0, %r1, 0; @%q0 exit; st.global.u32 [%rd0], %i;";
+    EXPECT_NE(
+        expect_one(global_race, read_then_write, {.grid = {2}, .block = {32}}, {zeros(128)}).message.find("two blocks"),
+        std::string::npos);
+    expect_none("red.global.add.u32 [%p0], 1; ld.volatile.global.u32 %r3, [%p0];", {.grid = {4}, .block = {32}},
+                {zeros(1024)});
     expect_one(global_race, "red.global.add.u32 [%p0], 1; ld.global.u32 %r3, [%p0]; add.u32 %r3, %r3, 1;",
                {.grid = {4}, .block = {32}}, {zeros(1024)});
 }
@@ -296,7 +322,8 @@ TEST_F(Check, ManyBarriersInOneBlock) {
                              "LOOP: st.global.u32 [%rd0], %r3; bar.sync 0; ld.global.u32 %r5, [%rd1]; bar.sync 0;\n"
                              "add.u32 %r3, %r3, 1; setp.lt.u32 %q0, %r3, 20000; @%q0 bra LOOP;\n";
     expect_none(body, {.block = {64}}, {zeros(256)});
-    expect_one(global_race, body + "st.global.u32 [%rd0], %r3; ld.global.u32 %r5, [%rd1];", {.block = {64}}, {zeros(256)});
+    expect_one(global_race, body + "st.global.u32 [%rd0], %r3; ld.global.u32 %r5, [%rd1];", {.block = {64}},
+               {zeros(256)});
 }
 
 TEST_F(Check, OutOfBoundsAndFreed) {

@@ -27,8 +27,8 @@ enum class order { nothing, warp, block };
 struct step {
     unsigned warp = 0;
     bool writes = false;
-    unsigned bytes = 4;                       // of a lane
-    std::array<std::uint32_t, lanes> at{};    // byte offset of each lane; away: it takes no part
+    unsigned bytes = 4;                    // of a lane
+    std::array<std::uint32_t, lanes> at{}; // byte offset of each lane; away: it takes no part
     order after = order::nothing;
 };
 
@@ -139,10 +139,17 @@ std::string body_of(const std::vector<step>& steps, bool global) {
         text += "setp.ne.u32 %q2, %r" + own + ", -1;\n";
         if (s.writes) {
             text += "add.u32 %r6, %i, " + number(1000 * n) + "; cvt.u64.u32 %rd1, %r6;\n@%q2 st" + space + type + " " +
-                    address + ", " + (s.bytes == 4 ? "%r6" : s.bytes == 8 ? "%rd1" : "{%r6, %r6, %r6, %r6}") + ";\n";
+                    address + ", " +
+                    (s.bytes == 4   ? "%r6"
+                     : s.bytes == 8 ? "%rd1"
+                                    : "{%r6, %r6, %r6, %r6}") +
+                    ";\n";
         } else {
             text += "@%q2 ld" + space + type + " " +
-                    (s.bytes == 4 ? "%r6" : s.bytes == 8 ? "%rd1" : "{%r6, %r8, %r9, %r31}") + ", " + address + ";\n";
+                    (s.bytes == 4   ? "%r6"
+                     : s.bytes == 8 ? "%rd1"
+                                    : "{%r6, %r8, %r9, %r31}") +
+                    ", " + address + ";\n";
         }
         text += "SKIP" + number(n) + ":\n";
         text += s.after == order::block ? "bar.sync 0;\n" : s.after == order::warp ? "bar.warp.sync -1;\n" : "";

@@ -41,13 +41,21 @@ struct buffers {
     std::vector<std::byte> expected;
 
     template <class T>
-    const T* input() const { return reinterpret_cast<const T*>(in); }
+    const T* input() const {
+        return reinterpret_cast<const T*>(in);
+    }
     template <class T>
-    T* output() const { return reinterpret_cast<T*>(out); }
+    T* output() const {
+        return reinterpret_cast<T*>(out);
+    }
     template <class T>
-    const T* given() const { return reinterpret_cast<const T*>(host_in.data()); }
+    const T* given() const {
+        return reinterpret_cast<const T*>(host_in.data());
+    }
     template <class T>
-    T* wanted() { return reinterpret_cast<T*>(expected.data()); }
+    T* wanted() {
+        return reinterpret_cast<T*>(expected.data());
+    }
 };
 
 // Puts place(lane) for 32 lanes into the last bytes of the input, and says where on the device.

@@ -115,32 +115,29 @@ __global__ void transpose_by_tiles(const unsigned* in, unsigned* out) {
 
 template <class T>
 void add_load(case_list& cases, const std::string& name, unsigned stride, unsigned offset = 0) {
-    cases.push_back({name,
-                     [=](buffers& b) {
-                         load_strided<T><<<blocks, block_threads>>>(b.input<T>(), b.output<T>(), stride, offset);
-                     },
-                     [=](buffers& b) {
-                         for (unsigned t = 0; t < threads; ++t) {
-                             b.wanted<T>()[t] = b.given<T>()[t * stride + offset];
-                         }
-                     }});
+    cases.push_back(
+        {name,
+         [=](buffers& b) { load_strided<T><<<blocks, block_threads>>>(b.input<T>(), b.output<T>(), stride, offset); },
+         [=](buffers& b) {
+             for (unsigned t = 0; t < threads; ++t) {
+                 b.wanted<T>()[t] = b.given<T>()[t * stride + offset];
+             }
+         }});
 }
 
 template <class T>
 void add_store(case_list& cases, const std::string& name, unsigned stride, unsigned offset = 0) {
-    cases.push_back({name,
-                     [=](buffers& b) {
-                         store_strided<T><<<blocks, block_threads>>>(b.input<T>(), b.output<T>(), stride, offset);
-                     },
-                     [=](buffers& b) {
-                         for (unsigned t = 0; t < threads; ++t) {
-                             b.wanted<T>()[t * stride + offset] = b.given<T>()[t];
-                         }
-                     }});
+    cases.push_back(
+        {name,
+         [=](buffers& b) { store_strided<T><<<blocks, block_threads>>>(b.input<T>(), b.output<T>(), stride, offset); },
+         [=](buffers& b) {
+             for (unsigned t = 0; t < threads; ++t) {
+                 b.wanted<T>()[t * stride + offset] = b.given<T>()[t];
+             }
+         }});
 }
 
-void add_permutation(case_list& cases, const std::string& name, unsigned factor, unsigned summand,
-                            unsigned modulus) {
+void add_permutation(case_list& cases, const std::string& name, unsigned factor, unsigned summand, unsigned modulus) {
     cases.push_back({"global_load_" + name,
                      [=](buffers& b) {
                          load_permuted<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>(), factor,
@@ -169,7 +166,8 @@ void add_permutation(case_list& cases, const std::string& name, unsigned factor,
 void add_mask(case_list& cases, const std::string& name, unsigned mask, unsigned stride) {
     cases.push_back({name,
                      [=](buffers& b) {
-                         load_masked<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>(), mask, stride);
+                         load_masked<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>(), mask,
+                                                                stride);
                      },
                      [=](buffers& b) {
                          for (unsigned t = 0; t < threads; ++t) {
@@ -193,7 +191,7 @@ void add_transpose(case_list& cases, const std::string& name, Kernel kernel) {
     cases.push_back({name,
                      [=](buffers& b) {
                          kernel<<<dim3(width / tile, width / tile), dim3(tile, rows)>>>(b.input<unsigned>(),
-                                                                                       b.output<unsigned>());
+                                                                                        b.output<unsigned>());
                      },
                      expect_transposed});
 }
@@ -229,15 +227,14 @@ void add_global_cases(case_list& cases) {
     add_store<uint4>(cases, "global_store_vector_16_bytes", 1);
     add_store<uint4>(cases, "global_store_vector_16_bytes_stride_2", 2);
 
-    cases.push_back({"global_load_read_only_stride_3",
-                     [](buffers& b) {
-                         load_read_only<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>(), 3);
-                     },
-                     [](buffers& b) {
-                         for (unsigned t = 0; t < threads; ++t) {
-                             b.wanted<unsigned>()[t] = b.given<unsigned>()[t * 3];
-                         }
-                     }});
+    cases.push_back(
+        {"global_load_read_only_stride_3",
+         [](buffers& b) { load_read_only<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>(), 3); },
+         [](buffers& b) {
+             for (unsigned t = 0; t < threads; ++t) {
+                 b.wanted<unsigned>()[t] = b.given<unsigned>()[t * 3];
+             }
+         }});
     // The input's bytes make no fine floats: whole numbers are put in their place for these.
     const auto floats = [](buffers& b) {
         auto* const f = reinterpret_cast<float*>(b.host_in.data());
@@ -284,23 +281,20 @@ void add_global_cases(case_list& cases) {
     add_permutation(cases, "swapped_halves", 1, 16, threads);
     add_permutation(cases, "same_word", 0, 37, 64);
     add_permutation(cases, "eight_words", 1, 0, 8);
-    cases.push_back({"global_load_random",
-                     [](buffers& b) {
-                         load_random<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>(), 4096);
-                     },
-                     [](buffers& b) {
-                         for (unsigned t = 0; t < threads; ++t) {
-                             b.wanted<unsigned>()[t] = b.given<unsigned>()[b.given<unsigned>()[t] & 4095u];
-                         }
-                     }});
+    cases.push_back(
+        {"global_load_random",
+         [](buffers& b) { load_random<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>(), 4096); },
+         [](buffers& b) {
+             for (unsigned t = 0; t < threads; ++t) {
+                 b.wanted<unsigned>()[t] = b.given<unsigned>()[b.given<unsigned>()[t] & 4095u];
+             }
+         }});
     add_mask(cases, "global_load_even_lanes", 0x55555555u, 1);
     add_mask(cases, "global_load_lower_half", 0x0000FFFFu, 1);
     add_mask(cases, "global_load_odd_lanes_stride_5", 0xAAAAAAAAu, 5);
     add_mask(cases, "global_load_last_lane", 0x80000000u, 1);
     cases.push_back({"global_load_stencil",
-                     [](buffers& b) {
-                         stencil<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>());
-                     },
+                     [](buffers& b) { stencil<<<blocks, block_threads>>>(b.input<unsigned>(), b.output<unsigned>()); },
                      [](buffers& b) {
                          const auto* const in = b.given<unsigned>();
                          for (unsigned t = 0; t < threads; ++t) {

@@ -94,7 +94,8 @@ struct run_files {
 };
 
 run_files run_program(bool profiled) {
-    const std::string file = (std::filesystem::temp_directory_path() / ("counters." + std::to_string(::getpid()))).string();
+    const std::string file =
+        (std::filesystem::temp_directory_path() / ("counters." + std::to_string(::getpid()))).string();
     std::string environment = "LD_LIBRARY_PATH='" SOFTGPU_LIBRARY_FOLDER "' SOFTGPU_COUNTERS='" + file + "' ";
     environment += profiled ? "SOFTGPU_PROFILE='" + file + ".profile' " : "";
     int status = 0;

@@ -154,49 +154,43 @@ void each_thread(buffers& b, unsigned behind, Value value) {
 
 template <class T>
 void add_reduction(case_list& cases, const std::string& name, place_of place, unsigned mask = 0xFFFFFFFFu) {
-    cases.push_back({name,
-                     [=](buffers& b) {
-                         global_reduction<T><<<blocks, lanes>>>(put_places(b, place), b.output<T>(), mask);
-                     },
-                     [=](buffers& b) {
-                         for (unsigned t = 0; t < threads; ++t) {
-                             if ((mask >> t % lanes & 1u) != 0) {
-                                 b.wanted<T>()[place(t % lanes)] += static_cast<T>(t % lanes);
-                             }
-                         }
-                     }});
+    cases.push_back(
+        {name, [=](buffers& b) { global_reduction<T><<<blocks, lanes>>>(put_places(b, place), b.output<T>(), mask); },
+         [=](buffers& b) {
+             for (unsigned t = 0; t < threads; ++t) {
+                 if ((mask >> t % lanes & 1u) != 0) {
+                     b.wanted<T>()[place(t % lanes)] += static_cast<T>(t % lanes);
+                 }
+             }
+         }});
 }
 
 template <class T>
 void add_atomic(case_list& cases, const std::string& name, place_of place) {
     constexpr unsigned behind = 2048;
-    cases.push_back({name,
-                     [=](buffers& b) {
-                         global_atomic<T><<<blocks, lanes>>>(put_places(b, place), b.output<T>(), behind);
-                     },
-                     [=](buffers& b) {
-                         for (unsigned t = 0; t < threads; ++t) {
-                             b.wanted<T>()[place(t % lanes)] += 1;
-                         }
-                         each_thread<T>(b, behind, [](unsigned, unsigned) { return 1; });
-                     }});
+    cases.push_back(
+        {name, [=](buffers& b) { global_atomic<T><<<blocks, lanes>>>(put_places(b, place), b.output<T>(), behind); },
+         [=](buffers& b) {
+             for (unsigned t = 0; t < threads; ++t) {
+                 b.wanted<T>()[place(t % lanes)] += 1;
+             }
+             each_thread<T>(b, behind, [](unsigned, unsigned) { return 1; });
+         }});
 }
 
 template <class T, bool Used>
 void add_shared_atomic(case_list& cases, const std::string& name, place_of place) {
-    cases.push_back({name,
-                     [=](buffers& b) {
-                         shared_atomic<T, Used><<<blocks, lanes>>>(put_places(b, place), b.output<T>());
-                     },
-                     [=](buffers& b) {
-                         each_thread<T>(b, 0, [&](unsigned, unsigned lane) {
-                             unsigned sum = 0;
-                             for (unsigned l = 0; l < lanes; ++l) {
-                                 sum += place(l) == place(lane) ? l : 0;
-                             }
-                             return sum + 1;
-                         });
-                     }});
+    cases.push_back(
+        {name, [=](buffers& b) { shared_atomic<T, Used><<<blocks, lanes>>>(put_places(b, place), b.output<T>()); },
+         [=](buffers& b) {
+             each_thread<T>(b, 0, [&](unsigned, unsigned lane) {
+                 unsigned sum = 0;
+                 for (unsigned l = 0; l < lanes; ++l) {
+                     sum += place(l) == place(lane) ? l : 0;
+                 }
+                 return sum + 1;
+             });
+         }});
 }
 
 template <class T, bool Compares>
@@ -214,33 +208,31 @@ void add_shared_exchange(case_list& cases, const std::string& name, place_of pla
 
 template <class T>
 void add_local(case_list& cases, const std::string& name, place_of place) {
-    cases.push_back({name,
-                     [=](buffers& b) {
-                         local_array<T><<<blocks, lanes>>>(b.input<T>(), put_places(b, place), b.output<T>());
-                     },
-                     [=](buffers& b) {
-                         each_thread<T>(b, 0, [&](unsigned, unsigned lane) {
-                             return static_cast<T>(b.given<T>()[place(lane)] + static_cast<T>(lane));
-                         });
-                     }});
+    cases.push_back(
+        {name,
+         [=](buffers& b) { local_array<T><<<blocks, lanes>>>(b.input<T>(), put_places(b, place), b.output<T>()); },
+         [=](buffers& b) {
+             each_thread<T>(b, 0, [&](unsigned, unsigned lane) {
+                 return static_cast<T>(b.given<T>()[place(lane)] + static_cast<T>(lane));
+             });
+         }});
 }
 
 void add_ways(case_list& cases, const std::string& name, unsigned mask) {
     constexpr unsigned rounds = 6;
-    cases.push_back({name,
-                     [=](buffers& b) {
-                         two_ways<<<blocks, lanes>>>(b.input<unsigned>(), b.output<unsigned>(), mask, rounds);
-                     },
-                     [=](buffers& b) {
-                         each_thread<unsigned>(b, 0, [&](unsigned t, unsigned lane) {
-                             unsigned value = b.given<unsigned>()[t];
-                             const bool first = (mask >> lane & 1u) != 0;
-                             for (unsigned r = 0; r < rounds * (first ? 3 : 5); ++r) {
-                                 value = first ? value * 1664525u + 1013904223u : value * 22695477u + 1u;
-                             }
-                             return value;
-                         });
-                     }});
+    cases.push_back(
+        {name,
+         [=](buffers& b) { two_ways<<<blocks, lanes>>>(b.input<unsigned>(), b.output<unsigned>(), mask, rounds); },
+         [=](buffers& b) {
+             each_thread<unsigned>(b, 0, [&](unsigned t, unsigned lane) {
+                 unsigned value = b.given<unsigned>()[t];
+                 const bool first = (mask >> lane & 1u) != 0;
+                 for (unsigned r = 0; r < rounds * (first ? 3 : 5); ++r) {
+                     value = first ? value * 1664525u + 1013904223u : value * 22695477u + 1u;
+                 }
+                 return value;
+             });
+         }});
 }
 
 void add_rounds(case_list& cases, const std::string& name, place_of place) {
@@ -302,7 +294,8 @@ void add_other_cases(case_list& cases) {
                      }});
     cases.push_back({"global_atomic_compare_and_swap",
                      [=](buffers& b) {
-                         global_compare_and_swap<<<blocks, lanes>>>(put_places(b, linear), b.output<unsigned>(), behind);
+                         global_compare_and_swap<<<blocks, lanes>>>(put_places(b, linear), b.output<unsigned>(),
+                                                                    behind);
                      },
                      [=](buffers& b) {
                          for (unsigned l = 0; l < lanes; ++l) {
@@ -339,16 +332,15 @@ void add_other_cases(case_list& cases) {
 
     for (const auto& [name, place] : {std::pair{"constant_same_word", same}, std::pair{"constant_by_lane", linear}}) {
         const place_of at = place;
-        cases.push_back({name,
-                         [=](buffers& b) {
-                             require(cudaMemcpyToSymbol(constants, b.host_in.data(), sizeof(constants)),
-                                     "cudaMemcpyToSymbol");
-                             constant_load<<<blocks, lanes>>>(put_places(b, at), b.output<unsigned>());
-                         },
-                         [=](buffers& b) {
-                             each_thread<unsigned>(
-                                 b, 0, [&](unsigned, unsigned lane) { return b.given<unsigned>()[at(lane)]; });
-                         }});
+        cases.push_back(
+            {name,
+             [=](buffers& b) {
+                 require(cudaMemcpyToSymbol(constants, b.host_in.data(), sizeof(constants)), "cudaMemcpyToSymbol");
+                 constant_load<<<blocks, lanes>>>(put_places(b, at), b.output<unsigned>());
+             },
+             [=](buffers& b) {
+                 each_thread<unsigned>(b, 0, [&](unsigned, unsigned lane) { return b.given<unsigned>()[at(lane)]; });
+             }});
     }
     for (const unsigned from_shared : {0u, 1u}) {
         cases.push_back({from_shared != 0 ? "generic_load_of_shared" : "generic_load_of_global",

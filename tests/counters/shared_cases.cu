@@ -94,8 +94,7 @@ void add_stores(case_list& cases, const std::string& width, std::initializer_lis
                          },
                          [=](buffers& b) {
                              for (unsigned block = 0; block < blocks; ++block) {
-                                 auto* const part =
-                                     reinterpret_cast<T*>(b.wanted<unsigned>() + block * words_of<T>(p));
+                                 auto* const part = reinterpret_cast<T*>(b.wanted<unsigned>() + block * words_of<T>(p));
                                  for (unsigned l = 0; l < lanes; ++l) {
                                      if ((p.mask >> l & 1u) != 0) {
                                          part[p.place(l)] = b.given<T>()[l * keep];
@@ -170,8 +169,9 @@ void add_shared_cases(case_list& cases) {
                              {{"stride_1", [](unsigned l) { return l; }},
                               {"stride_3", [](unsigned l) { return 3 * l; }},
                               {"stride_64", [](unsigned l) { return 64 * l; }}});
-    add_stores<std::uint16_t>(cases, "2_bytes",
-                              {{"stride_1", [](unsigned l) { return l; }}, {"stride_64", [](unsigned l) { return 64 * l; }}});
+    add_stores<std::uint16_t>(
+        cases, "2_bytes",
+        {{"stride_1", [](unsigned l) { return l; }}, {"stride_64", [](unsigned l) { return 64 * l; }}});
     const std::initializer_list<pattern> of_8 = {
         {"stride_1", [](unsigned l) { return l; }},
         {"stride_2", [](unsigned l) { return 2 * l; }},

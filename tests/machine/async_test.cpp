@@ -20,9 +20,9 @@ std::vector<std::uint32_t> counted(std::size_t n) {
 // Runs the body for `threads` threads of one block with `contents` at %p1; `words` results a thread.
 threads_result run_with(const std::string& body, unsigned threads, std::size_t words,
                         const std::vector<std::uint32_t>& contents) {
-    program p(kernel("mul.wide.u32 %rd0, %i, " + std::to_string(4 * words) + "; add.u64 %rd0, %rd0, %p0;\n" + body +
-                         "\nret;",
-                     shared));
+    program p(
+        kernel("mul.wide.u32 %rd0, %i, " + std::to_string(4 * words) + "; add.u64 %rd0, %rd0, %p0;\n" + body + "\nret;",
+               shared));
     launch_options how;
     how.block.x = threads;
     const std::uint64_t out = p.buffer<std::uint32_t>(words * threads);
@@ -109,7 +109,10 @@ TEST(CopyAsync, SizesAndZeros) {
     for (std::uint32_t t = 0; t < 32; ++t) {
         for (std::uint32_t k = 0; k < 4; ++k) {
             const std::uint32_t copied = 4 * t + k + 1;
-            const std::uint32_t expected = (t & 4) == 0 ? (k < (t & 3) ? copied : 0) : k < 2 ? 7 : (t & 3) == 3 ? 0 : copied;
+            const std::uint32_t expected = (t & 4) == 0   ? (k < (t & 3) ? copied : 0)
+                                           : k < 2        ? 7
+                                           : (t & 3) == 3 ? 0
+                                                          : copied;
             EXPECT_EQ(r.words[4 * t + k], expected) << "thread " << t << " word " << k;
         }
     }
@@ -129,11 +132,13 @@ TEST(CopyAsync, Faults) {
     EXPECT_EQ(attempt("mov.u32 %r4, room; cp.async.cg.shared.global [%r4+8], [%p1], 16;").error.kind,
               fault_kind::misaligned_address);
     // Nothing is read where nothing is copied.
-    EXPECT_EQ(attempt("mov.u32 %r4, room; cp.async.ca.shared.global [%r4], [%p1+4096], 4, 0; cp.async.wait_all;").error.kind,
-              fault_kind::none);
+    EXPECT_EQ(
+        attempt("mov.u32 %r4, room; cp.async.ca.shared.global [%r4], [%p1+4096], 4, 0; cp.async.wait_all;").error.kind,
+        fault_kind::none);
     const auto much = attempt("mov.u32 %r4, room; mov.u32 %r5, 8; cp.async.ca.shared.global [%r4], [%p1], 4, %r5;");
     EXPECT_EQ(much.error.kind, fault_kind::trap);
-    EXPECT_NE(much.error.message.find("cp.async of more bytes than it writes"), std::string::npos) << much.error.message;
+    EXPECT_NE(much.error.message.find("cp.async of more bytes than it writes"), std::string::npos)
+        << much.error.message;
     EXPECT_EQ(attempt("mov.u32 %r4, room; cp.async.ca.shared.global [%r4], [%p1], 12;").error.kind,
               fault_kind::invalid_ptx);
 }
@@ -142,17 +147,18 @@ const std::string initialise = "mov.u32 %r4, bar; setp.eq.u32 %q0, %r0, 0; @%q0 
 
 // Warps wait for one another, phase after phase.
 TEST(BarrierObject, PhasesOfABlock) {
-    const auto r = run_with(initialise + "96; bar.sync 0;\n"
-                                         "mov.u32 %r5, 0; mov.u32 %r12, 0; mov.u32 %r6, room;\n"
-                                         "AGAIN: setp.eq.u32 %q1, %r5, %r0; @%q1 st.shared.u32 [%r6], %r5;\n"
-                                         "mbarrier.arrive.shared.b64 %rd4, [%r4];\n"
-                                         "WAIT: mbarrier.test_wait.shared.b64 %q2, [%r4], %rd4; @!%q2 bra WAIT;\n"
-                                         "ld.shared.u32 %r7, [%r6]; add.u32 %r12, %r12, %r7;\n"
-                                         "mbarrier.arrive.shared.b64 _, [%r4];\n"
-                                         "WAIT2: mbarrier.try_wait.parity.shared::cta.b64 %q2, [%r4], 1; @!%q2 bra WAIT2;\n"
-                                         "add.u32 %r5, %r5, 1; setp.lt.u32 %q3, %r5, 70; @%q3 bra AGAIN;\n"
-                                         "st.global.u32 [%rd0], %r12;",
-                            96, 1, counted(1));
+    const auto r =
+        run_with(initialise + "96; bar.sync 0;\n"
+                              "mov.u32 %r5, 0; mov.u32 %r12, 0; mov.u32 %r6, room;\n"
+                              "AGAIN: setp.eq.u32 %q1, %r5, %r0; @%q1 st.shared.u32 [%r6], %r5;\n"
+                              "mbarrier.arrive.shared.b64 %rd4, [%r4];\n"
+                              "WAIT: mbarrier.test_wait.shared.b64 %q2, [%r4], %rd4; @!%q2 bra WAIT;\n"
+                              "ld.shared.u32 %r7, [%r6]; add.u32 %r12, %r12, %r7;\n"
+                              "mbarrier.arrive.shared.b64 _, [%r4];\n"
+                              "WAIT2: mbarrier.try_wait.parity.shared::cta.b64 %q2, [%r4], 1; @!%q2 bra WAIT2;\n"
+                              "add.u32 %r5, %r5, 1; setp.lt.u32 %q3, %r5, 70; @%q3 bra AGAIN;\n"
+                              "st.global.u32 [%rd0], %r12;",
+                 96, 1, counted(1));
     for (const std::uint32_t w : r.words) {
         EXPECT_EQ(w, 69u * 70 / 2);
     }
@@ -188,9 +194,9 @@ TEST(BarrierObject, CountsDropsAndBytes) {
             "1;" + say(5) + // both that are left have come, 48 bytes have not
             "mbarrier.complete_tx.shared::cta.relaxed.cluster.b64 [%r4], 16;\n" + parity + "1;" + say(6) +
             "mbarrier.complete_tx.shared::cta.relaxed.cluster.b64 [%r4], 32;\n" + parity + "1;" + say(7) +
-            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r4], 8; mbarrier.arrive.shared.b64 _, [%r4], 2;\n" + parity +
-            "0;" + say(8) + "mbarrier.complete_tx.shared::cta.relaxed.cluster.b64 [%r4], 8;\n" + parity + "0;" + say(9) +
-            "mbarrier.inval.shared.b64 [%r4];",
+            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r4], 8; mbarrier.arrive.shared.b64 _, [%r4], 2;\n" +
+            parity + "0;" + say(8) + "mbarrier.complete_tx.shared::cta.relaxed.cluster.b64 [%r4], 8;\n" + parity +
+            "0;" + say(9) + "mbarrier.inval.shared.b64 [%r4];",
         1, 10, counted(1));
     EXPECT_EQ(r.words, (std::vector<std::uint32_t>{1, 0, 3, 1, 1, 0, 0, 1, 0, 1}));
 }
@@ -201,7 +207,9 @@ TEST(BarrierObject, TracksCopies) {
         const std::string form = counted_in ? ".noinc" : "";
         const auto r = run_with(initialise + arrivals + "; bar.sync 0;\n" + addresses +
                                     "mov.u32 %r8, bar; cp.async.cg.shared.global [%r4], [%rd4], 16;\n"
-                                    "cp.async.mbarrier.arrive" + form + ".shared.b64 [%r8];\n"
+                                    "cp.async.mbarrier.arrive" +
+                                    form +
+                                    ".shared.b64 [%r8];\n"
                                     "mbarrier.arrive.shared.b64 %rd5, [%r8];\n"
                                     "WAIT: mbarrier.test_wait.shared.b64 %q2, [%r8], %rd5; @!%q2 bra WAIT;\n"
                                     "xor.b32 %r9, %r0, 63; mul.lo.u32 %r9, %r9, 16; mov.u32 %r10, room;\n"
@@ -233,9 +241,10 @@ TEST(BarrierObject, Faults) {
 
 // By its generic address.
 TEST(BarrierObject, Generic) {
-    const auto r = run_with("cvta.shared.u64 %rd4, bar; mbarrier.init.b64 [%rd4], 1; mbarrier.arrive.b64 %rd5, [%rd4];\n"
-                            "mbarrier.test_wait.b64 %q2, [%rd4], %rd5; selp.u32 %r6, 1, 0, %q2; st.global.u32 [%rd0], %r6;",
-                            1, 1, counted(1));
+    const auto r =
+        run_with("cvta.shared.u64 %rd4, bar; mbarrier.init.b64 [%rd4], 1; mbarrier.arrive.b64 %rd5, [%rd4];\n"
+                 "mbarrier.test_wait.b64 %q2, [%rd4], %rd5; selp.u32 %r6, 1, 0, %q2; st.global.u32 [%rd0], %r6;",
+                 1, 1, counted(1));
     EXPECT_EQ(r.words[0], 1u);
 }
 

@@ -245,20 +245,28 @@ TEST(Atomic, Halves) {
         }
         for (const place& where : every_place()) {
             const std::string s = where.space;
-            check({"st" + s + ".b16 [%at], %a;atom" + s + ".add.noftz." + f.name + " %d, [%at], %b;ld" + s +
-                       ".b16 %f, [%at];",
-                   {"b16", "b16"},
-                   {"b16", "b16"},
-                   where.before},
-                  rows, [&](const row& r) { return row{r[0], sum(r[0], r[1])}; }, alike);
-            check({"st" + s + ".b32 [%at], %a;red" + s + ".add.noftz." + f.name + "x2 [%at], %b;ld" + s +
-                       ".b32 %d, [%at];",
-                   {"b32", "b32"},
-                   {"b32"},
-                   where.before},
-                  twice, [&](const row& r) {
-                      return row{std::uint64_t{sum(r[0] >> 16, r[1] >> 16)} << 16 | sum(r[0] & 0xFFFF, r[1] & 0xFFFF)};
-                  }, alike);
+            check(
+                {"st" + s + ".b16 [%at], %a;atom" + s + ".add.noftz." + f.name + " %d, [%at], %b;ld" + s +
+                     ".b16 %f, [%at];",
+                 {"b16", "b16"},
+                 {"b16", "b16"},
+                 where.before},
+                rows,
+                [&](const row& r) {
+                    return row{r[0], sum(r[0], r[1])};
+                },
+                alike);
+            check(
+                {"st" + s + ".b32 [%at], %a;red" + s + ".add.noftz." + f.name + "x2 [%at], %b;ld" + s +
+                     ".b32 %d, [%at];",
+                 {"b32", "b32"},
+                 {"b32"},
+                 where.before},
+                twice,
+                [&](const row& r) {
+                    return row{std::uint64_t{sum(r[0] >> 16, r[1] >> 16)} << 16 | sum(r[0] & 0xFFFF, r[1] & 0xFFFF)};
+                },
+                alike);
         }
     }
 }
@@ -270,17 +278,23 @@ TEST(Atomic, Vectors) {
            "ld.global.b32 %k, [%own+12];",
            {"b32", "b32", "b32", "b32"},
            {"b32", "b32", "b32", "b32"}},
-          rows, [](const row& r) { return row{r[0], r[2], r[3], bits_of(102.0F)}; });
+          rows, [](const row& r) {
+              return row{r[0], r[2], r[3], bits_of(102.0F)};
+          });
     check({"st.global.v2.b32 [%own], {%a, %b};red.global.v2.f32.add [%own], {%c, %c};"
            "ld.global.v2.b32 {%d, %f}, [%own];",
            {"b32", "b32", "b32", "b32"},
            {"b32", "b32"}},
-          rows, [](const row&) { return row{bits_of(1.0F), bits_of(1.5F)}; });
+          rows, [](const row&) {
+              return row{bits_of(1.0F), bits_of(1.5F)};
+          });
     check({"st.global.v2.b16 [%own], {%a, %b};atom.global.v2.f16.add.noftz {%d, %f}, [%own], {%b, %a};"
            "ld.global.b16 %g, [%own+2];",
            {"b16", "b16"},
            {"b16", "b16", "b16"}},
-          {{0x3C00, 0x4000}}, [](const row& r) { return row{r[0], r[1], 0x4200}; });
+          {{0x3C00, 0x4000}}, [](const row& r) {
+              return row{r[0], r[1], 0x4200};
+          });
 }
 
 TEST(Atomic, SixteenBytes) {
@@ -290,19 +304,27 @@ TEST(Atomic, SixteenBytes) {
         }
         const std::string s = where.space;
         const std::string before = where.before + ".reg .b128 %x, %y, %z;\n";
-        check({"st" + s + ".v2.b64 [%at], {%a, %b};mov.b128 %x, {%a, %b};mov.b128 %y, {%c, %e};"
-               "atom" + s + ".cas.b128 %z, [%at], %y, %x;atom" + s + ".cas.b128 %z, [%at], %x, %y;"
-               "mov.b128 {%d, %f}, %z;ld" + s + ".v2.b64 {%g, %k}, [%at];",
+        check({"st" + s +
+                   ".v2.b64 [%at], {%a, %b};mov.b128 %x, {%a, %b};mov.b128 %y, {%c, %e};"
+                   "atom" +
+                   s + ".cas.b128 %z, [%at], %y, %x;atom" + s +
+                   ".cas.b128 %z, [%at], %x, %y;"
+                   "mov.b128 {%d, %f}, %z;ld" +
+                   s + ".v2.b64 {%g, %k}, [%at];",
                {"b64", "b64", "b64", "b64"},
                {"b64", "b64", "b64", "b64"},
                before},
               {{1, 2, 3, 4}, {~0ull, 0, 5, ~0ull}}, [](const row& r) { return r; });
-        check({"st" + s + ".v2.b64 [%at], {%a, %b};mov.b128 %y, {%b, %a};atom" + s + ".exch.b128 %z, [%at], %y;"
-               "mov.b128 {%d, %f}, %z;ld" + s + ".v2.b64 {%g, %k}, [%at];",
+        check({"st" + s + ".v2.b64 [%at], {%a, %b};mov.b128 %y, {%b, %a};atom" + s +
+                   ".exch.b128 %z, [%at], %y;"
+                   "mov.b128 {%d, %f}, %z;ld" +
+                   s + ".v2.b64 {%g, %k}, [%at];",
                {"b64", "b64"},
                {"b64", "b64", "b64", "b64"},
                before},
-              {{1, 2}, {~0ull, 7}}, [](const row& r) { return row{r[0], r[1], r[1], r[0]}; });
+              {{1, 2}, {~0ull, 7}}, [](const row& r) {
+                  return row{r[0], r[1], r[1], r[0]};
+              });
     }
 }
 

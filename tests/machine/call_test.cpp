@@ -11,7 +11,8 @@ using machine::fault_kind;
 
 // %r8 = f(%r8)
 std::string call(const std::string& f) {
-    return "{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r8; call (r), " + f + ", (a); ld.param.b32 %r8, [r]; }\n";
+    return "{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r8; call (r), " + f +
+           ", (a); ld.param.b32 %r8, [r]; }\n";
 }
 std::string store(const std::string& r) { return "st.global.u32 [%rd0], " + r + ";"; }
 
@@ -42,12 +43,13 @@ TEST(Call, ReturnsWhatEachThreadWants) {
 }
 
 TEST(Call, LanesThatArePartedCallDifferentFunctions) {
-    const auto r = run_threads("mov.u32 %r8, %i; and.b32 %r3, %i, 3; setp.eq.u32 %q0, %r3, 1; setp.eq.u32 %q1, %r3, 2;\n"
-                               "@%q0 bra one; @%q1 bra two; " +
-                                   call("increment") + call("increment") + "bra join;\none: " + call("twice") +
-                                   "bra join;\ntwo: " + call("increment") + call("twice") +
-                                   "join: activemask.b32 %r9; st.global.v2.u32 [%rd0], {%r8, %r9};",
-                               {.block = {64}}, 2, increment + twice);
+    const auto r =
+        run_threads("mov.u32 %r8, %i; and.b32 %r3, %i, 3; setp.eq.u32 %q0, %r3, 1; setp.eq.u32 %q1, %r3, 2;\n"
+                    "@%q0 bra one; @%q1 bra two; " +
+                        call("increment") + call("increment") + "bra join;\none: " + call("twice") +
+                        "bra join;\ntwo: " + call("increment") + call("twice") +
+                        "join: activemask.b32 %r9; st.global.v2.u32 [%rd0], {%r8, %r9};",
+                    {.block = {64}}, 2, increment + twice);
     for (std::uint32_t t = 0; t < 64; ++t) {
         EXPECT_EQ(r.words[2 * t], t % 4 == 1 ? 2 * t : t % 4 == 2 ? 2 * (t + 1) : t + 2) << t;
         if (!on_hardware()) {
@@ -150,8 +152,7 @@ TEST(Call, LocalMemoryOfCallees) {
         "ld.param.b32 %x2, [s]; } ld.local.u32 %x3, [%y1+4]; shl.b32 %x3, %x3, 8; add.u32 %x3, %x3, %x2;\n"
         "st.param.b32 [r], %x3; ret; }\n";
     const auto r = run_threads(".local .align 4 .b8 mine[16]; st.local.u32 [mine+12], %i; mov.u32 %r8, %i;\n" +
-                                   call("outer") +
-                                   "ld.local.u32 %r3, [mine+12]; st.global.v2.u32 [%rd0], {%r8, %r3};",
+                                   call("outer") + "ld.local.u32 %r3, [mine+12]; st.global.v2.u32 [%rd0], {%r8, %r3};",
                                {.block = {64}}, 2, inner + outer);
     for (std::uint32_t t = 0; t < 64; ++t) {
         EXPECT_EQ(r.words[2 * t], (t << 8) + t + 5 + 77) << t;
@@ -204,8 +205,8 @@ TEST(Call, BarriersAndSharedMemoryInFunctions) {
         "ld.shared.u32 %x1, [%x5]; bar.sync 0; st.param.b32 [r], %x1; ret; }\n";
     const auto r = run_threads("st.shared.u32 [other], %i; mov.u32 %r8, %i; mov.u32 %r3, %tid.x;\n"
                                "setp.lt.u32 %q0, %r3, 64; @%q0 bra low;\n" +
-                                   call("turn") + "bra join;\nlow: add.u32 %r8, %r8, 1000;\n" + call("turn") + "join:" +
-                                   store("%r8"),
+                                   call("turn") + "bra join;\nlow: add.u32 %r8, %r8, 1000;\n" + call("turn") +
+                                   "join:" + store("%r8"),
                                {.grid = {2}, .block = {128}}, 1, turn);
     for (std::uint32_t t = 0; t < 256; ++t) {
         const std::uint32_t from = t / 128 * 128 + 127 - t % 128;
@@ -232,7 +233,8 @@ TEST(Call, InstructionsOfCalleesAreCounted) {
     if (on_hardware()) {
         GTEST_SKIP() << "counters";
     }
-    const auto with = run_threads("mov.u32 %r8, 3;\n" + call("increment") + store("%r8"), {.block = {64}}, 1, increment);
+    const auto with =
+        run_threads("mov.u32 %r8, 3;\n" + call("increment") + store("%r8"), {.block = {64}}, 1, increment);
     const auto without = run_threads("mov.u32 %r8, 3;\n" + store("%r8"), {.block = {64}}, 1, increment);
     // st.param, call, ld.param here, and four there.
     EXPECT_EQ(with.how.total.warp_instructions, without.how.total.warp_instructions + 2 * 7);

@@ -75,7 +75,8 @@ std::uint64_t wavefronts_of(const std::vector<std::uint64_t>& at, const std::vec
     }
     return passes;
 }
-std::uint64_t groups_of(const std::vector<std::uint64_t>& at, const std::vector<bool>& active, unsigned bytes, bool load) {
+std::uint64_t groups_of(const std::vector<std::uint64_t>& at, const std::vector<bool>& active, unsigned bytes,
+                        bool load) {
     std::vector<unsigned> parts = parts_of(at, active, bytes, load);
     parts.push_back(32);
     std::uint64_t n = 0;
@@ -187,10 +188,11 @@ TEST_F(Counters, Offsets) {
 // Where all neighbours want the same, two halves or quarters of a load go together.
 TEST_F(Counters, Neighbours) {
     for (const unsigned bytes : {4u, 8u, 16u}) {
-        for (const auto place : {+[](unsigned l) { return l / 2; }, +[](unsigned l) { return l / 4; },
-                                 +[](unsigned l) { return l % 2 * 16; }, +[](unsigned l) { return l & ~2u; },
-                                 +[](unsigned l) { return l < 16 ? l / 2 : l; }, +[](unsigned) { return 3u; },
-                                 +[](unsigned l) { return l % 16; }, +[](unsigned l) { return l == 9 ? 40u : l / 2; }}) {
+        for (const auto place :
+             {+[](unsigned l) { return l / 2; }, +[](unsigned l) { return l / 4; },
+              +[](unsigned l) { return l % 2 * 16; }, +[](unsigned l) { return l & ~2u; },
+              +[](unsigned l) { return l < 16 ? l / 2 : l; }, +[](unsigned) { return 3u; },
+              +[](unsigned l) { return l % 16; }, +[](unsigned l) { return l == 9 ? 40u : l / 2; }}) {
             std::vector<std::uint64_t> at;
             for (unsigned l = 0; l < 32; ++l) {
                 at.push_back(std::uint64_t{place(l)} * bytes);

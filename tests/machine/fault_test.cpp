@@ -170,7 +170,9 @@ TEST_F(Fault, TrapAndUnsupported) {
     expect(run("multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3;"), fault_kind::unsupported,
            {"kernel k", "not supported", "multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3;"});
     // Only where it is reached.
-    EXPECT_EQ(run("setp.eq.u32 %q0, %i, 999; @!%q0 bra over; multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3; over:").error.message, "");
+    EXPECT_EQ(run("setp.eq.u32 %q0, %i, 999; @!%q0 bra over; multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3; over:")
+                  .error.message,
+              "");
     expect(run("bar.sync 16;"), fault_kind::trap, {"barriers"});
 }
 

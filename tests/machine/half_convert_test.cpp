@@ -29,14 +29,16 @@ TEST(HalfConvert, EveryHalfToFloat) {
         return std::isnan(as_float(expected)) ? std::isnan(as_float(actual)) : expected == actual;
     };
     for (const small_format& f : halves) {
-        check({"cvt.f32." + f.name + " %d, %a;", {"b16"}, {"b32"}}, all_halves(),
-              [&](const row& r) { return row{bits_of(static_cast<float>(f.value(r[0])))}; }, same_float);
+        check(
+            {"cvt.f32." + f.name + " %d, %a;", {"b16"}, {"b32"}}, all_halves(),
+            [&](const row& r) { return row{bits_of(static_cast<float>(f.value(r[0])))}; }, same_float);
     }
-    check({"cvt.f64.f16 %d, %a;", {"b16"}, {"b64"}}, all_halves(), [](const row& r) {
-        return row{bits_of(f16.value(r[0]))};
-    }, [](std::uint64_t expected, std::uint64_t actual) {
-        return std::isnan(as_double(expected)) ? std::isnan(as_double(actual)) : expected == actual;
-    });
+    check(
+        {"cvt.f64.f16 %d, %a;", {"b16"}, {"b64"}}, all_halves(),
+        [](const row& r) { return row{bits_of(f16.value(r[0]))}; },
+        [](std::uint64_t expected, std::uint64_t actual) {
+            return std::isnan(as_double(expected)) ? std::isnan(as_double(actual)) : expected == actual;
+        });
     check({"cvt.sat.f32.f16 %d, %a;", {"b16"}, {"b32"}}, all_halves(), [](const row& r) {
         const double x = f16.value(r[0]);
         return row{bits_of(x > 0 ? std::min(1.0F, static_cast<float>(x)) : 0.0F)};
@@ -164,9 +166,7 @@ TEST(HalfConvert, EightBits) {
         check({"cvt.rn.satfinite." + f.name + "x2.f32 %d, %a, %b;", {"f32", "f32"}, {"b16"}}, rows,
               [&](const row& r) { return row{std::uint64_t{byte(r[0])} << 8 | byte(r[1])}; });
         check({"cvt.rn.satfinite.relu." + f.name + "x2.f32 %d, %a, %b;", {"f32", "f32"}, {"b16"}}, rows,
-              [&](const row& r) {
-                  return row{std::uint64_t{clipped(f, byte(r[0]))} << 8 | clipped(f, byte(r[1]))};
-              });
+              [&](const row& r) { return row{std::uint64_t{clipped(f, byte(r[0]))} << 8 | clipped(f, byte(r[1]))}; });
         std::vector<row> halves_twice;
         for (std::uint64_t p = 0; p < 0x10000; ++p) {
             halves_twice.push_back({p << 16 | (0xFFFF - p)});

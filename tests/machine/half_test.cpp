@@ -71,9 +71,8 @@ void check_both(const small_format& f, const std::string& op, const std::string&
     check({op + modes + "." + f.name + " %d, " + args + ";", std::vector<std::string>(operands, "b16"), {"b16"}}, rows,
           [&](const row& r) { return row{expected(r)}; });
     check({op + modes + "." + f.name + "x2 %d, " + args + ";", std::vector<std::string>(operands, "b32"), {"b32"}},
-          paired(rows), [&](const row& r) {
-              return row{std::uint64_t{expected(half_of(r, 1))} << 16 | expected(half_of(r, 0))};
-          });
+          paired(rows),
+          [&](const row& r) { return row{std::uint64_t{expected(half_of(r, 1))} << 16 | expected(half_of(r, 0))}; });
 }
 
 TEST(Half, AddSubMul) {
@@ -108,8 +107,7 @@ TEST(Half, FusedMultiplyAdd) {
         check_both(f, "fma", ".rn", 3, rows, [&](const row& r) { return computed(f, "fma", r); });
         check_both(f, "fma", ".rn.relu", 3, rows, [&](const row& r) { return clipped(f, computed(f, "fma", r)); });
         if (f.name == "f16") {
-            check_both(f, "fma", ".rn.sat", 3, rows,
-                       [&](const row& r) { return saturated(f, computed(f, "fma", r)); });
+            check_both(f, "fma", ".rn.sat", 3, rows, [&](const row& r) { return saturated(f, computed(f, "fma", r)); });
             check_both(f, "fma", ".rn.ftz", 3, rows, [&](const row& r) {
                 return flushed(f, computed(f, "fma", {flushed(f, r[0]), flushed(f, r[1]), flushed(f, r[2])}));
             });
@@ -123,15 +121,21 @@ TEST(Half, SignsOfEveryHalf) {
         const auto alike = [&](std::uint64_t expected, std::uint64_t actual) {
             return f.is_nan(expected) ? f.is_nan(actual) : expected == actual;
         };
-        check({"abs." + f.name + " %d, %a;", {"b16"}, {"b16"}}, all_halves(),
-              [](const row& r) { return row{r[0] & 0x7FFF}; }, alike);
-        check({"neg." + f.name + " %d, %a;", {"b16"}, {"b16"}}, all_halves(),
-              [](const row& r) { return row{r[0] ^ 0x8000}; }, alike);
+        check(
+            {"abs." + f.name + " %d, %a;", {"b16"}, {"b16"}}, all_halves(),
+            [](const row& r) { return row{r[0] & 0x7FFF}; }, alike);
+        check(
+            {"neg." + f.name + " %d, %a;", {"b16"}, {"b16"}}, all_halves(),
+            [](const row& r) { return row{r[0] ^ 0x8000}; }, alike);
     }
     check({"neg.f16x2 %d, %a; abs.bf16x2 %f, %a;", {"b32"}, {"b32", "b32"}}, {{0x3C00C000}, {0x80010001}, {0xC1004200}},
-          [](const row& r) { return row{r[0] ^ 0x80008000, r[0] & 0x7FFF7FFF}; });
+          [](const row& r) {
+              return row{r[0] ^ 0x80008000, r[0] & 0x7FFF7FFF};
+          });
     check({"neg.ftz.f16 %d, %a; abs.ftz.f16 %f, %a;", {"b16"}, {"b16", "b16"}}, {{1}, {0x8001}, {0x400}, {0x83FF}},
-          [](const row& r) { return row{flushed(f16, r[0]) ^ 0x8000, flushed(f16, r[0]) & 0x7FFF}; });
+          [](const row& r) {
+              return row{flushed(f16, r[0]) ^ 0x8000, flushed(f16, r[0]) & 0x7FFF};
+          });
 }
 
 unsigned extreme(const small_format& f, bool max, bool keeps_nan, std::uint64_t a, std::uint64_t b) {
@@ -188,9 +192,13 @@ TEST(Half, Comparisons) {
         for (const std::string& how : relations) {
             const auto yes = [&](const row& r) { return relates(how, f.value(r[0]), f.value(r[1])); };
             check({"setp." + how + "." + f.name + " %d|%f, %a, %b;", {"b16", "b16"}, {"pred", "pred"}}, rows,
-                  [&](const row& r) { return row{yes(r) ? 1u : 0u, yes(r) ? 0u : 1u}; });
+                  [&](const row& r) {
+                      return row{yes(r) ? 1u : 0u, yes(r) ? 0u : 1u};
+                  });
             check({"setp." + how + "." + f.name + "x2 %d|%f, %a, %b;", {"b32", "b32"}, {"pred", "pred"}}, paired(rows),
-                  [&](const row& r) { return row{yes(half_of(r, 0)) ? 1u : 0u, yes(half_of(r, 1)) ? 1u : 0u}; });
+                  [&](const row& r) {
+                      return row{yes(half_of(r, 0)) ? 1u : 0u, yes(half_of(r, 1)) ? 1u : 0u};
+                  });
             check({"set." + how + "." + f.name + "." + f.name + " %d, %a, %b;", {"b16", "b16"}, {"b16"}}, rows,
                   [&](const row& r) { return row{yes(r) ? f.rounded(1) : 0u}; });
             check({"set." + how + ".u32." + f.name + "x2 %d, %a, %b;", {"b32", "b32"}, {"b32"}}, paired(rows),
@@ -232,21 +240,21 @@ TEST(Half, Approximations) {
     };
     const auto exp_two = [](double x) { return std::exp2(x); };
     const auto tanh = [](double x) { return std::tanh(x); };
-    for (const approximation& a :
-         {approximation{"ex2.approx.f16", f16, exp_two, 0x1p-9, 0x1p-24},
-          approximation{"ex2.approx.ftz.bf16", bf16, exp_two, 0x1p-7, 0x1p-126},
-          approximation{"tanh.approx.f16", f16, tanh, 0x1p-9, 0x1p-14},
-          approximation{"tanh.approx.bf16", bf16, tanh, 0x1p-7, 0x1p-126}}) {
-        check({a.text + " %d, %a;", {"b16"}, {"b16"}}, all_halves(),
-              [&](const row& r) { return row{a.format.rounded(a.exact(a.format.value(r[0])))}; },
-              [&](std::uint64_t expected, std::uint64_t actual) {
-                  const double x = a.format.value(expected);
-                  const double y = a.format.value(actual);
-                  if (std::isnan(x) || std::isinf(x)) {
-                      return std::isnan(x) ? std::isnan(y) : x == y;
-                  }
-                  return std::abs(x - y) <= a.absolute + a.relative * std::abs(x);
-              });
+    for (const approximation& a : {approximation{"ex2.approx.f16", f16, exp_two, 0x1p-9, 0x1p-24},
+                                   approximation{"ex2.approx.ftz.bf16", bf16, exp_two, 0x1p-7, 0x1p-126},
+                                   approximation{"tanh.approx.f16", f16, tanh, 0x1p-9, 0x1p-14},
+                                   approximation{"tanh.approx.bf16", bf16, tanh, 0x1p-7, 0x1p-126}}) {
+        check(
+            {a.text + " %d, %a;", {"b16"}, {"b16"}}, all_halves(),
+            [&](const row& r) { return row{a.format.rounded(a.exact(a.format.value(r[0])))}; },
+            [&](std::uint64_t expected, std::uint64_t actual) {
+                const double x = a.format.value(expected);
+                const double y = a.format.value(actual);
+                if (std::isnan(x) || std::isinf(x)) {
+                    return std::isnan(x) ? std::isnan(y) : x == y;
+                }
+                return std::abs(x - y) <= a.absolute + a.relative * std::abs(x);
+            });
     }
     check({"ex2.approx.f16x2 %d, %a; tanh.approx.bf16x2 %f, %c;", {"b32", "b32", "b32"}, {"b32", "b32"}},
           {{0x40003C00, 0, 0x00008000}}, [](const row&) {

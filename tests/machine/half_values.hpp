@@ -16,7 +16,7 @@ inline const std::vector<std::pair<std::string, direction>> directions{
 struct small_format {
     std::string name;
     int fraction;
-    int least;         // exponent of the least normal number
+    int least; // exponent of the least normal number
     unsigned bits;
     unsigned infinity; // the pattern behind the largest finite number
     unsigned nan;
@@ -42,7 +42,8 @@ struct small_format {
         return (pattern & sign()) != 0 ? -v : v;
     }
     // The pattern of v + error, where |error| is less than what separates v from any number that matters.
-    [[nodiscard]] unsigned rounded(quad v, direction to = direction::nearest, quad error = 0, bool negative_zero = false) const {
+    [[nodiscard]] unsigned rounded(quad v, direction to = direction::nearest, quad error = 0,
+                                   bool negative_zero = false) const {
         if (v != v) {
             return nan;
         }
@@ -70,7 +71,8 @@ struct small_format {
         case direction::nearest: {
             const quad from = value(low);
             // Behind the largest number comes what would be next if exponents had no end.
-            const quad next = low + 1 == infinity ? from + (from - static_cast<quad>(value(low - 1))) : static_cast<quad>(value(low + 1));
+            const quad next = low + 1 == infinity ? from + (from - static_cast<quad>(value(low - 1)))
+                                                  : static_cast<quad>(value(low + 1));
             const quad half = (from + next) / 2;
             away = m > half || (m == half && (beyond > 0 || (beyond == 0 && (low & 1) != 0)));
             break;
@@ -102,11 +104,10 @@ inline std::vector<std::uint64_t> half_edges(const small_format& f) {
     const std::uint64_t one = static_cast<std::uint64_t>(-f.least + 1) << f.fraction;
     const std::uint64_t least = 1ull << f.fraction;
     std::vector<std::uint64_t> v;
-    for (const std::uint64_t m :
-         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, least - 1, least, least + 1, one - 1, one, one + 1,
-          one + least / 2, one + least - 1, one + least, one - 3 * least, one + 7 * least + 3,
-          std::uint64_t{f.infinity} - 1, std::uint64_t{f.infinity} - 2, std::uint64_t{f.infinity},
-          std::uint64_t{f.infinity} + 1, std::uint64_t{f.nan}}) {
+    for (const std::uint64_t m : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, least - 1, least, least + 1,
+                                  one - 1, one, one + 1, one + least / 2, one + least - 1, one + least, one - 3 * least,
+                                  one + 7 * least + 3, std::uint64_t{f.infinity} - 1, std::uint64_t{f.infinity} - 2,
+                                  std::uint64_t{f.infinity}, std::uint64_t{f.infinity} + 1, std::uint64_t{f.nan}}) {
         v.push_back(m);
         v.push_back(m | f.sign());
     }
@@ -123,7 +124,8 @@ inline std::vector<std::uint64_t> floats_beside(const small_format& f) {
     const unsigned step = f.bits > 8 ? 211 : 1;
     for (unsigned p = 0; p + 1 < f.infinity; p += step) {
         const auto middle = static_cast<float>((f.value(p) + f.value(p + 1)) / 2);
-        for (const float x : {static_cast<float>(f.value(p)), middle, std::nextafterf(middle, 0), std::nextafterf(middle, INFINITY)}) {
+        for (const float x :
+             {static_cast<float>(f.value(p)), middle, std::nextafterf(middle, 0), std::nextafterf(middle, INFINITY)}) {
             v.push_back(bits_of(x));
             v.push_back(bits_of(-x));
         }

@@ -142,8 +142,9 @@ TEST(Link, SharedMemoryOfFunctionsInOtherUnits) {
 }
 
 TEST(Link, WhatIsDefinedNowhere) {
-    EXPECT_EQ(error_of({declared("_Z3onei") + kernel("k", ""), ".extern .global .align 4 .u32 two;\n" + declared("_Z3onei")}),
-              "no unit defines function one(int) (wanted by a.cu), variable two (wanted by b.cu)");
+    EXPECT_EQ(
+        error_of({declared("_Z3onei") + kernel("k", ""), ".extern .global .align 4 .u32 two;\n" + declared("_Z3onei")}),
+        "no unit defines function one(int) (wanted by a.cu), variable two (wanted by b.cu)");
     EXPECT_EQ(error_of({declared("f"), function("", "f", 1)}), "no unit defines function f (wanted by a.cu)")
         << "without linkage nobody else sees it";
     EXPECT_EQ(error_of({declared("vprintf"), declared("__cudaCDP2Malloc")}), "none") << "the driver has these";
@@ -168,10 +169,11 @@ TEST(Demangled, NamesOfOneUnit) {
     EXPECT_EQ(machine::demangled("_Z5scalePf"), "scale(float*)");
     EXPECT_EQ(machine::demangled("__nv_static_27__e9e3e49d_7_data_cu_counter__Z5countPi"), "count(int*)");
     EXPECT_EQ(machine::demangled("__nv_static_27__e9e3e49d_7_data_cu_counter_x"), "x");
-    EXPECT_EQ(machine::demangled("_ZN34_INTERNAL_b150fbb2_4_b_cu_7bb7a97f36_GLOBAL__N__b150fbb2_4_b_cu_7bb7a97f4anonEi"),
-              "(anonymous namespace)::anon(int)");
-    for (const char* odd : {"s", "", "__nv_static_", "__nv_static_99999999999999999999_x", "__nv_static_3_", "_INTERNAL_a",
-                            "__nv_static_3__ab_"}) {
+    EXPECT_EQ(
+        machine::demangled("_ZN34_INTERNAL_b150fbb2_4_b_cu_7bb7a97f36_GLOBAL__N__b150fbb2_4_b_cu_7bb7a97f4anonEi"),
+        "(anonymous namespace)::anon(int)");
+    for (const char* odd : {"s", "", "__nv_static_", "__nv_static_99999999999999999999_x", "__nv_static_3_",
+                            "_INTERNAL_a", "__nv_static_3__ab_"}) {
         EXPECT_EQ(machine::demangled(odd), odd);
     }
 }

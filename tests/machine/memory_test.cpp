@@ -56,13 +56,14 @@ TEST(Memory, EveryWidthInEverySpace) {
 
 // The address of a constant or a shared variable fits into 32 bits, also where others have 64.
 TEST(Memory, NarrowAddressesOfConstants) {
-    const threads_result r = run_threads("mov.u32 %r3, second; and.b32 %r4, %i, 3; mad.lo.u32 %r3, %r4, 4, %r3;\n"
-                                         "ld.const.u32 %r5, [%r3]; mov.u32 %r6, second; ld.const.v2.u32 {%r7, %r8}, [%r6+8];\n"
-                                         "mov.u32 %r9, first; ld.const.u8 %r9, [%r9+2];\n"
-                                         "st.global.v4.u32 [%rd0], {%r5, %r7, %r8, %r9};",
-                                         {.block = {32}}, 4,
-                                         ".const .align 4 .b8 first[4] = {1, 2, 3, 4};\n"
-                                         ".const .align 16 .u32 second[4] = {10, 20, 30, 40};\n");
+    const threads_result r =
+        run_threads("mov.u32 %r3, second; and.b32 %r4, %i, 3; mad.lo.u32 %r3, %r4, 4, %r3;\n"
+                    "ld.const.u32 %r5, [%r3]; mov.u32 %r6, second; ld.const.v2.u32 {%r7, %r8}, [%r6+8];\n"
+                    "mov.u32 %r9, first; ld.const.u8 %r9, [%r9+2];\n"
+                    "st.global.v4.u32 [%rd0], {%r5, %r7, %r8, %r9};",
+                    {.block = {32}}, 4,
+                    ".const .align 4 .b8 first[4] = {1, 2, 3, 4};\n"
+                    ".const .align 16 .u32 second[4] = {10, 20, 30, 40};\n");
     for (std::uint32_t t = 0; t < 32; ++t) {
         EXPECT_EQ(r.words[4 * t], 10 * (t % 4 + 1));
         EXPECT_EQ(r.words[4 * t + 1], 30u);

@@ -60,8 +60,8 @@ std::vector<turn> turns(std::uint32_t bytes, unsigned seed) {
     std::vector<turn> all;
     while (all.size() < 600) {
         turn t{known[engine() % known.size()], 0xFFFFFFFFu};
-        const std::uint32_t masks[] = {0x0000FFFFu, 0x55555555u, 0x00000001u, 0x01010101u, 0x80000000u,
-                                       0x7FFFFFFEu, 0x00FF00FFu, engine() | 1u};
+        const std::uint32_t masks[] = {0x0000FFFFu, 0x55555555u, 0x00000001u, 0x01010101u,
+                                       0x80000000u, 0x7FFFFFFEu, 0x00FF00FFu, engine() | 1u};
         if (engine() % 2 == 0) {
             t.mask = masks[engine() % std::size(masks)];
         }
@@ -130,7 +130,8 @@ struct access_text {
 
 const access_text accesses[] = {
     {"ld.SPACE.u32 %r20, [AT+0];", "st.SPACE.u32 [AT+0], %r20;", 4},
-    {"ld.SPACE.u64 %rd20, [AT];  mov.b64 {%r20, %r21}, %rd20;", "mov.b64 %rd20, {%r20, %r21}; st.SPACE.u64 [AT], %rd20;", 8},
+    {"ld.SPACE.u64 %rd20, [AT];  mov.b64 {%r20, %r21}, %rd20;",
+     "mov.b64 %rd20, {%r20, %r21}; st.SPACE.u64 [AT], %rd20;", 8},
     {"ld.SPACE.v2.u32 {%r20, %r21}, [AT];", "st.SPACE.v2.u32 [AT], {%r20, %r21};", 8},
     {"ld.SPACE.v4.u32 {%r20, %r21, %r22, %r23}, [AT];", "st.SPACE.v4.u32 [AT], {%r20, %r21, %r22, %r23};", 16},
 };
@@ -148,17 +149,19 @@ std::string body_of(const access_text& a, bool shared) {
     const std::string at = shared ? "%r10" : "%rd10";
     std::string text;
     if (shared) {
-        text += ".shared .align 16 .b8 s[8192];\n"
-                "mov.u32 %r11, s; mov.u32 %r12, 0; shl.b32 %r13, %i, 2; add.u32 %r11, %r11, %r13; add.u64 %rd11, %p3, 0;\n"
-                "cvt.u64.u32 %rd12, %r13; add.u64 %rd11, %rd11, %rd12;\n"
-                "FILL: ld.global.u32 %r14, [%rd11]; st.shared.u32 [%r11], %r14; add.u32 %r11, %r11, 128;\n"
-                "add.u64 %rd11, %rd11, 128; add.u32 %r12, %r12, 128; setp.lt.u32 %q1, %r12, 8192; @%q1 bra FILL;\n";
+        text +=
+            ".shared .align 16 .b8 s[8192];\n"
+            "mov.u32 %r11, s; mov.u32 %r12, 0; shl.b32 %r13, %i, 2; add.u32 %r11, %r11, %r13; add.u64 %rd11, %p3, 0;\n"
+            "cvt.u64.u32 %rd12, %r13; add.u64 %rd11, %rd11, %rd12;\n"
+            "FILL: ld.global.u32 %r14, [%rd11]; st.shared.u32 [%r11], %r14; add.u32 %r11, %r11, 128;\n"
+            "add.u64 %rd11, %rd11, 128; add.u32 %r12, %r12, 128; setp.lt.u32 %q1, %r12, 8192; @%q1 bra FILL;\n";
     }
     text += "cvt.u32.u64 %r9, %p4; mov.u32 %r8, 0; mul.wide.u32 %rd1, %i, 4; add.u64 %rd2, %p1, %rd1;\n"
             "mul.wide.u32 %rd3, %i, 16; add.u64 %rd3, %rd3, %p0; mov.u64 %rd4, %p2;\n"
             "TURN: ld.global.u32 %r4, [%rd2]; ld.global.u32 %r5, [%rd4];\n"
             "shr.u32 %r5, %r5, %i; and.b32 %r5, %r5, 1; setp.eq.u32 %q0, %r5, 0; @%q0 bra NEXT;\n";
-    text += shared ? "mov.u32 %r10, s; add.u32 %r10, %r10, %r4;\n" : "cvt.u64.u32 %rd10, %r4; add.u64 %rd10, %rd10, %p3;\n";
+    text +=
+        shared ? "mov.u32 %r10, s; add.u32 %r10, %r10, %r4;\n" : "cvt.u64.u32 %rd10, %r4; add.u64 %rd10, %rd10, %p3;\n";
     text += "mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0;\n";
     text += replaced(replaced(a.load, "SPACE", shared ? "shared" : "global"), "AT", at) + "\n";
     text += "st.global.u32 [%rd3], %r20; st.global.u32 [%rd3+4], %r21; st.global.u32 [%rd3+8], %r22;\n"
@@ -184,8 +187,7 @@ void check_turns(const access_text& a, bool shared, unsigned seed) {
     }
     program p(kernel(body_of(a, shared)));
     const std::uint64_t out = p.buffer<std::uint32_t>(all.size() * 128);
-    const observe::counters c =
-        p.run({}, {out, p.buffer(table), p.buffer(masks), p.buffer(memory), all.size()}).total;
+    const observe::counters c = p.run({}, {out, p.buffer(table), p.buffer(masks), p.buffer(memory), all.size()}).total;
 
     std::uint64_t load_wavefronts = 0;
     std::uint64_t store_wavefronts = 64; // of FILL
@@ -257,19 +259,22 @@ TEST(Patterns, AFaultAfterManyRightAccesses) {
         const auto wrong = p.attempt({}, {memory, step});
         EXPECT_EQ(wrong.error.kind, kind) << wrong.error.message;
     };
-    const std::string walk = "mov.u32 %r9, 0; TURN: OP add.u32 %r9, %r9, 4; setp.le.u32 %q0, %r9, %r8; @%q0 bra TURN; ret;";
+    const std::string walk =
+        "mov.u32 %r9, 0; TURN: OP add.u32 %r9, %r9, 4; setp.le.u32 %q0, %r9, %r8; @%q0 bra TURN; ret;";
     const std::string global =
         "cvt.u32.u64 %r8, %p1; mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0;" +
         replaced(walk, "OP", "mul.wide.u32 %rd2, %r9, 32; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r10, [%rd3];");
     ends_with(global, 40, machine::fault_kind::illegal_address);
-    const std::string shared = ".shared .align 4 .b8 s[1280]; cvt.u32.u64 %r8, %p1; mov.u32 %r1, s; shl.b32 %r2, %i, 2;"
-                               "add.u32 %r1, %r1, %r2;" +
-                               replaced(walk, "OP", "shl.b32 %r3, %r9, 5; add.u32 %r3, %r3, %r1; st.shared.u32 [%r3], %r9;");
+    const std::string shared =
+        ".shared .align 4 .b8 s[1280]; cvt.u32.u64 %r8, %p1; mov.u32 %r1, s; shl.b32 %r2, %i, 2;"
+        "add.u32 %r1, %r1, %r2;" +
+        replaced(walk, "OP", "shl.b32 %r3, %r9, 5; add.u32 %r3, %r3, %r1; st.shared.u32 [%r3], %r9;");
     ends_with(shared, 40, machine::fault_kind::illegal_address);
     const std::string crooked =
         "cvt.u32.u64 %r8, %p1; mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0;" +
-        replaced(walk, "OP", "cvt.u64.u32 %rd2, %r9; and.b64 %rd4, %rd2, 4; shr.u64 %rd4, %rd4, 2; setp.gt.u32 %q1, %r9, 36;"
-                             "@!%q1 mov.u64 %rd4, 0; add.u64 %rd3, %rd1, %rd4; ld.global.u32 %r10, [%rd3];");
+        replaced(walk, "OP",
+                 "cvt.u64.u32 %rd2, %r9; and.b64 %rd4, %rd2, 4; shr.u64 %rd4, %rd4, 2; setp.gt.u32 %q1, %r9, 36;"
+                 "@!%q1 mov.u64 %rd4, 0; add.u64 %rd3, %rd1, %rd4; ld.global.u32 %r10, [%rd3];");
     ends_with(crooked, 44, machine::fault_kind::misaligned_address);
 }
 

@@ -33,13 +33,15 @@ std::string text_variable(const std::string& name, const std::string& text) {
 }
 
 // Calls vprintf with what the body has stored in `room`; %r9 is what it returns.
-const std::string print = "mov.u64 %rd1, format; cvta.global.u64 %rd1, %rd1; mov.u64 %rd2, room; cvta.local.u64 %rd2, %rd2;\n"
-                          "{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], %rd2;\n"
-                          "call.uni (r), vprintf, (f, a); ld.param.b32 %r9, [r]; }\nst.global.u32 [%rd0], %r9;\n";
+const std::string print =
+    "mov.u64 %rd1, format; cvta.global.u64 %rd1, %rd1; mov.u64 %rd2, room; cvta.local.u64 %rd2, %rd2;\n"
+    "{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], %rd2;\n"
+    "call.uni (r), vprintf, (f, a); ld.param.b32 %r9, [r]; }\nst.global.u32 [%rd0], %r9;\n";
 
 TEST_F(Builtin, PrintsEveryConversion) {
     const auto r = run_threads(
-        ".local .align 8 .b8 room[256]; st.local.u32 [room], -5; st.local.u32 [room+4], 255; st.local.u32 [room+8], 8;\n"
+        ".local .align 8 .b8 room[256]; st.local.u32 [room], -5; st.local.u32 [room+4], 255; st.local.u32 [room+8], "
+        "8;\n"
         "st.local.u64 [room+16], -1; st.local.u64 [room+24], 0x123456789ABC; st.local.u32 [room+32], 0x1FF;\n"
         "st.local.u32 [room+36], 65; mov.u64 %rd3, word; cvta.global.u64 %rd3, %rd3; st.local.u64 [room+40], %rd3;\n"
         "st.local.u64 [room+48], 0; mov.f64 %fd0, 0d3FF8000000000000; st.local.f64 [room+56], %fd0;\n"
@@ -51,9 +53,10 @@ TEST_F(Builtin, PrintsEveryConversion) {
         {.block = {1}}, 1,
         printf_declaration + text_variable("word", "abc") +
             text_variable("format", "%d|%x|%o|%ld|%llX|%hhu|%c|%5s|%s|%f|%10.3e|%-8g|%a|%*d|%.*f|%p|%hd|100%%|%y\n"));
-    EXPECT_EQ(r.how.printed,
-              "-5|ff|10|-1|123456789ABC|255|A|  abc|(null)|1.500000| 1.500e+00|1.5     |0x1.8p+0|    42|3.14|0xabc|-32767|"
-              "100%|%y\n");
+    EXPECT_EQ(
+        r.how.printed,
+        "-5|ff|10|-1|123456789ABC|255|A|  abc|(null)|1.500000| 1.500e+00|1.5     |0x1.8p+0|    42|3.14|0xabc|-32767|"
+        "100%|%y\n");
     EXPECT_EQ(r.words[0], 19u); // 16 conversions with an argument, of which two take another for a star
 }
 
@@ -123,12 +126,13 @@ const std::string release = "{ .param .b64 p; st.param.b64 [p], %rd1; call.uni f
 
 // Memory of the heap stays when its kernel ends, is each thread's own, and can be given back by another kernel.
 TEST_F(Builtin, HeapMemoryOutlivesItsKernel) {
-    program p(kernel("mul.wide.u32 %rd2, %i, 8; add.u64 %rd2, %rd2, %p0; setp.eq.u64 %q0, %p1, 1; @%q0 bra second;\n" +
-                         allocate("40") +
-                         "st.u32 [%rd1+36], %i; st.global.u64 [%rd2], %rd1; ret;\n"
-                         "second: ld.global.u64 %rd1, [%rd2]; ld.u32 %r3, [%rd1+36]; setp.ne.u32 %q0, %r3, %i; @%q0 trap;\n" +
-                         release + "ret;",
-                     heap_declarations));
+    program p(
+        kernel("mul.wide.u32 %rd2, %i, 8; add.u64 %rd2, %rd2, %p0; setp.eq.u64 %q0, %p1, 1; @%q0 bra second;\n" +
+                   allocate("40") +
+                   "st.u32 [%rd1+36], %i; st.global.u64 [%rd2], %rd1; ret;\n"
+                   "second: ld.global.u64 %rd1, [%rd2]; ld.u32 %r3, [%rd1+36]; setp.ne.u32 %q0, %r3, %i; @%q0 trap;\n" +
+                   release + "ret;",
+               heap_declarations));
     const std::uint64_t pointers = p.buffer<std::uint64_t>(256);
     p.run({.grid = {4}, .block = {64}, .workers = 2}, {pointers, 0});
     p.run({.grid = {4}, .block = {64}, .workers = 2}, {pointers, 1});
@@ -137,9 +141,10 @@ TEST_F(Builtin, HeapMemoryOutlivesItsKernel) {
 }
 
 TEST_F(Builtin, TheHeapIsFullOnce) {
-    const auto r = run_threads(allocate("1000000") + "setp.ne.u64 %q0, %rd1, 0; selp.u32 %r3, 1, 0, %q0;\n"
-                               "st.global.u32 [%rd0], %r3;" + allocate("0x1000000000000000") +
-                                   "setp.ne.u64 %q0, %rd1, 0; @%q0 trap;",
+    const auto r = run_threads(allocate("1000000") +
+                                   "setp.ne.u64 %q0, %rd1, 0; selp.u32 %r3, 1, 0, %q0;\n"
+                                   "st.global.u32 [%rd0], %r3;" +
+                                   allocate("0x1000000000000000") + "setp.ne.u64 %q0, %rd1, 0; @%q0 trap;",
                                {.block = {32}}, 1, heap_declarations);
     std::uint32_t given = 0;
     for (const std::uint32_t w : r.words) {
@@ -158,15 +163,16 @@ TEST_F(Builtin, WhatIsFreedTwiceIsNamed) {
 }
 
 TEST_F(Builtin, CopiesAndFills) {
-    const auto r = run_threads(
-        ".local .align 8 .b8 room[16]; mov.u64 %rd1, room; cvta.local.u64 %rd1, %rd1;\n"
-        "{ .param .b64 p; .param .b32 v; .param .b64 n; .param .b64 r; st.param.b64 [p], %rd1; st.param.b32 [v], 0x1AB;\n"
-        "st.param.b64 [n], 7; call.uni (r), memset, (p, v, n); }\n"
-        "{ .param .b64 p; .param .b64 q; .param .b64 n; .param .b64 r; st.param.b64 [p], %rd0; st.param.b64 [q], %rd1;\n"
-        "st.param.b64 [n], 7; call.uni (r), memcpy, (p, q, n); }",
-        {.block = {64}}, 2,
-        ".extern .func (.param .b64 r) memset(.param .b64 p, .param .b32 v, .param .b64 n);\n"
-        ".extern .func (.param .b64 r) memcpy(.param .b64 p, .param .b64 q, .param .b64 n);\n");
+    const auto r = run_threads(".local .align 8 .b8 room[16]; mov.u64 %rd1, room; cvta.local.u64 %rd1, %rd1;\n"
+                               "{ .param .b64 p; .param .b32 v; .param .b64 n; .param .b64 r; st.param.b64 [p], %rd1; "
+                               "st.param.b32 [v], 0x1AB;\n"
+                               "st.param.b64 [n], 7; call.uni (r), memset, (p, v, n); }\n"
+                               "{ .param .b64 p; .param .b64 q; .param .b64 n; .param .b64 r; st.param.b64 [p], %rd0; "
+                               "st.param.b64 [q], %rd1;\n"
+                               "st.param.b64 [n], 7; call.uni (r), memcpy, (p, q, n); }",
+                               {.block = {64}}, 2,
+                               ".extern .func (.param .b64 r) memset(.param .b64 p, .param .b32 v, .param .b64 n);\n"
+                               ".extern .func (.param .b64 r) memcpy(.param .b64 p, .param .b64 q, .param .b64 n);\n");
     for (std::size_t t = 0; t < 64; ++t) {
         EXPECT_EQ(r.words[2 * t], 0xABABABABu);
         EXPECT_EQ(r.words[2 * t + 1], 0xABABABu);

@@ -33,13 +33,17 @@ protected:
 };
 
 // A counter behind a lock, in the three ways in which people write the lock.
-const std::string add_one = "ld.volatile.global.u32 %r5, [%p0+4]; add.u32 %r5, %r5, 1; st.volatile.global.u32 [%p0+4], %r5;\n"
-                            "membar.gl; atom.global.exch.b32 %r6, [%p0], 0;\n";
-const std::string spin_then_enter = "again: atom.global.cas.b32 %r4, [%p0], 0, 1; setp.ne.u32 %q0, %r4, 0; @%q0 bra again;\n" +
-                                    add_one;
-const std::string loop_until_done = "mov.u32 %r3, 0;\nagain: atom.global.cas.b32 %r4, [%p0], 0, 1; setp.ne.u32 %q0, %r4, 0;\n"
-                                    "@%q0 bra not_mine;\n" + add_one + "mov.u32 %r3, 1;\n"
-                                    "not_mine: setp.eq.u32 %q1, %r3, 0; @%q1 bra again;\n";
+const std::string add_one =
+    "ld.volatile.global.u32 %r5, [%p0+4]; add.u32 %r5, %r5, 1; st.volatile.global.u32 [%p0+4], %r5;\n"
+    "membar.gl; atom.global.exch.b32 %r6, [%p0], 0;\n";
+const std::string spin_then_enter =
+    "again: atom.global.cas.b32 %r4, [%p0], 0, 1; setp.ne.u32 %q0, %r4, 0; @%q0 bra again;\n" + add_one;
+const std::string loop_until_done =
+    "mov.u32 %r3, 0;\nagain: atom.global.cas.b32 %r4, [%p0], 0, 1; setp.ne.u32 %q0, %r4, 0;\n"
+    "@%q0 bra not_mine;\n" +
+    add_one +
+    "mov.u32 %r3, 1;\n"
+    "not_mine: setp.eq.u32 %q1, %r3, 0; @%q1 bra again;\n";
 const std::string exchange_then_enter =
     "again: atom.global.exch.b32 %r4, [%p0], 1; setp.ne.u32 %q0, %r4, 0; @%q0 bra again;\n" + add_one;
 
@@ -56,11 +60,12 @@ TEST_F(Schedule, EveryThreadOfAGridTakesALock) {
 
 // Lane 0 waits for lane 31 of its own warp, warp 0 for the last, and block 0 for block 9.
 TEST_F(Schedule, WaitingForLaterLanesWarpsAndBlocks) {
-    program p(kernel("setp.ne.u32 %q0, %i, 0; @%q0 bra others;\n"
-                               "wait: ld.volatile.global.u32 %r3, [%p1]; setp.ne.u32 %q1, %r3, 7; @%q1 bra wait;\n"
-                               "bra done;\nothers: setp.eq.u32 %q2, %i, 31; @%q2 red.global.add.u32 [%p1], 1;\n"
-                               "setp.eq.u32 %q2, %i, 255; @%q2 red.global.add.u32 [%p1], 2;\n"
-                               "setp.eq.u32 %q2, %i, 2559; @%q2 red.global.add.u32 [%p1], 4;\ndone: red.global.add.u32 [%p0], 1; ret;"));
+    program p(kernel(
+        "setp.ne.u32 %q0, %i, 0; @%q0 bra others;\n"
+        "wait: ld.volatile.global.u32 %r3, [%p1]; setp.ne.u32 %q1, %r3, 7; @%q1 bra wait;\n"
+        "bra done;\nothers: setp.eq.u32 %q2, %i, 31; @%q2 red.global.add.u32 [%p1], 1;\n"
+        "setp.eq.u32 %q2, %i, 255; @%q2 red.global.add.u32 [%p1], 2;\n"
+        "setp.eq.u32 %q2, %i, 2559; @%q2 red.global.add.u32 [%p1], 4;\ndone: red.global.add.u32 [%p0], 1; ret;"));
     const std::uint64_t out = p.buffer<std::uint32_t>(1);
     p.run({.grid = {10}, .block = {256}}, {out, p.buffer<std::uint32_t>(1)});
     EXPECT_EQ(p.contents<std::uint32_t>(out, 1)[0], 2560u);
@@ -75,15 +80,17 @@ TEST_F(Schedule, ALockThatNobodyOpens) {
 
 TEST_F(Schedule, AFlagThatNobodySets) {
     for (const unsigned workers : {1u, 2u}) {
-        expect_deadlock("mov.u32 %r8, flag; wait: ld.volatile.shared.u32 %r3, [flag]; setp.eq.u32 %q0, %r3, 0; @%q0 bra wait;",
-                        {.grid = {2}, .workers = workers}, {"shared memory at 0x0", "ld.volatile.shared"},
-                        ".shared .u32 flag;\n");
-        expect_deadlock("setp.ne.u32 %q1, %i, 5; @%q1 bra meet; wait: nanosleep.u32 100; ld.acquire.gpu.global.u32 %r3, "
-                        "[flag]; setp.eq.u32 %q0, %r3, 0; @%q0 bra wait; meet: bar.sync 0;",
-                        {.block = {64}, .workers = workers},
-                        {"wait for a change of global memory", "(flag)", "wait at barrier 0", "1 thread of block (0,0,0), "
-                         "the first (5,0,0),"},
-                        ".global .u32 flag;\n");
+        expect_deadlock(
+            "mov.u32 %r8, flag; wait: ld.volatile.shared.u32 %r3, [flag]; setp.eq.u32 %q0, %r3, 0; @%q0 bra wait;",
+            {.grid = {2}, .workers = workers}, {"shared memory at 0x0", "ld.volatile.shared"}, ".shared .u32 flag;\n");
+        expect_deadlock(
+            "setp.ne.u32 %q1, %i, 5; @%q1 bra meet; wait: nanosleep.u32 100; ld.acquire.gpu.global.u32 %r3, "
+            "[flag]; setp.eq.u32 %q0, %r3, 0; @%q0 bra wait; meet: bar.sync 0;",
+            {.block = {64}, .workers = workers},
+            {"wait for a change of global memory", "(flag)", "wait at barrier 0",
+             "1 thread of block (0,0,0), "
+             "the first (5,0,0),"},
+            ".global .u32 flag;\n");
     }
 }
 
@@ -111,8 +118,9 @@ TEST_F(Schedule, ALoopOfNothing) { expect_deadlock("for_ever: bra for_ever;", {}
 TEST_F(Schedule, BarriersThatAreNotReached) {
     expect_deadlock("setp.lt.u32 %q0, %i, 40; @%q0 bra one; bar.sync 1, 96; ret; one: bar.sync 2, 96; ret;",
                     {.block = {64}}, {"32 threads of block (0,0,0), the first (0,0,0), wait at barrier 2", "bar.sync"});
-    expect_deadlock("setp.lt.u32 %q0, %i, 16; @%q0 bra one; bar.warp.sync -1; bra one2; one: bar.sync 0; one2: bar.sync 0;",
-                    {.block = {33}}, {"wait"});
+    expect_deadlock(
+        "setp.lt.u32 %q0, %i, 16; @%q0 bra one; bar.warp.sync -1; bra one2; one: bar.sync 0; one2: bar.sync 0;",
+        {.block = {33}}, {"wait"});
 }
 
 // While somebody else may still write, there is no report; when it writes, the kernel goes on.
@@ -133,8 +141,9 @@ TEST_F(Schedule, SomebodyElseMayWrite) {
 
 // No alarm where the grid only seems to stand still: a long loop over one address that ends by counting.
 TEST_F(Schedule, LongLoopsAreNoDeadlock) {
-    program p(kernel("mov.u32 %r4, 0; again: ld.volatile.global.u32 %r3, [%p0]; add.u32 %r4, %r4, 1; setp.lt.u32 %q0, %r4, "
-                     "300000; @%q0 bra again; ret;"));
+    program p(
+        kernel("mov.u32 %r4, 0; again: ld.volatile.global.u32 %r3, [%p0]; add.u32 %r4, %r4, 1; setp.lt.u32 %q0, %r4, "
+               "300000; @%q0 bra again; ret;"));
     p.run({.grid = {2}, .deadlock_seconds = 1e-6}, {p.buffer<std::uint32_t>(1)});
 }
 
@@ -177,8 +186,8 @@ TEST_F(Schedule, TilesOfOneWarpMeetEachByItself) {
     const auto fail = [&](const std::string& body, auto&& expected) {
         std::size_t failed = 0;
         for (std::uint64_t seed = 0; seed < 64; ++seed) {
-            const auto r = run_threads(tiles + body, {.block = {32}, .seed = seed}, 1,
-                                       ".shared .align 4 .b8 room[128];\n");
+            const auto r =
+                run_threads(tiles + body, {.block = {32}, .seed = seed}, 1, ".shared .align 4 .b8 room[128];\n");
             for (std::uint32_t t = 0; t < 32; ++t) {
                 failed += r.words[t] != expected(t) ? 1 : 0;
             }
@@ -186,14 +195,17 @@ TEST_F(Schedule, TilesOfOneWarpMeetEachByItself) {
         return failed;
     };
     EXPECT_EQ(fail("shfl.sync.bfly.b32 %r6, %r3, 3, 0x1C1F, %r5; st.global.u32 [%rd0], %r6;",
-                   [](std::uint32_t t) { return t ^ 3; }), 0u);
+                   [](std::uint32_t t) { return t ^ 3; }),
+              0u);
     EXPECT_EQ(fail("and.b32 %r6, %r3, 1; setp.eq.u32 %q0, %r6, 1; vote.sync.ballot.b32 %r6, %q0, %r5;\n"
                    "st.global.u32 [%rd0], %r6;",
-                   [](std::uint32_t t) { return 10u << (t & 28); }), 0u);
+                   [](std::uint32_t t) { return 10u << (t & 28); }),
+              0u);
     EXPECT_EQ(fail("mov.u32 %r6, room; shl.b32 %r7, %r3, 2; add.u32 %r6, %r6, %r7; st.shared.u32 [%r6], %r3;\n"
                    "bar.warp.sync %r5; xor.b32 %r7, %r7, 12; mov.u32 %r6, room; add.u32 %r6, %r6, %r7;\n"
                    "ld.shared.u32 %r8, [%r6]; st.global.u32 [%rd0], %r8;",
-                   [](std::uint32_t t) { return t ^ 3; }), 0u);
+                   [](std::uint32_t t) { return t ^ 3; }),
+              0u);
 }
 
 // Blocks that find their number by counting, and blocks that believe in the order of their indices.
@@ -236,9 +248,9 @@ TEST_F(Schedule, CorrectProgramsHoldInEveryOrder) {
         }
         // Each block waits for the one before it, as a scan with look-back does.
         program chain(kernel("mov.u32 %r3, %ctaid.x; setp.eq.u32 %q0, %r3, 0; @%q0 bra first;\n"
-                                       "mul.wide.u32 %rd1, %r3, 4; add.u64 %rd1, %rd1, %p1;\n"
-                                       "wait: ld.acquire.gpu.global.u32 %r4, [%rd1+-4]; setp.eq.u32 %q1, %r4, 0; @%q1 bra wait;\n"
-                                       "bra join; first: mov.u32 %r4, 1; mov.u64 %rd1, %p1;\njoin: add.u32 %r5, %r4, 1;\n"
+                             "mul.wide.u32 %rd1, %r3, 4; add.u64 %rd1, %rd1, %p1;\n"
+                             "wait: ld.acquire.gpu.global.u32 %r4, [%rd1+-4]; setp.eq.u32 %q1, %r4, 0; @%q1 bra wait;\n"
+                             "bra join; first: mov.u32 %r4, 1; mov.u64 %rd1, %p1;\njoin: add.u32 %r5, %r4, 1;\n"
                              "st.release.gpu.global.u32 [%rd1], %r5; ret;"));
         const std::uint64_t flags = chain.buffer<std::uint32_t>(200);
         chain.run({.grid = {200}, .block = {1}, .resident_blocks = 4, .seed = seed}, {flags, flags});

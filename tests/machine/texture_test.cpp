@@ -160,8 +160,9 @@ TEST_F(Texture, LinearFiltering) {
 
 TEST_F(Texture, LayersIntegersAndGather) {
     const std::vector<float> data = numbered(24);
-    const fetched layers = fetch("tex.a2d.v4.f32.f32 " + four + ", [%p1, {%r7, %f0, %f1, %f1}];", shaped(4, 3, 0, 2), data,
-                                 std::vector<float>{1.5F, 2.5F, 0, std::bit_cast<float>(1u), 3, 0, 0, std::bit_cast<float>(9u)});
+    const fetched layers =
+        fetch("tex.a2d.v4.f32.f32 " + four + ", [%p1, {%r7, %f0, %f1, %f1}];", shaped(4, 3, 0, 2), data,
+              std::vector<float>{1.5F, 2.5F, 0, std::bit_cast<float>(1u), 3, 0, 0, std::bit_cast<float>(9u)});
     EXPECT_EQ(layers.real(0), data[12 + 8 + 1]);
     EXPECT_EQ(layers.real(1), data[12 + 3]) << "a layer beyond the last is the last";
     const fetched ints = fetch("tex.1d.v4.f32.s32 " + four + ", [%p1, {%r4}];", shaped(24), data,
@@ -169,7 +170,8 @@ TEST_F(Texture, LayersIntegersAndGather) {
     EXPECT_EQ(ints.real(0), 49);
     EXPECT_EQ(ints.real(1), 0) << "fetches outside give 0";
     EXPECT_EQ(ints.real(2), 0);
-    const fetched gathered = fetch("tld4.r.2d.v4.f32.f32 " + four + ", [%p1, {%f0, %f1}];", shaped(4, 6), data, along({2.0F}, 3.0F));
+    const fetched gathered =
+        fetch("tld4.r.2d.v4.f32.f32 " + four + ", [%p1, {%f0, %f1}];", shaped(4, 6), data, along({2.0F}, 3.0F));
     EXPECT_EQ(gathered.real(0, 0), data[3 * 4 + 1]);
     EXPECT_EQ(gathered.real(0, 1), data[3 * 4 + 2]);
     EXPECT_EQ(gathered.real(0, 2), data[2 * 4 + 2]);
@@ -224,10 +226,11 @@ TEST_F(Texture, Formats) {
 TEST_F(Texture, Surfaces) {
     const std::vector<float> data = numbered(12);
     std::uint64_t after[6] = {};
-    const fetched f = fetch("mov.u32 %r8, 0x40E00000; sust.b.2d.b32.trap [%p1, {%r4, %r5}], {%r8};\n"
-                            "suld.b.2d.v2.b32.trap {%r10, %r11}, [%p1, {%r6, %r5}]; suld.b.2d.b32.zero {%r12}, [%p1, {%r7, %r5}];\n"
-                            "suld.b.2d.b32.clamp {%r13}, [%p1, {%r7, %r5}];",
-                            shaped(4, 3), data, std::vector<std::int32_t>{4, 1, 8, 400}, after);
+    const fetched f =
+        fetch("mov.u32 %r8, 0x40E00000; sust.b.2d.b32.trap [%p1, {%r4, %r5}], {%r8};\n"
+              "suld.b.2d.v2.b32.trap {%r10, %r11}, [%p1, {%r6, %r5}]; suld.b.2d.b32.zero {%r12}, [%p1, {%r7, %r5}];\n"
+              "suld.b.2d.b32.clamp {%r13}, [%p1, {%r7, %r5}];",
+              shaped(4, 3), data, std::vector<std::int32_t>{4, 1, 8, 400}, after);
     ASSERT_EQ(f.how.error.message, "");
     float changed[12];
     std::memcpy(changed, after, sizeof(changed));
@@ -239,10 +242,11 @@ TEST_F(Texture, Surfaces) {
     EXPECT_EQ(f.words[2], 0u);
     EXPECT_EQ(f.real(0, 3), data[7]) << "the last of the row";
     // Bytes and halves go through registers of 16 bits.
-    const fetched narrow = fetch("mov.u16 %h0, 0x1234; mov.u16 %h1, 0xAB; sust.b.1d.v2.b8.trap [%p1, {%r4}], {%h1, %h0};\n"
-                                 "sust.b.1d.b16.trap [%p1, {%r5}], {%h0}; suld.b.1d.b32.trap {%r10}, [%p1, {%r6}];\n"
-                                 "suld.b.1d.b8.trap {%h1}, [%p1, {%r4}]; cvt.u32.u16 %r11, %h1;",
-                                 shaped(4), numbered(4), std::vector<std::int32_t>{0, 2, 0, 0});
+    const fetched narrow =
+        fetch("mov.u16 %h0, 0x1234; mov.u16 %h1, 0xAB; sust.b.1d.v2.b8.trap [%p1, {%r4}], {%h1, %h0};\n"
+              "sust.b.1d.b16.trap [%p1, {%r5}], {%h0}; suld.b.1d.b32.trap {%r10}, [%p1, {%r6}];\n"
+              "suld.b.1d.b8.trap {%h1}, [%p1, {%r4}]; cvt.u32.u16 %r11, %h1;",
+              shaped(4), numbered(4), std::vector<std::int32_t>{0, 2, 0, 0});
     ASSERT_EQ(narrow.how.error.message, "");
     EXPECT_EQ(narrow.words[0], 0x123434ABu);
     EXPECT_EQ(narrow.words[1], 0xABu);
@@ -260,7 +264,8 @@ TEST_F(Texture, Faults) {
               fault_kind::misaligned_address);
     const auto stray = fetch("tex.1d.v4.f32.f32 " + four + ", [%p0, {%f0}];", shaped(4), data, along({0}));
     EXPECT_EQ(stray.how.error.kind, fault_kind::illegal_address);
-    EXPECT_NE(stray.how.error.message.find("not the handle of a texture"), std::string::npos) << stray.how.error.message;
+    EXPECT_NE(stray.how.error.message.find("not the handle of a texture"), std::string::npos)
+        << stray.how.error.message;
     EXPECT_EQ(fetch("tex.1d.v4.f32.f32 " + four + ", [%p1, {%f0}];", shaped(1u << 20), data, along({0})).how.error.kind,
               fault_kind::illegal_address)
         << "memory that is shorter than the texture";

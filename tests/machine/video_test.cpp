@@ -22,7 +22,8 @@ int_type with_bits(const int_type& t, unsigned bits) { return {t.name, bits, t.i
 const std::vector<int_type> words{u32, s32};
 
 TEST(Video, OnePart) {
-    const std::vector<row> rows = cross({thinned(int_edges(32), 2), thinned(int_edges(32), 2), {0, 0x80000001, 0x12345678}});
+    const std::vector<row> rows =
+        cross({thinned(int_edges(32), 2), thinned(int_edges(32), 2), {0, 0x80000001, 0x12345678}});
     for (const std::string op : {"add", "sub", "absdiff", "min", "max"}) {
         for (const int_type& d : words) {
             for (const int_type& a : words) {
@@ -35,7 +36,9 @@ TEST(Video, OnePart) {
                     check({"v" + op + types + " %d, %a.b2, %b.h1;", {"b32", "b32", "b32"}, {"b32"}}, rows,
                           [&](const row& r) { return row{d.pattern(exact(r))}; });
                     check({"v" + op + types + ".sat.add %d, %a.b2, %b.h1, %c;", {"b32", "b32", "b32"}, {"b32"}}, rows,
-                          [&](const row& r) { return row{u32.pattern(d.clamped(exact(r)) + static_cast<int128>(r[2]))}; });
+                          [&](const row& r) {
+                              return row{u32.pattern(d.clamped(exact(r)) + static_cast<int128>(r[2]))};
+                          });
                     check({"v" + op + types + ".max %d, %a.b2, %b.h1, %c;", {"b32", "b32", "b32"}, {"b32"}}, rows,
                           [&](const row& r) {
                               return row{d.pattern(std::max(d.number(d.pattern(exact(r))), d.number(r[2])))};
@@ -53,17 +56,19 @@ TEST(Video, OnePart) {
 
 TEST(Video, ShiftsComparisonsAndMultiplyAdd) {
     const std::vector<row> rows = cross({thinned(int_edges(32), 2), int_edges(32), {0, 0xFFFFFFFF, 0x12345678}});
-    check({"vshl.u32.u32.u32.clamp %d, %a, %b; vshr.u32.u32.u32.wrap %f, %a, %b;", {"b32", "b32", "b32"}, {"b32", "b32"}},
-          rows, [](const row& r) {
-              return row{r[1] >= 32 ? 0 : (r[0] << r[1]) & 0xFFFFFFFF, r[0] >> (r[1] & 31)};
-          });
+    check(
+        {"vshl.u32.u32.u32.clamp %d, %a, %b; vshr.u32.u32.u32.wrap %f, %a, %b;", {"b32", "b32", "b32"}, {"b32", "b32"}},
+        rows, [](const row& r) {
+            return row{r[1] >= 32 ? 0 : (r[0] << r[1]) & 0xFFFFFFFF, r[0] >> (r[1] & 31)};
+        });
     check({"vset.s32.s32.lt %d, %a.b0, %b; vset.u32.u32.ge.add %f, %a, %b, %c;", {"b32", "b32", "b32"}, {"b32", "b32"}},
           rows, [](const row& r) {
               return row{s8.number(r[0]) < s32.number(r[1]) ? 1u : 0u, (r[2] + (r[0] >= r[1] ? 1 : 0)) & 0xFFFFFFFF};
           });
     for (const bool sat : {false, true}) {
         for (const unsigned shift : {0u, 7u, 15u}) {
-            const std::string modes = std::string(sat ? ".sat" : "") + (shift != 0 ? ".shr" + std::to_string(shift) : "");
+            const std::string modes =
+                std::string(sat ? ".sat" : "") + (shift != 0 ? ".shr" + std::to_string(shift) : "");
             check({"vmad.s32.s32.s32" + modes + " %d, %a.h0, %b.h1, %c;", {"b32", "b32", "b32"}, {"b32"}}, rows,
                   [&](const row& r) {
                       const int128 t = (s16.number(r[0]) * s16.number(r[1] >> 16) + s32.number(r[2])) >> shift;
@@ -85,7 +90,8 @@ TEST(Video, AllParts) {
         for (const std::string op : {"add", "sub", "absdiff", "min", "max", "avrg"}) {
             for (const int_type& d : words) {
                 for (const int_type& a : words) {
-                    const std::string name = "v" + op + std::to_string(parts) + "." + d.name + "." + a.name + "." + a.name;
+                    const std::string name =
+                        "v" + op + std::to_string(parts) + "." + d.name + "." + a.name + "." + a.name;
                     const auto part = [&](const row& r, unsigned k) {
                         const int_type p = with_bits(a, bits);
                         return operated(op, p.number(r[0] >> (bits * k)), p.number(r[1] >> (bits * k)));
@@ -126,7 +132,8 @@ TEST(Video, AllParts) {
 }
 
 TEST(Bits, LookUpWithPredicate) {
-    const std::vector<row> rows = cross({{0, 1, 0xF0F0F0F0, 0xFFFFFFFF}, {0, 0x0F0F0F0F, 0xFFFFFFFF}, {0, 0xF}, {0, 1}});
+    const std::vector<row> rows =
+        cross({{0, 1, 0xF0F0F0F0, 0xFFFFFFFF}, {0, 0x0F0F0F0F, 0xFFFFFFFF}, {0, 0xF}, {0, 1}});
     check({"lop3.or.b32 %d|%f, %a, %b, %c, 0x80, %e;", {"b32", "b32", "b32", "pred"}, {"b32", "pred"}}, rows,
           [](const row& r) {
               const std::uint64_t v = r[0] & r[1] & r[2];

@@ -259,11 +259,11 @@ TEST(Warp, EveryTileForItself) {
     for (std::uint32_t n = 0; n < tiles.size(); ++n) {
         tiles[n] = 0xFFu << n % 32 / 8 * 8;
     }
-    const words d = run_warps(
-        "redux.sync.add.u32 %r10, %r3, %r4; and.b32 %r16, %r3, 7; setp.ne.u32 %q0, %r16, 0;\n"
-        "vote.sync.ballot.b32 %r11, %q0, %r4; vote.sync.all.pred %q1, %q0, %r4; selp.u32 %r12, 1, 0, %q1;\n"
-        "match.any.sync.b32 %r13, %r16, %r4; elect.sync %r14|%q0, %r4; selp.u32 %r15, 1, 0, %q0;",
-        a, tiles, a, 6);
+    const words d =
+        run_warps("redux.sync.add.u32 %r10, %r3, %r4; and.b32 %r16, %r3, 7; setp.ne.u32 %q0, %r16, 0;\n"
+                  "vote.sync.ballot.b32 %r11, %q0, %r4; vote.sync.all.pred %q1, %q0, %r4; selp.u32 %r12, 1, 0, %q1;\n"
+                  "match.any.sync.b32 %r13, %r16, %r4; elect.sync %r14|%q0, %r4; selp.u32 %r15, 1, 0, %q0;",
+                  a, tiles, a, 6);
     for (std::uint32_t n = 0; n < a.size(); ++n) {
         std::uint32_t sum = 0;
         std::uint32_t odd = 0;
@@ -344,18 +344,19 @@ TEST(SpecialRegisters, ReservedSharedMemory) {
         GTEST_SKIP() << "where it lies is the driver's affair, and so is what stands there";
     }
     for (const std::uint32_t dynamic : {0u, 1000u}) {
-        program p(kernel("mul.lo.u32 %r2, %i, 32; cvt.u64.u32 %rd0, %r2; add.u64 %rd0, %rd0, %p0; mov.u32 %r20, %tid.x;\n"
-                         "mov.u32 %r3, %reserved_smem_offset_begin; mov.u32 %r4, %reserved_smem_offset_1;\n"
-                         "mov.u32 %r5, %reserved_smem_offset_end; mov.u32 %r6, %reserved_smem_offset_0;\n"
-                         "mov.u32 %r7, %total_smem_size; mov.u32 %r8, %aggr_smem_size;\n"
-                         "mad.lo.u32 %r9, %r20, 4, %r4; ld.shared.u32 %r10, [%r9];\n"
-                         "mad.lo.u32 %r12, %r20, -4, %r5; ld.shared.u32 %r11, [%r12+-4]; add.u32 %r11, %r11, %r10;\n"
-                         "st.shared.u32 [%r9], 7; st.shared.u32 [%r12+-4], 7;\n"
-                         "mov.u32 %r13, s; mad.lo.u32 %r13, %r20, 4, %r13; st.shared.u32 [%r13], %r20;\n"
-                         "bar.sync 0; ld.shared.u32 %r14, [%r13];\n"
-                         "st.global.v4.u32 [%rd0], {%r3, %r4, %r5, %r6};\n"
-                         "st.global.v4.u32 [%rd0+16], {%r7, %r8, %r11, %r14}; ret;",
-                         ".shared .align 4 .b8 s[292];"));
+        program p(
+            kernel("mul.lo.u32 %r2, %i, 32; cvt.u64.u32 %rd0, %r2; add.u64 %rd0, %rd0, %p0; mov.u32 %r20, %tid.x;\n"
+                   "mov.u32 %r3, %reserved_smem_offset_begin; mov.u32 %r4, %reserved_smem_offset_1;\n"
+                   "mov.u32 %r5, %reserved_smem_offset_end; mov.u32 %r6, %reserved_smem_offset_0;\n"
+                   "mov.u32 %r7, %total_smem_size; mov.u32 %r8, %aggr_smem_size;\n"
+                   "mad.lo.u32 %r9, %r20, 4, %r4; ld.shared.u32 %r10, [%r9];\n"
+                   "mad.lo.u32 %r12, %r20, -4, %r5; ld.shared.u32 %r11, [%r12+-4]; add.u32 %r11, %r11, %r10;\n"
+                   "st.shared.u32 [%r9], 7; st.shared.u32 [%r12+-4], 7;\n"
+                   "mov.u32 %r13, s; mad.lo.u32 %r13, %r20, 4, %r13; st.shared.u32 [%r13], %r20;\n"
+                   "bar.sync 0; ld.shared.u32 %r14, [%r13];\n"
+                   "st.global.v4.u32 [%rd0], {%r3, %r4, %r5, %r6};\n"
+                   "st.global.v4.u32 [%rd0+16], {%r7, %r8, %r11, %r14}; ret;",
+                   ".shared .align 4 .b8 s[292];"));
         constexpr std::size_t threads = 72; // of which each takes one word of the 288 bytes
         const std::uint64_t out = p.buffer<std::uint32_t>(8 * 3 * threads);
         p.run({.grid = {3}, .block = {threads}, .dynamic_shared_bytes = dynamic}, {out});

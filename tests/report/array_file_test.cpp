@@ -70,7 +70,8 @@ TEST(parse_npy, reads_every_version_type_and_shape) {
 TEST(npy_header, is_read_again) {
     std::vector<std::uint64_t> long_shape(64, 1);
     long_shape[3] = 7;
-    for (const std::vector<std::uint64_t>& shape : {std::vector<std::uint64_t>{}, {7}, {0}, {7, 1}, {1, 1, 7}, long_shape}) {
+    for (const std::vector<std::uint64_t>& shape :
+         {std::vector<std::uint64_t>{}, {7}, {0}, {7, 1}, {1, 1, 7}, long_shape}) {
         for (unsigned k = 0; k < 10; ++k) {
             const auto type = static_cast<array_type>(k);
             const std::string header = npy_header(type, shape);

@@ -12,44 +12,53 @@ using namespace warpfold::test;
 using nlohmann::json;
 
 json instruction(const std::string& ptx, const json& at, const json& counters, int guarded_off = 0) {
-    return {{"ptx", ptx},   {"ptx_line", 1},           {"function", "scale(float*)"},
-            {"at", at},     {"guarded_off", guarded_off}, {"counters", counters}};
+    return {
+        {"ptx", ptx},          {"ptx_line", 1}, {"function", "scale(float*)"}, {"at", at}, {"guarded_off", guarded_off},
+        {"counters", counters}};
 }
 
 // Line 10 loads with a stride, 12 stores into one bank, 14 diverges, `inner` of line 3 was inlined at 12.
 json made_profile() {
     const json place = json::array({"/src/scale.cu", 10, 5, ""});
     json instructions = json::array();
+    instructions.push_back(instruction("ld.global.f32 %f1, [%rd1];", json::array({place}),
+                                       {{"warp_instructions", 100},
+                                        {"thread_instructions", 3200},
+                                        {"global_load_requests", 100},
+                                        {"global_load_sectors", 3200},
+                                        {"global_load_bytes", 12800}}));
     instructions.push_back(instruction(
-        "ld.global.f32 %f1, [%rd1];", json::array({place}),
-        {{"warp_instructions", 100}, {"thread_instructions", 3200}, {"global_load_requests", 100},
-         {"global_load_sectors", 3200}, {"global_load_bytes", 12800}}));
-    instructions.push_back(instruction("st.shared.f32 [%r1], %f1;",
-                                       json::array({json::array({"/src/inner.cuh", 3, 1, "inner(float)"}),
-                                                    json::array({"/src/scale.cu", 12, 9, ""})}),
-                                       {{"warp_instructions", 100}, {"thread_instructions", 3200},
-                                        {"shared_store_requests", 100}, {"shared_store_wavefronts", 3200},
-                                        {"shared_store_bank_conflicts", 3100}}));
-    instructions.push_back(instruction("@%p1 bra $L1;", json::array({json::array({"/src/scale.cu", 14, 1, ""})}),
-                                       {{"warp_instructions", 100}, {"thread_instructions", 1600}, {"branches", 100},
-                                        {"divergent_branches", 70}}));
-    instructions.push_back(instruction("@%p2 add.f32 %f1, %f1, %f1;", json::array({json::array({"/src/scale.cu", 15, 1, ""})}),
+        "st.shared.f32 [%r1], %f1;",
+        json::array({json::array({"/src/inner.cuh", 3, 1, "inner(float)"}), json::array({"/src/scale.cu", 12, 9, ""})}),
+        {{"warp_instructions", 100},
+         {"thread_instructions", 3200},
+         {"shared_store_requests", 100},
+         {"shared_store_wavefronts", 3200},
+         {"shared_store_bank_conflicts", 3100}}));
+    instructions.push_back(instruction(
+        "@%p1 bra $L1;", json::array({json::array({"/src/scale.cu", 14, 1, ""})}),
+        {{"warp_instructions", 100}, {"thread_instructions", 1600}, {"branches", 100}, {"divergent_branches", 70}}));
+    instructions.push_back(instruction("@%p2 add.f32 %f1, %f1, %f1;",
+                                       json::array({json::array({"/src/scale.cu", 15, 1, ""})}),
                                        {{"warp_instructions", 10}, {"thread_instructions", 320}}, 240));
-    instructions.push_back(instruction("ret;", json::array(), {{"warp_instructions", 4}, {"thread_instructions", 128}}));
+    instructions.push_back(
+        instruction("ret;", json::array(), {{"warp_instructions", 4}, {"thread_instructions", 128}}));
     json lines;
     lines["9"] = "// before";
     lines["10"] = "\tfloat v = in[33 * i];";
     lines["12"] = "    inner(v);";
     lines["14"] = "    if (i % 2 == 0) { // \x1b[31mred " + std::string(200, 'x');
     lines["15"] = "        v += v;";
-    return {{"format", "warpfold profile"},
-            {"version", 1},
-            {"device", {{"name", "NVIDIA H100 80GB HBM3"}}},
-            {"counters", json::object()},
-            {"sources", {{"/src/scale.cu", lines}, {"/src/inner.cuh", json::object()}}},
-            {"kernels",
-             json::array({{{"kernel", "scale(float*)"}, {"symbol", "_Z5scalePf"}, {"launches", 2}, {"instructions", instructions}},
-                          {{"kernel", "other()"}, {"symbol", "_Z5otherv"}, {"launches", 1}, {"instructions", json::array()}}})}};
+    return {
+        {"format", "warpfold profile"},
+        {"version", 1},
+        {"device", {{"name", "NVIDIA H100 80GB HBM3"}}},
+        {"counters", json::object()},
+        {"sources", {{"/src/scale.cu", lines}, {"/src/inner.cuh", json::object()}}},
+        {"kernels",
+         json::array(
+             {{{"kernel", "scale(float*)"}, {"symbol", "_Z5scalePf"}, {"launches", 2}, {"instructions", instructions}},
+              {{"kernel", "other()"}, {"symbol", "_Z5otherv"}, {"launches", 1}, {"instructions", json::array()}}})}};
 }
 
 class annotate : public with_folder {
@@ -85,7 +94,8 @@ TEST_F(annotate, puts_figures_beside_the_lines) {
     EXPECT_EQ(seen.error, "");
     EXPECT_EQ(squeezed(line_with(seen.out, "float v")), "> 10 100 32.0 32.0 4.0 float v = in[33 * i];");
     EXPECT_EQ(squeezed(line_with(seen.out, "// before")), "9 // before");
-    EXPECT_EQ(squeezed(line_with(seen.out, "source not at hand")), "> 3 100 32.0 3100 (source not at hand) // in scale.cu:12");
+    EXPECT_EQ(squeezed(line_with(seen.out, "source not at hand")),
+              "> 3 100 32.0 3100 (source not at hand) // in scale.cu:12");
     EXPECT_TRUE(squeezed(line_with(seen.out, "if (i % 2")).starts_with("> 14 100 16.0 70 if (i")) << seen.out;
     EXPECT_EQ(squeezed(line_with(seen.out, "v += v")), "15 10 8.0 v += v;");
     EXPECT_NE(seen.out.find("2 launches, 314 warp instructions"), std::string::npos);

@@ -36,7 +36,8 @@ protected:
         for (const std::string& device : devices()) {
             std::vector<std::string> all = arguments;
             all.insert(all.end(), {"--device", device});
-            const outcome seen = run_command(all, {.environment = {}, .folder = {}, .output = {}, .input = input}, true);
+            const outcome seen =
+                run_command(all, {.environment = {}, .folder = {}, .output = {}, .input = input}, true);
             if (device == devices().front()) {
                 first = seen;
                 continue;
@@ -151,7 +152,8 @@ TEST_F(arrays, pass_through_in_chunks) {
     EXPECT_TRUE(content(out).ends_with(bytes_of(forwards)));
     EXPECT_EQ(with_chunks({"scan", in, "--out", out, "--reverse"}).error, "");
     EXPECT_TRUE(content(out).ends_with(bytes_of(backwards)));
-    EXPECT_EQ(with_chunks({"scan", in, "--exclusive", "--op", "min"}).out, run({"scan", in, "--exclusive", "--op", "min"}).out);
+    EXPECT_EQ(with_chunks({"scan", in, "--exclusive", "--op", "min"}).out,
+              run({"scan", in, "--exclusive", "--op", "min"}).out);
     EXPECT_EQ(with_chunks({"histogram", in, "--bins", "7"}).out, run({"histogram", in, "--bins", "7"}).out);
     std::vector<double> terms(2000, 1e-3);
     terms[3] = 1e200;
@@ -193,7 +195,8 @@ TEST_F(arrays, say_in_one_line_what_is_wrong) {
     expect_complaint({"sum", write("raw", "1234")}, 1, "--type");
     expect_complaint({"sum", folder_}, 1, "directory");
     expect_complaint({"sum", "/dev/zero", "--type", "int32"}, 1, "no regular file");
-    expect_complaint({"histogram", write("cut.npy", content(line).substr(0, content(line).size() - 1))}, 1, "truncated");
+    expect_complaint({"histogram", write("cut.npy", content(line).substr(0, content(line).size() - 1))}, 1,
+                     "truncated");
     expect_complaint({"scan", line, "--chunk", "0"}, 2, "--chunk");
     expect_complaint({"sum", line, "--chunk", "large"}, 2, "--chunk");
     expect_complaint({"sum", line, "--type", "int"}, 2, "'int'");

@@ -54,13 +54,18 @@ TEST_F(run, sets_the_schedule) {
     EXPECT_EQ(shell(show, {"--schedule", "adversarial", "--seed", "12"}).out, "adversarial 12\n");
     EXPECT_EQ(shell(show, {"--seed", "3"}).out, "adversarial 3\n");
     EXPECT_EQ(shell(show, {"--schedule", "fair"}).out, "fair\n");
-    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-             {"--schedule", "random"}, {"--seed", "-1"}, {"--seed", "x"}, {"--seed", "18446744073709551616"}, {"--seed", ""},
-             {"--schedule", "fair", "--seed", "1"}}) {
+    for (const std::vector<std::string>& wrong :
+         std::vector<std::vector<std::string>>{{"--schedule", "random"},
+                                               {"--seed", "-1"},
+                                               {"--seed", "x"},
+                                               {"--seed", "18446744073709551616"},
+                                               {"--seed", ""},
+                                               {"--schedule", "fair", "--seed", "1"}}) {
         const outcome seen = shell("echo ran", wrong);
         EXPECT_NE(seen.status, 0);
         EXPECT_EQ(seen.out, "");
-        EXPECT_NE(seen.error.find("--se") != std::string::npos ? seen.error.find("--se") : seen.error.find("--schedule"),
+        EXPECT_NE(seen.error.find("--se") != std::string::npos ? seen.error.find("--se")
+                                                               : seen.error.find("--schedule"),
                   std::string::npos)
             << seen.error;
     }
@@ -128,7 +133,8 @@ std::string left(const char* variable, int began, int process, const std::string
 
 TEST_F(run, counts_the_findings_of_all_processes) {
     const std::string none = R"({"program":"b","count":0,"findings":[]})";
-    const std::string some = R"({"program":"a","count":1,"findings":[{"kind":"race"},{"kind":"note"}],"not_printed":["said\\n"]})";
+    const std::string some =
+        R"({"program":"a","count":1,"findings":[{"kind":"race"},{"kind":"note"}],"not_printed":["said\\n"]})";
     for (const auto& [first, second] : {std::pair(none, some), std::pair(some, none)}) {
         const outcome seen = shell(left("SOFTGPU_CHECK_JSON", 1, 11, first) + left("SOFTGPU_CHECK_JSON", 2, 12, second),
                                    {"--check", "all", "--check-json", path("f.json"), "--error-exit", "5"});
@@ -154,16 +160,19 @@ TEST_F(run, has_the_launches_of_all_processes) {
                R"(","n":1},\n{"kernel":"b"}\n]}\n)";
     };
     const std::string nothing = R"({"device":{"name":"x"},\n"launches":[\n]}\n)";
-    const outcome seen = shell(left("SOFTGPU_COUNTERS", 20, 2, launches("second")) + left("SOFTGPU_COUNTERS", 3, 1, launches("first")) +
-                                   left("SOFTGPU_COUNTERS", 21, 3, nothing),
-                               {"--counters", path("c.json")});
+    const outcome seen =
+        shell(left("SOFTGPU_COUNTERS", 20, 2, launches("second")) + left("SOFTGPU_COUNTERS", 3, 1, launches("first")) +
+                  left("SOFTGPU_COUNTERS", 21, 3, nothing),
+              {"--counters", path("c.json")});
     EXPECT_EQ(seen.status, 0);
     EXPECT_EQ(seen.error, "");
-    EXPECT_EQ(content(path("c.json")), "{\"device\":{\"name\":\"x\"},\n\"launches\":[\n"
-                                       "{\"process\":1,\"kernel\":\"first\",\"n\":1},\n{\"process\":1,\"kernel\":\"b\"},\n"
-                                       "{\"process\":2,\"kernel\":\"second\",\"n\":1},\n{\"process\":2,\"kernel\":\"b\"}\n]}\n");
-    const outcome cut = shell(left("SOFTGPU_COUNTERS", 1, 7, R"({"device":{},\n"unfinished":true,\n"launches":[\n]}\n)"),
-                              {"--counters", path("c.json")});
+    EXPECT_EQ(content(path("c.json")),
+              "{\"device\":{\"name\":\"x\"},\n\"launches\":[\n"
+              "{\"process\":1,\"kernel\":\"first\",\"n\":1},\n{\"process\":1,\"kernel\":\"b\"},\n"
+              "{\"process\":2,\"kernel\":\"second\",\"n\":1},\n{\"process\":2,\"kernel\":\"b\"}\n]}\n");
+    const outcome cut =
+        shell(left("SOFTGPU_COUNTERS", 1, 7, R"({"device":{},\n"unfinished":true,\n"launches":[\n]}\n)"),
+              {"--counters", path("c.json")});
     EXPECT_EQ(cut.status, 0);
     EXPECT_NE(cut.error.find("process 7 did not end by exit()"), std::string::npos) << cut.error;
 }
@@ -172,7 +181,8 @@ TEST_F(run, says_whose_profile_it_is_and_puts_timelines_side_by_side) {
     const std::string profile = R"({"device":{},\n"kernels":[\n{"launches":1}\n]}\n)";
     const outcome seen = shell(left("SOFTGPU_PROFILE", 1, 11, profile) + left("SOFTGPU_PROFILE", 2, 12, profile),
                                {"--profile", path("p.json")});
-    EXPECT_NE(seen.error.find("2 processes have launched kernels: the profile is that of process 12"), std::string::npos)
+    EXPECT_NE(seen.error.find("2 processes have launched kernels: the profile is that of process 12"),
+              std::string::npos)
         << seen.error;
     const std::string trace =
         R"({"otherData":{"machines":{"x":"y"}},"traceEvents":[\n{"name":"process_name","pid":1,"args":{"name":"x"}},\n{"name":"k","pid":2}\n]}\n)";

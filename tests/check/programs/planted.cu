@@ -177,7 +177,8 @@ __global__ void never_meet(int* out) {
 template <bool Fixed>
 __global__ void absent_lane(int* out) {
     if (threadIdx.x < 16) {
-        out[threadIdx.x] = __shfl_sync(0xFFFF, static_cast<int>(threadIdx.x), Fixed ? 3 : 20); // FINDING(shuffle): shuffle from an absent lane
+        out[threadIdx.x] = __shfl_sync(0xFFFF, static_cast<int>(threadIdx.x),
+                                       Fixed ? 3 : 20); // FINDING(shuffle): shuffle from an absent lane
     }
 }
 
@@ -195,12 +196,15 @@ __global__ void shuffle_behind_and(int* out) {
 
 template <bool Fixed>
 __global__ void own_mask(int* out, unsigned mask) {
-    out[threadIdx.x] = __ballot_sync(Fixed ? 0xFFFFFFFFu : mask, threadIdx.x % 2 == 0); // FINDING(own_mask): lane outside its own mask
+    out[threadIdx.x] =
+        __ballot_sync(Fixed ? 0xFFFFFFFFu : mask, threadIdx.x % 2 == 0); // FINDING(own_mask): lane outside its own mask
 }
 
 template <bool Fixed>
 __global__ void masks(int* out, unsigned all) {
-    const unsigned mask = Fixed ? (threadIdx.x < 16 ? 0xFFFFu : 0xFFFF0000u) : threadIdx.x < 16 ? all : all & 0xFFFF7FFFu;
+    const unsigned mask = Fixed              ? (threadIdx.x < 16 ? 0xFFFFu : 0xFFFF0000u)
+                          : threadIdx.x < 16 ? all
+                                             : all & 0xFFFF7FFFu;
     if (threadIdx.x < 16) {
         out[threadIdx.x] = 3;
         __syncwarp(mask);
@@ -265,7 +269,8 @@ int main(int argc, char** argv) {
         }
     } else if (is(name, "copy")) {
         int host[101] = {};
-        cudaMemcpy(data, host, (fixed ? 100 : 101) * sizeof(int), cudaMemcpyHostToDevice); // HOST_FINDING(copy): copy or fill out of bounds
+        cudaMemcpy(data, host, (fixed ? 100 : 101) * sizeof(int),
+                   cudaMemcpyHostToDevice); // HOST_FINDING(copy): copy or fill out of bounds
     } else if (is(name, "fill")) {
         cudaMemset(data, 0, fixed ? 400 : 401); // HOST_FINDING(fill): copy or fill out of bounds
     } else if (is(name, "init_global")) {

@@ -149,7 +149,8 @@ int main(int argc, char** argv) {
         use_variable<<<1, 1>>>(out);
         cudaMemcpyToSymbol(variable, values, fixed ? 32 : 36); // HOST_FINDING(symbol): copy or fill out of bounds
     } else if (is("overlap")) {
-        cudaMemcpy(in + (fixed ? 100 : 1), in, 400, cudaMemcpyDeviceToDevice); // HOST_FINDING(overlap): overlapping copy
+        cudaMemcpy(in + (fixed ? 100 : 1), in, 400,
+                   cudaMemcpyDeviceToDevice); // HOST_FINDING(overlap): overlapping copy
     } else {
         std::printf("no case %s\n", name);
         return 2;

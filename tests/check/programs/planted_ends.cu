@@ -84,8 +84,8 @@ int main(int argc, char** argv) {
         LAUNCH(asserted, 1, 32);
     } else if (is(name, "refused")) {
         write_one<<<1, fixed ? 1024 : 2048>>>(out); // HOST_FINDING(refused): launch refused
-    } else if (is(name, "asked")) { // the fixed one asks
-        write_one<<<0, 32>>>(out); // HOST_FINDING(asked): launch refused
+    } else if (is(name, "asked")) {                 // the fixed one asks
+        write_one<<<0, 32>>>(out);                  // HOST_FINDING(asked): launch refused
         if (fixed) {
             (void)cudaPeekAtLastError();
         }

@@ -252,10 +252,12 @@ struct named {
     const char* name;
     void (*run)(const streams& s);
 };
-#define CASE(name) {#name, name}
-const named cases[] = {CASE(missing_wait), CASE(event_too_early), CASE(host_copy), CASE(default_stream), CASE(async_fill),
-                       CASE(early_kernel), CASE(two_copies), CASE(pinned_reused), CASE(pool_other_stream),
-                       CASE(free_in_use), CASE(use_beside_free), CASE(graph_branch), CASE(one_buffer)};
+#define CASE(name)                                                                                                     \
+    { #name, name }
+const named cases[] = {CASE(missing_wait),      CASE(event_too_early), CASE(host_copy),       CASE(default_stream),
+                       CASE(async_fill),        CASE(early_kernel),    CASE(two_copies),      CASE(pinned_reused),
+                       CASE(pool_other_stream), CASE(free_in_use),     CASE(use_beside_free), CASE(graph_branch),
+                       CASE(one_buffer)};
 
 } // namespace
 

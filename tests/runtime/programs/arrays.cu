@@ -199,8 +199,7 @@ static void mipmaps() {
     }
     CHECK(cudaGetMipmappedArrayLevel(&levels[0], m, 3) == cudaErrorInvalidValue);
     for (unsigned n = 0; n < 3; ++n) {
-        CHECK(whole(levels[n], {12u >> n, 6u >> n, 1}) ==
-              numbered((12u >> n) * (6u >> n), 1000 * static_cast<int>(n)));
+        CHECK(whole(levels[n], {12u >> n, 6u >> n, 1}) == numbered((12u >> n) * (6u >> n), 1000 * static_cast<int>(n)));
     }
     CUDA(cudaFreeMipmappedArray(m));
 }

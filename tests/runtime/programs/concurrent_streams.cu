@@ -52,7 +52,8 @@ static void a_kernel_waits_for_the_host() {
     wait_for<<<1, 1, 0, s>>>(flag.device, out);
     CUDA(cudaEventRecord(after, s));
     std::atomic<int> called{0};
-    CUDA(cudaLaunchHostFunc(s, [](void* c) { ++*static_cast<std::atomic<int>*>(c); }, &called));
+    CUDA(cudaLaunchHostFunc(
+        s, [](void* c) { ++*static_cast<std::atomic<int>*>(c); }, &called));
     int pageable = 7;
     int* target = nullptr;
     CUDA(cudaMalloc(&target, sizeof(int)));

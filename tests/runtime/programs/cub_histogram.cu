@@ -25,13 +25,13 @@ int main(int argc, char** argv) {
         }
         device_array<int> in(samples), even_out(even.size()), ranged_out(ranged.size()), bounds_in(bounds);
         with_scratch([&](void* scratch, std::size_t& bytes) {
-            return cub::DeviceHistogram::HistogramEven(
-                scratch, bytes, in.data(), even_out.data(), bins + 1, 0, 10 * bins, n);
+            return cub::DeviceHistogram::HistogramEven(scratch, bytes, in.data(), even_out.data(), bins + 1, 0,
+                                                       10 * bins, n);
         });
         CHECK(even_out.host() == even);
         with_scratch([&](void* scratch, std::size_t& bytes) {
             return cub::DeviceHistogram::HistogramRange(scratch, bytes, in.data(), ranged_out.data(),
-                static_cast<int>(bounds.size()), bounds_in.data(), n);
+                                                        static_cast<int>(bounds.size()), bounds_in.data(), n);
         });
         CHECK(ranged_out.host() == ranged);
 
@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
         int* channels[3] = {red.data(), green.data(), blue.data()};
         const int levels[3] = {257, 257, 257}, lowest[3] = {0, 0, 0}, highest[3] = {256, 256, 256};
         with_scratch([&](void* scratch, std::size_t& bytes) {
-            return cub::DeviceHistogram::MultiHistogramEven<4, 3>(
-                scratch, bytes, image_in.data(), channels, levels, lowest, highest, pixels);
+            return cub::DeviceHistogram::MultiHistogramEven<4, 3>(scratch, bytes, image_in.data(), channels, levels,
+                                                                  lowest, highest, pixels);
         });
         CHECK(red.host() == colours[0] && green.host() == colours[1] && blue.host() == colours[2]);
     }

@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
         std::vector<int> keys(n), begins{0};
         for (unsigned long long k = 0; begins.back() < n; ++k) {
             const unsigned long long most = scrambled(k) % 9 == 0 ? 30000 : scrambled(k) % 3 == 0 ? 900 : 20;
-            begins.push_back(static_cast<int>(std::min<unsigned long long>(n, begins.back() + scrambled(k + 3) % most)));
+            begins.push_back(
+                static_cast<int>(std::min<unsigned long long>(n, begins.back() + scrambled(k + 3) % most)));
         }
         for (int k = 0; k < n; ++k) {
             keys[k] = static_cast<int>(scrambled(k));
@@ -19,8 +20,8 @@ int main(int argc, char** argv) {
         const int segments = static_cast<int>(begins.size()) - 1;
         device_array<int> in(keys), out(n), bounds(begins);
         with_scratch([&](void* scratch, std::size_t& bytes) {
-            return cub::DeviceSegmentedSort::SortKeys(
-                scratch, bytes, in.data(), out.data(), n, segments, bounds.data(), bounds.data() + 1);
+            return cub::DeviceSegmentedSort::SortKeys(scratch, bytes, in.data(), out.data(), n, segments, bounds.data(),
+                                                      bounds.data() + 1);
         });
         for (int s = 0; s < segments; ++s) {
             std::sort(keys.begin() + begins[s], keys.begin() + begins[s + 1]);

@@ -33,13 +33,13 @@ static void reduce_segments(int n) {
     device_array<int> in(data), bounds(begins), largest_out(segments);
     device_array<long long> sums_out(segments);
     with_scratch([&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceSegmentedReduce::Sum(
-            scratch, bytes, in.data(), sums_out.data(), segments, bounds.data(), bounds.data() + 1);
+        return cub::DeviceSegmentedReduce::Sum(scratch, bytes, in.data(), sums_out.data(), segments, bounds.data(),
+                                               bounds.data() + 1);
     });
     CHECK(sums_out.host() == sums);
     with_scratch([&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceSegmentedReduce::Max(
-            scratch, bytes, in.data(), largest_out.data(), segments, bounds.data(), bounds.data() + 1);
+        return cub::DeviceSegmentedReduce::Max(scratch, bytes, in.data(), largest_out.data(), segments, bounds.data(),
+                                               bounds.data() + 1);
     });
     CHECK(largest_out.host() == most);
 }
@@ -62,14 +62,14 @@ static void encode_runs(int n) {
     }
     device_array<int> in(data), first(n), second(n), count(1);
     with_scratch([&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRunLengthEncode::Encode(
-            scratch, bytes, in.data(), first.data(), second.data(), count.data(), n);
+        return cub::DeviceRunLengthEncode::Encode(scratch, bytes, in.data(), first.data(), second.data(), count.data(),
+                                                  n);
     });
     CHECK(count.host()[0] == static_cast<int>(counts.size()));
     CHECK(first.first(counts.size()) == values && second.first(counts.size()) == counts);
     with_scratch([&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRunLengthEncode::NonTrivialRuns(
-            scratch, bytes, in.data(), first.data(), second.data(), count.data(), n);
+        return cub::DeviceRunLengthEncode::NonTrivialRuns(scratch, bytes, in.data(), first.data(), second.data(),
+                                                          count.data(), n);
     });
     CHECK(count.host()[0] == static_cast<int>(long_counts.size()));
     CHECK(first.first(long_begins.size()) == long_begins && second.first(long_counts.size()) == long_counts);

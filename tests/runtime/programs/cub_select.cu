@@ -47,17 +47,17 @@ int main(int argc, char** argv) {
         device_array<int> in(data);
         device_array<unsigned char> flags_in(flags);
         CHECK(selected(n, false, [&](void* scratch, std::size_t& bytes, int* out, int* count) {
-            return cub::DeviceSelect::If(scratch, bytes, in.data(), out, count, n, wanted());
-        }) == kept);
+                  return cub::DeviceSelect::If(scratch, bytes, in.data(), out, count, n, wanted());
+              }) == kept);
         CHECK(selected(n, false, [&](void* scratch, std::size_t& bytes, int* out, int* count) {
-            return cub::DeviceSelect::Flagged(scratch, bytes, in.data(), flags_in.data(), out, count, n);
-        }) == flagged);
+                  return cub::DeviceSelect::Flagged(scratch, bytes, in.data(), flags_in.data(), out, count, n);
+              }) == flagged);
         CHECK(selected(n, false, [&](void* scratch, std::size_t& bytes, int* out, int* count) {
-            return cub::DeviceSelect::Unique(scratch, bytes, in.data(), out, count, n);
-        }) == unique);
+                  return cub::DeviceSelect::Unique(scratch, bytes, in.data(), out, count, n);
+              }) == unique);
         CHECK(selected(n, true, [&](void* scratch, std::size_t& bytes, int* out, int* count) {
-            return cub::DevicePartition::If(scratch, bytes, in.data(), out, count, n, wanted());
-        }) == parted);
+                  return cub::DevicePartition::If(scratch, bytes, in.data(), out, count, n, wanted());
+              }) == parted);
     }
     return 0;
 }

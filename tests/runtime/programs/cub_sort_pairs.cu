@@ -17,12 +17,12 @@ static void sort(int n, int begin, int end) {
     }
     device_array<std::uint32_t> keys_in(keys), places_in(places), keys_out(n), places_out(n);
     with_scratch([&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceRadixSort::SortPairs(
-            scratch, bytes, keys_in.data(), keys_out.data(), places_in.data(), places_out.data(), n, begin, end);
+        return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys_in.data(), keys_out.data(), places_in.data(),
+                                               places_out.data(), n, begin, end);
     });
     const std::uint32_t mask = static_cast<std::uint32_t>((1ull << end) - (1ull << begin));
     std::stable_sort(places.begin(), places.end(),
-        [&](std::uint32_t a, std::uint32_t b) { return (keys[a] & mask) < (keys[b] & mask); });
+                     [&](std::uint32_t a, std::uint32_t b) { return (keys[a] & mask) < (keys[b] & mask); });
     const std::vector<std::uint32_t> got_places = places_out.host(), got_keys = keys_out.host();
     CHECK(got_places == places);
     for (int k = 0; k < n; ++k) {
@@ -43,8 +43,7 @@ static void sort_in_place(int n) {
     with_scratch([&](void* scratch, std::size_t& bytes) {
         return cub::DeviceRadixSort::SortPairsDescending(scratch, bytes, both_keys, both_places, n);
     });
-    std::stable_sort(
-        places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) { return keys[a] > keys[b]; });
+    std::stable_sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) { return keys[a] > keys[b]; });
     CHECK((both_places.Current() == places_a.data() ? places_a : places_b).host() == places);
 }
 

@@ -51,7 +51,11 @@ static std::vector<action> actions() {
         {"cudaMallocManaged", [] { return cudaMallocManaged(&out, 64); }},
         {"cudaHostRegister", [] { return cudaHostRegister(pageable, sizeof pageable, 0); }},
         {"cudaHostUnregister", [] { return cudaHostUnregister(pageable); }},
-        {"cudaMemGetInfo", [] { std::size_t a, b; return cudaMemGetInfo(&a, &b); }},
+        {"cudaMemGetInfo",
+         [] {
+             std::size_t a, b;
+             return cudaMemGetInfo(&a, &b);
+         }},
         {"cudaDeviceSynchronize", [] { return cudaDeviceSynchronize(); }},
         {"cudaStreamSynchronize(captures)", [] { return cudaStreamSynchronize(s); }},
         {"cudaStreamSynchronize(other)", [] { return cudaStreamSynchronize(t); }},
@@ -61,13 +65,28 @@ static std::vector<action> actions() {
         {"cudaEventQuery(recorded before)", [] { return cudaEventQuery(recorded); }},
         {"cudaEventSynchronize(recorded before)", [] { return cudaEventSynchronize(recorded); }},
         {"cudaEventQuery(never recorded)", [] { return cudaEventQuery(plain); }},
-        {"cudaEventCreate", [] { cudaEvent_t e; return cudaEventCreate(&e); }},
-        {"cudaEventElapsedTime", [] { float ms; return cudaEventElapsedTime(&ms, recorded, recorded); }},
-        {"cudaStreamCreate", [] { cudaStream_t e; return cudaStreamCreate(&e); }},
-        {"cudaFuncGetAttributes", [] { cudaFuncAttributes a; return cudaFuncGetAttributes(&a, nothing); }},
-        {"cudaFuncSetAttribute", [] {
-             return cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024);
+        {"cudaEventCreate",
+         [] {
+             cudaEvent_t e;
+             return cudaEventCreate(&e);
          }},
+        {"cudaEventElapsedTime",
+         [] {
+             float ms;
+             return cudaEventElapsedTime(&ms, recorded, recorded);
+         }},
+        {"cudaStreamCreate",
+         [] {
+             cudaStream_t e;
+             return cudaStreamCreate(&e);
+         }},
+        {"cudaFuncGetAttributes",
+         [] {
+             cudaFuncAttributes a;
+             return cudaFuncGetAttributes(&a, nothing);
+         }},
+        {"cudaFuncSetAttribute",
+         [] { return cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024); }},
         {"cudaMemcpy(host to device)", [] { return cudaMemcpy(device, pageable, 4, cudaMemcpyHostToDevice); }},
         {"cudaMemcpy(device to device)", [] { return cudaMemcpy(device, device + 1, 4, cudaMemcpyDeviceToDevice); }},
         {"cudaMemset", [] { return cudaMemset(device, 0, 4); }},
@@ -83,42 +102,77 @@ static std::vector<action> actions() {
          [] { return cudaMemcpyAsync(device, device, 4, static_cast<cudaMemcpyKind>(9), s); }},
         {"cudaMemcpyAsync(zero bytes)", [] { return cudaMemcpyAsync(device, pinned, 0, cudaMemcpyDefault, s); }},
         {"cudaMemsetAsync(null)", [] { return cudaMemsetAsync(nullptr, 0, 4, s); }},
-        {"cudaMemcpyAsync(other stream)",
-         [] { return cudaMemcpyAsync(device, pinned, 4, cudaMemcpyHostToDevice, t); }},
+        {"cudaMemcpyAsync(other stream)", [] { return cudaMemcpyAsync(device, pinned, 4, cudaMemcpyHostToDevice, t); }},
         {"cudaMemcpyAsync(legacy stream)",
          [] { return cudaMemcpyAsync(device, pinned, 4, cudaMemcpyHostToDevice, cudaStreamLegacy); }},
-        {"launch", [] { nothing<<<1, 1, 0, s>>>(); return cudaGetLastError(); }},
-        {"launch with a wrong configuration", [] { nothing<<<0, 1, 0, s>>>(); return cudaGetLastError(); }},
-        {"launch(legacy stream)", [] { nothing<<<1, 1, 0, cudaStreamLegacy>>>(); return cudaGetLastError(); }},
-        {"cudaLaunchHostFunc", [] { return cudaLaunchHostFunc(s, [](void*) {}, nullptr); }},
+        {"launch",
+         [] {
+             nothing<<<1, 1, 0, s>>>();
+             return cudaGetLastError();
+         }},
+        {"launch with a wrong configuration",
+         [] {
+             nothing<<<0, 1, 0, s>>>();
+             return cudaGetLastError();
+         }},
+        {"launch(legacy stream)",
+         [] {
+             nothing<<<1, 1, 0, cudaStreamLegacy>>>();
+             return cudaGetLastError();
+         }},
+        {"cudaLaunchHostFunc",
+         [] {
+             return cudaLaunchHostFunc(
+                 s, [](void*) {}, nullptr);
+         }},
         {"cudaStreamAddCallback",
-         [] { return cudaStreamAddCallback(s, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0); }},
+         [] {
+             return cudaStreamAddCallback(
+                 s, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0);
+         }},
         {"cudaMallocAsync", [] { return cudaMallocAsync(&out, 64, s); }},
         {"cudaMallocAsync(other stream)", [] { return cudaMallocAsync(&out, 64, t); }},
         {"cudaFreeAsync(of cudaMalloc)", [] { return cudaFreeAsync(device, s); }},
-        {"cudaMemPrefetchAsync", [] {
+        {"cudaMemPrefetchAsync",
+         [] {
              cudaMemLocation here{};
              here.type = cudaMemLocationTypeDevice;
              return cudaMemPrefetchAsync(managed, 4, here, 0, s);
          }},
         {"cudaStreamAttachMemAsync", [] { return cudaStreamAttachMemAsync(s, managed, 0, cudaMemAttachGlobal); }},
         {"cudaEventRecord", [] { return cudaEventRecord(captured, s); }},
-        {"cudaEventRecord and cudaEventQuery", [] { (void)cudaEventRecord(captured, s); return cudaEventQuery(captured); }},
+        {"cudaEventRecord and cudaEventQuery",
+         [] {
+             (void)cudaEventRecord(captured, s);
+             return cudaEventQuery(captured);
+         }},
         {"cudaEventRecordWithFlags(external)",
          [] { return cudaEventRecordWithFlags(captured, s, cudaEventRecordExternal); }},
         {"cudaStreamWaitEvent(recorded before)", [] { return cudaStreamWaitEvent(s, recorded, 0); }},
         {"cudaStreamWaitEvent(recorded before, external)",
          [] { return cudaStreamWaitEvent(s, recorded, cudaEventWaitExternal); }},
         {"cudaStreamWaitEvent(never recorded)", [] { return cudaStreamWaitEvent(s, plain, 0); }},
-        {"cudaStreamWaitEvent(legacy, captured)", [] {
+        {"cudaStreamWaitEvent(legacy, captured)",
+         [] {
              (void)cudaEventRecord(captured, s);
              return cudaStreamWaitEvent(cudaStreamLegacy, captured, 0);
          }},
         {"cudaStreamBeginCapture again", [] { return cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed); }},
-        {"cudaStreamEndCapture(other)", [] { cudaGraph_t g; return cudaStreamEndCapture(t, &g); }},
-        {"cudaStreamGetPriority", [] { int p; return cudaStreamGetPriority(s, &p); }},
+        {"cudaStreamEndCapture(other)",
+         [] {
+             cudaGraph_t g;
+             return cudaStreamEndCapture(t, &g);
+         }},
+        {"cudaStreamGetPriority",
+         [] {
+             int p;
+             return cudaStreamGetPriority(s, &p);
+         }},
         {"cudaStreamIsCapturing(legacy)",
-         [] { cudaStreamCaptureStatus c; return cudaStreamIsCapturing(cudaStreamLegacy, &c); }},
+         [] {
+             cudaStreamCaptureStatus c;
+             return cudaStreamIsCapturing(cudaStreamLegacy, &c);
+         }},
     };
 }
 
@@ -153,8 +207,8 @@ static void during_captures(cudaStream_t on, const char* kind) {
         }
     }
     // Another thread's calls.
-    for (const auto& [mode, name] : {std::pair{cudaStreamCaptureModeGlobal, "global"},
-                                     {cudaStreamCaptureModeThreadLocal, "thread"}}) {
+    for (const auto& [mode, name] :
+         {std::pair{cudaStreamCaptureModeGlobal, "global"}, {cudaStreamCaptureModeThreadLocal, "thread"}}) {
         for (const cudaStreamCaptureMode theirs :
              {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed}) {
             (void)cudaStreamBeginCapture(s, mode);
@@ -197,12 +251,12 @@ static void captured_nodes() {
         cudaKernelNodeParams k{};
         if (cudaGraphMemcpyNodeGetParams(nodes[i], &c) == cudaSuccess) {
             std::printf(" extent %zu %zu %zu, source %zu %zu %zu, destination %zu %zu %zu, kind %d", c.extent.width,
-                        c.extent.height, c.extent.depth, c.srcPtr.pitch, c.srcPtr.xsize, c.srcPtr.ysize,
-                        c.dstPtr.pitch, c.dstPtr.xsize, c.dstPtr.ysize, static_cast<int>(c.kind));
+                        c.extent.height, c.extent.depth, c.srcPtr.pitch, c.srcPtr.xsize, c.srcPtr.ysize, c.dstPtr.pitch,
+                        c.dstPtr.xsize, c.dstPtr.ysize, static_cast<int>(c.kind));
         }
         if (cudaGraphMemsetNodeGetParams(nodes[i], &m) == cudaSuccess) {
-            std::printf(" pitch %zu value %u element %u width %zu height %zu", m.pitch, m.value, m.elementSize,
-                        m.width, m.height);
+            std::printf(" pitch %zu value %u element %u width %zu height %zu", m.pitch, m.value, m.elementSize, m.width,
+                        m.height);
         }
         if (cudaGraphKernelNodeGetParams(nodes[i], &k) == cudaSuccess) {
             std::printf(" stub %d grid %u block %u value %d extra %d", k.func == reinterpret_cast<void*>(add),
@@ -287,9 +341,12 @@ static void structures() {
     SHOW(cudaGraphDestroy(clone));
     SHOW(cudaGraphDestroy(graph));
     cudaUserObject_t object{};
-    SHOW(cudaUserObjectCreate(&object, device, [](void*) {}, 1, 0));
-    SHOW(cudaUserObjectCreate(&object, device, [](void*) {}, 0, cudaUserObjectNoDestructorSync));
-    SHOW(cudaUserObjectCreate(&object, device, [](void*) {}, 2, cudaUserObjectNoDestructorSync));
+    SHOW(cudaUserObjectCreate(
+        &object, device, [](void*) {}, 1, 0));
+    SHOW(cudaUserObjectCreate(
+        &object, device, [](void*) {}, 0, cudaUserObjectNoDestructorSync));
+    SHOW(cudaUserObjectCreate(
+        &object, device, [](void*) {}, 2, cudaUserObjectNoDestructorSync));
     SHOW(cudaUserObjectRelease(object, 0));
     SHOW(cudaUserObjectRelease(object, 2));
 }
@@ -368,8 +425,9 @@ static void memory() {
     SHOW(cudaGraphAddMemAllocNode(&a, graph, nullptr, 0, &m));
     const auto attributes = [](const char* when) {
         std::printf("%s:", when);
-        for (const cudaGraphMemAttributeType which : {cudaGraphMemAttrUsedMemCurrent, cudaGraphMemAttrUsedMemHigh,
-                                                      cudaGraphMemAttrReservedMemCurrent, cudaGraphMemAttrReservedMemHigh}) {
+        for (const cudaGraphMemAttributeType which :
+             {cudaGraphMemAttrUsedMemCurrent, cudaGraphMemAttrUsedMemHigh, cudaGraphMemAttrReservedMemCurrent,
+              cudaGraphMemAttrReservedMemHigh}) {
             unsigned long long value = 0;
             (void)cudaDeviceGetGraphMemAttribute(0, which, &value);
             std::printf(" %llu", value);

@@ -183,7 +183,8 @@ bool alike(unsigned a, unsigned b, bool brain, bool any_zero) {
     return true;
 }
 
-void compare(const char* what, unsigned x, unsigned y, int how, const unsigned* device, const unsigned* host, int brain) {
+void compare(const char* what, unsigned x, unsigned y, int how, const unsigned* device, const unsigned* host,
+             int brain) {
     for (int k = 0; k < (how & 255); ++k) {
         const bool loose = k < how >> 8;
         const bool b = brain == 2 ? k == 4 || k == 5 || k == 7 : brain == 1;
@@ -228,9 +229,10 @@ void check_functions(double tolerance) {
     for (int t = 0; t < 64; ++t) {
         const double x = 0.0625 * (t + 1);
         const double other = 0.0625 * ((t ^ 1) + 1);
-        const double exact[16] = {std::sqrt(x), std::exp(x), std::log2(x), 1 / x, 1 / std::sqrt(x), std::sin(x),
-                                  std::cos(x), std::nearbyint(x), std::ceil(x), std::trunc(x), x * x + x, x / 3,
-                                  std::exp2(x), std::fmax(1 - x, 0), other, std::fmin(1, x * x + x)};
+        const double exact[16] = {std::sqrt(x),     std::exp(x),         std::log2(x), 1 / x,
+                                  1 / std::sqrt(x), std::sin(x),         std::cos(x),  std::nearbyint(x),
+                                  std::ceil(x),     std::trunc(x),       x * x + x,    x / 3,
+                                  std::exp2(x),     std::fmax(1 - x, 0), other,        std::fmin(1, x * x + x)};
         for (int k = 0; k < 16; ++k) {
             const double got = static_cast<double>(out[16 * t + k]);
             if (!(std::abs(got - exact[k]) <= tolerance * std::fmax(0.25, std::abs(exact[k])))) {
@@ -244,9 +246,9 @@ void check_functions(double tolerance) {
 }
 
 int main() {
-    const unsigned halves[] = {0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x3C00, 0xBC01, 0x3555, 0x4248, 0x7BFF, 0xFBFF,
-                               0x7C00, 0xFC00, 0x7E00, 0x6400, 0x1234, 0xC500, 0x3F80, 0x3F81, 0xBFC0, 0x7F80, 0x7FC0,
-                               0x0080, 0x4300, 0xFF7F, 0x3EAB};
+    const unsigned halves[] = {0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x3C00, 0xBC01, 0x3555, 0x4248,
+                               0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x6400, 0x1234, 0xC500, 0x3F80,
+                               0x3F81, 0xBFC0, 0x7F80, 0x7FC0, 0x0080, 0x4300, 0xFF7F, 0x3EAB};
     std::vector<unsigned> pairs;
     for (unsigned k = 0; k < std::size(halves); ++k) {
         pairs.push_back(halves[k] << 16 | halves[(7 * k + 3) % std::size(halves)]);

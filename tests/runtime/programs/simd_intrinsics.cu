@@ -88,7 +88,8 @@ __global__ void run(const unsigned* in, unsigned n, unsigned* out) {
     *o++ = static_cast<unsigned>(__clz(static_cast<int>(a)));
     *o++ = static_cast<unsigned>(__ffs(static_cast<int>(a)));
     *o++ = static_cast<unsigned>(__popc(a));
-    *o++ = static_cast<unsigned>(__viaddmax_s32(static_cast<int>(a >> 1), static_cast<int>(b >> 1), static_cast<int>(c)));
+    *o++ =
+        static_cast<unsigned>(__viaddmax_s32(static_cast<int>(a >> 1), static_cast<int>(b >> 1), static_cast<int>(c)));
     *o++ = __vimax3_s16x2(a, b, c);
     *o++ = __vimin_s16x2_relu(a, b);
 }
@@ -119,8 +120,8 @@ void want(const char* what, unsigned got, unsigned expected, unsigned a, unsigne
 }
 
 int main() {
-    std::vector<unsigned> values = {0, 1, 0xFFFFFFFF, 0x80008000, 0x80808080, 0x7F7F7F7F, 0x7FFF8000, 0x01020304,
-                                    0xFF00FF00, 0x8001FFFF, 0x80000000};
+    std::vector<unsigned> values = {0,          1,          0xFFFFFFFF, 0x80008000, 0x80808080, 0x7F7F7F7F,
+                                    0x7FFF8000, 0x01020304, 0xFF00FF00, 0x8001FFFF, 0x80000000};
     unsigned state = 99;
     while (values.size() < 40) {
         state = state * 1664525 + 1013904223;
@@ -200,7 +201,8 @@ int main() {
         next("clz", lead);
         next("ffs", first);
         next("popc", count);
-        next("viaddmax_s32", static_cast<unsigned>(std::max(static_cast<int>((a >> 1) + (b >> 1)), static_cast<int>(c))));
+        next("viaddmax_s32",
+             static_cast<unsigned>(std::max(static_cast<int>((a >> 1) + (b >> 1)), static_cast<int>(c))));
         const auto larger = [](long long x, long long y) { return std::max(x, y); };
         next("vimax3_s16x2", by_parts(by_parts(a, b, 16, true, larger), c, 16, true, larger));
         next("vimin_s16x2_relu",

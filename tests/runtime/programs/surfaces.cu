@@ -12,7 +12,8 @@ __global__ void fill_plane(cudaSurfaceObject_t s) {
     surf2Dwrite(make_float2(static_cast<float>(x), static_cast<float>(y)), s, x * 8, y, cudaBoundaryModeZero);
 }
 
-__global__ void read_plane(cudaSurfaceObject_t s, cudaTextureObject_t t, float2* clamped, float2* zero, float2* by_texture) {
+__global__ void read_plane(cudaSurfaceObject_t s, cudaTextureObject_t t, float2* clamped, float2* zero,
+                           float2* by_texture) {
     const int x = static_cast<int>(threadIdx.x) - 2, y = static_cast<int>(blockIdx.x) - 2;
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     clamped[i] = surf2Dread<float2>(s, x * 8, y, cudaBoundaryModeClamp);

@@ -132,8 +132,9 @@ static const cudaChannelFormatDesc f1 = {32, 0, 0, 0, cudaChannelFormatKindFloat
 static void filters() {
     const cudaArray_t one = array(f1, numbered(8), {8, 0, 0});
     std::vector<float4> x;
-    for (const float v : {-9.0F, -1.25F, -0.5F, 0.0F, 0.25F, 0.5F, 0.501F, 0.5019F, 0.5020F, 0.503F, 0.504F, 0.75F, 1.0F,
-                          1.4985F, 1.499F, 1.4999F, 3.14159F, 7.25F, 7.5F, 7.75F, 8.0F, 8.25F, 9.5F, 21.3F}) {
+    for (const float v :
+         {-9.0F, -1.25F,  -0.5F,  0.0F,    0.25F,    0.5F,  0.501F, 0.5019F, 0.5020F, 0.503F, 0.504F, 0.75F,
+          1.0F,  1.4985F, 1.499F, 1.4999F, 3.14159F, 7.25F, 7.5F,   7.75F,   8.0F,    8.25F,  9.5F,   21.3F}) {
         x.push_back({v, 0, 0, 0});
     }
     std::vector<float4> scaled;
@@ -152,14 +153,14 @@ static void filters() {
     }
     print("1D whole", over(of(one), 1, true, false), line, {{2.5F, 0, 0, 0}}, 4);
     const cudaArray_t two = array(f1, numbered(8 * 4), {8, 4, 0});
-    const std::vector<float4> xy{{0, 0, 0, 0},          {0.5F, 0.5F, 0, 0},   {1, 1, 0, 0},       {3.25F, 2.75F, 0, 0},
-                                 {7.9F, 3.9F, 0, 0},    {-0.3F, 4.2F, 0, 0},  {8.6F, -0.6F, 0, 0}, {4.75F, 1.125F, 0, 0},
-                                 {2.0625F, 3, 0, 0},    {5.3333F, 2.7F, 0, 0}};
+    const std::vector<float4> xy{{0, 0, 0, 0},       {0.5F, 0.5F, 0, 0},   {1, 1, 0, 0},        {3.25F, 2.75F, 0, 0},
+                                 {7.9F, 3.9F, 0, 0}, {-0.3F, 4.2F, 0, 0},  {8.6F, -0.6F, 0, 0}, {4.75F, 1.125F, 0, 0},
+                                 {2.0625F, 3, 0, 0}, {5.3333F, 2.7F, 0, 0}};
     for (int mode = 1; mode < 4; mode += 2) {
         print(mode == 1 ? "2D linear clamp" : "2D linear border", over(of(two), mode, true, false), plane, xy);
     }
     const cudaArray_t three = array(f1, numbered(8 * 4 * 3), {8, 4, 3});
-    const std::vector<float4> xyz{{0, 0, 0, 0},       {1, 1, 1, 0},          {3.25F, 2.75F, 1.5F, 0},
+    const std::vector<float4> xyz{{0, 0, 0, 0},       {1, 1, 1, 0},           {3.25F, 2.75F, 1.5F, 0},
                                   {7.9F, 3.9F, 3, 0}, {4.5F, 1.25F, 2.3F, 0}, {2.1F, 3.3F, -0.4F, 0}};
     print("3D linear clamp", over(of(three), 1, true, false), space, xyz);
     print("3D linear border", over(of(three), 3, true, false), space, xyz);
@@ -234,22 +235,23 @@ static void types() {
 
 static void layers() {
     const cudaArray_t a = array(f1, numbered(8 * 3), {8, 0, 3}, cudaArrayLayered);
-    const std::vector<float4> at{{1.5F, 0, 0, 0}, {1.5F, 2, 0, 0}, {1.5F, 3, 0, 0}, {1.5F, 99, 0, 0}, {1.5F, -1, 0, 0},
-                                 {2.25F, 1, 0, 0}, {-3, 1, 0, 0}};
+    const std::vector<float4> at{{1.5F, 0, 0, 0},  {1.5F, 2, 0, 0},  {1.5F, 3, 0, 0}, {1.5F, 99, 0, 0},
+                                 {1.5F, -1, 0, 0}, {2.25F, 1, 0, 0}, {-3, 1, 0, 0}};
     print("1D layers clamp", over(of(a), 1, true, false), lines, at);
     print("1D layers border", over(of(a), 3, true, false), lines, at);
     const cudaArray_t b = array(f1, numbered(4 * 4 * 3), {4, 4, 3}, cudaArrayLayered);
     print("2D layers", over(of(b), 1, true, false), planes,
           {{1.5F, 1.5F, 0, 0}, {1.5F, 1.5F, 2, 0}, {1.5F, 1.5F, 3, 0}, {1.5F, 1.5F, -1, 0}, {1.25F, 2.75F, 1, 0}});
     const cudaArray_t c = array(f1, numbered(4 * 4 * 6), {4, 4, 6}, cudaArrayCubemap);
-    const std::vector<float4> ways{{1, 0.2F, 0.3F, 0},  {-1, 0.2F, 0.3F, 0}, {0.2F, 1, 0.3F, 0}, {0.2F, -1, 0.3F, 0},
-                                   {0.2F, 0.3F, 1, 0},  {0.2F, 0.3F, -1, 0}, {1, 1, 0.5F, 0},    {1, 1, 1, 0},
-                                   {-1, 1, 1, 0},       {-1, -1, -1, 0},     {0.5F, -2, -2, 0},  {2, 0.1F, -2, 0},
+    const std::vector<float4> ways{{1, 0.2F, 0.3F, 0},   {-1, 0.2F, 0.3F, 0}, {0.2F, 1, 0.3F, 0}, {0.2F, -1, 0.3F, 0},
+                                   {0.2F, 0.3F, 1, 0},   {0.2F, 0.3F, -1, 0}, {1, 1, 0.5F, 0},    {1, 1, 1, 0},
+                                   {-1, 1, 1, 0},        {-1, -1, -1, 0},     {0.5F, -2, -2, 0},  {2, 0.1F, -2, 0},
                                    {1, 0.999F, 0.2F, 0}, {0, 0, 1, 0},        {0, 0, 0, 0}};
     print("cube point", over(of(c), 1, false, true), cube, ways);
     print("cube linear", over(of(c), 1, true, true), cube, ways);
     const cudaArray_t g = array(f1, numbered(8 * 4), {8, 4, 0}, cudaArrayTextureGather);
-    const std::vector<float4> between{{1, 1, 0, 0}, {1.5F, 1.5F, 0, 0}, {1.75F, 2.25F, 0, 0}, {0, 0, 0, 0}, {8, 4, 0, 0}};
+    const std::vector<float4> between{
+        {1, 1, 0, 0}, {1.5F, 1.5F, 0, 0}, {1.75F, 2.25F, 0, 0}, {0, 0, 0, 0}, {8, 4, 0, 0}};
     print("gather clamp", over(of(g), 1, false, false), gather, between, 4);
     print("gather border", over(of(g), 3, true, false), gather, between, 4);
 }
@@ -267,9 +269,10 @@ static void mipmaps() {
         }
         CUDA(cudaMemcpy2DToArray(a, 0, 0, data.data(), width * 4, width * 4, width, cudaMemcpyHostToDevice));
     }
-    const std::vector<float4> at{{0.3F, 0.6F, 0, 0},    {0.3F, 0.6F, 0.4F, 0}, {0.3F, 0.6F, 0.5F, 0}, {0.3F, 0.6F, 0.6F, 0},
-                                 {0.3F, 0.6F, 1, 0},    {0.3F, 0.6F, 1.25F, 0}, {0.3F, 0.6F, 2, 0},   {0.3F, 0.6F, 3, 0},
-                                 {0.3F, 0.6F, 9, 0},    {0.3F, 0.6F, -1, 0},   {0.3F, 0.6F, 1.503F, 0}};
+    const std::vector<float4> at{{0.3F, 0.6F, 0, 0},    {0.3F, 0.6F, 0.4F, 0},  {0.3F, 0.6F, 0.5F, 0},
+                                 {0.3F, 0.6F, 0.6F, 0}, {0.3F, 0.6F, 1, 0},     {0.3F, 0.6F, 1.25F, 0},
+                                 {0.3F, 0.6F, 2, 0},    {0.3F, 0.6F, 3, 0},     {0.3F, 0.6F, 9, 0},
+                                 {0.3F, 0.6F, -1, 0},   {0.3F, 0.6F, 1.503F, 0}};
     for (const bool smooth : {false, true}) {
         for (const bool between : {false, true}) {
             if (smooth && between) {

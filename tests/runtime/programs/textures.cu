@@ -46,7 +46,8 @@ static cudaArray_t filled(const std::vector<T>& data, cudaExtent e, unsigned fla
 
 // Every element, by integer coordinates' middle; and the same from memory without an array.
 template <class T>
-__global__ void elements(cudaTextureObject_t plane, cudaTextureObject_t line, cudaTextureObject_t pitched, T* out, int width) {
+__global__ void elements(cudaTextureObject_t plane, cudaTextureObject_t line, cudaTextureObject_t pitched, T* out,
+                         int width) {
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(blockIdx.x), i = y * width + x;
     const float u = static_cast<float>(x) + 0.5F, v = static_cast<float>(y) + 0.5F;
     out[3 * i] = tex2D<T>(plane, u, v);
@@ -207,7 +208,8 @@ static void filters(const shape& s) {
                 for (int i = 0; i < count; ++i) {
                     if (got[i] != expected[static_cast<std::size_t>(i)]) {
                         const float4 p = places[static_cast<std::size_t>(i)];
-                        std::fprintf(stderr, "shape %d, mode %d, linear %d, normalized %d at %g %g %g %g: %.9g, not %.9g\n",
+                        std::fprintf(stderr,
+                                     "shape %d, mode %d, linear %d, normalized %d at %g %g %g %g: %.9g, not %.9g\n",
                                      s.k, mode, linear, normalized, p.x, p.y, p.z, p.w, got[i],
                                      expected[static_cast<std::size_t>(i)]);
                         std::exit(1);
@@ -223,7 +225,8 @@ static void filters(const shape& s) {
 }
 
 __global__ void special(cudaTextureObject_t bytes, cudaTextureObject_t cube, cudaTextureObject_t cubes,
-                        cudaTextureObject_t gathered, cudaTextureObject_t levels, cudaTextureObject_t viewed, float* out) {
+                        cudaTextureObject_t gathered, cudaTextureObject_t levels, cudaTextureObject_t viewed,
+                        float* out) {
     const float4 v = tex1D<float4>(bytes, 0.5F);
     out[0] = v.x, out[1] = v.y, out[2] = v.z, out[3] = v.w;
     out[4] = texCubemap<float>(cube, 1, 0.5F, 0.5F);
@@ -257,7 +260,8 @@ static void specials() {
         cudaArray_t level = nullptr;
         CUDA(cudaGetMipmappedArrayLevel(&level, m, n));
         const std::vector<float> data((8u >> n) * (8u >> n), static_cast<float>(100 * n));
-        CUDA(cudaMemcpy2DToArray(level, 0, 0, data.data(), (8u >> n) * 4, (8u >> n) * 4, 8u >> n, cudaMemcpyHostToDevice));
+        CUDA(cudaMemcpy2DToArray(level, 0, 0, data.data(), (8u >> n) * 4, (8u >> n) * 4, 8u >> n,
+                                 cudaMemcpyHostToDevice));
     }
     cudaResourceDesc mipmaps{};
     mipmaps.resType = cudaResourceTypeMipmappedArray;
@@ -287,8 +291,8 @@ static void specials() {
     special<<<1, 1>>>(t[0], t[1], t[2], t[3], levels, viewed, out);
     float got[19];
     CUDA(cudaMemcpy(got, out, sizeof(got), cudaMemcpyDeviceToHost));
-    const float expected[19] = {0,   51 / 255.0F, 1,   102 / 255.0F, 0,   12, 44, 8, 9, 1,
-                                0,   0,           100, 200,          200, 25, 100, 0, 4};
+    const float expected[19] = {0, 51 / 255.0F, 1,   102 / 255.0F, 0,   12, 44,  8, 9, 1,
+                                0, 0,           100, 200,          200, 25, 100, 0, 4};
     for (int i = 0; i < 19; ++i) {
         if (got[i] != expected[i]) {
             std::fprintf(stderr, "value %d is %.9g, not %.9g\n", i, got[i], expected[i]);

@@ -29,8 +29,8 @@ int main(int argc, char** argv) {
         CHECK(out == all);
         thrust::exclusive_scan_by_key(device_keys.begin(), device_keys.end(), device.begin(), out.begin());
         CHECK(out == by_key);
-        const auto ends = thrust::reduce_by_key(
-            device_keys.begin(), device_keys.end(), device.begin(), keys_out.begin(), out.begin());
+        const auto ends = thrust::reduce_by_key(device_keys.begin(), device_keys.end(), device.begin(),
+                                                keys_out.begin(), out.begin());
         CHECK(ends.first - keys_out.begin() == static_cast<std::ptrdiff_t>(run_keys.size()));
         CHECK(ends.second - out.begin() == static_cast<std::ptrdiff_t>(run_keys.size()));
         keys_out.resize(run_keys.size());

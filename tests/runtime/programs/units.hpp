@@ -21,5 +21,5 @@ __global__ void scale(T* p, T by) {
     p[threadIdx.x] *= by;
 }
 
-int filled_by_a(int* p);       // fills, and gives its unit's counter
-long scaled_by_a(long* p);     // scales by 10 and gives p[1]
+int filled_by_a(int* p);   // fills, and gives its unit's counter
+long scaled_by_a(long* p); // scales by 10 and gives p[1]

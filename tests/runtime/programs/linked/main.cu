@@ -27,7 +27,8 @@ __global__ void by_name(int* p) {
 
 __global__ void by_address(int* p) {
     const operation mine = threadIdx.x % 2 == 0 ? hidden_operation() : chosen;
-    p[threadIdx.x] = mine(static_cast<int>(threadIdx.x)) + static_cast<int>(factorial(static_cast<int>(threadIdx.x % 5)));
+    p[threadIdx.x] =
+        mine(static_cast<int>(threadIdx.x)) + static_cast<int>(factorial(static_cast<int>(threadIdx.x % 5)));
 }
 
 __global__ void by_table(int* p) {
