@@ -84,7 +84,9 @@ def sanitizer_page(log, facts):
     for line in log:
         parts = re.match(r"\s*\d+ s  library, (\w+), (\w+): =* ?(.*)", line)
         if parts:
-            found.setdefault(parts[1], {})[parts[2]] = parts[3].split(": ", 1)[-1]
+            said = parts[3].split(": ", 1)[-1]
+            missing = re.search(r"no time left|cut off after|[Tt]arget application", parts[3])
+            found.setdefault(parts[1], {})[parts[2]] = "not run" if missing else said
     out = ["# The library's tests under compute-sanitizer", "",
            f"{facts['name']}, driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
            "written by `measure/library_table.py`. The tests are those of `tests/library`, and are right on the card.", "",
