@@ -135,7 +135,7 @@ class Packages(unittest.TestCase):
 class ContinuousIntegration(unittest.TestCase):
     """.ci/run in a tree whose ./dev only notes what it is called with."""
 
-    def ci(self, failing=""):
+    def ci(self, failing="", **environment):
         with tempfile.TemporaryDirectory() as folder:
             tree = pathlib.Path(folder)
             (tree / ".ci").mkdir()
@@ -143,7 +143,7 @@ class ContinuousIntegration(unittest.TestCase):
             (tree / ".ci/run").write_text((ROOT / ".ci/run").read_text())
             (tree / "dev").write_text(f'#!/bin/sh\necho "dev $*"\n[ "$1" != "{failing}" ]\n')
             (tree / "dev").chmod(0o755)
-            return run("bash", str(tree / ".ci/run"))
+            return run("bash", str(tree / ".ci/run"), **environment)
 
     def test_every_part_runs(self):
         answer = self.ci()
@@ -158,6 +158,12 @@ class ContinuousIntegration(unittest.TestCase):
             self.assertIn("dev test", answer.stdout)
             self.assertIn("ci: failed: ", answer.stderr)
         self.assertIn("dev tsan -L softgpu", answer.stdout)
+
+    def test_sanitizers_are_left_out_aloud_where_no_time_is_left(self):
+        answer = self.ci(WARPFOLD_CI_MINUTES="0")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("NO TIME LEFT for asan", answer.stderr)
+        self.assertIn("NO TIME LEFT for tsan", answer.stderr)
 
 
 class Compiler(unittest.TestCase):
