@@ -177,8 +177,8 @@ __global__ void never_meet(int* out) {
 template <bool Fixed>
 __global__ void absent_lane(int* out) {
     if (threadIdx.x < 16) {
-        out[threadIdx.x] = __shfl_sync(0xFFFF, static_cast<int>(threadIdx.x),
-                                       Fixed ? 3 : 20); // FINDING(shuffle): shuffle from an absent lane
+        const int own = static_cast<int>(threadIdx.x);
+        out[own] = __shfl_sync(0xFFFF, own, Fixed ? 3 : 20); // FINDING(shuffle): shuffle from an absent lane
     }
 }
 
