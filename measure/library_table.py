@@ -64,7 +64,7 @@ def stream_page(lines, facts):
     notes = [line.lstrip("# ") for line in lines if line.startswith("#")]
     names = notes.pop().split("\t")
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    out = ["# Streams of the library beside a copy of everything", "",
+    out = ["# Chunked calls of the library beside a copy of everything", "",
            f"{notes[0]}; driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
            "written by `measure/library_table.py`.", "",
            "Milliseconds of whole calls by the host's clock, medians, on arrays of 4 GiB where nothing else is said; the rate",

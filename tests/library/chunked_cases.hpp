@@ -38,7 +38,7 @@ std::string message_of(const Call& call) {
 class scratch_file {
 public:
     scratch_file() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "warpfold_stream.XXXXXX").string();
+        std::string pattern = (std::filesystem::temp_directory_path() / "warpfold_chunked.XXXXXX").string();
         const int descriptor = ::mkstemp(pattern.data());
         EXPECT_TRUE(descriptor >= 0);
         ::close(descriptor);

@@ -203,7 +203,7 @@ TEST(segmented_reduce, large) {
     std::uint8_t* ones = nullptr;
     CUDA(cudaMalloc(&ones, n));
     CUDA(cudaMemset(ones, 1, n));
-    for (const std::uint64_t length : {std::uint64_t{3}, std::uint64_t{100}, std::uint64_t{1000003}, n - 5}) {
+    for (const std::uint64_t length : {std::uint64_t{30}, std::uint64_t{1000}, std::uint64_t{1000003}, n - 5}) {
         std::vector<std::uint64_t> offsets;
         for (std::uint64_t at = 2; at < n; at += length + (offsets.size() % 3 == 0 ? 1 : 0)) {
             offsets.push_back(at);
