@@ -2,6 +2,8 @@
 // The cost of an access (sectors of a global request, wavefronts of a shared one) and its bounds.
 #pragma once
 
+#include <type_traits>
+
 #include "softgpu/machine/handlers/lanes.hpp"
 #include "softgpu/machine/run/fault.hpp"
 
@@ -24,23 +26,10 @@ SOFTGPU_INLINE bool is_allocated(warp* w, std::uint64_t at, std::uint64_t bytes)
 }
 
 // at[l] == origin + l * step for every active lane.
-SOFTGPU_INLINE bool is_run(lane_mask mask, const std::uint64_t* at, std::uint64_t origin, std::uint64_t step) {
-    std::uint64_t off = 0;
-    if (mask == all_lanes) [[likely]] {
-        SOFTGPU_LANES
-        for (unsigned l = 0; l < lanes; ++l) {
-            off |= at[l] ^ (origin + l * step);
-        }
-    } else {
-        SOFTGPU_LANES
-        for (unsigned l = 0; l < lanes; ++l) {
-            off |= (mask & (1u << l)) != 0 ? at[l] ^ (origin + l * step) : 0;
-        }
-    }
-    return off == 0;
-}
-SOFTGPU_INLINE bool is_run(lane_mask mask, const std::uint32_t* at, std::uint32_t origin, std::uint32_t step) {
-    std::uint32_t off = 0;
+template <class Address>
+SOFTGPU_INLINE bool is_run(lane_mask mask, const Address* at, std::type_identity_t<Address> origin,
+                           std::type_identity_t<Address> step) {
+    Address off = 0;
     if (mask == all_lanes) [[likely]] {
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {
