@@ -153,7 +153,7 @@ all_ladders() {
 one_by_one() {
     local name names
     mkdir -p "$work/ladder/alone"
-    names=$(sed -n 's/^ *{"\([a-z]*\)",.*/\1/p' ladder/engine/catalogue.hpp)
+    names=$(sed -n 's/^ *{"\([a-z]*\)",.*/\1/p' ladder/engine/definition/catalogue.hpp)
     for name in $names; do
         within 30 "$tool" ladder "$name" --device gpu --samples 11 $([ "$name" = reduce ] && echo --n 2^24) \
             --json "$work/ladder/alone/$name.json" >"$work/ladder/alone/$name.txt" 2>"$work/ladder/alone/$name.err" ||

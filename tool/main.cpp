@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 #include "report/output_file.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Convolution, steps 9 and 10: the library's own calls, in one dimension, and of an image with a separable mask.
 #include "ladder/convolution/steps.hpp"
-#include "ladder/engine/library_workspace.hpp"
+#include "ladder/engine/definition/library_workspace.hpp"
 #include "warpfold/convolve.cuh"
 
 namespace warpfold::ladder::convolution {

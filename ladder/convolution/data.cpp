@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ladder/convolution/steps.hpp"
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 
 namespace warpfold::ladder::convolution {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/findings.hpp"
+#include "ladder/engine/definition/findings.hpp"
 
 namespace warpfold::ladder::engine {
 

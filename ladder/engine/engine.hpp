@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 #include "ladder/engine/sources.hpp"
 
 namespace warpfold::ladder {

@@ -9,7 +9,7 @@
 
 #include <dlfcn.h>
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 
 namespace warpfold::ladder::engine {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/step.hpp"
 
 namespace warpfold::ladder::engine {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/step.hpp"
 #include "measure/device.hpp"
 #include "softgpu/observe/timeline.hpp"
 

@@ -2,7 +2,7 @@
 // Runs the steps of a ladder that a request names, in their order.
 #pragma once
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 
 namespace warpfold::ladder::engine {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/step.hpp"
 #include "measure/device.hpp"
 #include "measure/timer.hpp"
 

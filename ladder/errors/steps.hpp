@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ladder/engine/child_process.hpp"
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/step.hpp"
 
 namespace warpfold::ladder::errors {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histogram, step 9: the library's own call, on bytes.
-#include "ladder/engine/library_workspace.hpp"
+#include "ladder/engine/definition/library_workspace.hpp"
 #include "ladder/histogram/steps.hpp"
 #include "warpfold/histogram.cuh"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/matmul/steps.hpp"
 
 namespace warpfold::ladder::matmul {

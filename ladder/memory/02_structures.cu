@@ -3,7 +3,7 @@
 // (380 "Structures of Non-Native Size", "Performance and Solutions", "Read-only Data Cache".)
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {

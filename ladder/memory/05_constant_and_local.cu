@@ -3,7 +3,7 @@
 // "Memory and Cache Types", "GPU Memory System", "PTX Cache Operators"; parallel patterns "Constant Memory".)
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {

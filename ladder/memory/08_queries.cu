@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 #include "measure/device.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 #include "measure/check.hpp"
 

@@ -2,7 +2,7 @@
 // Data of the laboratory of memory, and its order.
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {

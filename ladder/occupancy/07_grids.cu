@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "ladder/occupancy/sweep.hpp"
 #include "measure/device.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/occupancy/steps.hpp"
 
 namespace warpfold::ladder::occupancy {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/occupancy/chains.cuh"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"

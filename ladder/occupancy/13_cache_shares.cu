@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/occupancy/cycles.hpp"
 #include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/steps.hpp"

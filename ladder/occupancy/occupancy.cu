@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/occupancy/copies.cuh"
 #include "ladder/occupancy/steps.hpp"
 #include "ladder/occupancy/sweep.hpp"

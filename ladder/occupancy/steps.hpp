@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
+#include "ladder/engine/definition/step.hpp"
 
 namespace warpfold::ladder::occupancy {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/step.hpp"
 #include "ladder/occupancy/figures.hpp"
 
 namespace warpfold::ladder::occupancy {

@@ -6,9 +6,9 @@
 // past the scratch unless the block is a power of two (587 asks tid + stride < M).
 #include <algorithm>
 
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
 #include "ladder/reduce/steps.hpp"
 
 namespace warpfold::ladder::reduce {

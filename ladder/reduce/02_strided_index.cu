@@ -3,9 +3,9 @@
 // "Reduction #2", Kharagpur "Reduction 2", 587 sum_idx.)
 // Mended: 759 and Kharagpur compare a signed index with blockDim.x and read past the scratch unless the block is a
 // power of two (587 asks index + stride < M).
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
 #include "ladder/reduce/steps.hpp"
 
 namespace warpfold::ladder::reduce {

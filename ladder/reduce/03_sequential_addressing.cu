@@ -4,9 +4,9 @@
 // better implementation".)
 // Mended: the slides lose elements unless the block is a power of two (here the scratch is padded to one); 380 stops at
 // stride > 1 and so loses the last addition, and its variant that leaves the loop early deserts the others' barrier.
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
 #include "ladder/reduce/steps.hpp"
 
 namespace warpfold::ladder::reduce {

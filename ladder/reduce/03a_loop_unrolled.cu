@@ -2,9 +2,9 @@
 // sum_unroll of 587: the last six iterations of sum_seq unrolled, each with its condition and its barrier. Differs from
 // step 5 in that: no first add during the load, and barriers kept. (587 "Loop Unrolling".)
 // Mended: the slide reads past the scratch with blocks of fewer than 64 threads (here it has 64 elements at least).
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
 #include "ladder/reduce/steps.hpp"
 
 namespace warpfold::ladder::reduce {

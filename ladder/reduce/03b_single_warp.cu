@@ -3,10 +3,10 @@
 // step 5 in that there is no first add during the load. (587 "Single Warp Optimization".)
 // As the lecture has it, and so right only by luck from Volta on, as step 5.
 // Mended: the slide reads past the scratch with blocks of fewer than 64 threads (here it has 64 elements at least).
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/last_warp.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/last_warp.cuh"
+#include "ladder/reduce/device/scratch.cuh"
 #include "ladder/reduce/steps.hpp"
 
 namespace warpfold::ladder::reduce {

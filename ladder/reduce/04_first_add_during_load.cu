@@ -2,9 +2,9 @@
 // Step 4: the first add during the load. Each thread loads two elements and stores their sum, so that half as many
 // blocks do, and no thread is idle in the first addition. (759 "Reduction #4", Kharagpur "Reduction 4".)
 // Mended: the slides read past the array unless its length is a multiple of two blocks.
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
 #include "ladder/reduce/steps.hpp"
 
 namespace warpfold::ladder::reduce {

@@ -5,10 +5,10 @@
 // nothing orders the write of one lane before the read of another. Step 8 says what it takes.
 // Mended: the slides read past the scratch with blocks of fewer than 64 threads (here it has 64 elements at least);
 // Kharagpur leaves out volatile.
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/last_warp.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/last_warp.cuh"
+#include "ladder/reduce/device/scratch.cuh"
 #include "ladder/reduce/steps.hpp"
 
 namespace warpfold::ladder::reduce {

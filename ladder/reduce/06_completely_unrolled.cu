@@ -3,12 +3,12 @@
 // and "Invoking Template Kernels", Kharagpur "Reduction 6", 380.)
 // Mended: the slides stop at 512 threads and take powers of two only (here a block counts as the next power of two);
 // with blocks of fewer than 64 threads they read past the scratch. The last warp is step 5's, right only by luck.
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/last_warp.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/last_warp.cuh"
+#include "ladder/reduce/device/scratch.cuh"
+#include "ladder/reduce/device/unrolled_tree.cuh"
 #include "ladder/reduce/steps.hpp"
-#include "ladder/reduce/unrolled_tree.cuh"
 
 namespace warpfold::ladder::reduce {
 

@@ -4,12 +4,12 @@
 // Kernel".)
 // Mended: the slides read past the array in the last pair (380 says so itself) and accumulate in shared memory; n was
 // 32 bits wide. The last warp is step 5's, right only by luck.
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/last_warp.cuh"
-#include "ladder/reduce/published.hpp"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/definition/published.hpp"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/last_warp.cuh"
+#include "ladder/reduce/device/scratch.cuh"
+#include "ladder/reduce/device/unrolled_tree.cuh"
 #include "ladder/reduce/steps.hpp"
-#include "ladder/reduce/unrolled_tree.cuh"
 
 namespace warpfold::ladder::reduce {
 

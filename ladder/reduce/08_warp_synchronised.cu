@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Step 8: step 7 with __syncwarp between every read and write of the last warp, as it must be from Volta on: right on
 // every architecture, and no volatile. (380 "And More..." and "__syncwarp".)
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
+#include "ladder/reduce/device/unrolled_tree.cuh"
 #include "ladder/reduce/steps.hpp"
-#include "ladder/reduce/unrolled_tree.cuh"
 
 namespace warpfold::ladder::reduce {
 

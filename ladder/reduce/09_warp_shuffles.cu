@@ -3,11 +3,11 @@
 // (380 "And More..." and "Shuffle (SHFL)".)
 // Mended: the slide's __shfl_xor without _sync is gone from the language; warps with fewer than 32 threads read from
 // lanes that exist only.
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/scratch.cuh"
-#include "ladder/reduce/shuffles.cuh"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
+#include "ladder/reduce/device/shuffles.cuh"
+#include "ladder/reduce/device/unrolled_tree.cuh"
 #include "ladder/reduce/steps.hpp"
-#include "ladder/reduce/unrolled_tree.cuh"
 
 namespace warpfold::ladder::reduce {
 

@@ -6,10 +6,10 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/scratch.cuh"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
+#include "ladder/reduce/device/unrolled_tree.cuh"
 #include "ladder/reduce/steps.hpp"
-#include "ladder/reduce/unrolled_tree.cuh"
 
 namespace warpfold::ladder::reduce {
 

@@ -2,11 +2,11 @@
 // Step 11: 16-byte loads. A warp requests 512 bytes at once, and more bytes are in flight for as many instructions. The
 // elements before the first 16-byte boundary and after the last one are loaded one by one, so that any pointer and any
 // length work. (380 "Access Via L1" names the 16-byte word; the lectures have no such kernel.)
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/scratch.cuh"
-#include "ladder/reduce/shuffles.cuh"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
+#include "ladder/reduce/device/shuffles.cuh"
+#include "ladder/reduce/device/vectors.cuh"
 #include "ladder/reduce/steps.hpp"
-#include "ladder/reduce/vectors.cuh"
 
 namespace warpfold::ladder::reduce {
 

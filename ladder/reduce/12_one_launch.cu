@@ -3,11 +3,11 @@
 // all blocks. This saves a second launch, which costs microseconds. (Beyond the lectures: 759 and 380 say that only a kernel
 // launch synchronises all blocks; here no block waits for another, and the ticket tells the last one that it is the last.)
 // The ticket counter wraps to zero with the last ticket, ready for the next launch.
-#include "ladder/reduce/dispatch.cuh"
-#include "ladder/reduce/scratch.cuh"
-#include "ladder/reduce/shuffles.cuh"
+#include "ladder/reduce/device/dispatch.cuh"
+#include "ladder/reduce/device/scratch.cuh"
+#include "ladder/reduce/device/shuffles.cuh"
+#include "ladder/reduce/device/vectors.cuh"
 #include "ladder/reduce/steps.hpp"
-#include "ladder/reduce/vectors.cuh"
 
 namespace warpfold::ladder::reduce {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The ladder of reductions: its steps in their order.
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/step.hpp"
 #include "ladder/reduce/steps.hpp"
 
 namespace warpfold::ladder::reduce {

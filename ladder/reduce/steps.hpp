@@ -2,7 +2,7 @@
 // One function for each file of the ladder, which gives the step that the file holds.
 #pragma once
 
-#include "ladder/reduce/reduction.hpp"
+#include "ladder/reduce/definition/reduction.hpp"
 
 namespace warpfold::ladder::reduce {
 

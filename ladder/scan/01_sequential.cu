@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 1: sequential, by one thread. (Parallel-patterns "Sequential algorithm"; 759 "Parallel Prefix Scan".)
 // Mended: the slide counts "N additions"; its loop makes N - 1 of them.
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

@@ -2,8 +2,8 @@
 // Scan, step 2: Hillis and Steele in one block, inclusive. Each iteration reads one buffer and writes the other, so that
 // no thread overwrites what another has still to read. (Parallel patterns "A Parallel Inclusive Scan Algorithm";
 // 759 "Hillis & Steele: Kernel Function".)
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

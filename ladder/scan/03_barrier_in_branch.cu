@@ -3,8 +3,8 @@
 // the other, so that not all threads of the block reach each barrier. (Parallel patterns "Possible Implementation".)
 #include <stdexcept>
 
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

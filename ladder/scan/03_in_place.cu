@@ -2,8 +2,8 @@
 // Scan, step 3: in place with two barriers an iteration: all have read before anyone writes, and all have written before
 // anyone reads. (Parallel patterns "How to handle dependencies in that implementation?", "Possible Implementation".)
 // Mended: on the slide the barriers stand inside the loop over the strides that a thread takes part in; see 3b.
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

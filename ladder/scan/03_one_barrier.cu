@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 3a: in place with one barrier an iteration, which does not do: a thread may overwrite its element before
 // its neighbour has read it. (Parallel patterns "How to handle dependencies in that implementation?")
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

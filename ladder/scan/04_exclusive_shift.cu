@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 4: the exclusive scan by a shift: the first element is set to zero and the others move right by one as they
 // are loaded. (Parallel patterns "A Parallel Scan Algorithm", Iteration #3.)
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

@@ -3,7 +3,7 @@
 // exclusive. (759 "Parallel Scan Algorithm: Solution #2", "The Down-Sweep Phase".)
 // As on the slide, with int instead of float, and volatile where the slide writes "extern volatile __shared__". Of a
 // power of two of elements, 2048 at most: "Going Beyond 2048 Entries" is step 8.
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 #include "ladder/scan/tree_claims.hpp"
 

@@ -2,7 +2,7 @@
 // Scan, step 6: the same tree with padding: an unused word after every 32, so that the strides of powers of two fall into
 // different banks. A thread loads two elements half an array apart. (759 "Going Beyond 2048 Entries [3/3]": "get rid of
 // the bank conflict through padding".)
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/padding.hpp"
 #include "ladder/scan/steps.hpp"
 #include "ladder/scan/tree_claims.hpp"

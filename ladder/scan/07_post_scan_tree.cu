@@ -4,7 +4,7 @@
 // Reduction Step", "Inclusive Post Scan Step", "Work Analysis".)
 #include <algorithm>
 
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 #include "ladder/scan/tree_claims.hpp"
 

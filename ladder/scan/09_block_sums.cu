@@ -2,7 +2,7 @@
 // Scan, step 9: any length by block sums, scanned recursively: each block does the padded tree of step 6 on 2048
 // elements. (759 "Concluding Remarks, Parallel Scan": "How do we handle the 16,777,216 elements case?"; after Harris,
 // Sengupta and Owens.)
-#include "ladder/engine/claims.hpp"
+#include "ladder/engine/definition/claims.hpp"
 #include "ladder/scan/padding.hpp"
 #include "ladder/scan/recursion.cuh"
 #include "ladder/scan/steps.hpp"

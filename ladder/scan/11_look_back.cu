@@ -2,8 +2,8 @@
 // Scan, step 11: decoupled look-back (Merrill and Garland, 2016), beyond the lectures: one launch, every element read and
 // written once. A block publishes the sum of its tile, adds the sums of the tiles before it until one of them has published
 // its whole prefix, and then publishes its own prefix.
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/shuffle_scan.cuh"
 #include "ladder/scan/steps.hpp"
 

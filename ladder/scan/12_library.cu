@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scan, step 12: the library's own call.
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/library_workspace.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/library_workspace.hpp"
 #include "ladder/scan/steps.hpp"
 #include "warpfold/scan.cuh"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

@@ -2,7 +2,7 @@
 // The peer that ships with CUDA: cub::DeviceScan::InclusiveSum, its temporary storage allocated beforehand.
 #include <cub/device/device_scan.cuh>
 
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/launch.hpp"
 
 namespace warpfold::ladder::scan {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/step.hpp"
 
 namespace warpfold::ladder::scan {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/claims.hpp"
+#include "ladder/engine/definition/claims.hpp"
 
 namespace warpfold::ladder::scan {
 

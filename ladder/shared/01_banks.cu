@@ -4,7 +4,7 @@
 // types and bank conflicts".)
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two elements a thread into shared memory: neighbours, as on a CPU, or a block apart. (759 "Exercise: Is ShMem
 // access below good or bad?", "A Better Array Access Pattern"; 380 "Common Array Bank Conflict Patterns".)
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {

@@ -3,7 +3,7 @@
 // the carve-out. (759 "3 Ways to Set Aside Shared Memory", "Shared Memory Architecture"; 380 "L1 Sizing".)
 #include <algorithm>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {

@@ -3,7 +3,7 @@
 // Addressing Examples", "How Addresses Map to Banks on Fermi", "Shared Memory Architecture".)
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/shared/steps.hpp"
 
 namespace warpfold::ladder::shared {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/shared/steps.hpp"
 #include "measure/device.hpp"
 

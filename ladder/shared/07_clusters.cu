@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/shared/steps.hpp"
 #include "measure/device.hpp"
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "ladder/engine/claims.hpp"
 #include "ladder/engine/command.hpp"
+#include "ladder/engine/definition/claims.hpp"
 #include "ladder/streams/steps.hpp"
 
 namespace warpfold::ladder::streams {

@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "ladder/engine/launch.hpp"
+#include "ladder/engine/definition/launch.hpp"
 #include "measure/check.hpp"
 
 namespace warpfold::ladder::streams {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "ladder/engine/definition/step.hpp"
 #include "ladder/engine/operation_timer.hpp"
-#include "ladder/engine/step.hpp"
 
 namespace warpfold::ladder::streams {
 

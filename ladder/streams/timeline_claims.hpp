@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/step.hpp"
 #include "softgpu/observe/timeline.hpp"
 
 namespace warpfold::ladder::streams {

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "ladder/engine/claims.hpp"
-#include "ladder/engine/launch.hpp"
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/engine/definition/launch.hpp"
+#include "ladder/engine/definition/step.hpp"
 
 namespace warpfold::ladder::transpose {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/transpose/steps.hpp"
 
 namespace warpfold::ladder::transpose {

@@ -3,7 +3,7 @@
 // control flow paths will be sequentially traversed for each warp"; 587 "Modulo-Based Iterations and Warp Divergence".)
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {

@@ -3,7 +3,7 @@
 // Only One Warp Remains Active"; 380 "Implicit Synchronization in a Warp", "__syncwarp", "And More...".)
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/engine/software_gpu.hpp"
 #include "ladder/warps/steps.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/engine/data.hpp"
+#include "ladder/engine/definition/data.hpp"
 #include "ladder/warps/steps.hpp"
 
 namespace warpfold::ladder::warps {

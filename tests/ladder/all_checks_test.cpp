@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 #include "tests/ladder/loaded_ladder.hpp"
 #include "warpfold/testing/counters.hpp"
 

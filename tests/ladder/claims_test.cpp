@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The checks behind claims, on made-up launches: they must be able to fail.
-#include "ladder/reduce/claims.hpp"
+#include "ladder/reduce/definition/claims.hpp"
 
 #include <gtest/gtest.h>
 
-#include "ladder/reduce/published.hpp"
+#include "ladder/reduce/definition/published.hpp"
 
 namespace warpfold::ladder::reduce {
 namespace {

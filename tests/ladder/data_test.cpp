@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Data, references and tolerances.
-#include "ladder/reduce/data.hpp"
+#include "ladder/reduce/definition/data.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 #include "tests/ladder/loaded_ladder.hpp"
 #include "warpfold/testing/counters.hpp"
 

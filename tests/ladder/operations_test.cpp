@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The operations: identities, wrapping, NaN, ties.
-#include "ladder/reduce/operations.hpp"
+#include "ladder/reduce/definition/operations.hpp"
 
 #include <gtest/gtest.h>
 

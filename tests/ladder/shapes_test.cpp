@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How many blocks the steps take, and how deep their trees are.
-#include "ladder/reduce/blocks.hpp"
+#include "ladder/reduce/definition/blocks.hpp"
 
 #include <gtest/gtest.h>
 

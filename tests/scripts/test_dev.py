@@ -50,7 +50,7 @@ class Targets(unittest.TestCase):
         return function_of_dev('targets_of "$@"', *arguments).stdout.split()
 
     def test_ladders_are_those_of_the_catalogue(self):
-        catalogue = (ROOT / "ladder/engine/catalogue.hpp").read_text()
+        catalogue = (ROOT / "ladder/engine/definition/catalogue.hpp").read_text()
         names = function_of_dev("ladders").stdout.split()
         self.assertGreater(len(names), 10)
         for name in names:

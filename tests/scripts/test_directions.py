@@ -59,9 +59,10 @@ ALLOWED = {
                          RUNTIME + "/memory", RUNTIME + "/program", RUNTIME + "/graph", RUNTIME + "/texture"},
 
     "include/warpfold": set(),
-    "ladder/engine": {"include/warpfold", "measure", "report", "softgpu/observe"},
-    "ladder": {"ladder/engine", "include/warpfold", "measure", "softgpu/observe"},  # the folder of one ladder
-    "tool": {"ladder/engine", "include/warpfold", "report", "softgpu/check", "softgpu/observe", MACHINE,
+    "ladder/engine/definition": {"include/warpfold", "measure", "softgpu/observe"},
+    "ladder/engine": {"ladder/engine/definition", "measure", "report", "softgpu/observe"},
+    "ladder": {"ladder/engine/definition", "ladder/engine", "include/warpfold", "measure", "softgpu/observe"},  # the folder of one ladder
+    "tool": {"ladder/engine/definition", "ladder/engine", "include/warpfold", "report", "softgpu/check", "softgpu/observe", MACHINE,
              RUNTIME + "/cards"},
 }
 

@@ -54,8 +54,8 @@ class Session(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.place = pathlib.Path(folder.name)
         (self.place / "measure").mkdir()
-        (self.place / "ladder/engine").mkdir(parents=True)
-        for name in ["measure/gpu.sh", "measure/compare_ncu.py", "measure/sanitize_ladders.py", "ladder/engine/catalogue.hpp"]:
+        (self.place / "ladder/engine/definition").mkdir(parents=True)
+        for name in ["measure/gpu.sh", "measure/compare_ncu.py", "measure/sanitize_ladders.py", "ladder/engine/definition/catalogue.hpp"]:
             shutil.copy(ROOT / name, self.place / name)
         self.program(self.place / "build/gpu/tool/warpfold", TOOL)
         for name, body in STAND_INS.items():

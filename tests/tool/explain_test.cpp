@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 #include "tests/tool/command.hpp"
 
 namespace {
@@ -183,7 +183,8 @@ TEST_F(explain, shows_what_the_next_step_changes) {
 }
 
 TEST_F(explain, shows_shared_headers_and_says_what_is_not_shown) {
-    expect_in(run({"reduce/7"}, true).out, {"ladder/reduce/last_warp.cuh", "ladder/reduce/unrolled_tree.cuh"});
+    expect_in(run({"reduce/7"}, true).out,
+              {"ladder/reduce/device/last_warp.cuh", "ladder/reduce/device/unrolled_tree.cuh"});
     expect_in(run({"reduce/cub"}, true).out, {"of their source nothing is shown"});
     expect_in(run({"reduce/cpu"}, true).out, {"It runs on the host"});
     expect_in(run({"scan/12"}, true).out, {"include/warpfold/"});

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 #include "ladder/engine/engine.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // `warpfold ladder NAME` and `warpfold ladder all` on the stand-in: table, JSON, exit status, bad requests.
 #include <nlohmann/json.hpp>
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 #include "tests/tool/command.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 #include "report/output_file.hpp"
 #include "report/text.hpp"
 #include "tool/command.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"
 #include "tool/ladder/ladder_commands.hpp"

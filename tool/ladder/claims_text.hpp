@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 #include "report/table.hpp"
 
 namespace warpfold::tool {

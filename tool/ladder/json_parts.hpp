@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 #include "report/json.hpp"
 
 namespace warpfold::tool {

@@ -2,7 +2,7 @@
 // The subcommands of `warpfold ladder`.
 #pragma once
 
-#include "ladder/engine/catalogue.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
 #include "tool/command.hpp"
 
 namespace warpfold::tool {

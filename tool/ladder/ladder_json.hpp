@@ -2,7 +2,7 @@
 // The report of a ladder as JSON.
 #pragma once
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 #include "report/json.hpp"
 
 namespace warpfold::tool {

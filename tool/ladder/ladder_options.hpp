@@ -9,8 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "ladder/engine/catalogue.hpp"
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/catalogue.hpp"
+#include "ladder/engine/definition/report.hpp"
 #include "tool/run/runtime_choice.hpp"
 
 namespace warpfold::tool {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 
 namespace warpfold::tool {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 #include "report/table.hpp"
 
 namespace warpfold::tool {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/parameters.hpp"
+#include "ladder/engine/definition/parameters.hpp"
 #include "softgpu/observe/launch_record.hpp"
 #include "softgpu/observe/timeline.hpp"
 

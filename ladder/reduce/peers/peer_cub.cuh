@@ -5,9 +5,9 @@
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>
 
-#include "ladder/reduce/operations.hpp"
-#include "ladder/reduce/reduction.hpp"
-#include "ladder/reduce/table.hpp"
+#include "ladder/reduce/definition/operations.hpp"
+#include "ladder/reduce/definition/reduction.hpp"
+#include "ladder/reduce/definition/table.hpp"
 #include "measure/check.hpp"
 
 namespace warpfold::ladder::reduce::cub_peer {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/claims.hpp"
-#include "ladder/reduce/reduction.hpp"
+#include "ladder/engine/definition/claims.hpp"
+#include "ladder/reduce/definition/reduction.hpp"
 
 namespace warpfold::ladder::reduce {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "ladder/reduce/operations.hpp"
-#include "ladder/reduce/reduction.hpp"
+#include "ladder/reduce/definition/operations.hpp"
+#include "ladder/reduce/definition/reduction.hpp"
 
 namespace warpfold::ladder::reduce {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ladder/reduce/reduction.hpp"
+#include "ladder/reduce/definition/reduction.hpp"
 
 namespace warpfold::ladder::reduce {
 

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "ladder/engine/launch.hpp"
-#include "ladder/reduce/blocks.hpp"
-#include "ladder/reduce/claims.hpp"
-#include "ladder/reduce/reduction.hpp"
-#include "ladder/reduce/table.hpp"
+#include "ladder/engine/definition/launch.hpp"
+#include "ladder/reduce/definition/blocks.hpp"
+#include "ladder/reduce/definition/claims.hpp"
+#include "ladder/reduce/definition/reduction.hpp"
+#include "ladder/reduce/definition/table.hpp"
 
 namespace warpfold::ladder::reduce {
 

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/findings.hpp"
-#include "ladder/engine/report.hpp"
-#include "ladder/engine/verdict.hpp"
+#include "ladder/engine/definition/findings.hpp"
+#include "ladder/engine/definition/report.hpp"
+#include "ladder/engine/definition/verdict.hpp"
 #include "softgpu/observe/timeline.hpp"
 
 namespace warpfold::ladder::engine {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ladder/engine/report.hpp"
+#include "ladder/engine/definition/report.hpp"
 
 namespace warpfold::ladder::reduce {
 

@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <new>
 
-#include "ladder/reduce/operations.hpp"
-#include "ladder/reduce/reduction.hpp"
-#include "ladder/reduce/table.hpp"
+#include "ladder/reduce/definition/operations.hpp"
+#include "ladder/reduce/definition/reduction.hpp"
+#include "ladder/reduce/definition/table.hpp"
 
 namespace warpfold::ladder::reduce::thrust_peer {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ladder/engine/claims.hpp"
+#include "ladder/engine/definition/claims.hpp"
 
 #include <algorithm>
 #include <numeric>

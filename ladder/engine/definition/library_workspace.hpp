@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/step.hpp"
 #include "warpfold/gpu/core/target.hpp"
 
 namespace warpfold::ladder::engine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ladder/engine/findings.hpp"
+#include "ladder/engine/definition/findings.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -2,8 +2,8 @@
 // From a value of operation to the functor that it names.
 #pragma once
 
-#include "ladder/engine/parameters.hpp"
-#include "ladder/reduce/operations.hpp"
+#include "ladder/engine/definition/parameters.hpp"
+#include "ladder/reduce/definition/operations.hpp"
 
 namespace warpfold::ladder::reduce {
 

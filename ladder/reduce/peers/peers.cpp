@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The peers beside the ladder: CUB, Thrust and a plain loop on the CPU.
-#include "ladder/reduce/blocks.hpp"
+#include "ladder/reduce/definition/blocks.hpp"
+#include "ladder/reduce/definition/table.hpp"
 #include "ladder/reduce/steps.hpp"
-#include "ladder/reduce/table.hpp"
 
 namespace warpfold::ladder::reduce {
 
@@ -58,8 +58,8 @@ std::uint64_t height_loop(const shape& /*device*/, std::uint64_t n, unsigned /*r
 } // namespace
 
 reduction peer_cub() {
-    return {.about = {"cub", "CUB DeviceReduce", "ladder/reduce/peer_cub.cuh", "the library that ships with CUDA", "",
-                      true},
+    return {.about = {"cub", "CUB DeviceReduce", "ladder/reduce/peers/peer_cub.cuh", "the library that ships with CUDA",
+                      "", true},
             .one_launch = true,
             .blocks = one,
             .height = height_assumed,
@@ -70,7 +70,7 @@ reduction peer_cub() {
 }
 
 reduction peer_thrust() {
-    return {.about = {"thrust", "Thrust reduce", "ladder/reduce/peer_thrust.cuh",
+    return {.about = {"thrust", "Thrust reduce", "ladder/reduce/peers/peer_thrust.cuh",
                       "the call that most people make; its value comes back on the host", "", true},
             .one_launch = true,
             .delivers_on_host = true,
@@ -83,7 +83,7 @@ reduction peer_thrust() {
 }
 
 reduction peer_cpu() {
-    return {.about = {"cpu", "plain CPU loop", "ladder/reduce/peers.cpp",
+    return {.about = {"cpu", "plain CPU loop", "ladder/reduce/peers/peers.cpp",
                       "one thread of the host, timed by the host's clock", "", true},
             .on_device = false,
             .one_launch = true,

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "ladder/engine/integers.hpp"
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/integers.hpp"
+#include "ladder/engine/definition/step.hpp"
 
 namespace warpfold::ladder::engine {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Data from a seed, references and tolerances.
-#include "ladder/reduce/data.hpp"
+#include "ladder/reduce/definition/data.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "ladder/reduce/with_operation.hpp"
+#include "ladder/reduce/definition/with_operation.hpp"
 
 namespace warpfold::ladder::reduce {
 

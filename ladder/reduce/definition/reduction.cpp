@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Data, rounds and judgement of a reduction, as the engine calls them.
-#include "ladder/reduce/reduction.hpp"
+#include "ladder/reduce/definition/reduction.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "ladder/reduce/data.hpp"
+#include "ladder/reduce/definition/data.hpp"
 #include "measure/check.hpp"
 #include "measure/device.hpp"
 

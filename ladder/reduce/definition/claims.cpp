@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Readings of counters and launches, for the checks of claims.
-#include "ladder/reduce/claims.hpp"
+#include "ladder/reduce/definition/claims.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <utility>
 
-#include "ladder/reduce/published.hpp"
+#include "ladder/reduce/definition/published.hpp"
 
 namespace warpfold::ladder::reduce {
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "ladder/engine/integers.hpp"
-#include "ladder/engine/step.hpp"
+#include "ladder/engine/definition/integers.hpp"
+#include "ladder/engine/definition/step.hpp"
 #include "measure/check.hpp"
 
 namespace warpfold::ladder::engine {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "ladder/engine/parameters.hpp"
+#include "ladder/engine/definition/parameters.hpp"
 
 namespace warpfold::ladder {
 
