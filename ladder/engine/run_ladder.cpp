@@ -135,6 +135,10 @@ ladder_report run_ladder(const ladder_request& request) {
             report.steps.push_back(std::move(out));
         }
     }
+    if (request.counterexamples && usable) {
+        progress("counter-examples");
+        runner.run_counterexamples();
+    }
     if (ladder.tables && request.steps.empty() && usable) {
         progress("tables");
         report.tables =
