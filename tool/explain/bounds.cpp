@@ -108,7 +108,7 @@ bounds_of_step bounds_of(const ladder::ladder_report& report, const ladder::step
     if (least > 0) {
         const double rate = 2.0 * c.memory_clock_khz * 1e3 * c.memory_bus_bits / 8;
         add(resource::dram, least / rate,
-            fmt::format("{} that have to be read or written, {} GB/s", counted(least / 1e6, "MB"),
+            fmt::format("{} that have to be read or written, {} GB/s", report::bytes(static_cast<std::uint64_t>(least)),
                         report::figure(rate / 1e9, 4)));
     }
     if (c.major == 9) {
