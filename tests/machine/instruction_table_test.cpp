@@ -108,7 +108,7 @@ std::string table() {
            "| opcode | supported | forms tried | missing |\n| --- | --- | --- | --- |\n";
 #define SOFTGPU_OPCODE(id, text, destinations, family) names.emplace_back(text);
     std::vector<std::string> names;
-#include "softgpu/ptx/opcodes.def"
+#include "softgpu/ptx/isa/opcodes.def"
 #undef SOFTGPU_OPCODE
     for (const std::string& name : names) {
         const auto found = by_opcode.find(name);

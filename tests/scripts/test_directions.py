@@ -6,6 +6,7 @@ import unittest
 
 from support import ROOT
 
+PTX = "softgpu/ptx"
 MACHINE = "softgpu/machine"
 RUNTIME = "softgpu/runtime"
 
@@ -15,21 +16,25 @@ ALLOWED = {
     "measure": set(),
     "report": set(),
 
-    "softgpu/ptx": set(),
-    "softgpu/program": {"softgpu/ptx"},
+    PTX + "/isa": set(),
+    PTX: {PTX + "/isa"},  # ast.hpp, error.hpp: what others may include
+    PTX + "/lex": {PTX},
+    PTX + "/print": {PTX},
+    PTX + "/parse": {PTX, PTX + "/isa", PTX + "/lex", PTX + "/print"},
+    "softgpu/program": {PTX},
     "softgpu/memory": set(),
     "softgpu/observe": set(),
     "softgpu/check": {"softgpu/memory"},
 
     MACHINE: {"softgpu/memory", "softgpu/observe"},  # launch.hpp, texture.hpp, demangle.hpp: what others may include
-    MACHINE + "/code": {MACHINE, "softgpu/check", "softgpu/ptx"},
+    MACHINE + "/code": {MACHINE, "softgpu/check", PTX},
     MACHINE + "/decode": {MACHINE, MACHINE + "/code", "softgpu/check", "softgpu/observe", "softgpu/program",
-                          "softgpu/ptx"},
+                          PTX},
     MACHINE + "/module": {MACHINE, MACHINE + "/code", MACHINE + "/decode", "softgpu/check", "softgpu/program",
-                          "softgpu/ptx"},
+                          PTX},
     MACHINE + "/state": {MACHINE, MACHINE + "/code", "softgpu/check", "softgpu/memory", "softgpu/observe"},
     MACHINE + "/inspect": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", "softgpu/check",
-                           "softgpu/observe", "softgpu/ptx"},
+                           "softgpu/observe", PTX},
     MACHINE + "/run": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
                        "softgpu/check", "softgpu/memory"},
     MACHINE + "/calls": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
@@ -49,12 +54,12 @@ ALLOWED = {
     RUNTIME + "/accounts": {MACHINE, "softgpu/check", "softgpu/memory", "softgpu/observe", RUNTIME + "/abi",
                             RUNTIME + "/core"},
     RUNTIME + "/memory": {"softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/accounts"},
-    RUNTIME + "/program": {MACHINE, "softgpu/ptx", RUNTIME + "/abi", RUNTIME + "/fatbin", RUNTIME + "/cards",
+    RUNTIME + "/program": {MACHINE, PTX, RUNTIME + "/abi", RUNTIME + "/fatbin", RUNTIME + "/cards",
                            RUNTIME + "/core", RUNTIME + "/accounts"},
     RUNTIME + "/graph": {"softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/accounts",
                          RUNTIME + "/memory", RUNTIME + "/program"},
     RUNTIME + "/texture": {MACHINE, "softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/memory"},
-    RUNTIME + "/calls": {"softgpu/check", "softgpu/memory", "softgpu/observe", "softgpu/ptx", RUNTIME + "/abi",
+    RUNTIME + "/calls": {"softgpu/check", "softgpu/memory", "softgpu/observe", PTX, RUNTIME + "/abi",
                          RUNTIME + "/fatbin", RUNTIME + "/cards", RUNTIME + "/core", RUNTIME + "/accounts",
                          RUNTIME + "/memory", RUNTIME + "/program", RUNTIME + "/graph", RUNTIME + "/texture"},
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "softgpu/ptx/token_stream.hpp"
+#include "softgpu/ptx/lex/token_stream.hpp"
 
 namespace softgpu::ptx {
 

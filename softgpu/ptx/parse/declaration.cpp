@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Variables and parameters. Source: PTX ISA 9.0, chapter 5, "State Spaces, Types, and Variables".
-#include "softgpu/ptx/declaration.hpp"
+#include "softgpu/ptx/parse/declaration.hpp"
 
-#include "softgpu/ptx/constant.hpp"
-#include "softgpu/ptx/initialiser.hpp"
+#include "softgpu/ptx/parse/constant.hpp"
+#include "softgpu/ptx/parse/initialiser.hpp"
 
 namespace softgpu::ptx {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "softgpu/ptx/lexer.hpp"
+#include "softgpu/ptx/lex/lexer.hpp"
 
 namespace softgpu::ptx {
 

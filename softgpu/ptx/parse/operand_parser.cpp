@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "softgpu/ptx/body_parser.hpp"
-#include "softgpu/ptx/constant.hpp"
-#include "softgpu/ptx/special_register.hpp"
+#include "softgpu/ptx/isa/special_register.hpp"
+#include "softgpu/ptx/parse/body_parser.hpp"
+#include "softgpu/ptx/parse/constant.hpp"
 
 namespace softgpu::ptx {
 

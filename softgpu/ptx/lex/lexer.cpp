@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tokens of PTX. Source: PTX ISA 9.0, chapter 4, "Syntax".
-#include "softgpu/ptx/lexer.hpp"
+#include "softgpu/ptx/lex/lexer.hpp"
 
 #include <array>
 #include <bit>

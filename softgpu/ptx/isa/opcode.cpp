@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Names and properties of opcodes, from opcodes.def.
-#include "softgpu/ptx/opcode.hpp"
+#include "softgpu/ptx/isa/opcode.hpp"
 
 #include <cstdint>
 #include <iterator>
 
-#include "softgpu/ptx/name_table.hpp"
+#include "softgpu/ptx/isa/name_table.hpp"
 
 namespace softgpu::ptx {
 
@@ -13,19 +13,19 @@ namespace {
 
 constexpr std::string_view names[]{
 #define SOFTGPU_OPCODE(id, text, destinations, family) std::string_view(text),
-#include "softgpu/ptx/opcodes.def"
+#include "softgpu/ptx/isa/opcodes.def"
 #undef SOFTGPU_OPCODE
 };
 
 constexpr family families[]{
 #define SOFTGPU_OPCODE(id, text, destinations, executed_by) family::executed_by,
-#include "softgpu/ptx/opcodes.def"
+#include "softgpu/ptx/isa/opcodes.def"
 #undef SOFTGPU_OPCODE
 };
 
 constexpr std::uint8_t destinations_written[]{
 #define SOFTGPU_OPCODE(id, text, destinations, family) destinations,
-#include "softgpu/ptx/opcodes.def"
+#include "softgpu/ptx/isa/opcodes.def"
 #undef SOFTGPU_OPCODE
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Names and properties of suffixes, from suffixes.def.
-#include "softgpu/ptx/suffix.hpp"
+#include "softgpu/ptx/isa/suffix.hpp"
 
 #include <cstdint>
 #include <iterator>
 
-#include "softgpu/ptx/name_table.hpp"
+#include "softgpu/ptx/isa/name_table.hpp"
 
 namespace softgpu::ptx {
 
@@ -15,21 +15,21 @@ namespace {
 constexpr std::string_view names[]{
     std::string_view(),
 #define SOFTGPU_SUFFIX(id, text, kind, bytes) std::string_view(text),
-#include "softgpu/ptx/suffixes.def"
+#include "softgpu/ptx/isa/suffixes.def"
 #undef SOFTGPU_SUFFIX
 };
 
 constexpr suffix_kind kinds[]{
     suffix_kind::none,
 #define SOFTGPU_SUFFIX(id, text, kind, bytes) suffix_kind::kind,
-#include "softgpu/ptx/suffixes.def"
+#include "softgpu/ptx/isa/suffixes.def"
 #undef SOFTGPU_SUFFIX
 };
 
 constexpr std::uint8_t type_bytes[]{
     0,
 #define SOFTGPU_SUFFIX(id, text, kind, bytes) bytes,
-#include "softgpu/ptx/suffixes.def"
+#include "softgpu/ptx/isa/suffixes.def"
 #undef SOFTGPU_SUFFIX
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Variables and parameters as text.
-#include "softgpu/ptx/print_parts.hpp"
+#include "softgpu/ptx/print/print_parts.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Constant expressions by precedence climbing.
-#include "softgpu/ptx/constant.hpp"
+#include "softgpu/ptx/parse/constant.hpp"
 
 #include <cstdint>
 #include <limits>

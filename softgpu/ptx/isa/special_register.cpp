@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of predefined registers.
-#include "softgpu/ptx/special_register.hpp"
+#include "softgpu/ptx/isa/special_register.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scopes, with numbered registers found by arithmetic instead of by their names.
-#include "softgpu/ptx/names.hpp"
+#include "softgpu/ptx/parse/names.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds out what the names in a body mean, once all of it is read.
-#include "softgpu/ptx/body_parser.hpp"
+#include "softgpu/ptx/parse/body_parser.hpp"
 
 namespace softgpu::ptx {
 

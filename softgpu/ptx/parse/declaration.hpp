@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "softgpu/ptx/ast.hpp"
-#include "softgpu/ptx/token_stream.hpp"
+#include "softgpu/ptx/lex/token_stream.hpp"
 
 namespace softgpu::ptx {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Initialisers: numbers, addresses, parts of addresses, strings, and braces around them.
-#include "softgpu/ptx/initialiser.hpp"
+#include "softgpu/ptx/parse/initialiser.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
-#include "softgpu/ptx/constant.hpp"
+#include "softgpu/ptx/parse/constant.hpp"
 
 namespace softgpu::ptx {
 

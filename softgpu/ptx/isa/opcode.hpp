@@ -26,7 +26,7 @@ enum class family : std::uint8_t {
 
 enum class opcode : std::uint16_t {
 #define SOFTGPU_OPCODE(id, text, destinations, family) id,
-#include "softgpu/ptx/opcodes.def"
+#include "softgpu/ptx/isa/opcodes.def"
 #undef SOFTGPU_OPCODE
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "softgpu/ptx/ast.hpp"
-#include "softgpu/ptx/token_stream.hpp"
+#include "softgpu/ptx/lex/token_stream.hpp"
 
 namespace softgpu::ptx {
 

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "softgpu/ptx/body_parser.hpp"
-#include "softgpu/ptx/declaration.hpp"
+#include "softgpu/ptx/parse/body_parser.hpp"
+#include "softgpu/ptx/parse/declaration.hpp"
 
 namespace softgpu::ptx {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "softgpu/ptx/ast.hpp"
-#include "softgpu/ptx/print_parts.hpp"
+#include "softgpu/ptx/print/print_parts.hpp"
 
 namespace softgpu::ptx {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "softgpu/ptx/ast.hpp"
-#include "softgpu/ptx/names.hpp"
-#include "softgpu/ptx/token_stream.hpp"
+#include "softgpu/ptx/lex/token_stream.hpp"
+#include "softgpu/ptx/parse/names.hpp"
 
 namespace softgpu::ptx {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Statements of a body: directives, labels and instructions.
-#include "softgpu/ptx/body_parser.hpp"
+#include "softgpu/ptx/parse/body_parser.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "softgpu/ptx/declaration.hpp"
-#include "softgpu/ptx/print_parts.hpp"
+#include "softgpu/ptx/parse/declaration.hpp"
+#include "softgpu/ptx/print/print_parts.hpp"
 
 namespace softgpu::ptx {
 

@@ -25,14 +25,14 @@ enum class suffix_kind : std::uint8_t {
 enum class suffix : std::uint16_t {
     none,
 #define SOFTGPU_SUFFIX(id, text, kind, bytes) id,
-#include "softgpu/ptx/suffixes.def"
+#include "softgpu/ptx/isa/suffixes.def"
 #undef SOFTGPU_SUFFIX
 };
 
 // How many there are, none among them.
 inline constexpr unsigned suffix_count = 1
 #define SOFTGPU_SUFFIX(id, text, kind, bytes) +1
-#include "softgpu/ptx/suffixes.def"
+#include "softgpu/ptx/isa/suffixes.def"
 #undef SOFTGPU_SUFFIX
     ;
 
