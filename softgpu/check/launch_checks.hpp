@@ -11,9 +11,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "softgpu/check/finding.hpp"
-#include "softgpu/check/order.hpp"
-#include "softgpu/check/release_graph.hpp"
+#include "softgpu/check/findings/finding.hpp"
+#include "softgpu/check/order/order.hpp"
+#include "softgpu/check/order/release_graph.hpp"
 #include "softgpu/check/session.hpp"
 
 namespace softgpu::check {

@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
-#include "softgpu/check/finding.hpp"
-#include "softgpu/check/global_shadow.hpp"
-#include "softgpu/check/order.hpp"
-#include "softgpu/check/serial_numbers.hpp"
+#include "softgpu/check/findings/finding.hpp"
+#include "softgpu/check/order/order.hpp"
+#include "softgpu/check/shadow/global_shadow.hpp"
+#include "softgpu/check/shadow/serial_numbers.hpp"
 #include "softgpu/memory/device_memory.hpp"
 
 namespace softgpu::check {

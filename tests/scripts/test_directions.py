@@ -7,6 +7,7 @@ import unittest
 from support import ROOT
 
 PTX = "softgpu/ptx"
+CHECK = "softgpu/check"
 MACHINE = "softgpu/machine"
 RUNTIME = "softgpu/runtime"
 
@@ -24,19 +25,21 @@ ALLOWED = {
     "softgpu/program": {PTX},
     "softgpu/memory": set(),
     "softgpu/observe": set(),
-    "softgpu/check": {"softgpu/memory"},
+    CHECK + "/findings": {"softgpu/memory"},
+    CHECK + "/shadow": {CHECK + "/findings"},
+    CHECK + "/order": {"softgpu/memory", CHECK + "/findings", CHECK + "/shadow"},
+    CHECK: {"softgpu/memory", CHECK + "/findings", CHECK + "/shadow", CHECK + "/order"},
 
     MACHINE: {"softgpu/memory", "softgpu/observe"},  # launch.hpp, texture.hpp, demangle.hpp: what others may include
-    MACHINE + "/code": {MACHINE, "softgpu/check", PTX},
-    MACHINE + "/decode": {MACHINE, MACHINE + "/code", "softgpu/check", "softgpu/observe", "softgpu/program",
+    MACHINE + "/code": {MACHINE, CHECK + "/shadow", PTX},
+    MACHINE + "/decode": {MACHINE, MACHINE + "/code", CHECK + "/findings", "softgpu/observe", "softgpu/program", PTX},
+    MACHINE + "/module": {MACHINE, MACHINE + "/code", MACHINE + "/decode", CHECK, CHECK + "/findings", "softgpu/program",
                           PTX},
-    MACHINE + "/module": {MACHINE, MACHINE + "/code", MACHINE + "/decode", "softgpu/check", "softgpu/program",
-                          PTX},
-    MACHINE + "/state": {MACHINE, MACHINE + "/code", "softgpu/check", "softgpu/memory", "softgpu/observe"},
-    MACHINE + "/inspect": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", "softgpu/check",
-                           "softgpu/observe", PTX},
-    MACHINE + "/run": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
-                       "softgpu/check", "softgpu/memory"},
+    MACHINE + "/state": {MACHINE, MACHINE + "/code", CHECK + "/shadow", "softgpu/memory", "softgpu/observe"},
+    MACHINE + "/inspect": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", CHECK, CHECK + "/findings",
+                           CHECK + "/order", CHECK + "/shadow", "softgpu/observe", PTX},
+    MACHINE + "/run": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect", CHECK,
+                       CHECK + "/findings", "softgpu/memory"},
     MACHINE + "/calls": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
                          MACHINE + "/run"},
     MACHINE + "/handlers": {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect", MACHINE + "/run",
@@ -50,23 +53,23 @@ ALLOWED = {
     RUNTIME + "/abi": set(),
     RUNTIME + "/fatbin": set(),
     RUNTIME + "/cards": {MACHINE, RUNTIME + "/abi"},
-    RUNTIME + "/core": {"softgpu/check", "softgpu/memory", RUNTIME + "/abi", RUNTIME + "/cards"},
-    RUNTIME + "/accounts": {MACHINE, "softgpu/check", "softgpu/memory", "softgpu/observe", RUNTIME + "/abi",
-                            RUNTIME + "/core"},
+    RUNTIME + "/core": {CHECK, CHECK + "/findings", "softgpu/memory", RUNTIME + "/abi", RUNTIME + "/cards"},
+    RUNTIME + "/accounts": {MACHINE, CHECK, CHECK + "/findings", CHECK + "/order", "softgpu/memory", "softgpu/observe",
+                            RUNTIME + "/abi", RUNTIME + "/core"},
     RUNTIME + "/memory": {"softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/accounts"},
     RUNTIME + "/program": {MACHINE, PTX, RUNTIME + "/abi", RUNTIME + "/fatbin", RUNTIME + "/cards",
                            RUNTIME + "/core", RUNTIME + "/accounts"},
     RUNTIME + "/graph": {"softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/accounts",
                          RUNTIME + "/memory", RUNTIME + "/program"},
     RUNTIME + "/texture": {MACHINE, "softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/memory"},
-    RUNTIME + "/calls": {"softgpu/check", "softgpu/memory", "softgpu/observe", PTX, RUNTIME + "/abi",
+    RUNTIME + "/calls": {CHECK + "/findings", "softgpu/memory", "softgpu/observe", PTX, RUNTIME + "/abi",
                          RUNTIME + "/fatbin", RUNTIME + "/cards", RUNTIME + "/core", RUNTIME + "/accounts",
                          RUNTIME + "/memory", RUNTIME + "/program", RUNTIME + "/graph", RUNTIME + "/texture"},
 
     "include/warpfold": set(),
     "ladder/engine": {"include/warpfold", "measure", "report", "softgpu/observe"},
     "ladder": {"ladder/engine", "include/warpfold", "measure", "softgpu/observe"},  # the folder of one ladder
-    "tool": {"ladder/engine", "include/warpfold", "report", "softgpu/check", "softgpu/observe", MACHINE,
+    "tool": {"ladder/engine", "include/warpfold", "report", CHECK + "/findings", "softgpu/observe", MACHINE,
              RUNTIME + "/cards"},
 }
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "softgpu/check/stamp.hpp"
+#include "softgpu/check/shadow/stamp.hpp"
 #include "softgpu/machine/code/instruction.hpp"
 #include "softgpu/ptx/ast.hpp"
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "softgpu/check/checks.hpp"
+#include "softgpu/check/findings/checks.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/decode/value_flows.hpp"

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "softgpu/check/describe_address.hpp"
-#include "softgpu/check/under_way.hpp"
+#include "softgpu/check/findings/describe_address.hpp"
+#include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/operation_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/check/global_shadow.hpp"
+#include "softgpu/check/shadow/global_shadow.hpp"
 
 #include <sys/mman.h>
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "softgpu/check/checks.hpp"
+#include "softgpu/check/findings/checks.hpp"
 
 namespace softgpu::check {
 

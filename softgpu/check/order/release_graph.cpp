@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/check/release_graph.hpp"
+#include "softgpu/check/order/release_graph.hpp"
 
 #include <algorithm>
 

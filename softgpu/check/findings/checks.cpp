@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/check/checks.hpp"
+#include "softgpu/check/findings/checks.hpp"
 
 #include <stdexcept>
 

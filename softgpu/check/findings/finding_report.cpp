@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/check/finding_report.hpp"
+#include "softgpu/check/findings/finding_report.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,7 +4,7 @@
 // left behind mean nothing.
 #pragma once
 
-#include "softgpu/check/stamp.hpp"
+#include "softgpu/check/shadow/stamp.hpp"
 
 namespace softgpu::check {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/check/clock.hpp"
+#include "softgpu/check/order/clock.hpp"
 
 #include <algorithm>
 #include <bit>

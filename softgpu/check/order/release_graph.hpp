@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "softgpu/check/clock.hpp"
+#include "softgpu/check/order/clock.hpp"
 
 namespace softgpu::check {
 

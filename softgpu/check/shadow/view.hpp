@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "softgpu/check/stamp.hpp"
+#include "softgpu/check/shadow/stamp.hpp"
 
 namespace softgpu::check {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/check/describe_address.hpp"
+#include "softgpu/check/findings/describe_address.hpp"
 
-#include "softgpu/check/finding.hpp"
+#include "softgpu/check/findings/finding.hpp"
 #include "softgpu/memory/host_page.hpp"
 
 namespace softgpu::check {

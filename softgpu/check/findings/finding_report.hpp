@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "softgpu/check/finding.hpp"
+#include "softgpu/check/findings/finding.hpp"
 
 namespace softgpu::check {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/check/finding.hpp"
+#include "softgpu/check/findings/finding.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/check/serial_numbers.hpp"
+#include "softgpu/check/shadow/serial_numbers.hpp"
 
 #include <algorithm>
 
-#include "softgpu/check/stamp.hpp"
+#include "softgpu/check/shadow/stamp.hpp"
 
 namespace softgpu::check {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "softgpu/check/view.hpp"
+#include "softgpu/check/shadow/view.hpp"
 
 namespace softgpu::check {
 

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "softgpu/check/checks.hpp"
-#include "softgpu/check/view.hpp"
+#include "softgpu/check/findings/checks.hpp"
+#include "softgpu/check/shadow/view.hpp"
 
 namespace softgpu::check {
 
