@@ -9,6 +9,9 @@ from support import ROOT
 PTX = "softgpu/ptx"
 CHECK = "softgpu/check"
 MACHINE = "softgpu/machine"
+DECODE = MACHINE + "/decode"
+RUN = MACHINE + "/run"
+HANDLERS = MACHINE + "/handlers"
 RUNTIME = "softgpu/runtime"
 
 # Folder: the folders that it may include besides itself. A folder covers those below it that have no line of their own.
@@ -32,23 +35,31 @@ ALLOWED = {
 
     MACHINE: {"softgpu/memory", "softgpu/observe"},  # launch.hpp, texture.hpp, demangle.hpp: what others may include
     MACHINE + "/code": {MACHINE, CHECK + "/shadow", PTX},
-    MACHINE + "/decode": {MACHINE, MACHINE + "/code", CHECK + "/findings", "softgpu/observe", "softgpu/program", PTX},
-    MACHINE + "/module": {MACHINE, MACHINE + "/code", MACHINE + "/decode", CHECK, CHECK + "/findings", "softgpu/program",
-                          PTX},
+    DECODE: {MACHINE, MACHINE + "/code", CHECK + "/findings", "softgpu/observe", "softgpu/program", PTX},
+    DECODE + "/analysis": {MACHINE + "/code", "softgpu/program", PTX},
+    DECODE + "/operands": {MACHINE, MACHINE + "/code", DECODE, "softgpu/program"},
+    DECODE + "/emit": {MACHINE + "/code", DECODE, DECODE + "/analysis", DECODE + "/operands", CHECK + "/findings",
+                       "softgpu/program"},
+    MACHINE + "/module": {MACHINE, MACHINE + "/code", DECODE, DECODE + "/emit", CHECK, CHECK + "/findings",
+                          "softgpu/program", PTX},
     MACHINE + "/state": {MACHINE, MACHINE + "/code", CHECK + "/shadow", "softgpu/memory", "softgpu/observe"},
-    MACHINE + "/inspect": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", CHECK, CHECK + "/findings",
-                           CHECK + "/order", CHECK + "/shadow", "softgpu/observe", PTX},
-    MACHINE + "/run": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect", CHECK,
-                       CHECK + "/findings", "softgpu/memory"},
-    MACHINE + "/calls": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
-                         MACHINE + "/run"},
-    MACHINE + "/handlers": {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect", MACHINE + "/run",
-                            MACHINE + "/calls"},
-    MACHINE + "/handlers/arithmetic": {MACHINE + "/code", MACHINE + "/handlers"},
-    MACHINE + "/handlers/memory": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/run",
-                                   MACHINE + "/handlers", MACHINE + "/handlers/arithmetic"},
-    MACHINE + "/handlers/checks": {MACHINE + "/code", MACHINE + "/inspect", MACHINE + "/handlers",
-                                   MACHINE + "/handlers/memory"},
+    MACHINE + "/inspect": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", CHECK,
+                           CHECK + "/findings", CHECK + "/order", CHECK + "/shadow", "softgpu/observe", PTX},
+    RUN: {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
+          CHECK + "/findings", "softgpu/memory"},
+    RUN + "/memory": {MACHINE + "/code", MACHINE + "/state"},
+    RUN + "/warp": {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect"},
+    RUN + "/schedule": {MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", RUN + "/warp"},
+    RUN + "/grid": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect", CHECK,
+                    RUN, RUN + "/warp", RUN + "/schedule"},
+    MACHINE + "/calls": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect", RUN,
+                         RUN + "/warp"},
+    HANDLERS: {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect", MACHINE + "/calls", RUN, RUN + "/warp",
+               RUN + "/schedule"},
+    HANDLERS + "/arithmetic": {MACHINE + "/code", HANDLERS},
+    HANDLERS + "/memory": {MACHINE, MACHINE + "/code", MACHINE + "/module", RUN, RUN + "/memory", RUN + "/warp",
+                           HANDLERS, HANDLERS + "/arithmetic"},
+    HANDLERS + "/checks": {MACHINE + "/code", MACHINE + "/inspect", HANDLERS, HANDLERS + "/memory"},
 
     RUNTIME + "/abi": set(),
     RUNTIME + "/fatbin": set(),

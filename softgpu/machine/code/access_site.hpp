@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the checks need of an access instruction; decode/check_emitter.cpp fills it in.
+// What the checks need of an access instruction; decode/emit/check_emitter.cpp fills it in.
 #pragma once
 
 #include <array>
