@@ -75,7 +75,7 @@ struct forms {
 
 std::string table() {
     std::vector<std::string> patterns;
-    std::ifstream file(source + "/tests/machine/instruction_forms.txt");
+    std::ifstream file(source + "/tests/machine/decode/instruction_forms.txt");
     for (std::string line; std::getline(file, line);) {
         if (!line.empty() && line[0] != '#') {
             patterns.push_back(line);
@@ -102,7 +102,7 @@ std::string table() {
     out << "# Instructions\n\n"
            "The PTX instructions that the software GPU executes. A kernel that reaches an unsupported instruction\n"
            "ends with an error that names it. The forms are those of\n"
-           "[instruction_forms.txt](../tests/machine/instruction_forms.txt); a test makes this table from the "
+           "[instruction_forms.txt](../tests/machine/decode/instruction_forms.txt); a test makes this table from the "
            "decoder's\n"
            "answers and fails if the two differ.\n\n"
            "| opcode | supported | forms tried | missing |\n| --- | --- | --- | --- |\n";
