@@ -18,7 +18,7 @@
 # tables), library.tar.gz. docs/measuring.md makes docs/results/ from them.
 set -uo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root" || exit 1
 minutes=9
 if [[ ${1:-} =~ ^[0-9]+$ ]]; then
@@ -173,9 +173,9 @@ ladders() {
     all_ladders
     date=$(date -u +%F)
     mkdir -p "$pages"
-    within 20 python3 measure/ladders_page.py "$out/ladders.json" --date "$date" >"$pages/ladders.md"
-    within 20 python3 measure/lectures_table.py --distil "$out/ladders.json" --date "$date" >"$pages/ladders.json"
-    within 20 python3 measure/plots.py "$out/ladders.json" --date "$date" "$pages"
+    within 20 python3 measure/pages/ladders_page.py "$out/ladders.json" --date "$date" >"$pages/ladders.md"
+    within 20 python3 measure/pages/lectures_table.py --distil "$out/ladders.json" --date "$date" >"$pages/ladders.json"
+    within 20 python3 measure/pages/plots.py "$out/ladders.json" --date "$date" "$pages"
     tail -n 16 "$work/ladder/all.txt"
     tar -C "$work" -czf "$out/ladders.tar.gz" ladder
     sanitize_all_ladders
@@ -183,7 +183,7 @@ ladders() {
 
 sanitize_all_ladders() {
     local left=$((deadline - SECONDS - 10))
-    within 240 python3 measure/sanitize_ladders.py "$out/ladders.json" --tool "$tool" --out "$work/sanitizer" \
+    within 240 python3 measure/session/sanitize_ladders.py "$out/ladders.json" --tool "$tool" --out "$work/sanitizer" \
         --seconds $((left < 230 ? left : 230)) || say "compute-sanitizer has found something, or memcheck had no time"
     tar -C "$work" -czf "$out/sanitizer.tar.gz" sanitizer
 }
@@ -233,7 +233,7 @@ sanitize() {
 ncu_counters() {
     local step metrics
     list_steps || return 1
-    metrics=$(python3 measure/compare_ncu.py --metrics)
+    metrics=$(python3 measure/session/compare_ncu.py --metrics)
     for step in $(step_ids all); do
         within 60 ncu --clock-control none --csv --page raw --print-units base --metrics "$metrics" \
             --log-file "$work/ncu/$step.csv" "$tool" ladder reduce --device gpu --n 1048576 --block 128 --samples 1 \
@@ -252,7 +252,7 @@ golden_counters() {
     within 100 nvcc -std=c++20 -O3 -t 4 -gencode "arch=compute_75,code=sm_$architecture" -I "$root" \
         tests/counters/*.cu -o "$program" || { say "the program of tests/counters does not compile"; return 1; }
     say "counters: built"
-    within 160 python3 measure/counter_goldens.py --program "$program" --facts "$out/facts.json" \
+    within 160 python3 measure/session/counter_goldens.py --program "$program" --facts "$out/facts.json" \
         --out "$out/counters.json" --work "$work/counters" --seconds 140
     say "counters: done"
     tar -C "$work" -czf "$out/counters.tar.gz" counters
@@ -354,7 +354,7 @@ compare() {
             within 100 "$work/compare/./$name" >"$work/compare/$name.after.$turn.tsv"
             say "compare: $name, turn $turn"
         done
-        python3 measure/compare_trees.py "$work/compare" >"$out/compare.txt" || failures=$((failures + 1))
+        python3 measure/session/compare_trees.py "$work/compare" >"$out/compare.txt" || failures=$((failures + 1))
         tar -C "$work/compare" -czf "$out/compare.tar.gz" --exclude='*.log' $(cd "$work/compare" && ls ./*.tsv)
     done
     cat "$out/compare.txt"

@@ -67,7 +67,7 @@ def chart(rows, ceiling, kind, n, block, device, date):
         out.append(f'<rect x="{LEFT}" y="{y + 3}" width="{bar:.1f}" height="{ROW - 7}" rx="2" fill="{colour}"/>')
         out.append(f'<text x="{WIDTH - 84}" y="{y + 16}" text-anchor="end">{share:.1f} %</text>')
         out.append(f'<text x="{WIDTH - 12}" y="{y + 16}" text-anchor="end">{time:,.0f} µs</text>')
-    caption = f"{device}, {date}, cold L2 cache, medians; drawn by measure/ladder_chart.py from docs/results"
+    caption = f"{device}, {date}, cold L2 cache, medians; drawn by measure/pages/ladder_chart.py from docs/results"
     out.append(f'<text x="12" y="{height - 14}" font-size="11">{escape(caption)}</text>')
     return "\n".join([*out, "</svg>"]) + "\n"
 

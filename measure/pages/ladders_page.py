@@ -68,7 +68,7 @@ def page(ladders, date, driver):
     names = {ladder["device"]["name"] for ladder in studies}
     if len(names) != 1 or any(ladder["device"]["software"] for ladder in studies):
         raise BadInput("the runs are not all of one GPU")
-    out = ["<!-- Made by measure/ladders_page.py; do not edit. -->", f"# The ladders on an {names.pop()}", "",
+    out = ["<!-- Made by measure/pages/ladders_page.py; do not edit. -->", f"# The ladders on an {names.pop()}", "",
            f"Taken on {date}{f', driver {driver}' if driver else ''}. Times are medians of device events around all launches "
            "of a step, with the L2", "cache flushed before each sample (cold) and without (warm). GB/s are the bytes that have "
            "to be read and written at least,", "over the cold time. Steps of one block run on a block's worth of elements: their "

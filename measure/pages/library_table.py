@@ -34,7 +34,7 @@ def page(subject, lines, facts):
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     out = [f"# {title} of the library beside {peer}", "",
            f"{device}; driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
-           "written by `measure/library_table.py`.", "",
+           "written by `measure/pages/library_table.py`.", "",
            "Microseconds a call, medians; the ratio is ours over the peer's, below 1 where ours is faster. *stream*: single",
            "calls, device events around each, the host launching meanwhile, every call on memory that no cache holds. *graph,",
            "cold*: a graph of calls, each on other memory, together more than the L2 cache. *graph, warm*: a graph of calls on",
@@ -66,7 +66,7 @@ def stream_page(lines, facts):
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     out = ["# Chunked calls of the library beside a copy of everything", "",
            f"{notes[0]}; driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
-           "written by `measure/library_table.py`.", "",
+           "written by `measure/pages/library_table.py`.", "",
            "Milliseconds of whole calls by the host's clock, medians, on arrays of 4 GiB where nothing else is said; the rate",
            "is that of one copy of 4 GiB of pinned memory to the device. A peer copies all by `cudaMemcpy` (Thrust: into a",
            "`device_vector`) and then calls CUB or Thrust; the ratio is ours over the peer's, below 1 where ours is faster.",
@@ -89,7 +89,7 @@ def sanitizer_page(log, facts):
             found.setdefault(parts[1], {})[parts[2]] = "not run" if missing else said
     out = ["# The library's tests under compute-sanitizer", "",
            f"{facts['name']}, driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
-           "written by `measure/library_table.py`. The tests are those of `tests/library`, and are right on the card.", "",
+           "written by `measure/pages/library_table.py`. The tests are those of `tests/library`, and are right on the card.", "",
            "| test | " + " | ".join(tools) + " |", "| --- |" + " --- |" * len(tools)]
     for test, said in found.items():
         out.append(f"| {test} | " + " | ".join(said.get(tool, "not run") for tool in tools) + " |")

@@ -3,7 +3,7 @@
 # Fetches into .gpu-debs/ the packages that ./dev gpu needs on a machine with a GPU and nvcc, but no network.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 packages=(libcli11-dev libfmt-dev nlohmann-json3-dev libzstd-dev libzstd1 liblz4-dev liblz4-1 libtbb-dev libgtest-dev
     pkg-config pkgconf pkgconf-bin)
 # Runtime libraries of the -dev packages; their names contain a version.

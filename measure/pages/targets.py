@@ -188,7 +188,7 @@ def main():
     given = parser.parse_args()
     lines = [*card_rows(given.folder, given.card), *host_rows(given.folder), *compile_rows(given.folder)]
     out = ["# What the library set out to reach, and what it does", "",
-           "Written by `measure/targets.py` from the tables beside it, which have the dates, devices, peers and commands;",
+           "Written by `measure/pages/targets.py` from the tables beside it, which have the dates, devices, peers and commands;",
            "figures are from graphs of calls with a cold cache. Of every target the worst row counts.", "",
            "| work | target | worst | of | rows that meet it | met |", "| --- | --- | ---: | --- | ---: | --- |"]
     out += ["| " + " | ".join(line) + " |" for line in lines]

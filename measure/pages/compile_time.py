@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 EMPTY = "#include <cuda_runtime.h>\n__global__ void nothing() {}\n"
 CUB = """#include <cub/device/{header}>
 cudaError_t call(void* room, std::size_t& bytes, {samples}* out, unsigned long long n, cudaStream_t s) {{
@@ -75,7 +75,7 @@ def main():
                                                    check=True).stdout.splitlines() if "release" in line)
     print("# What a call adds to a file's compilation\n")
     print(f"{release}, {datetime.date.today()}; seconds of the compiler's processes, above the {base:.2f} s of a file with an "
-          "empty kernel; taken by `measure/compile_time.py`.\n")
+          "empty kernel; taken by `measure/pages/compile_time.py`.\n")
     print("| call | ours adds, s | CUB's adds, s | ratio |\n| --- | ---: | ---: | ---: |")
     for name, (peer, own) in CALLS.items():
         header, samples, expression = peer

@@ -103,7 +103,7 @@ def page(ladders, gpus):
     rows = claims(ladders)
     gpu, on_gpu = gpus[0] if gpus else None, verdicts_of(gpus)
     head = HEAD + ([f"{gpu['card']}, {gpu['date']}"] if gpu else [])
-    out = ["<!-- Made by measure/lectures_table.py from what `warpfold ladder all --json` writes; do not edit. -->",
+    out = ["<!-- Made by measure/pages/lectures_table.py from what `warpfold ladder all --json` writes; do not edit. -->",
            "# The lectures, claim by claim", "",
            "Every kernel of the lectures is a step of a ladder or laboratory, and every claim about it is checked by machine:",
            "`warpfold ladder NAME` runs the steps and shows the claims beside what was counted or measured. ✓ holds, ✗ does not",

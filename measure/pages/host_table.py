@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent.parent / "benchmarks" / "library"
+HERE = pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "library"
 PROGRAMS = ["benchmark_library", "benchmark_sums", "benchmark_histogram", "benchmark_convolve"]
 SCRIPTS = ["histogram_numpy.py", "numpy_convolve.py"]
 PEERS = {"onetbb": "oneTBB", "execution": "std::execution", "opencv": "OpenCV", "std": "the standard library",
@@ -92,7 +92,7 @@ def page(raw):
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     out = ["# The library on the host's cores beside its peers", "",
            f"{model}, {context['num_cpus']} threads; {context['date'][:16].replace('T', ' ')}; written by "
-           "`measure/host_table.py`.", "",
+           "`measure/pages/host_table.py`.", "",
            "2^26 samples (bytes: as many). Milliseconds, medians of five runs in random order; NumPy, which has one thread, and",
            "OpenCV come right after, in runs of their own. The factor is the fastest peer's time over ours: above 1 where ours is faster. The ceilings,",
            "reading and copying 2^26 floats with the same threads, are taken by each program anew:", ""]

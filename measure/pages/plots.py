@@ -189,7 +189,7 @@ def main(arguments):
         raise BadInput(f"{asked.ladders} holds no run of the laboratory of occupancy")
     name = study["device"]["name"]
     card = next((part.lower() for part in ("H100", "H200") if part in name), name.lower().replace(" ", "-"))
-    caption = f"{name}, {asked.date}; warpfold ladder occupancy, drawn by measure/plots.py"
+    caption = f"{name}, {asked.date}; warpfold ladder occupancy, drawn by measure/pages/plots.py"
     for what, draw in (("bandwidth", bandwidth), ("in-flight", in_flight), ("latency", latency),
                        ("arithmetic", arithmetic)):
         (asked.folder / f"occupancy-{what}-{card}.svg").write_text(draw(study, caption), encoding="utf-8")
