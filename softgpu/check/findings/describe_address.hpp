@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An address of device memory in words.
+// Describes an address of device memory for a finding.
 #pragma once
 
 #include <cstdint>

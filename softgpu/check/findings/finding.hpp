@@ -41,10 +41,10 @@ struct finding {
     check_set check = 0;
     std::string kind;       // "race", "out of bounds", ...
     std::string message;    // one sentence
-    bool is_note = false;   // worth knowing, and no mistake
-    std::string kernel;     // empty: the host's own doing
+    bool is_note = false;   // information, not an error
+    std::string kernel;     // empty: an action of the host
     std::string address;    // "0x7f...", "shared memory + 16"; empty: none
-    std::string allocation; // what is there; empty: not known
+    std::string allocation; // the allocation; empty: unknown
     std::vector<finding_access> accesses;
     std::uint64_t times = 1;
 };
@@ -58,7 +58,7 @@ public:
     [[nodiscard]] std::vector<finding> list() const;
     // The same, and forgets them.
     [[nodiscard]] std::vector<finding> take();
-    // Findings that are no notes.
+    // Findings that are not notes.
     [[nodiscard]] std::size_t count() const;
     // Grows with every new finding.
     [[nodiscard]] std::size_t size() const;
@@ -77,7 +77,7 @@ private:
 [[nodiscard]] std::string to_text(const finding& f);
 
 // `whom` is called after every new finding, by the thread that made it and under its locks: it must not throw or call the
-// session. nullptr: nobody is called.
+// session. nullptr: no call.
 void tell_of_new_findings(void (*whom)(const findings& to)) noexcept;
 
 } // namespace softgpu::check

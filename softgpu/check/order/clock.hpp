@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Order within a block. A block has one time, which goes on when threads of it synchronise and have touched memory
-// since. What a thread has done before a time that another thread knows of is in order with what that one does.
+// Happens-before order within a block. The block has one logical time, which advances when its threads synchronize after
+// an access to memory. A thread that knows a time of another thread is ordered after all that the other did before it.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct event {
     unsigned lane = 0;
 };
 
-// known[b][a]: lane b knows what lane a has done before this time.
+// known[b][a]: lane b is ordered after what lane a did before this time.
 struct lane_clocks {
     std::uint64_t known[32][32];
     std::vector<lane_mask> groups; // synchronised since the last access
@@ -38,19 +38,19 @@ public:
 
     // A block starts with its place in the order of global memory, a serial that is its own.
     void start(unsigned warps, std::uint64_t serial, std::uint64_t launch_serial, bool stamps_global);
-    // Takes a further serial; for when all threads are in order.
+    // Takes a further serial; requires that all threads are in order.
     void renew(std::uint64_t serial);
     [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
     [[nodiscard]] bool wants_renewal() const noexcept { return view.time - serial_start_ > serial_times / 2; }
 
-    // These lanes of a warp have come together; `whole`: they are all that live.
+    // These lanes of a warp have synchronized; `whole`: they are all its live lanes.
     void synchronize_warp(unsigned warp, lane_mask lanes, bool whole);
-    // All threads of the block that live have come together.
+    // All live threads of the block have synchronized.
     void synchronize_block();
-    // A barrier that only some take part in, or that some only arrive at: note each, then complete.
+    // A barrier of some of the threads, or with threads that arrive without waiting: arrive() for each, then complete().
     void arrive(unsigned barrier, unsigned warp, lane_mask lanes, bool waits);
     void complete(unsigned barrier, bool everybody);
-    // Makes a time such that all that this warp has done is before it.
+    // Returns a time after everything that this warp has done.
     std::uint64_t close(unsigned warp);
 
     // Whether `before` is known to this thread now, by barriers and warp-wide instructions.

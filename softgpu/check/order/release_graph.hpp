@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Order through memory: a thread releases (a fence and then an atomic or volatile store, or st.release), another one
 // reads the same word with an atomic or volatile access and has acquired what was released. The graph of all releases
-// and acquisitions of a launch is kept until it ends; a question goes from the acquisitions of a thread backwards.
+// and acquisitions of a launch is kept until it ends; a query walks backwards from the acquisitions of a thread.
 //
 // Times are those of stamps of global memory: a block's serial and its time, one number that grows within the block.
 #pragma once
@@ -71,7 +71,7 @@ public:
     };
 
     [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
-    // All that follows: with the mutex held.
+    // The functions below require the mutex to be held.
     [[nodiscard]] block_record& record_of(std::uint64_t block);
     // A release, as of now: the block's time has just been closed for this warp.
     std::uint32_t add_release(block_record& record, const block_clock& clock, unsigned warp, bool within_block);
@@ -82,7 +82,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_relaxed) == 0; } // needs no mutex
 
     // Whether `before`, of block `of`, is known to a thread of `record`'s block; `is_known` says which events of the
-    // own block are. True as well where there is too much to search.
+    // own block are. Also true where the search is too long.
     template <class IsKnown>
     [[nodiscard]] bool is_ordered(std::uint64_t of, const event& before, const block_record& record,
                                   IsKnown&& is_known) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known of every byte of the arena of global memory: has it been written; of every word: who wrote and who read
-// it last. Addresses are reserved for all of the arena, memory is taken where it is touched.
+// The shadow of the arena of global memory: for each byte whether it has been written, for each word its last write and
+// its last read. Addresses are reserved for the whole arena; memory is committed at the first touch.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace softgpu::check {
 
 class global_shadow {
 public:
-    // Throws std::system_error where the host gives no addresses.
+    // Throws std::system_error if the host has no addresses left.
     global_shadow(std::uint64_t arena, std::uint64_t bytes, check_set checks);
     ~global_shadow();
     global_shadow(const global_shadow&) = delete;
@@ -23,12 +23,12 @@ public:
 
     // Bytes outside of the arena are left out. For the host's own accesses; kernels go through the view.
     void set_valid(std::uint64_t at, std::uint64_t bytes, bool valid) noexcept;
-    // What is valid is copied along with the bytes. A source outside of the arena is valid.
+    // Copies which bytes are valid. A source outside of the arena is valid.
     void copy_valid(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) noexcept;
     [[nodiscard]] bool is_valid(std::uint64_t at) const noexcept;
-    // Nobody has touched these bytes.
+    // Afterwards these bytes count as untouched.
     void forget_stamps(std::uint64_t at, std::uint64_t bytes) noexcept;
-    // Nobody has touched anything.
+    // The same for the whole arena.
     void forget_all_stamps() noexcept;
 
 private:

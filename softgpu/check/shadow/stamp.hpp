@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who touched a word of memory last, in 64 bits: one stamp for the last write of a word, one for the last read.
+// The last access to a word of memory, in 64 bits: one stamp for the last write, one for the last read.
 //
 //   62..28  when: for shared memory the block's own time; for global memory a block's serial number (21 bits) and its
 //           time since it got that number (14 bits)
@@ -10,7 +10,7 @@
 //           read:  bits 0 and 1: one thread, several lanes of a warp, several warps, several blocks; bit 2: strong
 //    3..0   bytes of the word
 //
-// A stamp of 0: nobody yet. Bit 63 is never set, so that signed comparisons serve.
+// A stamp of 0: no access yet. Bit 63 is never set, so stamps compare as signed numbers.
 #pragma once
 
 #include <cstdint>

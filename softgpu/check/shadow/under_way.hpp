@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stamp of a word of shared memory that a copy of cp.async will write, and that its thread has not waited for:
-// several lanes, and in the place of the time the highest bit and when the block started. Those that an earlier block has
-// left behind mean nothing.
+// several lanes, and as its time the highest bit and the start of the block. Stamps of an earlier block of the same shared
+// memory are ignored.
 #pragma once
 
 #include "softgpu/check/shadow/stamp.hpp"

@@ -16,7 +16,7 @@ struct warp_clock {
     lane_clocks* lanes = nullptr;
 };
 
-// What the handlers see of a block: everything that the short way needs.
+// What the handlers see of a block: everything that their fast path needs.
 struct block_view {
     std::uint64_t time = 1;
     std::uint64_t base = 1;          // what was done before is known to all threads of the block

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A hash table from names to their places in a list, made by the compiler.
+// A hash table from names to their indices in a list, built at compile time.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The opcodes of PTX, made from the one table opcodes.def.
+// The opcodes of PTX, from the table opcodes.def.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace softgpu::ptx {
 
-// What executes an opcode: one file of softgpu/machine each. `unsupported` has a name and no more.
+// What executes an opcode: one file of softgpu/machine each. `unsupported`: only the name is known.
 enum class family : std::uint8_t {
     arithmetic,
     logic,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything that may stand behind an opcode after a dot, made from the one table suffixes.def.
+// The suffixes of opcodes (.u32, .global, .rn), from the table suffixes.def.
 #pragma once
 
 #include <cstdint>

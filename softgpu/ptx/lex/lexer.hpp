@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cuts a PTX text into tokens, which point into it.
+// Splits a PTX text into tokens, which point into it.
 #pragma once
 
 #include <cstdint>

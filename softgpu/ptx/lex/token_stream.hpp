@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tokens with one of look-ahead, and the questions that a parser asks about them.
+// Tokens with one token of look-ahead, and a parser's tests on them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace softgpu::ptx {
 
 class token_stream {
 public:
-    // `end_name` is what stands behind the last token, for messages: "the end of the text".
+    // `end_name` names the end in messages: "the end of the text".
     token_stream(std::string_view text, location start, std::string_view end_name)
         : text_(text), end_name_(end_name), lexer_(text, start), current_(lexer_.next()) {}
 

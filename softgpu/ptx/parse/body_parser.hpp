@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the body of one function.
+// Parses the body of one function.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace softgpu::ptx {
 
 class body_parser {
 public:
-    // `text` is what stands behind the '{' of the body, which begins at `start`. `names` are those of `owner`.
+    // `text` is what follows the '{' of the body; it begins at `start`. `names` are those of `owner`.
     body_parser(const module& owner, const module_names& names, function& f, std::string_view text, location start);
 
     // Fills in the body's parts of the function. Throws ptx::error.

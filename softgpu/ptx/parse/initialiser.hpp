@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands behind the '=' of a variable.
+// Initialisers of variables.
 #pragma once
 
 #include "softgpu/ptx/ast.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what stands at module scope, and has each body read. Source: PTX ISA 9.0, chapters 5 and 11.
+// Parses module scope and, of each function, the body. Source: PTX ISA 9.0, chapters 5 and 11.
 #include <charconv>
 #include <cstdint>
 #include <unordered_map>

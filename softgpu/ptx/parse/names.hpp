@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each name means in a function: nested scopes over the names of the module.
+// The meaning of each name in a function: nested scopes over the names of the module.
 #pragma once
 
 #include <cstdint>

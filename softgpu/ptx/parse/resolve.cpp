@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds out what the names in a body mean, once all of it is read.
+// Resolves the names of a body after all of it is read.
 #include "softgpu/ptx/parse/body_parser.hpp"
 
 namespace softgpu::ptx {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pieces of a module as text, which the printer and the parser of prototypes share.
+// Variables and parameters as text, for the printer and for the parser of prototypes.
 #pragma once
 
 #include <string>

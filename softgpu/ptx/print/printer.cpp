@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A module as PTX text again.
+// Prints a module as PTX text.
 #include <cstdint>
 #include <cstdio>
 
