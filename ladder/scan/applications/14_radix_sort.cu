@@ -34,7 +34,7 @@ verdict one_scan_a_bit(const engine::evidence& e) {
     const std::uint64_t scans = library_launches(e.step);
     const std::uint64_t others = e.step.launches.size() - scans;
     return seen(scans == key_bits && others == key_bits,
-                std::to_string(scans) + " scans and " + std::to_string(others) + " other launches");
+                "scans: " + std::to_string(scans) + ", other launches: " + std::to_string(others));
 }
 
 verdict stable(const engine::evidence& e) {

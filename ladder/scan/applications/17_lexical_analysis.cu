@@ -66,8 +66,8 @@ verdict one_pass(const engine::evidence& e) {
     }
     const auto c = engine::total(e.step);
     const double passes = static_cast<double>(c.global_bytes_requested()) / static_cast<double>(5 * e.n());
-    return seen(passes < 1.05, number(passes, 3) + "x the bytes of the text and the states, in " +
-                                   std::to_string(e.step.launches.size()) + " launch");
+    return seen(passes < 1.05, number(passes, 3) + "x the bytes of the text and the states; launches: " +
+                                   std::to_string(e.step.launches.size()));
 }
 
 } // namespace
