@@ -104,7 +104,7 @@ verdict one_after_the_other(const engine::evidence& e) {
     const auto divergent = e.step.launches[0].total.divergent_branches;
     return seen(divergent == e.n() / 32 && lanes(e.step) < 24,
                 number(lanes(e.step), 1) + " lanes of 32 at work on average; " + std::to_string(divergent) +
-                    " divergent branches, one a warp");
+                    " divergent branches in " + std::to_string(e.n() / 32) + " warps");
 }
 
 verdict half_the_instructions(const engine::evidence& e, const step_result& other) {
@@ -113,7 +113,8 @@ verdict half_the_instructions(const engine::evidence& e, const step_result& othe
     }
     return seen(e.step.launches[0].total.divergent_branches == 0 && instructions(e.step) < 0.7 * instructions(other),
                 number(instructions(e.step), 1) + " instructions a warp, " + number(instructions(other), 1) +
-                    " where each warp takes both paths; no divergent branch");
+                    " where each warp takes both paths; " +
+                    std::to_string(e.step.launches[0].total.divergent_branches) + " divergent branches");
 }
 
 verdict no_branch(const engine::evidence& e) {

@@ -125,7 +125,8 @@ verdict four_variants(const engine::evidence& e) {
     const std::uint64_t warps = std::uint64_t{launch.grid[0]} * (threads / 32);
     return seen(launch.total.shuffles == variants * warps && launch.total.shared_load_requests == 0,
                 number(static_cast<double>(launch.total.shuffles) / static_cast<double>(warps), 0) +
-                    " shuffles a warp, no access to shared memory");
+                    " shuffles a warp, " + std::to_string(launch.total.shared_load_requests) +
+                    " loads from shared memory");
 }
 
 verdict five_shuffles(const engine::evidence& e, const step_result& other) {

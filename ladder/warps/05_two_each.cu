@@ -131,8 +131,9 @@ verdict two_for_each(const engine::evidence& e) {
 
 verdict little_traffic(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
-    return seen(c.global_store_bytes == blocks(e) * sizeof(float),
-                std::to_string(c.global_store_bytes) + " bytes are stored to global memory, a word for each block");
+    return seen(c.global_store_bytes == blocks(e) * sizeof(float), std::to_string(c.global_store_bytes) +
+                                                                       " bytes are stored to global memory by " +
+                                                                       std::to_string(blocks(e)) + " blocks");
 }
 
 verdict much_divergence(const engine::evidence& e) {
