@@ -115,6 +115,17 @@ TEST(Guards, SayWhyNothingIsSeen) {
     EXPECT_FALSE(verdict_of(launched(yes), true).holds.has_value());
 }
 
+TEST(Lockstep, IsDecidedByTheRaceCheck) {
+    const ladder_report report = made_up();
+    evidence e = of(report, report.steps[0]);
+    EXPECT_FALSE(lockstep_is_enough()(e).holds.has_value());
+    engine::findings found;
+    e.found = &found;
+    EXPECT_EQ(lockstep_is_enough()(e).holds, true);
+    found.kinds["race in shared memory"]["last_warp.cuh"] = {20};
+    EXPECT_EQ(lockstep_is_enough()(e).holds, false);
+}
+
 TEST(Times, AreComparedByTheirColdMedians) {
     ladder_report report = made_up();
     report.steps.push_back(report.steps[0]);

@@ -46,7 +46,7 @@ engine::check share_of_reading(double least, double most, std::string published)
         "a time at " + number(100 * other, 0) + " % of the read ceiling", [other](engine::altered_evidence& e) {
             const double bytes =
                 static_cast<double>(e.step.n) * static_cast<double>(bytes_of(e.report.request.parameters.type));
-            e.report.device.read_gb_per_s = bytes * other * 1e-9;
+            e.report.device.read_gb_per_s = bytes / other * 1e-9;
             e.step.cold = timing{.median = 1, .low = 0.99, .high = 1.01, .samples = 31};
         }));
 }
