@@ -181,7 +181,7 @@ verdict most_threads(const engine::evidence& e) {
 
 constexpr const char* source = "ladder/errors/errors.cu";
 constexpr const char* handling = "Parallel patterns, Error Handling";
-constexpr const char* last_error = "Parallel patterns, cudaError_t cudaGetLastError(void);";
+constexpr const char* last_error = "Parallel patterns, cudaError_t cudaGetLastError(void)";
 
 std::function<std::uint64_t(std::uint64_t)> codes_of(engine::data_function data) {
     return [data](std::uint64_t) { return data(0, 0).n; };

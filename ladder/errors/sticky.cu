@@ -191,7 +191,7 @@ std::vector<engine::child_program> child_programs() {
 engine::step_definition crash() {
     return step("crash", "the slides' crash", "a kernel that writes to address 0", crashed, "crash", "out of bounds",
                 {{"check for the error only after we're sure a kernel has finished executing: kernel calls are async",
-                  "Parallel patterns, cudaError_t cudaGetLastError(void);",
+                  "Parallel patterns, cudaError_t cudaGetLastError(void)",
                   engine::check(silent_launch).refuted_by(engine::step_in_place("configuration"))},
                  {"$ ./crash prints: CUDA error: unspecified launch failure", "Parallel patterns, crash.cu",
                   engine::check(words_of_the_slide).refuted_by(engine::step_in_place("configuration"))},
