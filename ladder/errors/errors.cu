@@ -199,70 +199,67 @@ engine::step_definition step(std::string id, std::string title, std::string idea
             .claims = std::move(claims)};
 }
 
+std::vector<engine::step_definition> steps() {
+    return {
+        step("configuration", "shapes that no device takes",
+             "1,025 threads, no thread, 70,000 blocks in y; and 1,024 threads, which each takes", handling, refused,
+             run_refused,
+             {{"CUDA runtime will respond to questions, but won't talk without asked", handling,
+               answers(3, "a launch returns nothing; cudaGetLastError answers, and then forgets",
+                       [](codes c) { return c[0] != 0 && c[1] == c[0] && c[2] == 0; })
+                   .refuted_by(engine::step_in_place("after"))},
+              {"one block in CUDA has at the most 1024 threads", "759, Hillis & Steele: Kernel Function, Quick Remarks",
+               engine::check(most_threads)
+                   .refuted_by(engine::mutant("1,024 threads both times",
+                                              [](const engine::stage& on) { run_shapes(on, 1024); }))}}),
+        step("shared", "too much shared memory", "1 MiB at a launch", handling, too_much_shared, run_too_much_shared,
+             {{"if we suspect an error has occurred during a kernel launch, we must explicitly check for it", handling,
+               answers(3, "asked after the launch", [](codes c) { return c[1] != 0 && c[2] == 0; })
+                   .refuted_by(engine::step_in_place("after"))}}),
+        step("after", "after the launch, and after the kernel", "the same question, two times", handling, none,
+             run_asked_twice,
+             {{"cudaSuccess where nothing is wrong", "beyond the lectures",
+               answers(3, "no error at the launch, none at the end, and what the kernel wrote is there",
+                       [](codes c) { return c[0] == 0 && c[1] == 0 && c[2] == 7; })
+                   .refuted_by(engine::step_in_place("shared"))}}),
+        step("memory", "out of memory", "100,000,000,000 bytes, or twice what the device has",
+             "Parallel patterns, Same Technique with Synchronous Calls", out_of_memory, run_out_of_memory,
+             {{"the output will be: CUDA error: out of memory",
+               "Parallel patterns, Same Technique with Synchronous Calls",
+               engine::check(asked_by_name).refuted_by(engine::step_in_place("shared"))}}),
+        step("goes on", "errors that do not stick", "after both, a kernel runs as if nothing had been", handling,
+             goes_on, run_goes_on,
+             {{"these errors do not stick: the next kernel runs", "beyond the lectures",
+               answers(4, "two errors, and then a kernel that is right",
+                       [](codes c) { return c[0] != 0 && c[1] != 0 && c[2] == 0 && c[3] == 7; })
+                   .refuted_by(engine::step_in_place("sticky"))},
+              {"returns a value encoding the kind of the last error it has encountered", last_error,
+               answers(2, "for 2,048 threads another code than for too much memory",
+                       [](codes c) { return c[0] != 0 && c[1] != 0 && c[0] != c[1]; })
+                   .refuted_by(engine::step_in_place("configuration"))}}),
+        step("debug", "the slide's check, with and without DEBUG", "a launch that is refused, and who says so",
+             "Parallel patterns, Rules of Thumb", found_when_debugging, run_debugging,
+             {{"you can enable it during debugging and disable it otherwise: CUDA error at file:line: text",
+               "Parallel patterns, Rules of Thumb",
+               engine::check(says_file_and_line).refuted_by(engine::step_in_place("after"))}}),
+        crash(),
+        sticky(),
+        new_process(),
+        misaligned(),
+        failed_assertion(),
+    };
+}
+
 } // namespace
 
 const engine::ladder_definition& laboratory() {
-    static const engine::ladder_definition
-        all{.name = "errors",
-            .data = "calls that fail, and what the runtime answers",
-            .n_counted = 1,
-            .n_timed = 1,
-            .most = 1u << 20,
-            .steps =
-                {
-                    step("configuration", "shapes that no device takes",
-                         "1,025 threads, no thread, 70,000 blocks in y; and 1,024 threads, which each takes", handling,
-                         refused, run_refused,
-                         {{"CUDA runtime will respond to questions, but won't talk without asked", handling,
-                           answers(3, "a launch returns nothing; cudaGetLastError answers, and then forgets",
-                                   [](codes c) { return c[0] != 0 && c[1] == c[0] && c[2] == 0; })
-                               .refuted_by(engine::step_in_place("after"))},
-                          {"one block in CUDA has at the most 1024 threads",
-                           "759, Hillis & Steele: Kernel Function, Quick Remarks",
-                           engine::check(most_threads)
-                               .refuted_by(engine::mutant("1,024 threads both times",
-                                                          [](const engine::stage& on) { run_shapes(on, 1024); }))}}),
-                    step(
-                        "shared", "too much shared memory", "1 MiB at a launch", handling, too_much_shared,
-                        run_too_much_shared,
-                        {{"if we suspect an error has occurred during a kernel launch, we must explicitly check for it",
-                          handling,
-                          answers(3, "asked after the launch", [](codes c) { return c[1] != 0 && c[2] == 0; })
-                              .refuted_by(engine::step_in_place("after"))}}),
-                    step("after", "after the launch, and after the kernel", "the same question, two times", handling,
-                         none, run_asked_twice,
-                         {{"cudaSuccess where nothing is wrong", "beyond the lectures",
-                           answers(3, "no error at the launch, none at the end, and what the kernel wrote is there",
-                                   [](codes c) { return c[0] == 0 && c[1] == 0 && c[2] == 7; })
-                               .refuted_by(engine::step_in_place("shared"))}}),
-                    step("memory", "out of memory", "100,000,000,000 bytes, or twice what the device has",
-                         "Parallel patterns, Same Technique with Synchronous Calls", out_of_memory, run_out_of_memory,
-                         {{"the output will be: CUDA error: out of memory",
-                           "Parallel patterns, Same Technique with Synchronous Calls",
-                           engine::check(asked_by_name).refuted_by(engine::step_in_place("shared"))}}),
-                    step("goes on", "errors that do not stick", "after both, a kernel runs as if nothing had been",
-                         handling, goes_on, run_goes_on,
-                         {{"these errors do not stick: the next kernel runs", "beyond the lectures",
-                           answers(4, "two errors, and then a kernel that is right",
-                                   [](codes c) { return c[0] != 0 && c[1] != 0 && c[2] == 0 && c[3] == 7; })
-                               .refuted_by(engine::step_in_place("sticky"))},
-                          {"returns a value encoding the kind of the last error it has encountered", last_error,
-                           answers(2, "for 2,048 threads another code than for too much memory",
-                                   [](codes c) { return c[0] != 0 && c[1] != 0 && c[0] != c[1]; })
-                               .refuted_by(engine::step_in_place("configuration"))}}),
-                    step("debug", "the slide's check, with and without DEBUG",
-                         "a launch that is refused, and who says so", "Parallel patterns, Rules of Thumb",
-                         found_when_debugging, run_debugging,
-                         {{"you can enable it during debugging and disable it otherwise: CUDA error at file:line: text",
-                           "Parallel patterns, Rules of Thumb",
-                           engine::check(says_file_and_line).refuted_by(engine::step_in_place("after"))}}),
-                    crash(),
-                    sticky(),
-                    new_process(),
-                    misaligned(),
-                    failed_assertion(),
-                },
-            .child_programs = child_programs()};
+    static const engine::ladder_definition all{.name = "errors",
+                                               .data = "calls that fail, and what the runtime answers",
+                                               .n_counted = 1,
+                                               .n_timed = 1,
+                                               .most = 1u << 20,
+                                               .steps = steps(),
+                                               .child_programs = child_programs()};
     return all;
 }
 
