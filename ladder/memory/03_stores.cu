@@ -194,7 +194,7 @@ engine::step_definition colliding_stores() {
         .finds = "race in global memory",
         .claims = {{"only one thread performs a write and which thread does it is undefined",
                     "380, Compute Capab. 3.x (Kepler, Part 2)",
-                    engine::check(one_of_them).refuted_by(engine::mutant("lanes that add atomically", run_atomics))},
+                    engine::launched(one_of_them).refuted_by(engine::mutant("lanes that add atomically", run_atomics))},
                    {"the lanes' stores to one word take one segment", "beyond the lectures",
                     engine::counted(one_segment).refuted_by(engine::step_in_place("stores"))}}};
 }

@@ -207,7 +207,7 @@ engine::step_definition constant_memory() {
         .claims = {{"globally-scoped arrays qualified with __constant__ take the constant path", "380, Access Path",
                     full_warps(explicit_code).refuted_by(engine::step_in_place("aligned"))},
                    {"constant memory variables are visible to all thread blocks", "Parallel patterns, Constant Memory",
-                    engine::check(visible).refuted_by(
+                    engine::launched(visible).refuted_by(
                         engine::mutant("a table that only the first block sees", run_constant<0, false>))}}};
 }
 

@@ -286,9 +286,10 @@ engine::check old_values(std::size_t launch, std::string how) {
         }
         return seen(old != 0, std::to_string(old) + " of " + std::to_string(e.n()) + " reads give an old value" + how);
     };
-    return check.refuted_by({.what = "ordinary loads in their place",
-                             .run = run_stale<false>,
-                             .change = [](engine::altered_evidence& e) { e.report.device.software = false; }});
+    return engine::launched(check).refuted_by(
+        {.what = "ordinary loads in their place", .run = run_stale<false>, .change = [](engine::altered_evidence& e) {
+             e.report.device.software = false;
+         }});
 }
 
 constexpr const char* source = "ladder/memory/06_read_only.cu";

@@ -217,8 +217,8 @@ verdict at_most_one_miss(const engine::evidence& /*e*/, const times_by_path& t) 
 
 verdict better_for_scattered(const engine::evidence& /*e*/, const times_by_path& t) {
     return engine::shorter(t.scattered, t.scattered_plain,
-                   "scattered words: " + number(t.scattered.median * 1e6, 1) + " us through the texture, " +
-                       number(t.scattered_plain.median * 1e6, 1) + " us by plain loads");
+                           "scattered words: " + number(t.scattered.median * 1e6, 1) + " us through the texture, " +
+                               number(t.scattered_plain.median * 1e6, 1) + " us by plain loads");
 }
 
 const times_by_path slow{.consecutive = {.median = 400e-6, .low = 399e-6, .high = 401e-6, .samples = 15},
