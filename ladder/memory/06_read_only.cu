@@ -142,12 +142,13 @@ void run_sampler(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaFreeArray(line));
 }
 
-// Reads by __ldg what it has just written itself: the value of before, or its own. In machine code both reads are one load
-// that stands before the stores: ptxas takes memory that is read so for unchanging, also if the loads are volatile.
 template <bool ReadOnly>
 __device__ int read_of(const int* at) {
     return ReadOnly ? __ldg(at) : *at;
 }
+
+// Reads by __ldg what it has just written itself: the value of before, or its own. ptxas takes memory that is read so for
+// unchanging: in the machine code of sm_75 to sm_90 both reads are one LDG.CONSTANT before the stores, also of volatile asm.
 template <bool ReadOnly>
 __global__ void read_what_is_written(int* out, int* values, const int* in, std::uint64_t n) {
     const std::uint64_t i = index();
@@ -159,16 +160,18 @@ __global__ void read_what_is_written(int* out, int* values, const int* in, std::
     }
 }
 
-// The same in an order that ptxas has to keep: the second address depends on what an ordinary load finds after the store.
-// `none` is 0. Then an old value can only come from a cache.
+// The same in an order that ptxas has to keep: the store's address depends on the first load, that of the second load on a clock
+// that is read after the store. `none` is 0. Then an old value can only come from a cache.
 template <bool ReadOnly>
 __global__ void read_in_order(int* out, int* values, const int* in, std::uint64_t n, unsigned none) {
     const std::uint64_t i = index();
     if (i < n) {
         const int before = read_of<ReadOnly>(&values[i]);
-        values[i + (static_cast<unsigned>(before) & none)] = in[i] + 1;
-        const int written = *static_cast<volatile const int*>(values + i);
-        out[i] = read_of<ReadOnly>(&values[i + (static_cast<unsigned>(written) & none)]);
+        int* const at = &values[i + (static_cast<unsigned>(before) & none)];
+        asm volatile("st.global.s32 [%0], %1;" : : "l"(at), "r"(in[i] + 1) : "memory");
+        unsigned time = 0;
+        asm volatile("mov.u32 %0, %%clock;" : "=r"(time) : : "memory");
+        out[i] = read_of<ReadOnly>(&values[i + (time & none)]);
     }
 }
 

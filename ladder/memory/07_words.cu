@@ -242,6 +242,9 @@ verdict old_values(const engine::evidence& e) {
 // The new value in the place of the old one, of the first thread's atomicAdd.
 const auto new_value_returned = engine::planted("a call that returns the new value", [](engine::altered_evidence& e) {
     const std::size_t words = 2 * e.step.n * sizeof(int);
+    if (e.step.n == 0) {
+        return;
+    }
     std::copy_n(e.result.begin() + words, sizeof(int), e.result.begin() + words + functions * e.step.n * sizeof(int));
 });
 
