@@ -34,6 +34,9 @@ using comparison = std::function<verdict(const evidence& here, const step_result
 [[nodiscard]] check faster_than(std::string other, std::string published = {});
 // Holds where the result is wrong, as the lecture says of a faulty step. Refuted by the right result.
 [[nodiscard]] check comes_out_wrong();
+// Holds where the checks find that kind of fault, or the result is wrong; a right result alone shows nothing. Refuted by
+// step `without` in its place.
+[[nodiscard]] check races(std::string kind, const std::string& without);
 
 // Another step of the ladder in the place of the claim's.
 [[nodiscard]] counterexample step_in_place(const std::string& id);
