@@ -16,6 +16,23 @@ __global__ void sequential_scan(int* output, const int* input, unsigned length) 
     }
 }
 
+// Each thread adds up all elements before its own: every total anew.
+__global__ void every_total_anew(int* output, const int* input, unsigned length) {
+    const unsigned j = threadIdx.x + blockIdx.x * blockDim.x;
+    if (j < length) {
+        int total = 0;
+        for (unsigned k = 0; k < j; ++k) {
+            total += input[k];
+        }
+        output[j] = total;
+    }
+}
+
+void run_anew(const engine::stage& on) {
+    engine::launch(on, "every_total_anew", every_total_anew, static_cast<unsigned>(engine::divide_up(on.n, 256)), 256,
+                   0, on.output<int>(), on.input<int>(), static_cast<unsigned>(on.n));
+}
+
 void run(const engine::stage& on) {
     if (on.n != 0) {
         engine::launch(on, "sequential_scan", sequential_scan, 1, 1, 0, on.output<int>(), on.input<int>(),
@@ -24,8 +41,8 @@ void run(const engine::stage& on) {
 }
 
 verdict n_less_one_additions(const engine::evidence& e) {
-    // Every element but the first is the result of an addition.
-    const auto additions = e.step.launches[0].total.global_store_bytes / sizeof(int) - 1;
+    // The total before stays in a register: an addition loads one element.
+    const auto additions = e.step.launches[0].total.global_load_bytes / sizeof(int);
     return seen(additions == e.n() - 1,
                 std::to_string(additions) + " additions for " + std::to_string(e.n()) + " elements");
 }
@@ -38,18 +55,20 @@ verdict one_lane(const engine::evidence& e) {
 } // namespace
 
 engine::step_definition sequential() {
-    return {.about = {"1", "sequential, one thread", "ladder/scan/01_sequential.cu",
-                      "each total is the one before and one element more", "Parallel patterns, Sequential algorithm"},
-            .data = exclusive,
-            .run = run,
-            .size = engine::at_most(4096),
-            .least_bytes = read_and_written,
-            .claims = {
-                {"n additions (one less)", "Parallel patterns, Sequential algorithm",
-                 engine::counted(n_less_one_additions)},
-                {"not the type of procedure ideally suited for parallel computing",
-                 "759, Concluding Remarks, Parallel Scan", engine::counted(one_lane)},
-            }};
+    return {
+        .about = {"1", "sequential, one thread", "ladder/scan/01_sequential.cu",
+                  "each total is the one before and one element more", "Parallel patterns, Sequential algorithm"},
+        .data = exclusive,
+        .run = run,
+        .size = engine::at_most(4096),
+        .least_bytes = read_and_written,
+        .claims = {
+            {"n additions (the slide's loop makes one less)", "Parallel patterns, Sequential algorithm",
+             engine::counted(n_less_one_additions).refuted_by(engine::mutant("every total added up anew", run_anew))},
+            {"not the type of procedure ideally suited for parallel computing",
+             "759, Concluding Remarks, Parallel Scan",
+             engine::counted(one_lane).refuted_by(engine::step_in_place("2"))},
+        }};
 }
 
 } // namespace warpfold::ladder::scan
