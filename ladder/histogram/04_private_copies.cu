@@ -125,8 +125,8 @@ engine::sample refused(std::uint64_t n, std::uint64_t seed) {
 
 verdict has_to_fit(const engine::evidence& e) {
     const auto answer = static_cast<cudaError_t>(engine::view<std::int32_t>(e.result)[0]);
-    return seen(answer != cudaSuccess, std::to_string(wide_bins * sizeof(int)) +
-                                           " bytes of shared memory a block: " + cudaGetErrorName(answer));
+    return seen(answer != cudaSuccess, std::string("the launch answers ") + cudaGetErrorName(answer) +
+                                           "; 65,536 bins take 256 KiB of shared memory a block");
 }
 
 } // namespace

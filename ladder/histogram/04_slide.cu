@@ -64,8 +64,9 @@ engine::sample right_counts(std::uint64_t n, std::uint64_t seed) {
 verdict counts_letters(const engine::evidence& e) {
     constexpr std::string_view mark = "histogram: ";
     const auto at = e.said.find(mark);
-    const std::string told =
-        at == std::string::npos ? "" : e.said.substr(at + mark.size(), e.said.find('\n', at) - at - mark.size());
+    const std::string told = at == std::string::npos
+                                 ? "other counts"
+                                 : e.said.substr(at + mark.size(), e.said.find('\n', at) - at - mark.size());
     return seen(e.result == e.data.right,
                 told + ", where 5, 5, 6, 10, 10, 1, 1 would be right: 'a' / 4 is 24, of 7 bins");
 }

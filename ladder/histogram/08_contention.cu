@@ -108,6 +108,29 @@ engine::counterexample half_the_time() {
     });
 }
 
+// Against the mixture before: `of` is larger here, or smaller where the way gains by equal bytes.
+engine::claim_check against(const std::string& before, const std::string& what, double (*of)(const step_result&),
+                            bool larger) {
+    const auto differs = [=](const engine::evidence& e, const step_result& other) {
+        if (e.n() < few) {
+            return unseen("needs many bytes");
+        }
+        return seen(larger ? of(e.step) > of(other) : of(e.step) < of(other),
+                    number(of(e.step), 3) + " " + what + ", " + number(of(other), 3) + " in step " + before);
+    };
+    return {(larger ? "more " : "fewer ") + what + " than in step " + before, "beyond the lectures",
+            engine::compared(before, differs)};
+}
+
+// The claim of every mixture but the first.
+engine::claim_check more_than_before(const std::string& letter, const std::string& before) {
+    if (letter == "g") {
+        return against(before, "lanes at one bin", most_at_one_bin, true);
+    }
+    return letter == "p" ? against(before, "passes of shared memory a byte", passes, true)
+                         : against(before, "atomic operations a byte", atomics, false);
+}
+
 std::vector<engine::claim_check> claims_of(const std::string& id) {
     constexpr const char* section = "Parallel patterns, Implementation 3";
     if (id == "g100") {
@@ -147,8 +170,14 @@ std::vector<engine::claim_check> claims_of(const std::string& id) {
 std::vector<engine::step_definition> contention() {
     std::vector<engine::step_definition> steps;
     for (const way_to_count& way : ways) {
+        std::string before;
         for (const mixture_of_bytes& m : mixtures) {
             const std::string id = std::string(way.letter) + m.percent;
+            auto claims = claims_of(id);
+            if (!before.empty()) {
+                claims.push_back(more_than_before(way.letter, before));
+            }
+            before = id;
             steps.push_back({.about = {id, std::string(way.name) + ", " + m.percent + " % the same",
                                        "ladder/histogram/08_contention.cu",
                                        "the more bytes are the same, the longer the queue at their bin",
@@ -161,7 +190,7 @@ std::vector<engine::step_definition> contention() {
                                                     on.input<unsigned char>(), on.n, on.output<int>());
                                  },
                              .least_bytes = [](std::uint64_t n) { return n; },
-                             .claims = claims_of(id)});
+                             .claims = std::move(claims)});
         }
     }
     return steps;

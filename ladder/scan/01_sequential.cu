@@ -40,35 +40,34 @@ void run(const engine::stage& on) {
     }
 }
 
-verdict n_less_one_additions(const engine::evidence& e) {
-    // The total before stays in a register: an addition loads one element.
-    const auto additions = e.step.launches[0].total.global_load_bytes / sizeof(int);
-    return seen(additions == e.n() - 1,
-                std::to_string(additions) + " additions for " + std::to_string(e.n()) + " elements");
+// Every addition loads an element of the input, and no more than that but for a few totals where the unrolled loop begins.
+verdict n_additions(const engine::evidence& e) {
+    const auto loads = e.first().total.global_load_bytes / sizeof(int);
+    return seen(loads >= e.n() - 1 && loads < e.n() + e.n() / 100 + 5,
+                std::to_string(loads) + " loads for " + std::to_string(e.n()) + " elements, one an addition");
 }
 
 verdict one_lane(const engine::evidence& e) {
-    const double lanes = e.step.launches[0].total.average_active_lanes();
-    return seen(lanes == 1, number(lanes, 0) + " lane of 32 at work");
+    const double lanes = e.first().total.average_active_lanes();
+    return seen(lanes == 1, "lanes of 32 at work: " + number(lanes, 0));
 }
 
 } // namespace
 
 engine::step_definition sequential() {
-    return {
-        .about = {"1", "sequential, one thread", "ladder/scan/01_sequential.cu",
-                  "each total is the one before and one element more", "Parallel patterns, Sequential algorithm"},
-        .data = exclusive,
-        .run = run,
-        .size = engine::at_most(4096),
-        .least_bytes = read_and_written,
-        .claims = {
-            {"n additions (the slide's loop makes one less)", "Parallel patterns, Sequential algorithm",
-             engine::counted(n_less_one_additions).refuted_by(engine::mutant("every total added up anew", run_anew))},
-            {"not the type of procedure ideally suited for parallel computing",
-             "759, Concluding Remarks, Parallel Scan",
-             engine::counted(one_lane).refuted_by(engine::step_in_place("2"))},
-        }};
+    return {.about = {"1", "sequential, one thread", "ladder/scan/01_sequential.cu",
+                      "each total is the one before and one element more", "Parallel patterns, Sequential algorithm"},
+            .data = exclusive,
+            .run = run,
+            .size = engine::at_most(4096),
+            .least_bytes = read_and_written,
+            .claims = {
+                {"n additions", "Parallel patterns, Sequential algorithm",
+                 engine::counted(n_additions).refuted_by(engine::mutant("every total added up anew", run_anew))},
+                {"not the type of procedure ideally suited for parallel computing",
+                 "759, Concluding Remarks, Parallel Scan",
+                 engine::counted(one_lane).refuted_by(engine::step_in_place("2"))},
+            }};
 }
 
 } // namespace warpfold::ladder::scan

@@ -25,6 +25,7 @@ engine::step_definition sequential();
 engine::step_definition hillis_steele();
 engine::step_definition many_launches();
 engine::step_definition eight_values();
+engine::step_definition p_threads();
 engine::step_definition trees_of_eight();
 engine::step_definition one_barrier();
 engine::step_definition barrier_in_branch();
