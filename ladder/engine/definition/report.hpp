@@ -146,8 +146,9 @@ struct extra_table {
 struct ladder_report {
     device_description device;
     ladder_request request;
-    std::uint64_t n = 0; // asked for, or the ladder's default
-    std::string data;    // what the problem is, in words
+    std::uint64_t n = 0;       // asked for, or the ladder's default
+    std::uint64_t n_timed = 0; // the ladder's default on a GPU
+    std::string data;          // what the problem is, in words
     parameter_set takes;
     bool one_problem = false; // every step solves the whole problem, so that their times compare
     std::vector<step_result> steps;
