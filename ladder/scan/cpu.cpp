@@ -19,12 +19,9 @@ engine::check gpu_is_faster(std::string id, std::string told) {
         if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
             return unseen("needs times, so a GPU; " + told);
         }
-        const std::string figure = number(e.step.cold->median / other->cold->median, 2) + "x by step " + id + " for " +
-                                   std::to_string(e.n()) + " elements here; " + told;
-        if (other->cold->high < e.step.cold->low) {
-            return seen(true, figure);
-        }
-        return e.step.cold->high < other->cold->low ? seen(false, figure) : no_difference(figure);
+        return engine::shorter(*other->cold, *e.step.cold,
+                               number(e.step.cold->median / other->cold->median, 2) + "x by step " + id + " for " +
+                                   std::to_string(e.n()) + " elements here; " + told);
     };
     return faster.refuted_by(engine::planted("a GPU that takes twice the time", [id](engine::altered_evidence& e) {
         e.step.cold = timing{.median = 1, .low = 0.9, .high = 1.1, .samples = 31};

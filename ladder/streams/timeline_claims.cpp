@@ -16,38 +16,27 @@ double slack(const timeline& t) { return t.modelled ? 1e-9 : jitter; }
 
 // Of the step's time. On a GPU of the timing with the smaller median: the L2 cache is of no matter here, and the host's
 // memory is now and then slow.
-struct spread {
-    double low = 0, median = 0, high = 0;
-};
-spread time_of(const step_result& step) {
+timing time_of(const step_result& step) {
     if (!step.cold || !step.warm) {
         const double seconds = step.timeline->seconds();
-        return {seconds, seconds, seconds};
+        return {seconds, seconds, seconds, 1};
     }
-    const timing& best = step.cold->median < step.warm->median ? *step.cold : *step.warm;
-    return {best.low, best.median, best.high};
+    return step.cold->median < step.warm->median ? *step.cold : *step.warm;
 }
 
 engine::check compared(const std::string& other,
-                       std::function<verdict(const spread&, const spread&, std::string)> inner) {
+                       std::function<verdict(const timing&, const timing&, std::string)> inner) {
     return on_timeline([other, inner = std::move(inner)](const engine::evidence& e, const timeline&) {
         const step_result* const before = e.other(other);
         if (before == nullptr || !before->timeline || before->n != e.n()) {
             return unseen("needs step " + other);
         }
-        const spread mine = time_of(e.step);
-        const spread theirs = time_of(*before);
+        const timing mine = time_of(e.step);
+        const timing theirs = time_of(*before);
         return inner(mine, theirs,
                      microseconds(mine.median) + ", " + microseconds(theirs.median) + " in step " + other + ": " +
                          number(theirs.median / mine.median, 2) + "x as fast");
     });
-}
-
-verdict less(const spread& a, const spread& b, std::string figure) {
-    if (a.high < b.low || b.high < a.low) {
-        return seen(a.high < b.low, std::move(figure));
-    }
-    return no_difference(std::move(figure));
 }
 
 } // namespace
@@ -120,18 +109,18 @@ engine::check engines_never_overlap() {
 }
 
 engine::check shorter_than(const std::string& other) {
-    return compared(other, less).refuted_by(engine::step_in_place(other));
+    return compared(other, engine::shorter).refuted_by(engine::step_in_place(other));
 }
 
 engine::check longer_than(const std::string& other) {
-    return compared(other, [](const spread& mine, const spread& theirs,
-                              std::string figure) { return less(theirs, mine, std::move(figure)); })
+    return compared(other, [](const timing& mine, const timing& theirs,
+                              std::string figure) { return engine::shorter(theirs, mine, std::move(figure)); })
         .refuted_by(engine::step_in_place(other));
 }
 
 engine::check as_long_as(const std::string& other) {
     return compared(other,
-                    [](const spread& mine, const spread& theirs, std::string figure) {
+                    [](const timing& mine, const timing& theirs, std::string figure) {
                         const double ratio = mine.median / theirs.median;
                         return seen(ratio > 0.9 && ratio < 1.1, std::move(figure));
                     })
