@@ -416,7 +416,11 @@ verdict step_runner::refute(const step_definition& step, const performed& here, 
     if (against.change) {
         altered_evidence changed{report_, stand_in->step, stand_in->result, stand_in->found.value_or(findings{}),
                                  stand_in->said};
-        against.change(changed);
+        try {
+            against.change(changed);
+        } catch (const std::out_of_range&) {
+            return unseen("this run does not have what the counter-example changes");
+        }
         const performed as_changed{std::move(changed.step), stand_in->data, std::move(changed.result),
                                    std::move(changed.found), std::move(changed.said)};
         evidence seen_there = evidence_of(changed.report, as_changed, nullptr);
