@@ -2,6 +2,7 @@
 #include "ladder/streams/timeline_claims.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -81,9 +82,12 @@ engine::check streams_are_in_order() {
     });
     return in_order.refuted_by(
         retimed("an operation that begins with the one before it", [](std::vector<timeline_event>& events) {
-            const auto next = std::find_if(events.begin() + 1, events.end(),
-                                           [&](const timeline_event& e) { return e.stream == events.front().stream; });
-            next->start = events.front().start;
+            const timeline_event& first = events.at(0);
+            const auto next = std::find_if(std::next(events.begin()), events.end(),
+                                           [&](const timeline_event& e) { return e.stream == first.stream; });
+            if (next != events.end()) {
+                next->start = first.start;
+            }
         }));
 }
 
