@@ -177,19 +177,21 @@ std::vector<engine::step_definition> contention() {
                 claims.push_back(more_than_before(way.letter, before));
             }
             before = id;
-            steps.push_back({.about = {id, std::string(way.name) + ", " + m.percent + " % the same",
-                                       "ladder/histogram/08_contention.cu",
-                                       "the more bytes are the same, the longer the queue at their bin",
-                                       "Parallel patterns, Implementation 3", false, id == "g0" ? "5" : ""},
-                             .data = m.make,
-                             .run =
-                                 [way](const engine::stage& on) {
-                                     clear(on, byte_bins);
-                                     engine::launch(on, way.kernel_name, way.count, blocks_of(on), threads, 0,
-                                                    on.input<unsigned char>(), on.n, on.output<int>());
-                                 },
-                             .least_bytes = [](std::uint64_t n) { return n; },
-                             .claims = std::move(claims)});
+            engine::step_definition& step = steps.emplace_back();
+            step.about.id = id;
+            step.about.title = std::string(way.name) + ", " + m.percent + " % the same";
+            step.about.source = "ladder/histogram/08_contention.cu";
+            step.about.idea = "the more bytes are the same, the longer the queue at their bin";
+            step.about.lecture = "Parallel patterns, Implementation 3";
+            step.about.follows = id == "g0" ? "5" : "";
+            step.data = m.make;
+            step.run = [way](const engine::stage& on) {
+                clear(on, byte_bins);
+                engine::launch(on, way.kernel_name, way.count, blocks_of(on), threads, 0, on.input<unsigned char>(),
+                               on.n, on.output<int>());
+            };
+            step.least_bytes = [](std::uint64_t n) { return n; };
+            step.claims = std::move(claims);
         }
     }
     return steps;
