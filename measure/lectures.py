@@ -29,6 +29,11 @@ def cell(text):
     return re.sub(r"\s+", " ", str(text)).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").strip()
 
 
+def linked(text):
+    """Names of pages of docs/results as links."""
+    return re.sub(r"(?<![\w/\[])([\w-]+\.md)\b", r"[\1](../results/\1)", text)
+
+
 def row(cells):
     return "| " + " | ".join(cells) + " |"
 
@@ -156,7 +161,7 @@ class Pages:
             checks = self.steps[claim["step"]]["checks"]
             out.append(row([cell(claim["claim"]), cell(claim["step"]), *cells,
                             "–" if not checks else cell(checks["figure"]) if checks["holds"] else self.verdict(checks, True)]))
-        return out + [""] + [f"- {self.whom(where)}: {why}" for why, where in reasons.items()]
+        return out + [""] + [f"- {self.whom(where)}: {linked(why)}" for why, where in reasons.items()]
 
     def whom(self, where):
         steps = list(dict.fromkeys(step for step, _, _ in where))
@@ -221,11 +226,11 @@ class Pages:
         return out
 
     def counts(self, claims):
-        """"✓ 12 ✗ 3 – 4" for each device."""
+        """"✓ 12, ✗ 3, – 4" for each device."""
         out = []
         for k in range(len(self.cards) + 1):
             seen = [verdict["holds"] if verdict else None for claim in claims for verdict in [list(self.verdicts(claim))[k][1]]]
-            out.append(" ".join(f"{mark} {seen.count(holds)}" for holds, mark in MARKS.items()))
+            out.append(", ".join(f"{mark} {seen.count(holds)}" for holds, mark in MARKS.items()))
         return out
 
     def all(self):

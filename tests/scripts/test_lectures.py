@@ -74,7 +74,7 @@ class Lectures(unittest.TestCase):
         self.assertIn("[the tables](tables.md)", page)
         self.assertIn("| of all | x/2 |", self.page("380.md").split("## The lecture as a whole")[1])
         self.assertIn("| alone | x/1 |", self.page("beyond.md"))
-        self.assertIn("| 2 | ✓ 1 ✗ 0 – 1 | ✓ 1 ✗ 0 – 1 |", self.page("README.md"))
+        self.assertIn("| 2 | ✓ 1, ✗ 0, – 1 | ✓ 1, ✗ 0, – 1 |", self.page("README.md"))
 
     def test_a_slide_that_is_not_there(self):
         self.write("claims.json", [step("x/1", ("a", "759, Idle Thread", True, ""), ("b", "380, None", True, ""))])
@@ -107,10 +107,10 @@ class Lectures(unittest.TestCase):
         self.assertEqual(said.splitlines(), ['no reason: x/2 on H1: "faster than step 1" (0.9x)',
                                              'no reason: x/2 on H2: "faster than step 1" (0.8x)'])
         self.write("reasons.json", [{"step": "x/2", "about": "Faster", "on": ["H1"], "why": "Level."},
-                                    {"step": "x/2", "why": "Its loads hit in L1."}])
+                                    {"step": "x/2", "why": "Its loads hit in L1 (times-h1.md)."}])
         self.assertEqual(self.call(), (0, "", ""))
         self.assertIn("| ✗ no difference: 0.9x | ✗ 0.8x |", self.page("759.md"))
-        self.assertIn("- ✗ x/2 (H1): Level.\n- ✗ x/2 (H2): Its loads hit in L1.\n", self.page("759.md"))
+        self.assertIn("- ✗ x/2 (H1): Level.\n- ✗ x/2 (H2): Its loads hit in L1 ([times-h1.md](../results/times-h1.md)).\n", self.page("759.md"))
 
     def test_reasons_of_what_holds(self):
         self.write("reasons.json", [{"step": "x/1", "about": "half", "why": "Not shown."},
