@@ -17,7 +17,7 @@ import pathlib
 import re
 import sys
 
-from lectures import linked, row
+from lectures import sentence, row
 from verdicts import BadInput, load
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -155,7 +155,7 @@ class Page:
                                                  f"on the {card}, and published.json does not say why")
                     if printed or any(self.ours.time(card, shape, step) for card in self.cards):
                         out.append(row(cells))
-        out += ["", *[f"- † Step {each['step']}: {linked(each['why'])}" for each in table.get("order", [])], ""]
+        out += ["", *[f"- † Step {each['step']}: {sentence(each['why'])}" for each in table.get("order", [])], ""]
         if missing:
             out += ["What is not measured:", "", "```sh", *dict.fromkeys(command(*shape) for shape in missing), "```", ""]
         return out

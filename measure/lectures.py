@@ -26,11 +26,14 @@ MADE = "<!-- Made by measure/lectures.py; edit slides/{}.json and reasons.json, 
 
 
 def cell(text):
-    return re.sub(r"\s+", " ", str(text)).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").strip()
+    return re.sub(r"\s+", " ", str(text)).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("__", r"\_\_").strip()
 
 
-def linked(text):
-    """Names of pages of docs/results as links."""
+def sentence(text):
+    """Ours: `code` stays, names of pages of docs/results become links, and __names__ stay plain."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("__", r"\_\_") for part in parts[::2]]
+    text = "`".join(parts)
     return re.sub(r"(?<![\w/\[])([\w-]+\.md)\b", r"[\1](../results/\1)", text)
 
 
@@ -161,7 +164,7 @@ class Pages:
             checks = self.steps[claim["step"]]["checks"]
             out.append(row([cell(claim["claim"]), cell(claim["step"]), *cells,
                             "–" if not checks else cell(checks["figure"]) if checks["holds"] else self.verdict(checks, True)]))
-        return out + [""] + [f"- {self.whom(where)}: {linked(why)}" for why, where in reasons.items()]
+        return out + [""] + [f"- {self.whom(where)}: {sentence(why)}" for why, where in reasons.items()]
 
     def whom(self, where):
         steps = list(dict.fromkeys(step for step, _, _ in where))
@@ -199,7 +202,7 @@ class Pages:
             if not steps and not slide.get("says"):
                 self.problems.append(f'not covered: {lecture.key}, "{slide["title"]}": neither a step nor a sentence')
             tables = " Theirs and ours: [the tables](tables.md)." if slide.get("tables") else ""
-            out += [f"## {cell(slide['title'])}", "", slide.get("says", "") + tables, "",
+            out += [f"## {cell(slide['title'])}", "", sentence(slide.get("says", "")) + tables, "",
                     self.shown(steps) if steps else "Nothing to run.", ""]
             out += self.table(slide["claims"]) + [""] if slide["claims"] else []
         if lecture.whole:
