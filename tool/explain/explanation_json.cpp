@@ -32,6 +32,7 @@ json file_json(const shown_file& file, const step_profile& profile) {
         json one;
         one["line"] = line.number;
         one["text"] = line.text;
+        one["host"] = line.host;
         one["counters"] = nullptr;
         if (counted != profile.lines.end()) {
             if (const auto at = counted->second.find(line.number); at != counted->second.end()) {
@@ -39,6 +40,24 @@ json file_json(const shown_file& file, const step_profile& profile) {
             }
         }
         out["lines"].push_back(std::move(one));
+    }
+    return out;
+}
+
+json bounds_json(const explanation& e) {
+    if (e.bounds.all.empty()) {
+        return nullptr;
+    }
+    json out;
+    out["card"] = e.bounds.card;
+    out["n"] = e.bounds.n;
+    out["resources"] = json::array();
+    for (const bound& b : e.bounds.all) {
+        out["resources"].push_back({{"name", name_of(b.of)}, {"seconds", b.seconds}, {"figure", b.figure}});
+    }
+    out["lines"] = json::array();
+    for (const costly_line& line : e.costly) {
+        out["lines"].push_back({{"path", line.path}, {"line", line.number}, {"share", line.share}, {"why", line.why}});
     }
     return out;
 }
@@ -83,6 +102,7 @@ json json_of(const explanation& e) {
     out["step"] = json_of(e.step, e.profile.why_none.empty() && e.step.on_device);
     out["note"] = text_or_null(e.note);
     out["launches"] = json_of(e.profile.launches, e.profile.why_none.empty());
+    out["bounds"] = bounds_json(e);
     out["counters"] = json();
     out["counters"]["all"] = counts(e.profile.all);
     out["counters"]["in_no_line"] = counts(e.profile.elsewhere);
