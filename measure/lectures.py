@@ -154,13 +154,13 @@ class Pages:
             reached = any(verdict and verdict["holds"] is not None for _, verdict in verdicts)
             cells = []
             for device, verdict in verdicts:
-                fails = bool(verdict) and verdict["holds"] is False
+                fails = bool(verdict) and verdict["holds"] is False and not claim.get("remark")
                 why = self.why(claim, device, fails) if verdict and verdict["holds"] is not None else None
                 if why:
                     reasons.setdefault(why, []).append((claim["step"], device, fails))
                 elif fails:
                     self.problems.append(f'no reason: {claim["step"]} on {device}: "{claim["claim"]}" ({verdict["figure"]})')
-                cells.append(self.verdict(verdict, reached))
+                cells.append(self.verdict(verdict, reached, claim.get("remark")))
             checks = self.steps[claim["step"]]["checks"]
             out.append(row([cell(claim["claim"]), cell(claim["step"]), *cells,
                             "–" if not checks else cell(checks["figure"]) if checks["holds"] else self.verdict(checks, True)]))
@@ -173,11 +173,11 @@ class Pages:
         return f"{mark}{', '.join(map(cell, steps))} ({', '.join(devices)})"
 
     @staticmethod
-    def verdict(verdict, reached):
+    def verdict(verdict, reached, remark=False):
         if not verdict or (verdict["holds"] is None and reached):
             return "–"
         qualified = f"{verdict['qualified']}: " if verdict.get("qualified") else ""
-        return f"{MARKS[verdict['holds']]} {cell(qualified + verdict['figure'])}"
+        return f"{'' if remark else MARKS[verdict['holds']]} {cell(qualified + verdict['figure'])}".strip()
 
     def shown(self, steps):
         """The links to the steps' sources, and a command for each ladder."""
@@ -216,7 +216,8 @@ class Pages:
                "follow the slides: what a slide says, which step runs it, and whether its claims hold, on the software GPU and on",
                "the cards of " + "; ".join(self.taken) + ".", "",
                "✓ holds; ✗ does not hold: the figure says what holds instead, the line below the table why; – cannot be seen",
-               "there: times need a GPU, counters the software GPU. Checks: what the software GPU's checks find in the step.",
+               "there: times need a GPU, counters the software GPU; no mark: a remark, whose check nothing refutes. Checks: what the",
+               "software GPU's checks find in the step.",
                "Where a claim compares two steps, both must run: leave `--steps` out.", "",
                row(["lecture", "slides", *devices]), row(["---", "---:", *["---"] * len(devices)])]
         for lecture in self.lectures:
@@ -232,7 +233,7 @@ class Pages:
         """"✓ 12, ✗ 3, – 4" for each device."""
         out = []
         for k in range(len(self.cards) + 1):
-            seen = [verdict["holds"] if verdict else None for claim in claims for verdict in [list(self.verdicts(claim))[k][1]]]
+            seen = [verdict["holds"] if verdict else None for claim in claims if not claim.get("remark") for verdict in [list(self.verdicts(claim))[k][1]]]
             out.append(", ".join(f"{mark} {seen.count(holds)}" for holds, mark in MARKS.items()))
         return out
 

@@ -53,11 +53,15 @@ def steps_of(ladders):
 
 def claim_of(claim):
     out = {"claim": claim["text"], "lecture": claim["lecture"], "holds": claim["holds"], "figure": claim["figure"]}
-    return {**out, "qualified": claim["qualified"]} if claim.get("qualified") else out
+    if claim.get("qualified"):
+        out["qualified"] = claim["qualified"]
+    if claim.get("refuted_by", "?") is None:  # a check that nothing refutes
+        out["remark"] = True
+    return out
 
 
 def on_a_gpu(name, steps, date, gpus):
-    verdicts = [{"step": step["step"], **{key: value for key, value in claim.items() if key != "lecture"}}
+    verdicts = [{"step": step["step"], **{key: value for key, value in claim.items() if key not in ("lecture", "remark")}}
                 for step in steps for claim in step["claims"]
                 if claim["holds"] is not None or claim["figure"].startswith(INSTEAD)]
     return {"card": name if gpus == 1 else f"{gpus} x {name}", "date": date, "verdicts": verdicts}
@@ -77,7 +81,7 @@ def essence(steps):
     """The steps and claims without figures."""
     rows = {(step["step"], step["title"], step["source"], step["result"]) for step in steps}
     rows |= {(step["step"], CHECKS, str(step["checks"] and step["checks"]["holds"])) for step in steps}
-    return rows | {(step["step"], claim["claim"], claim["lecture"], str(claim["holds"]))
+    return rows | {(step["step"], claim["claim"], claim["lecture"], str(claim["holds"]), "a remark" if claim.get("remark") else "")
                    for step in steps for claim in step["claims"]}
 
 

@@ -112,6 +112,14 @@ class Lectures(unittest.TestCase):
         self.assertIn("| ✗ no difference: 0.9x | ✗ 0.8x |", self.page("759.md"))
         self.assertIn("- ✗ x/2 (H1): Level.\n- ✗ x/2 (H2): Its loads hit in L1 ([times-h1.md](../results/times-h1.md)).\n", self.page("759.md"))
 
+    def test_a_remark_has_no_mark(self):
+        first, second = json.loads(self.page("claims.json"))
+        first["claims"][0].update(remark=True, holds=False)
+        self.write("claims.json", [first, second])
+        self.assertEqual(self.call(), (0, "", ""))
+        self.assertIn("| half \\| idle | x/1 | 64 of 128 | no finding |", self.page("759.md"))
+        self.assertIn("| 2 | ✓ 0, ✗ 0, – 1 |", self.page("README.md"))
+
     def test_reasons_of_what_holds(self):
         self.write("reasons.json", [{"step": "x/1", "about": "half", "why": "Not shown."},
                                     {"step": "x/1", "about": "half", "differs": True, "why": "Shown: it differs."}])
