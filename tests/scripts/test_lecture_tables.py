@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""measure/lecture_tables.py, and that docs/lectures/tables.md is made from the data that is there."""
+"""measure/pages/lecture_tables.py, and that docs/lectures/tables.md is made from the data that is there."""
 import contextlib
 import io
 import json
@@ -11,8 +11,8 @@ import unittest
 
 from support import ROOT, load
 
-sys.path.insert(0, str(ROOT / "measure"))
-tables = load("measure/lecture_tables.py")
+sys.path.insert(0, str(ROOT / "measure/pages"))
+tables = load("measure/pages/lecture_tables.py")
 
 PUBLISHED = {
     "reductions": [{"name": "Theirs", "card": "Old", "lectures": "759", "type": "int32", "finish": "device", "unit": "ms",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""measure/lectures.py on small lectures, and that the pages of docs/lectures are made from the data that is there."""
+"""measure/pages/lectures.py on small lectures, and that the pages of docs/lectures are made from the data that is there."""
 import contextlib
 import io
 import json
@@ -10,8 +10,8 @@ import unittest
 
 from support import ROOT, load
 
-sys.path.insert(0, str(ROOT / "measure"))
-lectures = load("measure/lectures.py")
+sys.path.insert(0, str(ROOT / "measure/pages"))
+lectures = load("measure/pages/lectures.py")
 
 SLIDES = {
     "759": [{"title": "Agenda", "nothing": "agenda"},
@@ -143,7 +143,7 @@ class Lectures(unittest.TestCase):
         (self.folder / "587.md").write_text("by hand")
         status, said, _ = self.call("--check")
         self.assertEqual(status, 1)
-        self.assertIn("587.md is not what measure/lectures.py makes", said)
+        self.assertIn("587.md is not what measure/pages/lectures.py makes", said)
 
     def test_the_pages_are_made_from_the_data(self):
         out = io.StringIO()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""measure/verdicts.py, and that docs/lectures/claims.json has every step and claim of the ladders, as they are today."""
+"""measure/pages/verdicts.py, and that docs/lectures/claims.json has every step and claim of the ladders, as they are today."""
 import contextlib
 import copy
 import io
@@ -11,7 +11,7 @@ import unittest
 
 from support import ROOT, load, run
 
-verdicts = load("measure/verdicts.py")
+verdicts = load("measure/pages/verdicts.py")
 
 
 def ladders(software=True):
