@@ -41,6 +41,11 @@ def row(cells):
     return "| " + " | ".join(cells) + " |"
 
 
+def is_remark(claim):
+    """Whether nothing refutes the claim's check."""
+    return claim.get("refuted_by", "?") is None
+
+
 def plain(title):
     """A title without typography, for comparison."""
     title = title.lower().replace("’", "'").replace("…", "...")
@@ -154,15 +159,16 @@ class Pages:
             reached = any(verdict and verdict["holds"] is not None for _, verdict in verdicts)
             cells = []
             for device, verdict in verdicts:
-                fails = bool(verdict) and verdict["holds"] is False and not claim.get("remark")
+                fails = bool(verdict) and verdict["holds"] is False and not is_remark(claim)
                 why = self.why(claim, device, fails) if verdict and verdict["holds"] is not None else None
                 if why:
                     reasons.setdefault(why, []).append((claim["step"], device, fails))
                 elif fails:
                     self.problems.append(f'no reason: {claim["step"]} on {device}: "{claim["claim"]}" ({verdict["figure"]})')
-                cells.append(self.verdict(verdict, reached, claim.get("remark")))
+                cells.append(self.verdict(verdict, reached, is_remark(claim)))
             checks = self.steps[claim["step"]]["checks"]
-            out.append(row([cell(claim["claim"]), cell(claim["step"]), *cells,
+            against = f"<br>_against: {cell(claim['refuted_by'])}_" if claim.get("refuted_by") else ""
+            out.append(row([cell(claim["claim"]) + against, cell(claim["step"]), *cells,
                             "–" if not checks else cell(checks["figure"]) if checks["holds"] else self.verdict(checks, True)]))
         return out + [""] + [f"- {self.whom(where)}: {sentence(why)}" for why, where in reasons.items()]
 
@@ -216,7 +222,8 @@ class Pages:
                "follow the slides: what a slide says, which step runs it, and whether its claims hold, on the software GPU and on",
                "the cards of " + "; ".join(self.taken) + ".", "",
                "✓ holds; ✗ does not hold: the figure says what holds instead, the line below the table why; – cannot be seen",
-               "there: times need a GPU, counters the software GPU; no mark: a remark, whose check nothing refutes. Checks: what the",
+               "there: times need a GPU, counters the software GPU; no mark: a remark, whose check nothing refutes. Against: the",
+               "counter-example that the check of a claim fails on, as it must. Checks: what the",
                "software GPU's checks find in the step.",
                "Where a claim compares two steps, both must run: leave `--steps` out.", "",
                row(["lecture", "slides", *devices]), row(["---", "---:", *["---"] * len(devices)])]
@@ -233,7 +240,7 @@ class Pages:
         """"✓ 12, ✗ 3, – 4" for each device."""
         out = []
         for k in range(len(self.cards) + 1):
-            seen = [verdict["holds"] if verdict else None for claim in claims if not claim.get("remark") for verdict in [list(self.verdicts(claim))[k][1]]]
+            seen = [verdict["holds"] if verdict else None for claim in claims if not is_remark(claim) for verdict in [list(self.verdicts(claim))[k][1]]]
             out.append(", ".join(f"{mark} {seen.count(holds)}" for holds, mark in MARKS.items()))
         return out
 

@@ -53,15 +53,11 @@ def steps_of(ladders):
 
 def claim_of(claim):
     out = {"claim": claim["text"], "lecture": claim["lecture"], "holds": claim["holds"], "figure": claim["figure"]}
-    if claim.get("qualified"):
-        out["qualified"] = claim["qualified"]
-    if claim.get("refuted_by", "?") is None:  # a check that nothing refutes
-        out["remark"] = True
-    return out
+    return {**out, **{key: claim[key] for key in ("qualified", "refuted_by") if key in claim}}
 
 
 def on_a_gpu(name, steps, date, gpus):
-    verdicts = [{"step": step["step"], **{key: value for key, value in claim.items() if key not in ("lecture", "remark")}}
+    verdicts = [{"step": step["step"], **{key: value for key, value in claim.items() if key not in ("lecture", "refuted_by")}}
                 for step in steps for claim in step["claims"]
                 if claim["holds"] is not None or claim["figure"].startswith(INSTEAD)]
     return {"card": name if gpus == 1 else f"{gpus} x {name}", "date": date, "verdicts": verdicts}
@@ -81,7 +77,7 @@ def essence(steps):
     """The steps and claims without figures."""
     rows = {(step["step"], step["title"], step["source"], step["result"]) for step in steps}
     rows |= {(step["step"], CHECKS, str(step["checks"] and step["checks"]["holds"])) for step in steps}
-    return rows | {(step["step"], claim["claim"], claim["lecture"], str(claim["holds"]), "a remark" if claim.get("remark") else "")
+    return rows | {(step["step"], claim["claim"], claim["lecture"], str(claim["holds"]), str(claim.get("refuted_by", "")))
                    for step in steps for claim in step["claims"]}
 
 

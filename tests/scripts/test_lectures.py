@@ -114,10 +114,12 @@ class Lectures(unittest.TestCase):
 
     def test_a_remark_has_no_mark(self):
         first, second = json.loads(self.page("claims.json"))
-        first["claims"][0].update(remark=True, holds=False)
+        first["claims"][0].update(refuted_by=None, holds=False)
+        second["claims"][1]["refuted_by"] = "step 1 in its place"
         self.write("claims.json", [first, second])
         self.assertEqual(self.call(), (0, "", ""))
         self.assertIn("| half \\| idle | x/1 | 64 of 128 | no finding |", self.page("759.md"))
+        self.assertIn("| of all<br>_against: step 1 in its place_ | x/2 | ✓ 2 |", self.page("380.md"))
         self.assertIn("| 2 | ✓ 0, ✗ 0, – 1 |", self.page("README.md"))
 
     def test_reasons_of_what_holds(self):

@@ -60,12 +60,12 @@ class Verdicts(unittest.TestCase):
         self.assertEqual([(v["step"], v["claim"], v["holds"], v.get("qualified")) for v in made["verdicts"]],
                          [("x/1", "half | idle", True, None), ("x/1", "fast", None, "no difference")])
 
-    def test_a_claim_that_nothing_refutes_is_a_remark(self):
+    def test_what_refutes_a_claim(self):
         these = ladders()
         these[0]["steps"][0]["claims"][0]["refuted_by"] = None
         these[0]["steps"][0]["claims"][1]["refuted_by"] = "step 2 in its place"
         first, _ = json.loads(self.call(self.path("all.json", these))[1])
-        self.assertEqual([claim.get("remark") for claim in first["claims"]], [True, None])
+        self.assertEqual([claim["refuted_by"] for claim in first["claims"]], [None, "step 2 in its place"])
 
     def test_check_finds_what_is_missing_or_other(self):
         whole = self.path("claims.json", self.call(self.path("all.json", ladders()))[1])
