@@ -48,7 +48,7 @@ def is_remark(claim):
 
 def plain(title):
     """A title without typography, for comparison."""
-    title = title.lower().replace("’", "'").replace("…", "...")
+    title = title.strip().lower().replace("’", "'").replace("…", "...")
     return re.sub(r"\s+", " ", re.sub(r"^slide\b(?! at)", "", title)).strip(" .'\"")
 
 
