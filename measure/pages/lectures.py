@@ -190,7 +190,8 @@ class Pages:
         links, ladders = [], {}
         for name in steps:
             step = self.steps[name]
-            links.append(f"[{cell(name)}](../../{step['source']}), {cell(step['title'])}")
+            result = "" if step["result"] == "right" else f" ({step['result']})"
+            links.append(f"[{cell(name)}](../../{step['source']}), {cell(step['title'])}{result}")
             ladders.setdefault(name.split("/")[0], []).append(name.partition("/")[2])
         commands = []
         for ladder, ids in ladders.items():

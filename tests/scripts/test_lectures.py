@@ -39,7 +39,7 @@ class Lectures(unittest.TestCase):
         self.write("reasons.json", [])
         self.write("claims.json", [
             step("x/1", ("half | idle", "759, Idle Threads; 380, Idle", True, "64 of 128"), ("alone", "own idea", True, "1")),
-            step("x/2", ("faster than step 1", "759, Reduction #1", None, "no times"), ("of all", "380", True, "2"))])
+            step("x/2", ("faster than step 1", "759, Reduction #1", None, "no times"), ("of all", "380", True, "2")) | {"result": "wrong"}])
 
     def write(self, name, content):
         (self.folder / name).write_text(json.dumps(content), encoding="utf-8")
@@ -68,7 +68,7 @@ class Lectures(unittest.TestCase):
         self.assertIn("| half \\| idle | x/1 | ✓ 64 of 128 | – | no finding |", page)
         self.assertIn("| half \\| idle | x/1 | ✓ 64 of 128 | – | no finding |", self.page("380.md"))
         self.assertIn("| faster than step 1 | x/2 | – | ✓ 2.5x | no finding |", page)
-        self.assertIn("[x/1](../../ladder/x/1.cu), step x/1; [x/2](../../ladder/x/2.cu)", page)
+        self.assertIn("[x/1](../../ladder/x/1.cu), step x/1; [x/2](../../ladder/x/2.cu), step x/2 (wrong)", page)
         self.assertIn("`./dev warpfold ladder x --claims --steps 1,2`", page)
         self.assertLess(page.index("## Reduction #1"), page.index("Idle Threads…"))
         self.assertIn("[the tables](tables.md)", page)
