@@ -21,7 +21,8 @@ constexpr unsigned byte_values = 256;
 [[nodiscard]] engine::sample keys_to_sort(std::uint64_t n, std::uint64_t seed);
 // Numbers between -999 and 999. Result: the numbers, sorted.
 [[nodiscard]] engine::sample numbers_to_sort(std::uint64_t n, std::uint64_t seed);
-// A string of n characters and a shorter one, which differs in its first half, or is a prefix where n is odd. Result: the order of their prefixes of k + 1 characters, -1, 0 or 1.
+// A string of n characters and a shorter one, which is its prefix where n is odd and differs in the first half where n
+// is even. Result: the order of their prefixes of k + 1 characters, -1, 0 or 1.
 [[nodiscard]] engine::sample two_strings(std::uint64_t n, std::uint64_t seed);
 // Source text. Result: the state of the automaton behind every character.
 [[nodiscard]] engine::sample source_text(std::uint64_t n, std::uint64_t seed);

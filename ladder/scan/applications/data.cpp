@@ -55,7 +55,7 @@ engine::sample two_strings(std::uint64_t n, std::uint64_t seed) {
     const std::uint64_t shorter = n - n / 8;
     const std::vector<char> one = drawn(n, seed, "abcd");
     std::vector<char> other = drawn(shorter, seed + 1, "abcd");
-    const std::uint64_t equal = n % 2 != 0 ? n : std::mt19937_64(seed)() % (n / 2 + 1); // characters, at least
+    const std::uint64_t equal = n % 2 != 0 ? n : std::mt19937_64(seed)() % (n / 2 + 1);
     std::copy_n(one.begin(), std::min(equal, shorter), other.begin());
     std::vector<std::int32_t> right(n);
     for (std::uint64_t k = 0; k < n; ++k) {
