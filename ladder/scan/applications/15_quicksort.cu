@@ -46,7 +46,7 @@ struct compared_with_pivot {
 
     __device__ tally operator()(int key, std::uint64_t k) const {
         const int pivot = start[k].pivot;
-        return {key<pivot, key == pivot, key> pivot};
+        return {key < pivot, key == pivot};
     }
 };
 
