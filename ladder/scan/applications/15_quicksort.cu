@@ -17,6 +17,8 @@ namespace warpfold::ladder::scan {
 
 namespace {
 
+constexpr std::uint64_t descending_keys = 300; // of the counter-example
+
 struct segment_start {
     int pivot;
     unsigned index;
@@ -141,8 +143,11 @@ void run(const engine::stage& on) {
     }
 }
 
-// The first key of a segment is then its largest: a round takes one key from it.
-void run_on_descending_keys(const engine::stage& on) {
+// The first key of a segment is then its largest: a round takes one key from it. The run under the checks has
+// more keys, of which this sorts the first.
+void run_on_descending_keys(const engine::stage& all) {
+    engine::stage on = all;
+    on.n = std::min(all.n, descending_keys);
     engine::launch(on, "count_down", count_down, blocks(on), threads, 0, on.output<int>(), on.n);
     sort(on);
 }
@@ -164,8 +169,9 @@ verdict rounds(const engine::evidence& e) {
 } // namespace
 
 engine::step_definition quicksort() {
-    engine::counterexample descending = engine::mutant("300 keys in descending order", run_on_descending_keys);
-    descending.n = 300;
+    engine::counterexample descending =
+        engine::mutant(std::to_string(descending_keys) + " keys in descending order", run_on_descending_keys);
+    descending.n = descending_keys;
     return {.about = {"15", "quicksort", "ladder/scan/applications/15_quicksort.cu",
                       "segmented scans split all segments at once, each by its first key", "Parallel patterns, Why?"},
             .data = numbers_to_sort,
