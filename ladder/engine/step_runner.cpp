@@ -418,14 +418,14 @@ verdict step_runner::refute(const step_definition& step, const performed& here, 
                                  stand_in->said};
         try {
             against.change(changed);
+            const performed as_changed{std::move(changed.step), stand_in->data, std::move(changed.result),
+                                       std::move(changed.found), std::move(changed.said)};
+            evidence seen_there = evidence_of(changed.report, as_changed, nullptr);
+            seen_there.figures = std::move(changed.figures);
+            v = claim.holds(seen_there);
         } catch (const std::out_of_range&) {
-            return unseen("this run does not have what the counter-example changes");
+            v = unseen("this run does not have what the counter-example changes");
         }
-        const performed as_changed{std::move(changed.step), stand_in->data, std::move(changed.result),
-                                   std::move(changed.found), std::move(changed.said)};
-        evidence seen_there = evidence_of(changed.report, as_changed, nullptr);
-        seen_there.figures = std::move(changed.figures);
-        v = claim.holds(seen_there);
     } else {
         v = claim.holds(evidence_of(report_, *stand_in, nullptr));
     }
