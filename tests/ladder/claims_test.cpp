@@ -86,6 +86,26 @@ TEST(Readings, MissingIntervalsCountAsNothing) {
     EXPECT_EQ(active_threads(e), (values{0, 0}));
 }
 
+TEST(Races, AreShownByTheRaceCheckOrByAWrongResult) {
+    ladder_report report = made_up();
+    const check races = engine::races("race in shared memory", "2");
+    const auto verdict_with = [&](const engine::findings* found) {
+        evidence e = of(report, report.steps[0], true);
+        e.found = found;
+        return races(e).holds;
+    };
+    engine::findings none;
+    engine::findings race;
+    race.kinds["race in shared memory"];
+    EXPECT_EQ(verdict_with(nullptr), std::nullopt) << "right, and nobody has looked";
+    EXPECT_EQ(verdict_with(&none), std::optional(false));
+    EXPECT_EQ(verdict_with(&race), std::optional(true));
+    report.steps[0].correct = false;
+    EXPECT_EQ(verdict_with(nullptr), std::optional(true));
+    ASSERT_TRUE(races.against());
+    EXPECT_EQ(races.against()->step, "2");
+}
+
 TEST(Launches, MustShrinkToOne) {
     ladder_report report = made_up();
     const evidence e = of(report, report.steps[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Instructions of memory read out of cubins: names against those that nvdisasm gives for the same words, and what ptxas makes of
-// loads by option, as docs/lectures.md has it, for each target that it knows.
+// loads by option, as docs/lectures/380.md has it, for each target that it knows.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -96,6 +96,14 @@ TEST_P(MachineCodeOf, LocalMemoryHasNoOperators) {
     EXPECT_EQ(name_of(first("local", {}, 1), 0), "LDL");
     EXPECT_EQ(first("local_cs", {}, 1), first("local", {}, 1));
     EXPECT_EQ(first("local_lu", {}, 1), first("local", {}, 1));
+}
+
+// The registers that the first load fills and that the last store takes.
+TEST_P(MachineCodeOf, ReadOnlyLoadsAreOneAcrossAStore) {
+    const auto loaded = [&](const char* kernel) { return first(kernel).low >> 16 & 0xff; };
+    const auto stored = [&](const char* kernel, unsigned which) { return first(kernel, {}, which).low >> 32 & 0xff; };
+    EXPECT_EQ(loaded("nc_written"), stored("nc_written", 2));
+    EXPECT_NE(loaded("written"), stored("written", 2));
 }
 
 TEST_P(MachineCodeOf, StateSpacesHaveTheirOwnInstructions) {
