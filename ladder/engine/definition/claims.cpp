@@ -141,6 +141,17 @@ check comes_out_wrong() {
     return wrong.refuted_by(planted("the right result", [](altered_evidence& e) { e.step.correct = true; }));
 }
 
+check races(std::string kind, const std::string& without) {
+    const check raced = [kind = std::move(kind)](const evidence& e) {
+        const std::string result = e.step.correct ? "it came out right here" : e.step.difference;
+        if (e.found == nullptr) {
+            return e.step.correct ? unseen(result + "; needs the checks of the software GPU") : seen(true, result);
+        }
+        return seen(e.found->has(kind), result + "; " + e.found->in_words());
+    };
+    return raced.refuted_by(step_in_place(without));
+}
+
 counterexample step_in_place(const std::string& id) { return {.what = "step " + id + " in its place", .step = id}; }
 
 counterexample on_size(std::uint64_t n) { return {.what = "n = " + std::to_string(n), .n = n}; }

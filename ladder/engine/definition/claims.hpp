@@ -51,6 +51,9 @@ template <class Figures>
 }
 // Holds where the result is wrong, as the lecture says of a faulty step. Refuted by the right result.
 [[nodiscard]] check comes_out_wrong();
+// Holds where the checks find that kind of fault, or the result is wrong; a right result alone shows nothing. Refuted by
+// step `without` in its place.
+[[nodiscard]] check races(std::string kind, const std::string& without);
 
 // Another step of the ladder in the place of the claim's.
 [[nodiscard]] counterexample step_in_place(const std::string& id);

@@ -211,7 +211,8 @@ struct step_definition {
     std::function<std::shared_ptr<void>(const stage&)> prepare{};
     // The result, where it is not in stage::out; called when all work is over.
     std::function<bytes(const stage&)> collect{};
-    // Runs the step instead, for a step on the host; its input is stage::data.
+    // Runs the step instead, for a step on the host; its input is stage::data. The result is what it returns, or, where that
+    // is empty, stage::out: memory of the host that is as large as the right result, and written before.
     std::function<bytes(const stage&)> on_host{};
     // Instead of `run`, for kernels that end their process's use of the device: names of the ladder's child_programs, with
     // commas between, whose codes (int32) are the result. Each runs in a process of its own; they are neither counted nor
