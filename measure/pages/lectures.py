@@ -105,14 +105,11 @@ class Pages:
                 card[key] = {**verdict, "figure": verdict["figure"] + (f" ({run['card']})" if gpus else "")}
 
     def check_names(self):
-        for lecture in self.lectures:
-            for slide in lecture.slides:
-                for step in slide["steps"]:
-                    if step not in self.steps:
-                        raise BadInput(f'{lecture.key}, "{slide["title"]}": no ladder has the step {step}')
-        for reason in self.reasons:
-            if reason["step"] not in self.steps:
-                raise BadInput(f"reasons.json: no ladder has the step {reason['step']}")
+        named = [(f'{lecture.key}, "{slide["title"]}"', step) for lecture in self.lectures for slide in lecture.slides
+                 for step in slide["steps"]] + [("reasons.json", reason["step"]) for reason in self.reasons]
+        unknown = [f"{where}: no ladder has the step {step}" for where, step in named if step not in self.steps]
+        if unknown:
+            raise BadInput("\n".join(unknown))
 
     def place_claims(self):
         known, unknown = {lecture.key.lower(): lecture for lecture in self.lectures}, []
