@@ -62,7 +62,8 @@ ALLOWED = {
     "ladder/engine/definition": {"include/warpfold", "measure", "softgpu/observe"},
     "ladder/engine": {"ladder/engine/definition", "measure", "report", "softgpu/observe"},
     "ladder": {"ladder/engine/definition", "ladder/engine", "include/warpfold", "measure", "softgpu/observe"},  # the folder of one ladder
-    "tool": {"ladder/engine/definition", "ladder/engine", "include/warpfold", "report", "softgpu/check", "softgpu/observe", MACHINE,
+    "ladder/reduce/definition": {"ladder/engine/definition", "measure", "softgpu/observe"},
+    "tool": {"ladder/engine/definition", "ladder/engine", "ladder/reduce/definition", "include/warpfold", "report", "softgpu/check", "softgpu/observe", MACHINE,
              RUNTIME + "/cards"},
 }
 

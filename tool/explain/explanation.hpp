@@ -75,5 +75,7 @@ void compare(const explanation& here, const std::vector<shown_file>& there, next
 
 [[nodiscard]] std::string text_of(const explanation& e, const report::style& look);
 [[nodiscard]] report::json json_of(const explanation& e);
+// The file's lines, each with its counters or null.
+[[nodiscard]] report::json json_of(const shown_file& file, const step_profile& profile);
 
 } // namespace warpfold::tool

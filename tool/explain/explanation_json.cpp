@@ -23,7 +23,9 @@ json counts(const point_counts& p) {
     return out;
 }
 
-json file_json(const shown_file& file, const step_profile& profile) {
+} // namespace
+
+json json_of(const shown_file& file, const step_profile& profile) {
     json out;
     out["path"] = file.path;
     out["lines"] = json::array();
@@ -42,6 +44,8 @@ json file_json(const shown_file& file, const step_profile& profile) {
     }
     return out;
 }
+
+namespace {
 
 json next_json(const explanation& e, const next_step& next) {
     json out;
@@ -88,7 +92,7 @@ json json_of(const explanation& e) {
     out["counters"]["in_no_line"] = counts(e.profile.elsewhere);
     out["files"] = json::array();
     for (const shown_file& file : e.files) {
-        out["files"].push_back(file_json(file, e.profile));
+        out["files"].push_back(json_of(file, e.profile));
     }
     out["next"] = e.next ? next_json(e, *e.next) : json(nullptr);
     return out;
