@@ -195,7 +195,7 @@ int run_watched(const options& o, const std::vector<std::string>& arguments, con
         const bool asked = !k.files.target().empty();
         if (left.empty()) {
             if (asked || k.text == &run_texts::counters) { // one complaint of a page alone
-                complain_of(k.files.what(), arguments.front(), end, facts);
+                complain_of(asked ? k.files.what() : "report", arguments.front(), end, facts);
             }
             fail();
             continue;

@@ -2,7 +2,7 @@
 // Charts as SVG, drawn by d3. Each stands in a figure, with a table of the same figures for readers who do not see it.
 "use strict";
 
-const WIDTH = 640, ROW = 21, CHAR = 6.4; // user units of the SVG; CHAR: of a letter
+const WIDTH = 640, ROW = 21, CHAR = 6.8; // user units of the SVG; CHAR: of a letter
 
 // An element with attributes, and children that are nodes or text.
 function el(tag, attributes = {}, ...children) {
@@ -30,6 +30,18 @@ function power(n) {
     const exponent = Math.log2(n);
     if (!Number.isInteger(exponent) || n < 1024) return n.toLocaleString("en");
     return "2" + String(exponent).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+}
+
+// "sum_idx<int, sum<int> >" of "void ladder::(anonymous namespace)::sum_idx<int, ladder::sum<int> >(int const*, int*)".
+function shortName(kernel) {
+    return kernel.replaceAll("(anonymous namespace)::", "").replace(/^void /, "").replace(/\([^()]*\)$/, "").replace(/(\w+::)+/g, "");
+}
+
+// A path without the folders that it leaves again.
+function plainPath(path) {
+    const parts = [];
+    for (const part of path.split("/")) part === ".." && parts.length > 1 ? parts.pop() : part !== "." && parts.push(part);
+    return parts.join("/");
 }
 
 function clipped(text, letters) {
@@ -64,17 +76,17 @@ function ticks(log, scale) {
         Number.isInteger(Math.round(Math.log10(value) * 1e9) / 1e9)) : scale.ticks(5);
 }
 
-function tipped(selection, text) { selection.append("title").text(text); }
-
-// Where labels go that must stand apart: the wished places, moved down as little as it takes, from the top on.
-function apart(places, distance) {
-    const order = places.map((at, k) => ({at, k})).sort((a, b) => a.at - b.at);
-    const out = [];
-    let last = -Infinity;
-    for (const {at, k} of order) {
-        last = out[k] = Math.max(at, last + distance);
-    }
-    return out;
+// Where labels go that must stand apart, from each other and from the dots, each as near as it can be to its wished place
+// [x, y]: above or below.
+function apart(wished, widths, dots) {
+    const taken = dots.map(([x, y]) => ({x: x - 6, y, width: 10}));
+    return wished.map(([x, y], k) => {
+        const free = (at) => taken.every((other) => Math.abs(at - other.y) >= 12 || x + widths[k] < other.x || other.x + other.width < x);
+        let at = y;
+        for (let turn = 1; !free(at); ++turn) at = y + (turn % 2 ? 1 : -1) * 3 * Math.ceil(turn / 2);
+        taken.push({x, y: at, width: widths[k] + 4});
+        return [x, at];
+    });
 }
 
 // One row for each of rows: {label, value, tip, tone}. As bars, or over more than 1.5 decades as dots on a logarithmic
@@ -83,7 +95,7 @@ function bars(parent, {title, note, unit, rows, marks = []}) {
     const values = rows.map((row) => row.value).concat(marks.map((mark) => mark.value)).filter((value) => value > 0);
     if (values.length === 0) return;
     const log = d3.max(values) / d3.min(values) > 30;
-    const left = Math.min(250, 12 + CHAR * d3.max(rows, (row) => row.label.length));
+    const left = Math.min(280, 12 + CHAR * d3.max(rows, (row) => row.label.length));
     const top = 18 + 13 * marks.length, bottom = top + ROW * rows.length;
     const x = (log ? d3.scaleLog().domain([d3.min(values) / 1.5, d3.max(values)]).nice()
         : d3.scaleLinear().domain([0, d3.max(values)])).range([left, WIDTH - 64]);
@@ -115,17 +127,18 @@ function bars(parent, {title, note, unit, rows, marks = []}) {
 }
 
 // Both axes logarithmic. series: {name, points: [[x, y, tip]]}, told apart by colour, symbol and name; roofs: {name,
-// slope}, lines y = slope x. `domain`: of y, where charts are to be compared.
-function scatter(parent, {title, note, xLabel, yLabel, xFormat = figure, series, roofs = [], domain, joined, head, rows}) {
+// slope}, lines y = slope x. `domain`: of y, where charts are to be compared. `over`: x has few values, which are the
+// ticks, and names stand on the right; `joined`: lines join a series' points.
+function scatter(parent, {title, note, xLabel, yLabel, xFormat = figure, series, roofs = [], domain, over, joined, head, rows}) {
     const all = series.flatMap((one) => one.points);
     if (all.length === 0) return;
     const height = 380, left = 66, right = WIDTH - 110, bottom = height - 54;
     const around = ([low, high], room) => [low / room, high * room];
-    const x = d3.scaleLog().domain(around(d3.extent(all, (p) => p[0]), joined ? 1.3 : 1.6)).range([left, right]);
+    const x = d3.scaleLog().domain(around(d3.extent(all, (p) => p[0]), over ? 1.3 : 1.6)).range([left, right]);
     const roofed = roofs.flatMap((roof) => x.domain().map((at) => at * roof.slope));
     const y = d3.scaleLog().domain(domain ?? around(d3.extent(all.map((p) => p[1]).concat(roofed)), 1.3)).range([bottom, 8]);
     const g = chart(parent, {title, note, height, head, rows});
-    const xs = joined ? [...new Set(all.map((p) => p[0]))].sort((a, b) => a - b) : ticks(true, x);
+    const xs = over ? [...new Set(all.map((p) => p[0]))].sort((a, b) => a - b) : ticks(true, x);
     g.append("g").attr("class", "axis").attr("transform", `translate(0 ${bottom})`)
         .call(d3.axisBottom(x).tickValues(xs).tickFormat(xFormat).tickSizeInner(8 - bottom).tickPadding(8));
     g.append("g").attr("class", "axis").attr("transform", `translate(${left} 0)`)
@@ -141,16 +154,17 @@ function scatter(parent, {title, note, xLabel, yLabel, xFormat = figure, series,
             .attr("transform", `translate(${x(at)} ${y(at * roof.slope) - 8}) rotate(${angle})`).text(roof.name);
     }
     const ends = series.map((one) => one.points[one.points.length - 1]);
-    const labels = apart(ends.map((p) => y(p[1])), 14);
+    const names = series.map((one) => clipped(one.name, 14));
+    const labels = apart(ends.map((p) => [over ? right + 12 : x(p[0]) + 9, y(p[1])]), names.map((name) => CHAR * name.length),
+        all.map((p) => [x(p[0]), y(p[1])]));
     series.forEach((one, k) => {
         const group = g.append("g").attr("class", `series s${k % 8}`);
         if (joined) group.append("path").attr("class", "line").attr("d", d3.line().x((p) => x(p[0])).y((p) => y(p[1]))(one.points));
         const mark = d3.symbol().type(d3.symbols[k % d3.symbols.length]).size(56);
         group.selectAll("path.dot").data(one.points).enter().append("path").attr("class", "dot").attr("d", mark())
             .attr("transform", (p) => `translate(${x(p[0])} ${y(p[1])})`).append("title").text((p) => p[2]);
-        const at = [x(ends[k][0]), y(ends[k][1])];
-        group.append("path").attr("class", "leader").attr("d", `M${at[0] + 7} ${at[1]}L${right + 8} ${labels[k]}`);
-        group.append("text").attr("x", right + 12).attr("y", labels[k] + 4).text(clipped(one.name, 14));
+        group.append("path").attr("class", "leader").attr("d", `M${x(ends[k][0]) + 6} ${y(ends[k][1])}L${labels[k][0] - 3} ${labels[k][1]}`);
+        group.append("text").attr("x", labels[k][0]).attr("y", labels[k][1] + 4).text(names[k]);
     });
 }
 
@@ -174,7 +188,7 @@ function timeline(parent, {title, note, operations}) {
     one.append("title").text((o) => `${o.name}, ${o.stream}: ${figure(o.start_us)} to ${figure(o.end_us)} µs`);
     one.append("rect").attr("height", bar).attr("width", wide);
     one.append("text").attr("x", 4).attr("y", 17)
-        .text((o) => (wide(o) > 14 ? clipped(`${streams.indexOf(o.stream) + 1} ${o.name}`, Math.floor((wide(o) - 4) / CHAR)) : ""));
+        .text((o) => (wide(o) > 14 ? clipped(`${streams.indexOf(o.stream) + 1} ${shortName(o.name)}`, Math.floor((wide(o) - 4) / CHAR)) : ""));
     let at = left;
     streams.forEach((stream, k) => {
         const key = g.append("g").attr("class", `operation s${k % 8}`).attr("transform", `translate(${at} ${bottom + 36})`);

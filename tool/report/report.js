@@ -10,7 +10,7 @@ let sections = 0;
 // A section with its heading, and its line in the navigation where it is of level 2 or 3.
 function section(parent, level, title) {
     const id = `section-${++sections}`;
-    document.getElementById("sections").append(el("li", {class: `level${level}`}, el("a", {href: `#${id}`}, title)));
+    document.getElementById("sections").append(el("li", {class: `level${level}`}, el("a", {href: `#${id}`}, clipped(title, 60))));
     const node = parent.appendChild(el("section", {id}, el(`h${level}`, {}, title)));
     return node;
 }
@@ -38,7 +38,7 @@ function counted(step) {
     return step.n > 0 && counters.warp_instructions > 0 ? {n: step.n, counters} : null;
 }
 
-const named = (step) => `${step.id}  ${step.title}`;
+const named = (step) => `${step.id}: ${step.title}`;
 const toned = (step) => (step.peer ? "peer" : "step");
 const needed = (step) => (step.time_us ? step.least_bytes / step.time_us / 1e3 : null); // GB/s
 
@@ -114,7 +114,7 @@ function kernels(parent, ladder) {
         const points = panel.points.filter((p) => KERNELS.includes(p.id)).sort((a, b) => a.n - b.n);
         scatter(grid, {
             title: `${panel.title}: time, µs`, note: panel.note, xLabel: panel.apart ? "n of that device" : "n", yLabel: "µs",
-            xFormat: (n) => (panel.apart ? `${power(n)}, ${points.find((p) => p.n === n).on}` : power(n)), joined: true, domain: [low / 1.5, high * 1.5],
+            xFormat: (n) => (panel.apart ? `${power(n)}, ${points.find((p) => p.n === n).on}` : power(n)), over: true, joined: !panel.apart, domain: [low / 1.5, high * 1.5],
             series: KERNELS.map((id) => ({name: `kernel ${id}`, points: points.filter((p) => p.id === id)
                 .map((p) => [p.n, p.time, `kernel ${id}, ${p.on}, n = ${power(p.n)}: ${figure(p.time)} µs`])})).filter((one) => one.points.length !== 0),
             head: ["kernel", "device", "n", "time, µs"], rows: points.map((p) => [p.id, p.on, p.n, p.time]),
@@ -128,6 +128,8 @@ function roofline(parent, ladder) {
     const steps = ladder.steps.map((step) => ({step, of: counted(step)})).filter(({step, of}) => of && step.least_bytes);
     if (steps.length === 0) return;
     const intensity = new Map(steps.map(({step, of}) => [step.id, of.counters.thread_instructions / of.n / (step.least_bytes / step.n)]));
+    const [low, high] = d3.extent([...intensity.values()]);
+    if (high < 2 * low) return; // a roofline tells steps apart by their intensities
     const node = section(parent, 3, "Roofline");
     const near = (run) => Math.abs(Math.log2((run.n ?? ladder.n) / ladder.n));
     const devices = d3.nest().key((run) => run.card).entries(ladder.elsewhere.filter((run) => !run.block || run.block === ladder.block))
@@ -152,7 +154,7 @@ function roofline(parent, ladder) {
         const roof = `${device.ceiling} ceiling ${figure(device.ceiling_gb_per_s)} GB/s`;
         scatter(grid, {
             title: `${device.card}: giga instructions a second`, xLabel: "instructions per byte", yLabel: "giga instructions a second",
-            note: `Times: ${[device.source, device.date].filter(Boolean).join(", ")}${device.n ? `, n = ${power(device.n)}` : ""}${device.block ? `, blocks of ${device.block}` : ""}.`,
+            note: `Times: ${[device.source, device.date].filter(Boolean).join(", ")}${device.n ? `, n = ${power(device.n)}` : ""}${device.block ? `, blocks of ${device.block}` : ""}. Instructions: this report.`,
             roofs: [{name: roof, slope: device.ceiling_gb_per_s}],
             series: points.map((p) => ({name: p.id, points: [[p.x, p.y, `${p.id}: ${figure(p.x)} instructions per byte, ${figure(p.gb_per_s)} GB/s, ` +
                 `${Math.round(100 * p.gb_per_s / device.ceiling_gb_per_s)} % of the ceiling`]]})),
@@ -215,7 +217,7 @@ function steps(parent, ladder) {
     const node = section(parent, 3, "Steps and their source");
     heatChoice(node);
     ladder.steps.forEach((step, k) => {
-        const part = folded(node, `${step.id}  ${step.title}: ${result(step)}`, (body) => {
+        const part = folded(node, `${named(step)}, ${result(step)}`, (body) => {
             body.append(el("p", {}, step.idea), el("p", {class: "note"}, [step.source, step.lecture, `n = ${power(step.n)}`].filter(Boolean).join("; ")));
             if (step.lesson) body.append(el("p", {}, `Caution: ${step.lesson}`));
             if (step.difference) body.append(el("p", {}, `Result: ${step.difference}`));
@@ -233,8 +235,9 @@ function timelines(parent, all) {
     if (all.length === 0) return;
     const node = section(parent, 3, "Timelines");
     node.append(el("p", {}, [...new Set(all.map((one) => one.machine))].join("; ")));
+    const grid = node.appendChild(el("div", {class: "grid"}));
     for (const one of all) {
-        if (one.operations.length !== 0) timeline(node, {title: `${one.name}${one.modelled ? " (model)" : ""}`, operations: one.operations});
+        if (one.operations.length !== 0) timeline(grid, {title: `${one.name}${one.modelled ? " (model)" : ""}`, operations: one.operations});
     }
 }
 
@@ -270,7 +273,7 @@ function claims(parent, ladder) {
 
 function ladder(one) {
     const node = section(content, 2, `Ladder: ${one.ladder}`);
-    node.append(el("p", {}, `${one.data}; n = ${power(one.n)}. ${facts(one.device)}.`));
+    node.append(el("p", {}, `Problem: ${one.data}; n = ${power(one.n)}. ${facts(one.device)}.`));
     times(node, one);
     counts(node, one);
     kernels(node, one);
@@ -291,16 +294,15 @@ function launches(parent, run) {
         launchTable(run.launches, "Launches"));
     const kernels = d3.nest().key((launch) => launch.kernel).entries(run.launches).map(({key, values}) => ({name: key, of: total(values)}));
     const grid = node.appendChild(el("div", {class: "grid"}));
-    const label = (name) => name.replace(/^void /, "").replace(/\(.*$/, "").replace(/^.*::/, "");
     for (const [title, unit, of] of [["Instructions", "warp instructions", (c) => c.warp_instructions],
         ["Global memory", "bytes moved, in 32-byte sectors", (c) => 32 * sectors(c)],
         ["Shared memory", "wavefronts", (c) => c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts],
         ["Bank conflicts", "wavefronts", conflicts], ["Divergence", "divergent branches", (c) => c.divergent_branches]]) {
-        const rows = kernels.map((kernel) => ({label: label(kernel.name), tip: kernel.name, value: of(kernel.of)}));
+        const rows = kernels.map((kernel) => ({label: shortName(kernel.name), tip: kernel.name, value: of(kernel.of)}));
         if (rows.some((row) => row.value > 0)) bars(grid, {title, unit, rows});
     }
     for (const kernel of kernels) {
-        node.append(el("details", {class: "part"}, el("summary", {}, `All counters of ${kernel.name}`), counterList(kernel.of, meanings)));
+        node.append(el("details", {class: "part"}, el("summary", {}, `All counters of ${shortName(kernel.name)}`), counterList(kernel.of, meanings)));
     }
 }
 
@@ -311,10 +313,12 @@ function findings(parent, all) {
         return;
     }
     const where = (access) => [access.what, access.thread && `thread (${access.thread.join(", ")}) of block (${access.block.join(", ")})`,
-        access.where?.file && `${access.where.file}:${access.where.line}`].filter(Boolean).join(", ");
-    node.append(table(["check", "kind", "message", "kernel", "accesses", "times"], all.map((one) => [one.check,
-        one.severity === "note" ? `${one.kind} (note)` : one.kind, one.message, one.kernel ?? "",
-        el("ul", {}, one.accesses.map((access) => el("li", {}, where(access)))), one.times]), "Findings of the checks"));
+        access.where?.file && `${plainPath(access.where.file)}:${access.where.line}`].filter(Boolean).join(", ");
+    const found = table(["kind", "message", "kernel", "accesses", "times"], all.map((one) => [
+        one.severity === "note" ? `${one.kind} (note)` : one.kind, one.message, one.kernel ? shortName(one.kernel) : "",
+        el("ul", {}, one.accesses.map((access) => el("li", {}, where(access)))), one.times]), "Findings of the checks");
+    found.classList.add("findings");
+    node.append(found);
 }
 
 function program(run) {

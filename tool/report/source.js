@@ -57,9 +57,9 @@ function listing(parent, files, meanings, heat) {
             });
             rows.push(row);
         }
-        parent.append(el("table", {class: "source"}, el("caption", {}, file.path),
+        parent.append(el("div", {class: "scroll"}, el("table", {class: "source"}, el("caption", {}, plainPath(file.path)),
             el("thead", {class: "unseen"}, el("tr", {}, ["line", "share", "source"].map((name) => el("th", {scope: "col"}, name)))),
-            body));
+            body)));
     }
     if (rows.length !== 0) parent.append(panel);
     const colour = (name) => {
