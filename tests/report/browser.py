@@ -90,7 +90,8 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
 
-    def media(self, scheme="light", medium="screen"):
+    def media(self, scheme="light", medium=""):
+        """Colour scheme; medium "print" shows the page as it prints, "" as the window or the printer has it."""
         self.call("Emulation.setEmulatedMedia", media=medium, features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def press(self, key):

@@ -82,11 +82,11 @@ class Reports(unittest.TestCase):
                 self.assertGreater(self.count("figure svg"), 4)
                 self.picture(f"{name}-{scheme}")
 
-    def picture(self, name):
+    def picture(self, name, whole=True):
         folder = os.environ.get("WARPFOLD_SCREENSHOTS")
         if folder:
             height = self.tab.value("document.documentElement.scrollHeight")
-            self.tab.screenshot(os.path.join(folder, f"{name}.png"), (0, 0, 1280, min(height, 6000)))
+            self.tab.screenshot(os.path.join(folder, f"{name}.png"), (0, 0, 1280, min(height, 6000)) if whole else None)
 
     def test_every_chart_has_a_name_and_a_table(self):
         for name in PAGES:
@@ -139,7 +139,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(self.tab.value(shown), f"line {lines[-1]['line']}")
         self.assertEqual(self.count(".panel dt"), sum(value != 0 for value in lines[-1]["counters"].values()))
         self.assertEqual(self.count("tr.counted[tabindex='0']"), 1)
-        self.picture("keyboard")
+        self.picture("keyboard", whole=False)
         x, y = self.tab.value("(() => { const row = document.querySelectorAll('tr.counted')[2]; row.scrollIntoView({block: 'center'});"
                               "const r = row.getBoundingClientRect(); return [r.x + 200, r.y + 5]; })()")
         self.tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
