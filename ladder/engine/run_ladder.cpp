@@ -109,6 +109,7 @@ ladder_report run_ladder(const ladder_request& request) {
     report.device = describe(facts);
     report.request = request;
     report.n = request.n.value_or(report.device.software ? ladder.n_counted : ladder.n_timed);
+    report.n_timed = ladder.n_timed;
     report.data = ladder.data_with != nullptr ? ladder.data_with(request.parameters) : ladder.data;
     report.takes = ladder.takes;
     report.one_problem = ladder.one_problem;
@@ -134,6 +135,10 @@ ladder_report run_ladder(const ladder_request& request) {
             out.skipped = "an earlier step left the device in an error";
             report.steps.push_back(std::move(out));
         }
+    }
+    if (request.counterexamples && usable) {
+        progress("counter-examples");
+        runner.run_counterexamples();
     }
     if (ladder.tables && request.steps.empty() && usable) {
         progress("tables");

@@ -268,44 +268,54 @@ findings step_runner::check(const step_definition& step) {
 
 namespace {
 
+constexpr const char* planted_faults = "the planted faults of the checks' own tests";
+
 // The findings of the checks, as a claim of its own. A step that is right by luck may come out without a finding.
 claim claim_of(const step_definition& step, const findings& found) {
     if (step.finds.empty()) {
-        return {"no access out of bounds, no race, no read of unwritten memory, no barrier missed", "the checks",
-                found.none(), found.in_words()};
+        return {"no access out of bounds, no race, no read of unwritten memory, no barrier missed",
+                "the checks",
+                found.none(),
+                found.in_words(),
+                "",
+                planted_faults,
+                std::nullopt};
     }
     const bool nothing = step.expected == outcome::by_luck && found.none();
-    return {"the checks find the fault: " + step.finds, "the checks",
-            nothing ? std::nullopt : std::optional(found.has(step.finds)), found.in_words()};
+    return {"the checks find the fault: " + step.finds,
+            "the checks",
+            nothing ? std::nullopt : std::optional(found.has(step.finds)),
+            found.in_words(),
+            "",
+            planted_faults,
+            std::nullopt};
 }
 
 } // namespace
 
-bool step_runner::run(const step_definition& step) {
-    step_result out;
+step_runner::performed step_runner::perform(const step_definition& step, std::uint64_t n) {
+    performed all;
+    step_result& out = all.step;
     static_cast<step_description&>(out) = step.about;
     out.on_device = !step.on_host;
     out.in_child_process = !step.child_programs.empty();
     out.expected = step.expected;
     out.lesson = step.lesson;
-    out.n = step.size ? step.size(report_.n) : report_.n;
+    out.n = step.size ? step.size(n) : n;
     out.least_bytes = step.least_bytes ? step.least_bytes(out.n) : out.n * element_bytes();
-    const sample& data = data_of(step, out.n);
+    all.data = &data_of(step, out.n);
     if (step.cannot_run) {
-        out.skipped = step.cannot_run(empty_stage(data));
+        out.skipped = step.cannot_run(empty_stage(*all.data));
         if (!out.skipped.empty()) {
-            report_.steps.push_back(std::move(out));
-            return true;
+            return all;
         }
     }
-    bytes result;
-    std::string said;
     bool usable = true;
     try {
         if (out.in_child_process) {
-            said = in_child_processes(step, data, out, result);
+            all.said = in_child_processes(step, *all.data, out, all.result);
         } else {
-            out.on_device ? on_device(step, data, out, result) : on_host(step, data, out, result);
+            out.on_device ? on_device(step, *all.data, out, all.result) : on_host(step, *all.data, out, all.result);
         }
     } catch (const std::exception& problem) {
         out.correct = false;
@@ -314,29 +324,100 @@ bool step_runner::run(const step_definition& step) {
         out.warm.reset();
         usable = cudaDeviceSynchronize() == cudaSuccess;
     }
-    std::optional<findings> found;
     if (report_.request.check && report_.device.software && out.on_device && !out.peer && usable) {
-        found = check(step);
+        all.found = check(step);
     }
-    const evidence here{report_,
-                        out,
-                        data,
-                        result,
-                        report_.device.software && report_.request.count,
-                        found ? &*found : nullptr,
-                        said,
-                        &out.missing,
-                        resident_blocks_};
-    for (const claim_check& one : step.claims) {
-        const bool shown = out.error.empty() && (out.correct || step.expected != outcome::right);
-        const verdict v = shown ? one.holds(here) : unseen("the step did not give the expected result");
-        out.claims.push_back({one.text, one.lecture, v.holds, v.figure});
+    all.device_usable = usable;
+    return all;
+}
+
+bool step_runner::run(const step_definition& step) {
+    performed here = perform(step, report_.n);
+    if (here.step.skipped.empty()) {
+        const bool shown = here.step.error.empty() && (here.step.correct || step.expected != outcome::right);
+        const evidence seen_here = evidence_of(report_, here, &here.step.missing);
+        for (const claim_check& one : step.claims) {
+            verdict v = shown ? one.holds(seen_here) : unseen("the step did not give the expected result");
+            const auto& against = one.holds.against();
+            here.step.claims.push_back({one.text, one.lecture, v.holds, std::move(v.figure), std::move(v.qualified),
+                                        against ? against->what : "", std::nullopt});
+        }
+        if (here.found) {
+            here.step.claims.push_back(claim_of(step, *here.found));
+        }
     }
-    if (found) {
-        out.claims.push_back(claim_of(step, *found));
+    report_.steps.push_back(here.step);
+    const bool usable = here.device_usable;
+    if (report_.request.counterexamples) {
+        performed_.push_back(std::move(here));
     }
-    report_.steps.push_back(std::move(out));
     return usable;
+}
+
+evidence step_runner::evidence_of(const ladder_report& report, const performed& of,
+                                  std::vector<std::string>* missing) const {
+    return {report,
+            of.step,
+            *of.data,
+            of.result,
+            report_.device.software && report_.request.count,
+            of.found ? &*of.found : nullptr,
+            of.said,
+            missing,
+            resident_blocks_};
+}
+
+void step_runner::run_counterexamples() {
+    for (const performed& here : performed_) {
+        const step_definition& step = *std::find_if(ladder_.steps.begin(), ladder_.steps.end(),
+                                                    [&](const auto& s) { return s.about.id == here.step.id; });
+        auto& result = *std::find_if(report_.steps.begin(), report_.steps.end(),
+                                     [&](const auto& s) { return s.id == here.step.id; });
+        for (std::size_t k = 0; here.step.skipped.empty() && k < step.claims.size(); ++k) {
+            if (step.claims[k].holds.against()) {
+                result.claims[k].refutation = refute(step, here, step.claims[k]);
+            }
+        }
+    }
+}
+
+verdict step_runner::refute(const step_definition& step, const performed& here, const claim_check& claim) {
+    const counterexample& against = *claim.holds.against();
+    const performed* stand_in = &here;
+    if (!against.step.empty()) {
+        const auto at = std::find_if(performed_.begin(), performed_.end(),
+                                     [&](const performed& p) { return p.step.id == against.step; });
+        if (at == performed_.end() || !at->step.skipped.empty()) {
+            return unseen("needs step " + against.step + " in the same run");
+        }
+        stand_in = &*at;
+    }
+    const step_parameters asked = report_.request.parameters;
+    performed again;
+    if (against.n != 0 || against.block != 0 || against.run) {
+        step_definition other = step;
+        if (against.run) {
+            other.run = against.run;
+        }
+        if (against.block != 0) {
+            report_.request.parameters.block = against.block;
+        }
+        again = perform(other, against.n != 0 ? against.n : report_.n);
+        stand_in = &again;
+    }
+    verdict v;
+    if (against.change) {
+        altered_evidence changed{report_, stand_in->step, stand_in->result, stand_in->found.value_or(findings{}),
+                                 stand_in->said};
+        against.change(changed);
+        const performed as_changed{std::move(changed.step), stand_in->data, std::move(changed.result),
+                                   std::move(changed.found), std::move(changed.said)};
+        v = claim.holds(evidence_of(changed.report, as_changed, nullptr));
+    } else {
+        v = claim.holds(evidence_of(report_, *stand_in, nullptr));
+    }
+    report_.request.parameters = asked;
+    return v;
 }
 
 std::optional<double> step_runner::seconds_of(const std::string& id, std::uint64_t n) {

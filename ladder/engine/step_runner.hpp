@@ -21,12 +21,28 @@ public:
 
     // Adds the step's result to the report. False where the device can no longer be used.
     bool run(const step_definition& step);
+    // After all steps: holds every claim's check against its counter-example. The request has to ask for it.
+    void run_counterexamples();
     // From then on steps are timed.
     void measure_ceilings();
     // The cold median of a step on n elements; empty without measure_ceilings() or where the result is not right.
     [[nodiscard]] std::optional<double> seconds_of(const std::string& id, std::uint64_t n);
 
 private:
+    // A step that has run, and what the checks of its claims look at.
+    struct performed {
+        step_result step;
+        const sample* data = nullptr;
+        bytes result;
+        std::optional<findings> found;
+        std::string said;
+        bool device_usable = true;
+    };
+    // The step on a problem of n, without its claims.
+    performed perform(const step_definition& step, std::uint64_t n);
+    [[nodiscard]] evidence evidence_of(const ladder_report& report, const performed& of,
+                                       std::vector<std::string>* missing) const;
+    verdict refute(const step_definition& step, const performed& here, const claim_check& claim);
     // Of the request's element type; 0 in a ladder that takes none.
     [[nodiscard]] std::size_t element_bytes() const;
     [[nodiscard]] problem problem_of(std::uint64_t n) const;
@@ -53,6 +69,7 @@ private:
         std::unique_ptr<sample> data;
     };
     std::vector<kept_sample> kept_;
+    std::vector<performed> performed_; // where the request asks for counter-examples
 };
 
 } // namespace warpfold::ladder::engine

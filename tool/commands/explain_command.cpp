@@ -159,13 +159,17 @@ explanation explained(ladder::ladder_engine& engine, step_place place, const opt
     progress line;
     line.show(place.step, 0, 3);
     const ladder::ladder_report ran = run_step(engine, place);
-    explanation e{place.ladder, ran.data, ran.device, ran.steps.front(), {}, {}, {}, {}, {}};
+    explanation e{.ladder = place.ladder, .data = ran.data, .device = ran.device, .step = ran.steps.front()};
     line.show("profile", 1, 3);
     const auto counted = [](const ladder::step_result& s) {
         return s.on_device && !s.in_child_process && s.skipped.empty();
     };
     if (counted(e.step)) {
         e.profile = profile_step(place, engine.sources());
+        e.bounds = bounds_of(ran, e.step, e.profile.launches);
+    }
+    if (!e.bounds.all.empty()) {
+        e.costly = costly_lines(e.profile, e.bounds.all.front().of, 3);
     }
     e.files = files_of(e.step, e.profile, engine.sources(), o.whole);
     e.note = note_on(e.step, e.profile);

@@ -84,6 +84,9 @@ public:
                 std::any_of(kernels.begin(), kernels.end(), [&](const auto& k) { return part.names(k); });
             if (enqueues(part) && (of_ours || !kernels_here)) {
                 take(part);
+                for (std::size_t n = part.first; kernels_here && n <= part.last; ++n) {
+                    host_.insert(n);
+                }
             }
         }
         for (bool more = true; more;) {
@@ -113,6 +116,7 @@ public:
     }
 
     void take_all() {
+        host_.clear();
         for (std::size_t n = 1; n <= lines_.size(); ++n) {
             numbers_.insert(n);
         }
@@ -138,7 +142,8 @@ public:
         all.insert(heading_.begin(), heading_.end());
         for (const std::size_t n : all) {
             if (n >= 1 && n <= lines_.size()) {
-                out.lines.push_back({static_cast<line_number>(n), lines_[n - 1], heading_.contains(n)});
+                out.lines.push_back(
+                    {static_cast<line_number>(n), lines_[n - 1], heading_.contains(n), host_.contains(n)});
             }
         }
         return out;
@@ -159,6 +164,7 @@ private:
     std::set<std::size_t> chosen_; // first lines of parts
     std::set<std::size_t> numbers_;
     std::set<std::size_t> heading_;
+    std::set<std::size_t> host_;
 };
 
 std::vector<std::string> bare_names(const std::vector<std::string>& kernels) {

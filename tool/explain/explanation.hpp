@@ -11,6 +11,8 @@
 #include "ladder/engine/engine.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
+#include "tool/explain/bounds.hpp"
+#include "tool/explain/costly_lines.hpp"
 #include "tool/explain/step_profile.hpp"
 #include "tool/explain/text_difference.hpp"
 
@@ -20,6 +22,7 @@ struct shown_line {
     line_number number = 0;
     std::string text;
     bool heading = false; // of the comment that the file begins with
+    bool host = false;    // of what launches kernels that are shown too; the text folds it
 };
 
 // Lines of one file, from the first on; between lines that are no neighbours something is left out.
@@ -56,6 +59,8 @@ struct explanation {
     ladder::device_description device;
     ladder::step_result step;
     step_profile profile;
+    bounds_of_step bounds;
+    std::vector<costly_line> costly;
     std::vector<shown_file> files;
     std::string note; // what is not shown, and why
     std::optional<next_step> next;
@@ -75,6 +80,8 @@ void compare(const explanation& here, const std::vector<shown_file>& there, next
 
 [[nodiscard]] std::string text_of(const explanation& e, const report::style& look);
 [[nodiscard]] report::json json_of(const explanation& e);
+// null where nothing was counted.
+[[nodiscard]] report::json json_of(const bounds_of_step& bounds, const std::vector<costly_line>& costly);
 // The file's lines, each with its counters or null.
 [[nodiscard]] report::json json_of(const shown_file& file, const step_profile& profile);
 

@@ -34,6 +34,7 @@ json json_of(const shown_file& file, const step_profile& profile) {
         json one;
         one["line"] = line.number;
         one["text"] = line.text;
+        one["host"] = line.host;
         one["counters"] = nullptr;
         if (counted != profile.lines.end()) {
             if (const auto at = counted->second.find(line.number); at != counted->second.end()) {
@@ -41,6 +42,24 @@ json json_of(const shown_file& file, const step_profile& profile) {
             }
         }
         out["lines"].push_back(std::move(one));
+    }
+    return out;
+}
+
+json json_of(const bounds_of_step& bounds, const std::vector<costly_line>& costly) {
+    if (bounds.all.empty()) {
+        return nullptr;
+    }
+    json out;
+    out["card"] = bounds.card;
+    out["n"] = bounds.n;
+    out["resources"] = json::array();
+    for (const bound& b : bounds.all) {
+        out["resources"].push_back({{"name", name_of(b.of)}, {"seconds", b.seconds}, {"figure", b.figure}});
+    }
+    out["lines"] = json::array();
+    for (const costly_line& line : costly) {
+        out["lines"].push_back({{"path", line.path}, {"line", line.number}, {"share", line.share}, {"why", line.why}});
     }
     return out;
 }
@@ -87,6 +106,7 @@ json json_of(const explanation& e) {
     out["step"] = json_of(e.step, e.profile.why_none.empty() && e.step.on_device);
     out["note"] = text_or_null(e.note);
     out["launches"] = json_of(e.profile.launches, e.profile.why_none.empty());
+    out["bounds"] = json_of(e.bounds, e.costly);
     out["counters"] = json();
     out["counters"]["all"] = counts(e.profile.all);
     out["counters"]["in_no_line"] = counts(e.profile.elsewhere);

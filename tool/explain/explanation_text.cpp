@@ -87,6 +87,7 @@ public:
     std::string text() {
         title();
         launches();
+        bounds();
         listing();
         claims();
         if (e_.next) {
@@ -136,6 +137,31 @@ private:
                             shape(launch.grid) == "1" ? "" : "s", shape(launch.block),
                             shared == 0 ? "" : fmt::format(", {} bytes of shared memory", shared)),
                 look_.width);
+        }
+    }
+
+    void bounds() {
+        const auto& all = e_.bounds.all;
+        if (all.empty()) {
+            return;
+        }
+        out_ += "\n" + report::paragraph("",
+                                         fmt::format("What bounds it on {}, at n = {}: {}. The least time of each "
+                                                     "resource for what was counted, if the others took none:",
+                                                     e_.bounds.card, report::group_digits(e_.bounds.n),
+                                                     name_of(all.front().of)),
+                                         look_.width);
+        for (const bound& b : all) {
+            out_ += report::paragraph(
+                fmt::format("  {:>9} µs  {:<24}  ", report::figure(b.seconds * 1e6, 3), name_of(b.of)), b.figure,
+                look_.width);
+        }
+        if (!e_.costly.empty()) {
+            out_ += fmt::format("The lines that cost most of it\n");
+        }
+        for (const costly_line& line : e_.costly) {
+            out_ += report::paragraph(fmt::format("  {:>4.0f} %  ", 100 * line.share),
+                                      fmt::format("{}:{}: {}", line.path, line.number, line.why), look_.width);
         }
     }
 
@@ -201,11 +227,21 @@ private:
             const auto counted = e_.profile.lines.find(file.path);
             rule();
             line_number last = 0;
-            for (const shown_line& line : file.lines) {
+            for (std::size_t k = 0; k < file.lines.size(); ++k) {
+                const shown_line& line = file.lines[k];
                 if (last != 0 && line.number > last + 1) {
                     out_ += figures("", "...", [](const column&) { return std::string(); }).erase(7) + "\n";
                 }
                 last = line.number;
+                if (line.host) {
+                    while (k + 1 < file.lines.size() && file.lines[k + 1].host &&
+                           file.lines[k + 1].number == last + 1) {
+                        last = file.lines[++k].number;
+                    }
+                    row(figures("", "...", [](const column&) { return std::string(); }),
+                        fmt::format("host code: lines {} to {} (--whole shows them)", line.number, last), tone::faint);
+                    continue;
+                }
                 const point_counts* did = nullptr;
                 if (counted != e_.profile.lines.end()) {
                     const auto at = counted->second.find(line.number);

@@ -2,6 +2,7 @@
 #include "tool/ladder/claims_text.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -24,6 +25,15 @@ claim_tally total_of(const std::vector<ladder::step_result>& steps) {
         all += tally_of(step.claims);
     }
     return all;
+}
+
+std::string marked_paragraph(std::optional<bool> holds, const std::string& text, std::size_t indent,
+                             const style& look) {
+    const char* mark = !holds ? "–" : *holds ? "✓" : "✗";
+    const tone as = !holds ? tone::faint : *holds ? tone::good : tone::bad;
+    // The mark is coloured after the layout, which would count the colour's bytes.
+    std::string out = report::paragraph(fmt::format("{:{}}{} ", "", indent, mark), text, look.width);
+    return out.replace(indent, std::string_view(mark).size(), report::coloured(mark, as, look));
 }
 
 // "✓ 2 hold, ✗ 1 does not, – 0 cannot be seen here"
@@ -127,18 +137,18 @@ std::string all_claims(const std::vector<ladder::step_result>& steps, const styl
 }
 
 std::string claim_text(const ladder::claim& claim, std::size_t indent, const style& look) {
-    const char* mark = !claim.holds ? "–" : *claim.holds ? "✓" : "✗";
-    const tone as = !claim.holds ? tone::faint : *claim.holds ? tone::good : tone::bad;
-    std::string text = claim.text;
-    if (!claim.figure.empty()) {
-        text += " → " + claim.figure;
-    }
+    std::string text = claim.text + " → ";
+    text += claim.qualified.empty() ? "" : claim.qualified + ": ";
+    text += claim.figure;
     if (!claim.lecture.empty()) {
         text += " [" + claim.lecture + "]";
     }
-    // The mark is coloured after the layout, which would count the colour's bytes.
-    std::string out = report::paragraph(fmt::format("{:{}}{} ", "", indent, mark), text, look.width);
-    return out.replace(indent, std::string_view(mark).size(), report::coloured(mark, as, look));
+    std::string out = marked_paragraph(claim.holds, text, indent, look);
+    if (claim.refutation) {
+        const auto& [holds, figure, qualified] = *claim.refutation;
+        out += marked_paragraph(holds, "against " + claim.refuted_by + ": " + figure, indent + 2, look);
+    }
+    return out;
 }
 
 } // namespace warpfold::tool

@@ -24,6 +24,14 @@ json json_of(const std::vector<ladder::claim>& claims) {
         one["lecture"] = claim.lecture;
         one["holds"] = claim.holds ? json(*claim.holds) : json(nullptr);
         one["figure"] = claim.figure;
+        if (!claim.qualified.empty()) {
+            one["qualified"] = claim.qualified;
+        }
+        one["refuted_by"] = claim.refuted_by.empty() ? json(nullptr) : json(claim.refuted_by);
+        if (claim.refutation) {
+            one["refutation"] = {{"holds", claim.refutation->holds ? json(*claim.refutation->holds) : json(nullptr)},
+                                 {"figure", claim.refutation->figure}};
+        }
         out.push_back(std::move(one));
     }
     return out;

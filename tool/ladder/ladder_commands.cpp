@@ -24,14 +24,31 @@
 namespace warpfold::tool {
 namespace {
 
-// The exit status: 0 where every step came out as expected.
-int status_of(const std::string& unexpected) {
-    if (unexpected.empty()) {
-        return 0;
+// The exit status: 0 where every step came out as expected, and every check failed on its counter-example.
+int status_of(const std::string& unexpected, const std::string& unrefuted) {
+    if (!unexpected.empty()) {
+        complain("these steps did not give the expected result: " + unexpected);
     }
-    complain("these steps did not give the expected result: " + unexpected);
-    return 1;
+    if (!unrefuted.empty()) {
+        complain("these claims are not refuted by their counter-examples: " + unrefuted);
+    }
+    return unexpected.empty() && unrefuted.empty() ? 0 : 1;
 }
+
+// "step 3, '...'; step 4, '...'"
+std::string unrefuted_in(const ladder::ladder_report& report) {
+    std::string all;
+    for (const auto& step : report.steps) {
+        for (const auto& claim : step.claims) {
+            if (claim.refutation && claim.refutation->holds != false) {
+                all += fmt::format("{}step {}, '{}'", all.empty() ? "" : "; ", step.id, claim.text);
+            }
+        }
+    }
+    return all;
+}
+
+bool lists_claims(const ladder_options& o) { return o.claims || o.counterexamples; }
 
 // Throws usage_error where no step has a timeline.
 std::string trace_of(const ladder::ladder_report& report) {
@@ -84,9 +101,9 @@ int run(const ladder_options& o, const ladder::catalogue_entry& ladder) {
     if (file) {
         file->commit(report::text_of(json_of(report)));
     }
-    const detail shown = o.no_claims ? detail::sources : o.claims ? detail::claims : detail::tally;
+    const detail shown = o.no_claims ? detail::sources : lists_claims(o) ? detail::claims : detail::tally;
     o.json == "-" ? print_exactly(report::text_of(json_of(report))) : print(text_of(report, shown, output_style()));
-    return status_of(tally_of(report).unexpected);
+    return status_of(tally_of(report).unexpected, unrefuted_in(report));
 }
 
 std::string summary(const std::vector<std::pair<std::string, ladder_tally>>& all, const report::style& look) {
@@ -125,6 +142,7 @@ int run_all(const ladder_options& o) {
     std::vector<std::pair<std::string, ladder_tally>> all;
     report::json document = report::json::array();
     std::string text;
+    std::string unrefuted;
     {
         progress line;
         for (const ladder::catalogue_entry& entry : ladder::catalogue) {
@@ -137,8 +155,11 @@ int run_all(const ladder_options& o) {
             request.n = n == 0 ? std::nullopt : std::optional(n);
             const ladder::ladder_report report = engine.run(request);
             all.emplace_back(entry.name, tally_of(report));
+            const std::string claims = unrefuted_in(report);
+            unrefuted +=
+                claims.empty() ? "" : fmt::format("{}{} {}", unrefuted.empty() ? "" : "; ", entry.name, claims);
             document.push_back(json_of(report));
-            text += text_of(report, o.claims ? detail::claims : detail::table, output_style()) + "\n";
+            text += text_of(report, lists_claims(o) ? detail::claims : detail::table, output_style()) + "\n";
         }
     }
     if (file) {
@@ -149,7 +170,7 @@ int run_all(const ladder_options& o) {
     for (const auto& [name, t] : all) {
         unexpected += t.unexpected.empty() ? "" : (unexpected.empty() ? "" : "; ") + name + " " + t.unexpected;
     }
-    return status_of(unexpected);
+    return status_of(unexpected, unrefuted);
 }
 
 } // namespace
@@ -163,7 +184,7 @@ action add_ladder_run(CLI::App& app, const ladder::catalogue_entry& ladder) {
 action add_ladder_all(CLI::App& app) {
     const auto o = std::make_shared<ladder_options>();
     add_common_options(app, *o);
-    app.add_flag("--claims", o->claims, "list every claim of the lectures with its evidence");
+    add_claim_options(app, *o);
     return [o] { return run_all(*o); };
 }
 

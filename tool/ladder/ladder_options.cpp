@@ -63,6 +63,12 @@ void add_common_options(CLI::App& app, ladder_options& o) {
     app.add_option("--seed", o.seed, "seed of the data")->type_name("S")->capture_default_str();
 }
 
+void add_claim_options(CLI::App& app, ladder_options& o) {
+    app.add_flag("--claims", o.claims, "list every claim of the lectures with its evidence");
+    app.add_flag("--counterexamples", o.counterexamples,
+                 "as --claims, and hold the check of every claim against its counter-example, on which it has to fail");
+}
+
 void add_ladder_options(CLI::App& app, ladder_options& o, const ladder::catalogue_entry& ladder) {
     app.add_option("--n", o.n, "size of the problem: 100000, 2^22, 4Ki, 1e6 (default: the ladder's own)")
         ->type_name("N");
@@ -90,8 +96,10 @@ void add_ladder_options(CLI::App& app, ladder_options& o, const ladder::catalogu
     app.add_option("--trace", o.trace,
                    "write the steps' timelines to this file, where they have any (streams); ui.perfetto.dev opens it")
         ->type_name("FILE");
-    app.add_flag("--claims", o.claims, "list every claim of the lectures with its evidence");
-    app.add_flag("--no-claims", o.no_claims, "check no claims, and run no checks")->excludes("--claims");
+    add_claim_options(app, o);
+    app.add_flag("--no-claims", o.no_claims, "check no claims, and run no checks")
+        ->excludes("--claims")
+        ->excludes("--counterexamples");
     app.add_flag("--no-times", o.no_times, "on a GPU: check results only, as under compute-sanitizer");
     app.add_flag("--list", o.list, "list the steps and stop");
 }
@@ -113,6 +121,7 @@ ladder::ladder_request request_of(const ladder_options& o, const ladder::catalog
     q.time = kind == device_kind::gpu && !o.no_times;
     q.count = kind == device_kind::software;
     q.check = q.count && !o.no_claims;
+    q.counterexamples = o.counterexamples;
     if (o.steps) {
         q.steps = parse_steps(*o.steps);
     }

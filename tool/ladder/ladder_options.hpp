@@ -28,6 +28,7 @@ struct ladder_options {
     std::optional<std::string> trace;
     bool claims = false;
     bool no_claims = false;
+    bool counterexamples = false;
     bool no_times = false;
     bool list = false;
     device_options device;
@@ -35,6 +36,8 @@ struct ladder_options {
 
 // --json, --samples, --seed and those of the device: the options of all ladders together.
 void add_common_options(CLI::App& app, ladder_options& options);
+// --claims and --counterexamples.
+void add_claim_options(CLI::App& app, ladder_options& options);
 // All options of one ladder; parameters as the catalogue declares them.
 void add_ladder_options(CLI::App& app, ladder_options& options, const ladder::catalogue_entry& ladder);
 

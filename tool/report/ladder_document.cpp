@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ladder/engine/definition/catalogue.hpp"
 #include "tool/explain/explanation.hpp"
@@ -38,6 +39,9 @@ json profile_of(ladder::ladder_engine& engine, const ladder::ladder_report& repo
     }
     out["n"] = profile.n;
     out["counters"] = json_of(total);
+    const bounds_of_step bounds = bounds_of(report, step, profile.launches);
+    out["bounds"] = json_of(
+        bounds, bounds.all.empty() ? std::vector<costly_line>{} : costly_lines(profile, bounds.all.front().of, 3));
     out["note"] = note_on(step, profile);
     out["files"] = json::array();
     for (const shown_file& file : files_of(step, profile, engine.sources(), false)) {

@@ -195,6 +195,14 @@ function folded(parent, summary, make) {
     return node;
 }
 
+function bounds(parent, step) {
+    const {card, n, resources, lines} = step.profile.bounds;
+    parent.append(el("h4", {}, "What bounds it"), el("p", {class: "note"}, `The least time that each resource of the ${card} takes on ` +
+        `${power(n)} elements, if the others took none: bounds from counts, not a prediction.`),
+        table(["resource", "least time, µs", "figure"], resources.map((one) => [one.name, one.seconds * 1e6, one.figure]), `What bounds step ${step.id}`),
+        el("ul", {}, lines.map((line) => el("li", {}, `${Math.round(100 * line.share)} %: ${line.path}:${line.line}, ${line.why}`))));
+}
+
 const listings = [];
 let heat = Object.keys(HEAT)[0];
 
@@ -224,6 +232,7 @@ function steps(parent, ladder) {
             if (step.launches.length !== 0) body.append(launchTable(step.launches, `Launches of step ${step.id}`));
             const all = counted(step);
             if (all) body.append(el("details", {class: "figures"}, el("summary", {}, "All counters"), counterList(all.counters, meanings)));
+            if (step.profile?.bounds) bounds(body, step);
             if (step.profile?.note) body.append(el("p", {class: "note"}, step.profile.note));
             addListing(body, step.profile?.files ?? []);
         });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 namespace warpfold::ladder::engine {
@@ -19,26 +20,45 @@ const step_result* evidence::other(const std::string& id) const {
     return &*at;
 }
 
-check launched(check inner) {
-    return [inner = std::move(inner)](const evidence& e) {
-        return e.step.launches.empty() ? unseen("nothing was launched") : inner(e);
+step_result& altered_evidence::other(const std::string& id) {
+    const auto at =
+        std::find_if(report.steps.begin(), report.steps.end(), [&](const step_result& s) { return s.id == id; });
+    if (at == report.steps.end()) {
+        throw std::out_of_range("no step " + id + " in the run");
+    }
+    return *at;
+}
+
+check guarded(check inner, std::function<std::string(const evidence&)> obstacle) {
+    const auto against = inner.against();
+    const check outer = [inner = std::move(inner), obstacle = std::move(obstacle)](const evidence& e) {
+        std::string why = obstacle(e);
+        return why.empty() ? inner(e) : unseen(std::move(why));
     };
+    return against ? outer.refuted_by(*against) : outer;
+}
+
+check launched(check inner) {
+    return guarded(std::move(inner), [](const evidence& e) {
+        return std::string(e.step.launches.empty() ? "nothing was launched" : "");
+    });
 }
 
 check counted(check inner) {
-    return [inner = launched(std::move(inner))](const evidence& e) {
-        return e.counted ? inner(e) : unseen("needs the counters of the software GPU");
-    };
+    return launched(guarded(std::move(inner), [](const evidence& e) {
+        return std::string(e.counted ? "" : "needs the counters of the software GPU");
+    }));
 }
 
 check launched_with(std::string other, comparison inner) {
-    return launched([other = std::move(other), inner = std::move(inner)](const evidence& e) {
+    const check both = [other, inner = std::move(inner)](const evidence& e) {
         const step_result* const step = e.other(other);
         if (step == nullptr || step->launches.empty()) {
             return unseen("needs step " + other + " in the same run");
         }
         return inner(e, *step);
-    });
+    };
+    return launched(both.refuted_by(step_in_place(other)));
 }
 
 check compared(std::string other, comparison inner) {
@@ -50,7 +70,7 @@ check unseen_because(std::string why) {
 }
 
 check faster_than(std::string other, std::string published) {
-    return [other = std::move(other), published = std::move(published)](const evidence& e) {
+    const check faster = [other, published = std::move(published)](const evidence& e) {
         const std::string told = published.empty() ? "" : "; " + published;
         if (!e.step.cold) {
             return unseen("needs times, so a GPU" + told);
@@ -62,15 +82,40 @@ check faster_than(std::string other, std::string published) {
         if (step->n != e.step.n) {
             return unseen("step " + other + " ran on another number of elements" + told);
         }
-        const double speedup = step->cold->median / e.step.cold->median;
-        return seen(speedup > 1, number(speedup, 2) + "x here" + told);
+        const std::string figure = number(step->cold->median / e.step.cold->median, 2) + "x here" + told;
+        if (e.step.cold->high < step->cold->low) {
+            return seen(true, figure);
+        }
+        return step->cold->high < e.step.cold->low ? seen(false, figure) : no_difference(figure);
     };
+    return faster.refuted_by(planted("twice the time of step " + other, [other](altered_evidence& e) {
+        e.other(other).cold = timing{.median = 1, .low = 0.9, .high = 1.1, .samples = 31};
+        e.step.cold = timing{.median = 2, .low = 1.9, .high = 2.1, .samples = 31};
+    }));
 }
 
 check comes_out_wrong() {
-    return [](const evidence& e) {
+    const check wrong = [](const evidence& e) {
         return seen(!e.step.correct, e.step.correct ? "it came out right" : e.step.difference);
     };
+    return wrong.refuted_by(planted("the right result", [](altered_evidence& e) { e.step.correct = true; }));
+}
+
+counterexample step_in_place(const std::string& id) { return {.what = "step " + id + " in its place", .step = id}; }
+
+counterexample on_size(std::uint64_t n) { return {.what = "n = " + std::to_string(n), .n = n}; }
+
+counterexample mutant(std::string what, std::function<void(const stage&)> run) {
+    return {.what = std::move(what), .run = std::move(run)};
+}
+
+counterexample launches_exchanged(std::size_t a, std::size_t b) {
+    return planted("launches " + std::to_string(a + 1) + " and " + std::to_string(b + 1) + " exchanged",
+                   [a, b](altered_evidence& e) { std::swap(e.step.launches.at(a), e.step.launches.at(b)); });
+}
+
+counterexample planted(std::string what, std::function<void(altered_evidence&)> change) {
+    return {.what = std::move(what), .change = std::move(change)};
 }
 
 counters total(const std::vector<softgpu::observe::launch_record>& launches) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The checks behind the claims of all ladders: guards that say why a claim cannot be seen, comparisons with other steps, and
-// readings of the counters.
+// The checks behind the claims of all ladders: guards that say why a claim cannot be seen, comparisons with other steps,
+// counter-examples, and readings of the counters. A guard keeps the counter-example of the check inside.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,35 @@ namespace warpfold::ladder::engine {
 using counters = softgpu::observe::counters;
 using comparison = std::function<verdict(const evidence& here, const step_result& other)>;
 
+// `inner` where `obstacle` says nothing; else the claim cannot be seen, for that reason.
+[[nodiscard]] check guarded(check inner, std::function<std::string(const evidence&)> obstacle);
 // `inner` where the step launched something; else the claim cannot be seen.
 [[nodiscard]] check launched(check inner);
 // `inner` where the launches were counted as well.
 [[nodiscard]] check counted(check inner);
-// `inner` with an earlier step of the same run, both launched.
+// `inner` with an earlier step of the same run, both launched. Refuted by that step in the place of this one: what does
+// not differ must not be claimed to.
 [[nodiscard]] check launched_with(std::string other, comparison inner);
-// `inner` with an earlier step of the same run, both counted.
+// `inner` with an earlier step of the same run, both counted. Refuted as launched_with is.
 [[nodiscard]] check compared(std::string other, comparison inner);
 // Never seen: no run can show the claim.
 [[nodiscard]] check unseen_because(std::string why);
-// Holds where this step's cold median is below the other's on the same n; `published` is the lecture's figure, if any.
+// Holds where this step's cold times are below the other's on the same n: the 95th percentile below the 5th. "No
+// difference" where the two ranges overlap. `published` is the lecture's figure, if any. Refuted by exchanged times.
 [[nodiscard]] check faster_than(std::string other, std::string published = {});
-// Holds where the result is wrong, as the lecture says of a faulty step.
+// Holds where the result is wrong, as the lecture says of a faulty step. Refuted by the right result.
 [[nodiscard]] check comes_out_wrong();
+
+// Another step of the ladder in the place of the claim's.
+[[nodiscard]] counterexample step_in_place(const std::string& id);
+// The claim's step on another size.
+[[nodiscard]] counterexample on_size(std::uint64_t n);
+// The claim's step with a kernel of its own, `what` in words.
+[[nodiscard]] counterexample mutant(std::string what, std::function<void(const stage&)> run);
+// Two launches of the step in each other's place.
+[[nodiscard]] counterexample launches_exchanged(std::size_t a, std::size_t b);
+// Recorded evidence with a change, `what` in words. For what neither another step nor a mutant can show.
+[[nodiscard]] counterexample planted(std::string what, std::function<void(altered_evidence&)> change);
 
 // Sums over launches.
 [[nodiscard]] counters total(const std::vector<softgpu::observe::launch_record>& launches);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ladder/engine/definition/parameters.hpp"
+#include "ladder/engine/definition/verdict.hpp"
 #include "softgpu/observe/launch_record.hpp"
 #include "softgpu/observe/timeline.hpp"
 
@@ -34,6 +35,11 @@ struct claim {
     std::string lecture;       // "759, slide 'Idle Threads'"
     std::optional<bool> holds; // empty: this device cannot show it; figure says why
     std::string figure;        // what was measured, with its unit
+    std::string qualified;     // as in verdict
+    std::string refuted_by;    // what its check is held against, in words; empty: nothing, so that it is a remark
+    // The same check on that counter-example, where the request asked for it: a check that can fail says that it does not
+    // hold.
+    std::optional<verdict> refutation;
 };
 
 struct device_description {
@@ -89,7 +95,8 @@ struct ladder_request {
     bool time = false;          // on a GPU only
     bool count = false;         // on the software GPU only
     bool check = false;         // on the software GPU only: every step once more, small, under all checks
-    unsigned samples = 31;      // of each timing
+    bool counterexamples = false; // every claim's check once more, on its counter-example
+    unsigned samples = 31;        // of each timing
     // Bytes, 256 at most, between a 256-byte boundary and the step's arrays: a multiple of the element's size in a ladder
     // that takes an element type, else of 16.
     unsigned offset = 0;
@@ -139,8 +146,9 @@ struct extra_table {
 struct ladder_report {
     device_description device;
     ladder_request request;
-    std::uint64_t n = 0; // asked for, or the ladder's default
-    std::string data;    // what the problem is, in words
+    std::uint64_t n = 0;       // asked for, or the ladder's default
+    std::uint64_t n_timed = 0; // the ladder's default on a GPU
+    std::string data;          // what the problem is, in words
     parameter_set takes;
     bool one_problem = false; // every step solves the whole problem, so that their times compare
     std::vector<step_result> steps;

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ladder/engine/definition/findings.hpp"
@@ -135,7 +138,49 @@ struct evidence {
     }
 };
 
-using check = std::function<verdict(const evidence&)>;
+// A copy of what a check looks at, for a counter-example to change.
+struct altered_evidence {
+    ladder_report report;
+    step_result step;
+    bytes result;
+    findings found;
+    std::string said;
+
+    // Throws std::out_of_range where that step is not in the report.
+    [[nodiscard]] step_result& other(const std::string& id);
+};
+
+// What a check is held against: for it, the same check has to say that the claim does not hold. The engine makes its
+// evidence in this order, each part as far as it is given.
+struct counterexample {
+    std::string what;                                // in words: "step 2 in its place"
+    std::string step{};                              // the results of this step stand for those of the claim's step
+    std::uint64_t n = 0;                             // the step runs again on this size
+    unsigned block = 0;                              // ... with blocks of so many threads
+    std::function<void(const stage&)> run{};         // ... and this in place of its kernels
+    std::function<void(altered_evidence&)> change{}; // what was recorded is changed
+};
+
+// Says whether a claim holds, and knows what refutes it.
+class check {
+public:
+    template <class F>
+    requires(!std::same_as<std::remove_cvref_t<F>, check> && std::is_invocable_r_v<verdict, F&, const evidence&>)
+        check(F holds)
+        : holds_(std::move(holds)) {}
+
+    [[nodiscard]] verdict operator()(const evidence& e) const { return holds_(e); }
+    [[nodiscard]] check refuted_by(counterexample against) const {
+        check copy = *this;
+        copy.against_ = std::move(against);
+        return copy;
+    }
+    [[nodiscard]] const std::optional<counterexample>& against() const { return against_; }
+
+private:
+    std::function<verdict(const evidence&)> holds_;
+    std::optional<counterexample> against_;
+};
 
 struct claim_check {
     std::string text;

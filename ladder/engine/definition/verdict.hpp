@@ -15,10 +15,17 @@ namespace warpfold::ladder {
 struct verdict {
     std::optional<bool> holds;
     std::string figure;
+    std::string qualified{}; // where it does not hold as claimed: "no difference", "only for ..."
 };
 
 [[nodiscard]] inline verdict seen(bool holds, std::string figure) { return {holds, std::move(figure)}; }
 [[nodiscard]] inline verdict unseen(std::string why) { return {std::nullopt, std::move(why)}; }
+// Of two measurements that their spread does not tell apart.
+[[nodiscard]] inline verdict no_difference(std::string figure) { return {false, std::move(figure), "no difference"}; }
+// `what` completes "holds only for".
+[[nodiscard]] inline verdict holds_only_for(const std::string& what, std::string figure) {
+    return {false, std::move(figure), "only for " + what};
+}
 
 [[nodiscard]] inline std::string number(double value, int decimals) {
     char text[64];
