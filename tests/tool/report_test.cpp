@@ -90,8 +90,7 @@ TEST_F(report, on_a_gpu_has_ceilings_and_kernels_over_n) {
 }
 
 TEST_F(report, of_a_program) {
-    const outcome seen =
-        start({"run", "--report", path("r.html"), "--", COUNTING_PROGRAM, "7", ".", "</script><b>"});
+    const outcome seen = start({"run", "--report", path("r.html"), "--", COUNTING_PROGRAM, "7", ".", "</script><b>"});
     EXPECT_NE(seen.status, 0);
     EXPECT_EQ(seen.out, "output of the program\n");
     const json all = data();

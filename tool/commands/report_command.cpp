@@ -92,8 +92,9 @@ int run(const options& o) {
 
 action add_report(CLI::App& app) {
     const auto o = std::make_shared<options>();
-    app.footer("The page needs nothing but itself: no network, no server. Its charts are drawn by d3 5 (apt-get install "
-               "node-d3).\nOf any other program: warpfold run --report FILE -- PROGRAM");
+    app.footer(
+        "The page needs nothing but itself: no network, no server. Its charts are drawn by d3 5 (apt-get install "
+        "node-d3).\nOf any other program: warpfold run --report FILE -- PROGRAM");
     app.add_option("LADDERS", o->names, "ladders, or all (default: reduce)")->type_name("");
     app.add_option("-o,--output", o->output, "write the page to this file")->type_name("FILE")->capture_default_str();
     app.add_option("--n", o->ladder.n, "size of the problem: 100000, 2^16, 4Ki (default: as ladder all has it)")

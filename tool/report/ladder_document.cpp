@@ -39,9 +39,11 @@ json profile_of(ladder::ladder_engine& engine, const ladder::ladder_report& repo
     }
     out["n"] = profile.n;
     out["counters"] = json_of(total);
-    const bounds_of_step bounds = bounds_of(report, step, profile.launches);
-    out["bounds"] = json_of(
-        bounds, bounds.all.empty() ? std::vector<costly_line>{} : costly_lines(profile, bounds.all.front().of, 3));
+    if (report.device.software) { // else the profile is of another n
+        const bounds_of_step bounds = bounds_of(report, step, profile.launches);
+        out["bounds"] = json_of(bounds, bounds.all.empty() ? std::vector<costly_line>{}
+                                                           : costly_lines(profile, bounds.all.front().of, 3));
+    }
     out["note"] = note_on(step, profile);
     out["files"] = json::array();
     for (const shown_file& file : files_of(step, profile, engine.sources(), false)) {
@@ -55,11 +57,12 @@ json sweep_of(ladder::ladder_engine& engine, ladder::ladder_request request) {
     request.parameters.block = 128; // as the lecture's table
     request.check = false;
     json all = json::array();
-    for (const unsigned power : {17u, 19u, 21u, 22u, 23u, 25u}) { // the sizes of the lecture's diagram, and of its table
+    for (const unsigned power :
+         {17u, 19u, 21u, 22u, 23u, 25u}) { // the sizes of the lecture's diagram, and of its table
         request.n = std::uint64_t{1} << power;
         const ladder::ladder_report report = engine.run(request);
-        json run{{"source", "this run"}, {"card", report.device.name}, {"ladder", "reduce"},
-                 {"n", report.n},        {"block", 128},               {"steps", json::array()}};
+        json run{{"source", "this run"}, {"card", report.device.name}, {"ladder", "reduce"}, {"n", report.n},
+                 {"block", 128},         {"steps", json::array()}};
         for (const auto& step : report.steps) {
             if (step.timed()) {
                 run["steps"].push_back({{"id", step.id}, {"n", step.n}, {"time_us", step.cold->median * 1e6}});

@@ -64,9 +64,10 @@ std::string charts_library() {
     const std::string path = named != nullptr && *named != '\0' ? named : packaged_library;
     std::ifstream in(path, std::ios::binary);
     if (!in) {
-        throw failure(fmt::format("a report needs d3 5 for its charts, and {} cannot be read: apt-get install node-d3, or "
-                                  "name a d3.min.js of version 5 in WARPFOLD_D3",
-                                  report::printable(path)));
+        throw failure(
+            fmt::format("a report needs d3 5 for its charts, and {} cannot be read: apt-get install node-d3, or "
+                        "name a d3.min.js of version 5 in WARPFOLD_D3",
+                        report::printable(path)));
     }
     std::string text(std::istreambuf_iterator<char>(in), {});
     if (!text.starts_with(library_head) || text.find("</script") != std::string::npos) {

@@ -168,9 +168,10 @@ function roofline(parent, ladder) {
 
 const VERDICTS = {true: ["✓", "holds", "good"], false: ["✗", "does not hold", "bad"], null: ["–", "cannot be seen", "unknown"]};
 
-function verdict(holds) {
+function verdict({holds, qualified}) {
     const [mark, words, tone] = VERDICTS[holds];
-    return el("span", {class: tone}, mark, " ", el("span", {class: "words"}, words));
+    const limited = qualified && (qualified.startsWith("only") ? `holds ${qualified}` : qualified);
+    return el("span", {class: limited ? "unknown" : tone}, `${mark} ${limited || words}`);
 }
 
 function result(step) {
@@ -259,10 +260,10 @@ function claims(parent, ladder) {
     const here = ladder.device.software ? "software GPU" : ladder.device.name;
     const cards = ladder.verdicts.map(({card, date, verdicts}) => ({card, date,
         of: new Map(verdicts.map((one) => [`${one.step}\n${one.claim}`, one]))}));
-    const rows = all.map((claim) => [claim.step, claim.text, claim.lecture, verdict(claim.holds), claim.figure,
+    const rows = all.map((claim) => [claim.step, claim.text, claim.lecture, verdict(claim), claim.figure,
         ...cards.map(({of}) => {
             const one = of.get(`${ladder.ladder}/${claim.step}\n${claim.text}`);
-            return one ? el("div", {}, verdict(one.holds), el("div", {class: "note"}, one.figure)) : "";
+            return one ? el("div", {}, verdict(one), el("div", {class: "note"}, one.figure)) : "";
         })]);
     const found = table(["step", "claim", "lecture", here, "evidence", ...cards.map(({card, date}) => `${card}, ${date}`)], rows,
         `Claims of the ladder ${ladder.ladder}`);

@@ -180,9 +180,10 @@ json measured_verdicts(std::string_view ladder) {
 
 json published_times() {
     namespace figures = ladder::reduce::published;
-    return json::array(
-        {published("G80", "759, Performance for 4M element reduction", std::uint64_t{1} << 22, 128, figures::g80_ms, 1e3),
-         published("Tesla K40m", "Kharagpur, Reduction 7: Analysis", std::uint64_t{1} << 26, 1024, figures::k40m_s, 1e6)});
+    return json::array({published("G80", "759, Performance for 4M element reduction", std::uint64_t{1} << 22, 128,
+                                  figures::g80_ms, 1e3),
+                        published("Tesla K40m", "Kharagpur, Reduction 7: Analysis", std::uint64_t{1} << 26, 1024,
+                                  figures::k40m_s, 1e6)});
 }
 
 } // namespace warpfold::tool

@@ -135,8 +135,8 @@ json timelines_of(const json& trace, json& remarks) {
     for (auto& [process, timeline] : timelines) {
         json& operations = timeline["operations"];
         if (operations.size() > most_operations) {
-            remarks.push_back(fmt::format("The timeline shows the first {} of {} operations.", most_operations,
-                                          operations.size()));
+            remarks.push_back(
+                fmt::format("The timeline shows the first {} of {} operations.", most_operations, operations.size()));
             operations.erase(operations.begin() + most_operations, operations.end());
         }
         out.push_back(std::move(timeline));
@@ -154,8 +154,8 @@ json run_document(const run_texts& texts) {
         out["device"] = counters.value("device", json(nullptr));
         out["launches"] = launches_of(counters.at("launches"));
         out["kernels"] = texts.profile.empty() ? json::array() : kernels_of(texts.profile);
-        out["timelines"] = texts.timeline.empty() ? json::array()
-                                                  : timelines_of(parsed(texts.timeline, "a timeline"), out["remarks"]);
+        out["timelines"] =
+            texts.timeline.empty() ? json::array() : timelines_of(parsed(texts.timeline, "a timeline"), out["remarks"]);
         out["findings"] = texts.findings.empty() ? json(nullptr) : parsed(texts.findings, "findings")["findings"];
     } catch (const json::exception& wrong) {
         throw failure(fmt::format("the software GPU left what cannot be read: {}", wrong.what()));
