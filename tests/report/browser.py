@@ -18,7 +18,7 @@ class Browser:
     def __init__(self, width=1280, height=900):
         self.errors, self.requests, self.loaded = [], [], False
         self.count, self.session, self.rest = 0, None, b""
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self.to = os.pipe()
         self.back, from_browser = os.pipe()
         # The browser reads from descriptor 3 and writes to 4.
@@ -37,8 +37,9 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def close(self):
+        self.session = None
+        self.call("Browser.close")
         os.close(self.to)
-        self.process.terminate()
         self.process.wait(20)
         os.close(self.back)
         self.folder.cleanup()
