@@ -96,10 +96,10 @@ function kernels(parent, ladder) {
     node.append(el("p", {}, "As “Performance Comparison” of lecture 759 draws them. The slide's diagram has no figures; beside " +
         "ours stand the times that the lectures print, each of one n."));
     const runs = ladder.sweep.concat(ladder.elsewhere.filter((run) => run.block === LECTURE_BLOCK));
-    const panels = d3.nest().key((run) => run.card).entries(runs).map(({key, values}) => ({
-        title: `${key}, blocks of ${LECTURE_BLOCK} threads`,
+    const panels = d3.nest().key((run) => `${run.card}, ${run.source}`).entries(runs).map(({values}) => ({
+        title: `${values[0].card}, blocks of ${LECTURE_BLOCK} threads`,
         note: [...new Set(values.map((run) => [run.source, run.date].filter(Boolean).join(", ")))].join("; "),
-        points: values.flatMap((run) => run.steps.map((step) => ({id: step.id, n: run.n, time: step.time_us, on: key}))),
+        points: values.flatMap((run) => run.steps.map((step) => ({id: step.id, n: run.n, time: step.time_us, on: run.card}))),
     }));
     panels.push({
         title: "As the lectures print them",
