@@ -21,7 +21,7 @@ class gpu {
 public:
     static constexpr std::size_t n = 1u << 20;
 
-    // checks: what is looked at (softgpu/check/checks.hpp), 0: nothing.
+    // checks: what is looked at (softgpu/check/findings/checks.hpp), 0: nothing.
     explicit gpu(check::check_set checks = 0) : checks_(checks) {
         if (checks != 0) {
             session_.emplace(checks, found_, memory_);

@@ -121,23 +121,26 @@ engine::step_definition basic_2d() {
             .size = as_image,
             .least_bytes = read_and_written,
             .claims = {
-                {"ratio of floating point arithmetic to global memory access is ~ 1.0",
-                 "Parallel patterns, The 1D Version", engine::counted(ratio_of_one)},
+                {"the ratio of arithmetic to global memory access is ~ 1.0 in two dimensions too",
+                 "beyond the lectures", engine::counted(ratio_of_one).refuted_by(engine::step_in_place("6"))},
             }};
 }
 
 engine::step_definition constant_2d() {
-    return {.about = {"6", "two dimensions, constant mask", "ladder/convolution/05_two_dimensions.cu",
-                      "the 25 weights in constant memory", "Parallel patterns, Mask M and Constant Memory"},
-            .data = image,
-            .run = run_constant,
-            .size = as_image,
-            .least_bytes = read_and_written,
-            .claims = {
-                {"the mask is not loaded from global memory any more: 2 operations for each load",
-                 "Parallel patterns, Mask M and Constant Memory", engine::counted(ratio_of_two)},
-                {"faster than step 5", "Parallel patterns, Regarding Mask M", engine::faster_than("5")},
-            }};
+    return {
+        .about = {"6", "two dimensions, constant mask", "ladder/convolution/05_two_dimensions.cu",
+                  "the 25 weights in constant memory", "Parallel patterns, Mask M and Constant Memory"},
+        .data = image,
+        .run = run_constant,
+        .size = as_image,
+        .least_bytes = read_and_written,
+        .claims = {
+            {"M is a good candidate for constant memory: 2 operations for each load from global memory",
+             "Parallel patterns, Regarding Mask M",
+             engine::counted(ratio_of_two).refuted_by(engine::step_in_place("5"))},
+            {"isn't the constant memory also in DRAM? Why is it assumed faster than global memory? Faster than step 5",
+             "Parallel patterns, Question: Isn't the constant memory also in DRAM?", engine::faster_than("5")},
+        }};
 }
 
 engine::step_definition tiled_2d() {
@@ -148,9 +151,9 @@ engine::step_definition tiled_2d() {
             .size = as_image,
             .least_bytes = read_and_written,
             .claims = {
-                {"a tile of 16 x 16 needs 20 x 20 loads: 1.56 a pixel instead of 25", "Parallel patterns, This means",
-                 engine::counted(tile_and_halo)},
-                {"faster than step 6", "Parallel patterns, This means", engine::faster_than("6")},
+                {"a tile of 16 x 16 needs 20 x 20 loads: 1.56 a pixel instead of 25", "beyond the lectures",
+                 engine::counted(tile_and_halo).refuted_by(engine::step_in_place("6"))},
+                {"faster than step 6", "beyond the lectures", engine::faster_than("6")},
             }};
 }
 

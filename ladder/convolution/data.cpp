@@ -16,11 +16,9 @@ std::vector<float> convolved(const std::vector<float>& in, const std::vector<flo
     std::vector<float> out(in.size());
     for (std::int64_t i = 0; i < n; ++i) {
         double sum = 0;
-        for (int k = 0; k < mask_width; ++k) {
-            const std::int64_t j = i - half + k;
-            sum += j >= 0 && j < n
-                       ? static_cast<double>(in[static_cast<std::size_t>(j)]) * mask[static_cast<std::size_t>(k)]
-                       : 0;
+        for (std::size_t k = 0; k < mask.size(); ++k) {
+            const std::int64_t j = i - static_cast<std::int64_t>(mask.size() / 2) + static_cast<std::int64_t>(k);
+            sum += j >= 0 && j < n ? static_cast<double>(in[static_cast<std::size_t>(j)]) * mask[k] : 0;
         }
         out[static_cast<std::size_t>(i)] = static_cast<float>(sum);
     }
@@ -71,9 +69,10 @@ std::vector<float> mask_of(int width) {
     return mask;
 }
 
-engine::sample line(std::uint64_t n, std::uint64_t seed) {
+engine::sample line(std::uint64_t n, std::uint64_t seed) { return line_with(n, seed, mask_of(mask_width)); }
+
+engine::sample line_with(std::uint64_t n, std::uint64_t seed, const std::vector<float>& mask) {
     const auto in = engine::numbers<float>(n, seed, 7);
-    const auto mask = mask_of(mask_width);
     return {n,
             {engine::bytes_of(in), engine::bytes_of(mask)},
             engine::bytes_of(convolved(in, mask)),
@@ -147,8 +146,8 @@ const engine::ladder_definition& ladder() {
         .n_counted = 1u << 16,
         .n_timed = 1u << 24,
         .most = 1u << 28,
-        .steps = {basic(), ghost_elements(), constant_mask(), tiled_with_halo(), tiled_with_cache(), basic_2d(),
-                  constant_2d(), tiled_2d(), separable(), library(), library_2d(), peer_cpu()}};
+        .steps = {basic(), ghost_elements(), constant_mask(), even_mask(), tiled_with_halo(), tiled_with_cache(),
+                  basic_2d(), constant_2d(), tiled_2d(), separable(), library(), library_2d(), peer_cpu()}};
     return all;
 }
 

@@ -23,6 +23,8 @@ constexpr int tile = 16; // side of a block in two dimensions
 // Inputs: the elements, then the mask. All are whole numbers, so that sums of products are exact.
 [[nodiscard]] std::vector<float> mask_of(int width);
 [[nodiscard]] engine::sample line(std::uint64_t n, std::uint64_t seed);
+// With any mask; element width / 2 of it weighs the element itself.
+[[nodiscard]] engine::sample line_with(std::uint64_t n, std::uint64_t seed, const std::vector<float>& mask);
 // The same with the ghost elements stored: zeros before and behind.
 [[nodiscard]] engine::sample line_with_ghosts(std::uint64_t n, std::uint64_t seed);
 // An image as nearly square as n allows, with a mask that is the product of a column (input 2) and a row (the same).
@@ -54,6 +56,7 @@ struct extent {
 engine::step_definition basic();
 engine::step_definition ghost_elements();
 engine::step_definition constant_mask();
+engine::step_definition even_mask();
 engine::step_definition tiled_with_halo();
 engine::step_definition tiled_with_cache();
 engine::step_definition basic_2d();

@@ -210,8 +210,15 @@ void step_runner::add_timeline(const step_definition& step, stage& where, step_r
 
 void step_runner::on_host(const step_definition& step, const sample& data, step_result& out, bytes& result) const {
     using clock = std::chrono::steady_clock;
-    const stage where = empty_stage(data);
-    result = step.on_host(where);
+    stage where = empty_stage(data);
+    result.assign(data.right.size(), std::byte{0x5a});
+    const auto run = [&] {
+        where.out = result.data();
+        if (bytes made = step.on_host(where); !made.empty() || data.n == 0) {
+            result = std::move(made);
+        }
+    };
+    run();
     judge(step, where, out, result);
     if (!clock_ || data.n == 0) {
         return;
@@ -229,7 +236,7 @@ void step_runner::on_host(const step_definition& step, const sample& data, step_
                 std::fill(evictor.begin(), evictor.end(), static_cast<unsigned char>(samples.size() + 1));
             }
             const auto start = clock::now();
-            result = step.on_host(where);
+            run();
             samples.push_back(std::chrono::duration<double>(clock::now() - start).count());
         }
         return as_timing(measure::summarize(samples));
@@ -409,10 +416,16 @@ verdict step_runner::refute(const step_definition& step, const performed& here, 
     if (against.change) {
         altered_evidence changed{report_, stand_in->step, stand_in->result, stand_in->found.value_or(findings{}),
                                  stand_in->said};
-        against.change(changed);
-        const performed as_changed{std::move(changed.step), stand_in->data, std::move(changed.result),
-                                   std::move(changed.found), std::move(changed.said)};
-        v = claim.holds(evidence_of(changed.report, as_changed, nullptr));
+        try {
+            against.change(changed);
+            const performed as_changed{std::move(changed.step), stand_in->data, std::move(changed.result),
+                                       std::move(changed.found), std::move(changed.said)};
+            evidence seen_there = evidence_of(changed.report, as_changed, nullptr);
+            seen_there.figures = std::move(changed.figures);
+            v = claim.holds(seen_there);
+        } catch (const std::out_of_range&) {
+            v = unseen("this run does not have what the counter-example changes");
+        }
     } else {
         v = claim.holds(evidence_of(report_, *stand_in, nullptr));
     }

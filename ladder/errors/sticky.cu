@@ -4,11 +4,13 @@
 // Handling in CUDA", "Error Handling".) The results of a step are the codes that the runtime answers, in a process of
 // its own. Mended: cudaThreadSynchronize of the slides is cudaDeviceSynchronize today.
 #undef NDEBUG
+#include <algorithm>
 #include <cassert>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ladder/engine/definition/claims.hpp"
 #include "ladder/errors/steps.hpp"
 
 namespace warpfold::ladder::errors {
@@ -117,25 +119,32 @@ verdict words_of_the_slide(const engine::evidence& e) {
 
 verdict every_call(const engine::evidence& e) {
     const auto codes = engine::view<std::int32_t>(e.result);
-    return seen(e.step.correct, "a wait, a launch, a copy, an allocation: " + named(codes[3]) + ", " + named(codes[4]) +
-                                    ", " + named(codes[5]) + ", " + named(codes[6]));
+    std::string named_codes;
+    for (std::size_t k = 3; k < codes.size(); ++k) {
+        named_codes += (k == 3 ? "" : ", ") + named(codes[k]);
+    }
+    const bool same = codes.size() > 3 && codes[1] != 0 &&
+                      std::all_of(codes.begin() + 3, codes.end(), [&](std::int32_t c) { return c == codes[1]; });
+    return seen(same, "a wait, a launch, a copy, an allocation: " + named_codes);
 }
 
 verdict forgotten_and_back(const engine::evidence& e) {
     const auto codes = engine::view<std::int32_t>(e.result);
-    return seen(codes[2] == 0 && codes[3] != 0,
+    return seen(codes[1] != 0 && codes[2] == 0 && codes[3] == codes[1],
                 "asked once more " + named(codes[2]) + ", and by the next call that waits " + named(codes[3]));
 }
 
 verdict process_alone(const engine::evidence& e) {
     const auto codes = engine::view<std::int32_t>(e.result);
-    return seen(e.step.correct, "one process ends in " + named(codes[1]) + ", the next one's kernel leaves " +
-                                    std::to_string(codes[5]));
+    const bool well = codes[1] != 0 && codes[3] == 0 && codes[4] == 0 && codes[5] == 7; // the second process' codes
+    return seen(well, "one process ends in " + named(codes[1]) + ", the next one's kernel leaves " +
+                          std::to_string(codes[5]));
 }
 
 verdict names_the_assertion(const engine::evidence& e) {
     const auto codes = engine::view<std::int32_t>(e.result);
-    return seen(e.step.correct && e.said.find("Assertion `*ptr == 7` failed") != std::string::npos,
+    return seen(codes[3] == assertion && codes[4] == assertion &&
+                    e.said.find("Assertion `*ptr == 7` failed") != std::string::npos,
                 named(codes[3]) + ": " + text_of(codes[3]) + "; on standard error: " +
                     first_line(e.said.substr(std::min(e.said.find("sticky.cu"), e.said.size()))));
 }
@@ -158,7 +167,6 @@ verdict says_where(const engine::evidence& e) {
 
 constexpr const char* source = "ladder/errors/sticky.cu";
 constexpr const char* handling = "Parallel patterns, Error Handling";
-constexpr const char* thumb = "Parallel patterns, Rules of Thumb";
 
 engine::step_definition step(const char* id, const char* title, const char* idea, engine::data_function data,
                              const char* programs, const char* finds, std::vector<engine::claim_check> claims) {
@@ -182,39 +190,44 @@ std::vector<engine::child_program> child_programs() {
 
 engine::step_definition crash() {
     return step("crash", "the slides' crash", "a kernel that writes to address 0", crashed, "crash", "out of bounds",
-                {{"an error during a kernel launch has to be checked for after the kernel has executed", handling,
-                  silent_launch},
-                 {"$ ./crash prints: CUDA error: unspecified launch failure", handling, words_of_the_slide},
-                 {"the software GPU says who wrote where", "beyond the lectures", says_where}});
+                {{"check for the error only after we're sure a kernel has finished executing: kernel calls are async",
+                  "Parallel patterns, cudaError_t cudaGetLastError(void)",
+                  engine::check(silent_launch).refuted_by(engine::step_in_place("configuration"))},
+                 {"$ ./crash prints: CUDA error: unspecified launch failure", "Parallel patterns, crash.cu",
+                  engine::check(words_of_the_slide).refuted_by(engine::step_in_place("configuration"))},
+                 {"the software GPU says who wrote where", "beyond the lectures",
+                  engine::check(says_where).refuted_by(engine::step_in_place("misaligned"))}});
 }
 
 engine::step_definition sticky() {
     return step("sticky", "and every call after it", "a wait, a launch, a copy and an allocation after the crash",
                 stuck, "sticky", "out of bounds",
-                {{"the runtime will respond to questions: from now on always with this error", handling, every_call},
-                 {"cudaGetLastError returns the last error encountered, and forgets it, but this one comes back",
-                  handling, forgotten_and_back}});
+                {{"from now on every call answers with this error", "beyond the lectures",
+                  engine::check(every_call).refuted_by(engine::step_in_place("goes on"))},
+                 {"cudaGetLastError forgets the error, but this one comes back", "beyond the lectures",
+                  engine::check(forgotten_and_back).refuted_by(engine::step_in_place("goes on"))}});
 }
 
 engine::step_definition new_process() {
-    return step(
-        "process", "a new process", "the crash, and then another process on the same device", well_again, "crash,good",
-        "out of bounds",
-        {{"print the error message and exit: the device is well, only the process was not", thumb, process_alone}});
+    return step("process", "a new process", "the crash, and then another process on the same device", well_again,
+                "crash,good", "out of bounds",
+                {{"the error is the process': the next one finds the device well", "beyond the lectures",
+                  engine::check(process_alone).refuted_by(engine::step_in_place("sticky"))}});
 }
 
 engine::step_definition misaligned() {
     auto s = step("misaligned", "an address that is not aligned", "a load of 8 bytes a word behind a multiple of 8",
                   off_by_a_word, "misaligned", "misaligned",
-                  {{"addresses must be aligned on word-size boundary", "380, Access Via L1", word_boundaries}});
+                  {{"addresses must be aligned on word-size boundary", "380, Access Via L1",
+                    engine::check(word_boundaries).refuted_by(engine::step_in_place("crash"))}});
     s.about.lecture = "380, Access Via L1";
     return s;
 }
 
 engine::step_definition failed_assertion() {
-    return step(
-        "assert", "an assertion", "assert() in a kernel", asserted, "assertion", "failed assertion",
-        {{"a device-side assertion sticks too, and says where it failed", "beyond the lectures", names_the_assertion}});
+    return step("assert", "an assertion", "assert() in a kernel", asserted, "assertion", "failed assertion",
+                {{"a device-side assertion sticks too, and says where it failed", "beyond the lectures",
+                  engine::check(names_the_assertion).refuted_by(engine::step_in_place("sticky"))}});
 }
 
 } // namespace warpfold::ladder::errors

@@ -15,7 +15,6 @@ namespace warpfold::ladder::histogram {
 namespace {
 
 constexpr std::string_view sentence = "programming massively parallel processors";
-constexpr std::array<unsigned, letter_bins> right_counts{5, 5, 6, 10, 10, 1, 1};
 
 __global__ void histo_kernel_of_the_slide(const unsigned char* buffer, long size, unsigned int* histo) {
     __shared__ unsigned int histo_private[letter_bins];
@@ -35,38 +34,40 @@ __global__ void histo_kernel_of_the_slide(const unsigned char* buffer, long size
     }
 }
 
-// Whether the counts came out right: 1 or 0.
+// The seven counts; zeros where the device returned an error.
 std::vector<std::int32_t> slide_program() {
     unsigned char* text = nullptr;
     unsigned int* histo = nullptr;
-    std::array<unsigned, letter_bins> counts{};
+    std::vector<std::int32_t> counts(letter_bins);
+    const std::size_t bytes = letter_bins * sizeof(unsigned);
     (void)cudaMalloc(&text, sentence.size());
-    (void)cudaMalloc(&histo, sizeof counts);
+    (void)cudaMalloc(&histo, bytes);
     (void)cudaMemcpy(text, sentence.data(), sentence.size(), cudaMemcpyHostToDevice);
-    (void)cudaMemset(histo, 0, sizeof counts);
+    (void)cudaMemset(histo, 0, bytes);
     histo_kernel_of_the_slide<<<1, threads>>>(text, static_cast<long>(sentence.size()), histo);
-    const cudaError_t answer = cudaMemcpy(counts.data(), histo, sizeof counts, cudaMemcpyDeviceToHost);
+    const cudaError_t answer = cudaMemcpy(counts.data(), histo, bytes, cudaMemcpyDeviceToHost);
     (void)cudaFree(text);
     (void)cudaFree(histo);
     std::string words;
-    for (const unsigned count : counts) {
+    for (const std::int32_t count : counts) {
         words += (words.empty() ? "" : ", ") + std::to_string(count);
     }
     std::fprintf(stderr, "histogram: %s\n",
                  answer == cudaSuccess ? ("no error, and the counts are " + words).c_str() : cudaGetErrorName(answer));
-    return {answer == cudaSuccess && counts == right_counts ? 1 : 0};
+    return counts;
 }
 
-engine::sample not_right(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
-    return {1, {}, engine::bytes_of(std::vector<std::int32_t>{0})};
+engine::sample right_counts(std::uint64_t n, std::uint64_t seed) {
+    return {sentence.size(), {}, phrase(n, seed).right};
 }
 
 verdict counts_letters(const engine::evidence& e) {
     constexpr std::string_view mark = "histogram: ";
     const auto at = e.said.find(mark);
-    const std::string told =
-        at == std::string::npos ? "" : e.said.substr(at + mark.size(), e.said.find('\n', at) - at - mark.size());
-    return seen(engine::view<std::int32_t>(e.result)[0] == 1,
+    const std::string told = at == std::string::npos
+                                 ? "other counts"
+                                 : e.said.substr(at + mark.size(), e.said.find('\n', at) - at - mark.size());
+    return seen(e.result == e.data.right,
                 told + ", where 5, 5, 6, 10, 10, 1, 1 would be right: 'a' / 4 is 24, of 7 bins");
 }
 
@@ -79,12 +80,14 @@ std::vector<engine::child_program> child_programs() { return {{"histogram of the
 engine::step_definition private_copies_of_the_slide() {
     return {.about = {"4s", "private copies, as on the slide", "ladder/histogram/04_slide.cu",
                       "buffer[i]/4 where (buffer[i] - 'a')/4 is meant", section, false, "phrase"},
-            .data = not_right,
+            .data = right_counts,
             .child_programs = "histogram of the slide",
-            .size = [](std::uint64_t) { return std::uint64_t{1}; },
+            .size = phrase_size,
+            .expected = outcome::wrong,
+            .lesson = "'a' / 4 is 24: all letters are counted outside the seven bins",
             .finds = "out of bounds",
-            .claims = {
-                {"build the private histogram: atomicAdd(&(private_histo[buffer[i]/4]), 1)", section, counts_letters}}};
+            .claims = {{"build the private histogram: atomicAdd(&(private_histo[buffer[i]/4]), 1)", section,
+                        engine::check(counts_letters).refuted_by(engine::step_in_place("capitals"))}}};
 }
 
 } // namespace warpfold::ladder::histogram

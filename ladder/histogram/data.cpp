@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Data and references of the histograms, and the order of the ladder.
+#include <cctype>
 #include <random>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ladder/histogram/steps.hpp"
@@ -15,8 +17,8 @@ constexpr std::string_view words = "programming massively parallel processors ";
 engine::sample counted_letters(std::vector<unsigned char> letters) {
     std::vector<std::int32_t> bins(letter_bins);
     for (const unsigned char letter : letters) {
-        if (letter >= 'a' && letter <= 'z') {
-            ++bins[(letter - 'a') / 4u];
+        if (const int small = std::tolower(letter); small >= 'a' && small <= 'z') {
+            ++bins[static_cast<unsigned>(small - 'a') / 4];
         }
     }
     return {letters.size(), {engine::bytes_of(letters)}, engine::bytes_of(bins)};
@@ -51,24 +53,25 @@ engine::sample text(std::uint64_t n, std::uint64_t /*seed*/) {
     return counted_letters(std::move(letters));
 }
 
-engine::sample phrase(std::uint64_t /*n*/, std::uint64_t seed) { return text(words.size() - 1, seed); }
+engine::sample phrase(std::uint64_t /*n*/, std::uint64_t seed) { return text(phrase_size(0), seed); }
 
-engine::sample uniform_bytes(std::uint64_t n, std::uint64_t seed) {
-    const auto values = mixture(n, seed, 0);
-    return {n, {engine::bytes_of(values)}, engine::bytes_of(counted(values, byte_bins))};
-}
-
-engine::sample mixed_bytes(std::uint64_t n, std::uint64_t seed) {
-    engine::sample all{n, {}, {}};
-    for (unsigned k = 0; k < mixtures; ++k) {
-        const auto values = mixture(n, seed + k, 100 * k / (mixtures - 1));
-        all.in.push_back(engine::bytes_of(values));
-        const auto counts = engine::bytes_of(counted(values, byte_bins));
-        for (unsigned way = 0; way < 3; ++way) {
-            all.right.insert(all.right.end(), counts.begin(), counts.end());
+engine::sample phrase_with_capitals(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
+    std::vector<unsigned char> letters(words.begin(), words.end() - 1);
+    for (std::size_t k = 0; k < letters.size(); ++k) {
+        if (k == 0 || letters[k - 1] == ' ') {
+            letters[k] = static_cast<unsigned char>(std::toupper(letters[k]));
         }
     }
-    return all;
+    return counted_letters(std::move(letters));
+}
+
+std::uint64_t phrase_size(std::uint64_t /*n*/) { return words.size() - 1; }
+
+engine::sample uniform_bytes(std::uint64_t n, std::uint64_t seed) { return mixed_bytes(n, seed, 0); }
+
+engine::sample mixed_bytes(std::uint64_t n, std::uint64_t seed, unsigned constant_percent) {
+    const auto values = mixture(n, seed, constant_percent);
+    return {n, {engine::bytes_of(values)}, engine::bytes_of(counted(values, byte_bins))};
 }
 
 engine::sample wide_numbers(std::uint64_t n, std::uint64_t seed) {
@@ -82,16 +85,24 @@ engine::sample wide_numbers(std::uint64_t n, std::uint64_t seed) {
 }
 
 const engine::ladder_definition& ladder() {
-    static const engine::ladder_definition all{.name = "histogram",
-                                               .data = "characters or numbers, counted by bin",
-                                               .n_counted = 1u << 16,
-                                               .n_timed = 1u << 24,
-                                               .most = 1u << 28,
-                                               .steps = {sections(), interleaved(), global_atomics(), the_phrase(),
-                                                         private_copies_of_the_slide(), private_copies(),
-                                                         private_bytes(), warp_aggregated(), range_testing(),
-                                                         contention(), library(), peer_cub(), peer_cpu()},
-                                               .child_programs = child_programs()};
+    static const engine::ladder_definition all = [] {
+        engine::ladder_definition l{.name = "histogram",
+                                    .data = "characters or numbers, counted by bin",
+                                    .n_counted = 1u << 16,
+                                    .n_timed = 1u << 24,
+                                    .most = 1u << 28,
+                                    .steps = {sections(), interleaved(), global_atomics(), the_phrase(), capitals(),
+                                              private_copies_of_the_slide(), private_copies(), private_bytes(),
+                                              too_large(), warp_aggregated(), range_testing()},
+                                    .child_programs = child_programs()};
+        for (auto& step : contention()) {
+            l.steps.push_back(std::move(step));
+        }
+        for (auto& step : {library(), peer_cub(), peer_cpu()}) {
+            l.steps.push_back(step);
+        }
+        return l;
+    }();
     return all;
 }
 

@@ -3,6 +3,8 @@
 // (759 "Shared Memory: Syntax & Semantics".)
 // The slide's kernel has nothing between the store to aTile and the loads of what other lanes have stored; it stands here
 // as it is, and mended by __syncwarp, since a row of the tile belongs to one warp.
+#include <algorithm>
+
 #include "ladder/matmul/steps.hpp"
 
 namespace warpfold::ladder::matmul {
@@ -62,6 +64,26 @@ __global__ void tiled_multiply(const float* a, const float* b, float* c, int n) 
     c[row * n + col] = sum;
 }
 
+// coalescedMultiply on a transposed tile: the lanes of a warp read 32 words of one bank.
+__global__ void column_multiply(const float* a, const float* b, float* c, int n) {
+    __shared__ float a_tile[tile_dim][tile_dim];
+    const int row = row_of();
+    const int col = column_of();
+    float sum = 0.0f;
+    a_tile[threadIdx.x][threadIdx.y] =
+        a[static_cast<int>(row - threadIdx.y + threadIdx.x) * tile_dim + static_cast<int>(threadIdx.y)];
+    __syncthreads();
+    for (int i = 0; i < tile_dim; i++) {
+        sum += a_tile[threadIdx.x][i] * b[i * n + col];
+    }
+    c[row * n + col] = sum;
+}
+
+engine::counterexample column_in_place() {
+    return engine::mutant("each lane reads another row of the tile",
+                          [](const engine::stage& on) { run_kernel(on, "column_multiply", column_multiply); });
+}
+
 engine::check loads_are(std::uint64_t expected) {
     return engine::counted([expected](const engine::evidence& e) {
         const auto c = e.step.launches[0].total;
@@ -78,11 +100,24 @@ verdict broadcast(const engine::evidence& e) {
                 std::to_string(conflicts) + " bank conflicts in " + std::to_string(c.shared_load_requests) + " loads");
 }
 
-verdict without_barrier(const engine::evidence& e) {
+// Each lane loads one element of its row, and reads 32.
+verdict visible_to_all(const engine::evidence& e) {
+    const auto& c = e.step.launches[0].total;
+    const std::uint64_t stored = c.shared_store_bytes / sizeof(float) / e.n();
+    return seen(e.step.correct && stored == 1 && c.shared_load_requests > c.shared_store_requests,
+                std::to_string(stored) + " element stored in the tile by each thread, " +
+                    number(static_cast<double>(c.shared_load_requests) /
+                               static_cast<double>(std::max<std::uint64_t>(c.shared_store_requests, 1)),
+                           0) +
+                    " loads for each store");
+}
+
+// The lecture has the kernel as one that works.
+verdict works_as_printed(const engine::evidence& e) {
     if (e.found == nullptr) {
         return unseen("needs the checks of the software GPU");
     }
-    return seen(e.found->none(),
+    return seen(e.step.correct && e.found->none(),
                 std::string("it came out ") + (e.step.correct ? "right" : "wrong") + "; " + e.found->in_words());
 }
 
@@ -101,20 +136,23 @@ engine::step_definition naive() {
             .run = [](const engine::stage& on) { run_kernel(on, "simple_multiply", simple_multiply); },
             .size = as_square,
             .least_bytes = least_bytes,
-            .claims = {{"without shared memory: 32 + 32 loads for each element", section, loads_are(64)}}};
+            .claims = {{"without shared memory: 32 + 32 loads for each element", "beyond the lectures",
+                        loads_are(64).refuted_by(engine::step_in_place("2"))}}};
 }
 
 engine::step_definition coalesced_as_on_the_slide() {
-    return {.about = {"2s", "coalescedMultiply, as on the slide", source,
-                      "a tile of a in shared memory, and nothing between its stores and its loads", section},
-            .data = narrow,
-            .run = [](const engine::stage& on) { run_kernel(on, "coalesced_multiply", coalesced_multiply); },
-            .size = as_square,
-            .least_bytes = least_bytes,
-            .expected = outcome::by_luck,
-            .lesson = "lanes read what other lanes have stored, and nothing says that these have",
-            .finds = "race in shared memory",
-            .claims = {{"the variable aTile is visible to all threads in each block", section, without_barrier}}};
+    return {
+        .about = {"2s", "coalescedMultiply, as on the slide", source,
+                  "a tile of a in shared memory, and nothing between its stores and its loads", section},
+        .data = narrow,
+        .run = [](const engine::stage& on) { run_kernel(on, "coalesced_multiply", coalesced_multiply); },
+        .size = as_square,
+        .least_bytes = least_bytes,
+        .expected = outcome::by_luck,
+        .lesson = "lanes read what other lanes have stored, and nothing says that these have",
+        .finds = "race in shared memory",
+        .claims = {{"coalescedMultiply as printed, without a barrier between the stores to aTile and the loads from it",
+                    section, engine::check(works_as_printed).refuted_by(engine::on_size(1024))}}};
 }
 
 engine::step_definition coalesced() {
@@ -127,21 +165,27 @@ engine::step_definition coalesced() {
                 },
             .size = as_square,
             .least_bytes = least_bytes,
-            .claims = {{"1 + 32 loads for each element", section, loads_are(33)},
-                       {"all lanes read the same word of aTile: a broadcast without conflict", "759, Other Examples",
-                        engine::counted(broadcast)},
-                       {"faster than step 1", section, engine::faster_than("1")}}};
+            .claims = {{"the variable aTile is visible to all threads in each block", section,
+                        engine::counted(visible_to_all).refuted_by(engine::step_in_place("1"))},
+                       {"1 + 32 loads for each element", "beyond the lectures",
+                        loads_are(33).refuted_by(engine::step_in_place("1"))},
+                       {"broadcast: all threads in a warp access the same word in a bank, no conflict",
+                        "759, Other Examples", engine::counted(broadcast).refuted_by(column_in_place())},
+                       {"faster than step 1", "beyond the lectures", engine::faster_than("1")}}};
 }
 
 engine::step_definition both_tiled() {
-    return {.about = {"3", "both in tiles", source, "a tile of b too: 32 rows of the block share it", section},
-            .data = narrow,
-            .run = [](const engine::stage& on) { run_kernel(on, "tiled_multiply", tiled_multiply); },
-            .size = as_square,
-            .least_bytes = least_bytes,
-            .claims = {{"1 + 1 loads for each element", section, loads_are(2)},
-                       {"no bank conflicts", "759, Shared Memory Bank Conflicts", engine::counted(broadcast)},
-                       {"faster than step 2", section, engine::faster_than("2")}}};
+    return {
+        .about = {"3", "both in tiles", source, "a tile of b too: 32 rows of the block share it", section},
+        .data = narrow,
+        .run = [](const engine::stage& on) { run_kernel(on, "tiled_multiply", tiled_multiply); },
+        .size = as_square,
+        .least_bytes = least_bytes,
+        .claims = {{"1 + 1 loads for each element", "beyond the lectures",
+                    loads_are(2).refuted_by(engine::step_in_place("2"))},
+                   {"all threads of a warp access different banks, or an identical address: there is no bank conflict",
+                    "759, Shared Memory Bank Conflicts", engine::counted(broadcast).refuted_by(column_in_place())},
+                   {"faster than step 2", "beyond the lectures", engine::faster_than("2")}}};
 }
 
 } // namespace warpfold::ladder::matmul

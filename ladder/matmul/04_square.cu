@@ -68,22 +68,23 @@ engine::step_definition square_naive() {
             .run = [](const engine::stage& on) { run_kernel(on, "square_multiply", square_multiply); },
             .size = as_square,
             .least_bytes = least_bytes,
-            .claims = {{"two loads for each multiplication", "Parallel patterns, How about memory?",
-                        engine::counted(two_for_each)}}};
+            .claims = {{"two loads for each multiplication", "beyond the lectures",
+                        engine::counted(two_for_each).refuted_by(engine::step_in_place("5"))}}};
 }
 
 engine::step_definition square_tiled() {
     return {.about = {"5", "square, tiled", source, "tile by tile of both through shared memory",
-                      "Parallel patterns, This means"},
+                      "Parallel patterns, This means …Typically"},
             .data = square,
             .run = [](const engine::stage& on) { run_kernel(on, "square_multiply_tiled", square_multiply_tiled); },
             .size = as_square,
             .least_bytes = least_bytes,
-            .claims = {{"minimise transfers with low bandwidth: 32 times fewer loads from global memory",
+            .claims = {{"minimize data transfers with low bandwidth: 32 times fewer loads from global memory",
                         "Parallel patterns, How about memory?", engine::compared("4", thirty_two_times_less)},
                        {"synchronize so that each thread can safely read, and again to make sure that all is updated",
-                        "Parallel patterns, This means", engine::counted(two_barriers_a_tile)},
-                       {"faster than step 4", "Parallel patterns, How about memory?", engine::faster_than("4")}}};
+                        "Parallel patterns, This means …Typically",
+                        engine::counted(two_barriers_a_tile).refuted_by(engine::step_in_place("3"))},
+                       {"faster than step 4", "beyond the lectures", engine::faster_than("4")}}};
 }
 
 } // namespace warpfold::ladder::matmul

@@ -2,8 +2,9 @@
 // Access patterns of a warp's loads: aligned, permuted, misaligned, one word, scattered, neighbours, strided. (380 "Access
 // Patterns vs. Memory Throughput", "Caching Load", "Non-caching Load", "Global Memory Access Patterns".)
 // The software GPU counts segments of 32 bytes, as memory moves them on every GPU since Maxwell. What the lecture says of
-// lines of 128 bytes (caching loads) is counted here on the host, from the same addresses.
+// caching loads, which move lines of 128 bytes, is compared with these.
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -99,18 +100,20 @@ engine::check segments(double expected, double needed_bytes) {
     });
 }
 
-// The lecture's caching load: a transaction is a line of 128 bytes.
+// The lecture's caching load moves whole lines of 128 bytes: so many bytes for each load of a warp, by what it needs.
 template <class Pattern>
-engine::check lines(double expected, double needed_bytes) {
-    return [=](const engine::evidence& e) {
-        if (e.n() < 1024 || e.n() % 32 != 0) {
-            return unseen("needs full warps: a multiple of 32 elements, 1024 at least");
-        }
-        const double here = pieces<Pattern>(e.n(), 128);
-        const bool nearly = here > 0.99 * expected && here < 1.01 * expected; // the last warp may end at a line's end
-        return seen(nearly, number(here, 2) + " lines of 128 bytes: " + percent(needed_bytes / (128 * here)) +
-                                " (addresses counted on the host: today's GPUs move 32 bytes)");
-    };
+engine::check moves_lines(double needed_bytes) {
+    return full_warps([=](const engine::evidence& e) {
+        const double lines = pieces<Pattern>(e.n(), 128);
+        const double moved = 32 * sectors_a_load(e.step.launches[0].total);
+        const std::string figure = number(moved, 0) + " bytes moved a load: " + percent(needed_bytes / moved) + "; " +
+                                   number(lines, 2) + " lines of 128 bytes would be " +
+                                   percent(needed_bytes / (128 * lines));
+        // The last warp may end at a line's end.
+        return std::abs(moved - 128 * lines) < 1.28 * lines
+                   ? seen(true, figure)
+                   : holds_only_for("GPUs whose transactions are lines of 128 bytes", figure);
+    });
 }
 
 // Warps misaligned by 1 to 8 elements, one behind the other.
@@ -134,57 +137,25 @@ engine::sample shifted_copies(std::uint64_t n, std::uint64_t seed) {
     return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
-std::vector<double> segments_of_shifts(const engine::evidence& e) {
-    std::vector<double> all;
-    for (const auto& launch : e.step.launches) {
-        all.push_back(sectors_a_load(launch.total));
-    }
-    return all;
-}
-
 verdict at_most_five(const engine::evidence& e) {
-    const auto all = segments_of_shifts(e);
-    bool holds = true;
-    for (unsigned k = 0; k + 1 < shifts; ++k) {
-        holds = holds && all[k] == 5;
-    }
-    return seen(holds, "segments a load, misaligned by 1 to 8 elements: " + list(all, 0) +
-                           "; of 160 bytes 128 are needed: 80 %");
+    const auto all = loads_by_launch(e);
+    const double most = *std::max_element(all.begin(), all.end());
+    return seen(most <= 5, "segments a load, misaligned by 1 to 8 elements: " + list(all, 0) + "; of " +
+                               number(32 * most, 0) + " bytes 128 are needed: " + percent(4 / most));
 }
 
 verdict some_four(const engine::evidence& e) {
-    const double here = segments_of_shifts(e).back();
-    return seen(here == 4, number(here, 0) + " segments where the offset is 8 elements, 32 bytes: 100 %");
+    const auto all = loads_by_launch(e);
+    return seen(std::count(all.begin(), all.end(), 4.0) != 0,
+                number(all.back(), 0) + " segments where the offset is 8 elements, 32 bytes");
 }
 
 verdict scattered_share(const engine::evidence& e) {
-    const auto c = e.step.launches[0].total;
-    const double n = sectors_a_load(c);
-    const double used = static_cast<double>(c.global_load_bytes) / (32.0 * static_cast<double>(c.global_load_sectors));
-    return seen(n > 4 && std::abs(used - 128 / (n * 32)) < 1e-9, "N = " + number(n, 2) + " segments: " + percent(used));
-}
-
-verdict four_times_lines(const engine::evidence& e) {
-    const double segments_of = sectors_a_load(e.step.launches[0].total) * 32;
-    const double lines_of = pieces<anywhere>(e.n(), 128) * 128;
-    return seen(lines_of / segments_of > 3.5,
-                number(lines_of / segments_of, 2) + "x the bytes with lines of 128 bytes");
-}
-
-verdict scattered_lines(const engine::evidence& e) {
-    const double n = pieces<anywhere>(e.n(), 128);
-    return seen(n > 4, "N = " + number(n, 2) + " lines of 128 bytes, so " + number(n - 1, 2) +
-                           " replays: " + percent(32 * 4 / (n * 128)) +
-                           " (addresses counted on the host: today's GPUs move 32 bytes and replay nothing)");
-}
-
-verdict slower(const engine::evidence& e) {
-    const step_result* const other = e.other("aligned");
-    if (!e.step.cold || other == nullptr || !other->cold) {
-        return unseen("needs times, so a GPU");
-    }
-    const double times = e.step.cold->median / other->cold->median;
-    return seen(times > 1.1, number(times, 2) + "x the time of step aligned");
+    const double moved = 32 * sectors_a_load(e.step.launches[0].total);
+    const double n = pieces<anywhere>(e.n(), 32);
+    return seen(std::abs(moved - 32 * n) < 0.01 * moved, "N = " + number(n, 2) + " segments by the addresses; " +
+                                                             number(moved, 0) +
+                                                             " bytes moved: " + percent(128 / moved));
 }
 
 // x[i] = a[i + 1] - a[i], and x[i] = a[64 i] - a[i], with as many elements as a has.
@@ -215,18 +186,27 @@ void run_difference(const engine::stage& on) {
     }
 }
 
-verdict nearly_as_aligned(const engine::evidence& e) {
-    const double here = sectors_a_load(e.step.launches[0].total);
-    return seen(here == 4.5, number(here, 2) + " segments a load: 5 of the one, 4 of the other, most of them the same");
+// Of bytes that move.
+verdict nearly_all_used(const engine::evidence& e) {
+    const auto& c = e.step.launches[0].total;
+    return seen(moved_for_each(c) < 1.25,
+                number(sectors_a_load(c), 2) +
+                    " segments a load, 5 of the one, 4 of the other, most of them the same: " +
+                    percent(1 / moved_for_each(c)) + " of the bytes moved are used");
 }
 
-verdict a_segment_each(const engine::evidence& e) {
-    const double here = sectors_a_load(e.step.launches[0].total);
-    return seen(here == 18, number(here, 2) + " segments a load: 32 of the strided one, 4 of the other");
+verdict more_bytes(const engine::evidence& e, const step_result& other) {
+    const double here = moved_for_each(e.step.launches[0].total);
+    const double there = moved_for_each(other.launches[0].total);
+    return seen(here > there,
+                number(here, 2) + " bytes moved for each that is loaded, " + number(there, 2) + " in step " + other.id);
 }
 
 constexpr const char* patterns = "380, Access Patterns vs. Memory Throughput";
 constexpr const char* caching = "380, Caching Load";
+constexpr const char* global_patterns = "380, Global Memory Access Patterns";
+const auto misaligned_instead = engine::step_in_place("misaligned");
+const auto scattered_instead = engine::step_in_place("scattered");
 
 } // namespace
 
@@ -236,8 +216,10 @@ engine::step_definition aligned() {
             .data = gathered<in_order>,
             .run = run<in_order>,
             .least_bytes = each_once,
-            .claims = {{"4 segments, bus utilization 100 %", patterns, segments<in_order>(4, 128)},
-                       {"1 cache-line, no replays, bus utilization 100 %", caching, lines<in_order>(1, 128)}}};
+            .claims = {{"aligned, consecutive: addresses fall within 4 segments, bus utilization 100 %", patterns,
+                        segments<in_order>(4, 128).refuted_by(misaligned_instead)},
+                       {"aligned, consecutive: 1 cache-line, 128 bytes move across the bus on a miss, 100 %", caching,
+                        moves_lines<in_order>(128).refuted_by(misaligned_instead)}}};
 }
 
 engine::step_definition permuted() {
@@ -246,8 +228,10 @@ engine::step_definition permuted() {
             .data = gathered<permutation>,
             .run = run<permutation>,
             .least_bytes = each_once,
-            .claims = {{"4 segments, bus utilization 100 %", patterns, segments<permutation>(4, 128)},
-                       {"1 cache-line, no replays, bus utilization 100 %", caching, lines<permutation>(1, 128)}}};
+            .claims = {{"aligned, permuted: addresses fall within 4 segments, bus utilization 100 %", patterns,
+                        segments<permutation>(4, 128).refuted_by(misaligned_instead)},
+                       {"aligned, permuted: 1 cache-line, 128 bytes move across the bus on a miss, 100 %", caching,
+                        moves_lines<permutation>(128).refuted_by(misaligned_instead)}}};
 }
 
 engine::step_definition misaligned() {
@@ -257,9 +241,12 @@ engine::step_definition misaligned() {
             .run = run_misaligned,
             .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return shifts * each_once(n); },
-            .claims = {{"at most 5 segments, bus utilization at least 80 %", patterns, full_warps(at_most_five)},
-                       {"some misaligned patterns will fall within 4 segments: 100 %", patterns, full_warps(some_four)},
-                       {"2 cache-lines, 1 replay, bus utilization 50 %", caching, lines<shifted<1>>(2, 128)}}};
+            .claims = {{"misaligned: addresses fall within at most 5 segments, bus utilization at least 80 %", patterns,
+                        full_warps(at_most_five).refuted_by(scattered_instead)},
+                       {"some misaligned patterns will fall within 4 segments, so 100 % utilization", patterns,
+                        full_warps(some_four).refuted_by(scattered_instead)},
+                       {"offset from perfect alignment: 2 cache-lines, 256 bytes move, bus utilization 50 %", caching,
+                        moves_lines<shifted<1>>(128).refuted_by(engine::step_in_place("aligned"))}}};
 }
 
 engine::step_definition same_word() {
@@ -267,8 +254,10 @@ engine::step_definition same_word() {
             .data = gathered<one_word>,
             .run = run<one_word>,
             .least_bytes = [](std::uint64_t n) { return n * sizeof(int) + warps_of(n) * 32; },
-            .claims = {{"a single segment, bus utilization 12.5 %", patterns, segments<one_word>(1, 4)},
-                       {"a single cache-line, bus utilization 3.125 %", caching, lines<one_word>(1, 4)}}};
+            .claims = {{"the same word: addresses fall within a single segment, bus utilization 12.5 %", patterns,
+                        segments<one_word>(1, 4).refuted_by(engine::step_in_place("aligned"))},
+                       {"the same word: a single cache-line, 128 bytes move, bus utilization 3.125 %", caching,
+                        moves_lines<one_word>(4).refuted_by(scattered_instead)}}};
 }
 
 engine::step_definition scattered() {
@@ -277,31 +266,34 @@ engine::step_definition scattered() {
             .data = gathered<anywhere>,
             .run = run<anywhere>,
             .least_bytes = each_once,
-            .claims = {{"N segments, bus utilization 128 / (N x 32)", patterns, full_warps(scattered_share)},
-                       {"N cache-lines, (N-1) replays, bus utilization 32 x 4B / (N x 128B)", caching, scattered_lines},
-                       {"4x higher than caching loads", "380, Non-caching Load", full_warps(four_times_lines)},
-                       {"random array access: slower", "380, Global Memory Access Patterns", slower}}};
+            .claims = {{"scattered: N x 32 bytes move across the bus, bus utilization 128 / (N x 32)", patterns,
+                        full_warps(scattered_share).refuted_by(engine::step_in_place("aligned"))},
+                       {"scattered: N cache-lines, N x 128 bytes move, bus utilization 32 x 4B / (N x 128B)", caching,
+                        moves_lines<anywhere>(128).refuted_by(engine::step_in_place("aligned"))},
+                       {"random array access: slower", global_patterns, engine::slower_than("aligned")}}};
 }
 
 engine::step_definition neighbours() {
-    return {
-        .about = {"neighbours", "x[i] = a[i+1] - a[i]", "ladder/memory/01_patterns.cu",
-                  "one load aligned, the other a word off", "380, Global Memory Access Patterns"},
-        .data = differences<1, 1>,
-        .run = run_difference<1, 1>,
-        .least_bytes = each_once,
-        .claims = {{"~OK: x[i] = a[i+1] - a[i]", "380, Global Memory Access Patterns", full_warps(nearly_as_aligned)}}};
+    return {.about = {"neighbours", "x[i] = a[i+1] - a[i]", "ladder/memory/01_patterns.cu",
+                      "one load aligned, the other a word off", global_patterns},
+            .data = differences<1, 1>,
+            .run = run_difference<1, 1>,
+            .size = engine::at_most(1u << 20),
+            .least_bytes = each_once,
+            .claims = {{"~OK: x[i] = a[i+1] - a[i]", global_patterns,
+                        full_warps(nearly_all_used).refuted_by(engine::step_in_place("strided"))}}};
 }
 
 engine::step_definition strided() {
     return {.about = {"strided", "x[i] = a[64*i] - a[i]", "ladder/memory/01_patterns.cu", "every lane another segment",
-                      "380, Global Memory Access Patterns"},
+                      global_patterns},
             .data = differences<stride, 0>,
             .run = run_difference<stride, 0>,
             .size = engine::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 3 * n * sizeof(int); },
-            .claims = {
-                {"slower: x[i] = a[64*i] - a[i]", "380, Global Memory Access Patterns", full_warps(a_segment_each)}}};
+            .claims = {{"slower: x[i] = a[64*i] - a[i]", global_patterns, engine::slower_than("neighbours")},
+                       {"avoid patterns with large strides between threads: they move bytes that are not used",
+                        "380, Summary: GMEM Optimization", engine::compared("neighbours", more_bytes)}}};
 }
 
 } // namespace warpfold::ladder::memory

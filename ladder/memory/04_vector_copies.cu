@@ -82,9 +82,10 @@ verdict fewer_instructions(const engine::evidence& e, const step_result& other) 
 }
 
 verdict remainder_lost(const engine::evidence& e) {
-    return seen(e.step.correct, e.step.correct ? "nothing is lost"
-                                               : "with n = " + std::to_string(e.n()) + ", " + e.step.difference +
-                                                     ": no thread has the index n/4");
+    const std::string figure = "n = " + std::to_string(e.n()) + ": " + e.step.difference;
+    return e.step.correct
+               ? seen(true, "nothing is lost")
+               : holds_only_for("grids with more than n/4 threads: no thread has the index n/4 here", figure);
 }
 
 std::uint64_t each_once(std::uint64_t n) { return 2 * n * sizeof(int); }
@@ -99,7 +100,8 @@ engine::step_definition copy_by_int() {
             .data = copy_of,
             .run = run<int>,
             .least_bytes = each_once,
-            .claims = {{"LD.E: 128 bytes a warp", section, loads_for(128)}}};
+            .claims = {{"warp needs 128 bytes", "380, Access Patterns vs. Memory Throughput",
+                        loads_for(128).refuted_by(engine::step_in_place("int4"))}}};
 }
 
 engine::step_definition copy_by_int2() {
@@ -107,9 +109,11 @@ engine::step_definition copy_by_int2() {
             .data = copy_of,
             .run = run<int2>,
             .least_bytes = each_once,
-            .claims = {{"LD.E.64: 256 bytes a warp", section, loads_for(256)},
-                       {"fewer instructions", section, engine::compared("int", fewer_instructions)},
-                       {"faster than by int", section, engine::faster_than("int")}}};
+            .claims = {
+                {"LD.E.64: 256 bytes a warp", section, loads_for(256).refuted_by(engine::step_in_place("int"))},
+                {"fewer instructions than by int", "beyond the lectures", engine::compared("int", fewer_instructions)},
+                {"increase performance with vectorized memory access: faster than by int", section,
+                 engine::faster_than("int")}}};
 }
 
 engine::step_definition copy_by_int4() {
@@ -117,9 +121,11 @@ engine::step_definition copy_by_int4() {
             .data = copy_of,
             .run = run<int4>,
             .least_bytes = each_once,
-            .claims = {{"LD.E.128: 512 bytes a warp", section, loads_for(512)},
-                       {"fewer instructions", section, engine::compared("int", fewer_instructions)},
-                       {"faster than by int", section, engine::faster_than("int")}}};
+            .claims = {
+                {"LD.E.128: 512 bytes a warp", section, loads_for(512).refuted_by(engine::step_in_place("int"))},
+                {"fewer instructions than by int", "beyond the lectures", engine::compared("int", fewer_instructions)},
+                {"increase performance with vectorized memory access: faster than by int", section,
+                 engine::faster_than("int")}}};
 }
 
 engine::step_definition copy_of_the_slide() {
@@ -130,7 +136,8 @@ engine::step_definition copy_of_the_slide() {
             .size = [](std::uint64_t n) { return std::max<std::uint64_t>(n / 512, 1) * 512 + 3; },
             .expected = outcome::wrong,
             .lesson = "where the grid has exactly n/4 threads, no thread takes the remainder",
-            .claims = {{"in only one thread, process final elements (if there are any)", section, remainder_lost}}};
+            .claims = {{"in only one thread, process final elements (if there are any)", section,
+                        engine::check(remainder_lost).refuted_by(engine::on_size(4096))}}};
 }
 
 } // namespace warpfold::ladder::memory

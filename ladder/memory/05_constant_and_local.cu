@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Constant memory with one address and with many; local memory, which the compiler chooses; the cache operators of PTX. (380
-// "Memory and Cache Types", "GPU Memory System", "PTX Cache Operators"; parallel patterns "Constant Memory".)
+// "Memory and Cache Types", "Access Path", "PTX Cache Operators"; parallel patterns "Constant Memory".)
+#include <algorithm>
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
@@ -13,12 +14,14 @@ namespace {
 constexpr unsigned words = 64;
 __constant__ int table[words];
 
-// Adds 16 words of the table to each element: the same for all lanes (spread 0), or another for each (spread 1).
+// Adds 16 words of the table to each element: the same for all lanes (spread 0), or another for each (spread 1). In every
+// block, or in the first alone.
+template <bool EveryBlock>
 __global__ void add_constants(int* out, const int* in, std::uint64_t n, unsigned spread) {
     const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
     if (i < n) {
         int sum = in[i];
-        for (unsigned k = 0; k < 16; ++k) {
+        for (unsigned k = 0; k < 16 && (EveryBlock || blockIdx.x == 0); ++k) {
             sum += table[(k + spread * threadIdx.x) % words];
         }
         out[i] = sum;
@@ -38,14 +41,14 @@ engine::sample with_table(std::uint64_t n, std::uint64_t seed) {
     return {n, {engine::bytes_of(in), engine::bytes_of(constants)}, engine::bytes_of(right)};
 }
 
-template <unsigned Spread>
+template <unsigned Spread, bool EveryBlock = true>
 void run_constant(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
     WARPFOLD_CUDA_CHECK(cudaMemcpyToSymbolAsync(table, on.in[1], sizeof table, 0, cudaMemcpyDeviceToDevice, on.stream));
-    engine::launch(on, "add_constants", add_constants, blocks_for(on.n), threads, 0, on.output<int>(), on.input<int>(),
-                   on.n, Spread);
+    engine::launch(on, "add_constants", add_constants<EveryBlock>, blocks_for(on.n), threads, 0, on.output<int>(),
+                   on.input<int>(), on.n, Spread);
 }
 
 verdict explicit_code(const engine::evidence& e) {
@@ -57,21 +60,20 @@ verdict explicit_code(const engine::evidence& e) {
 }
 
 verdict visible(const engine::evidence& e) {
-    return seen(e.step.correct, std::to_string(e.step.launches.empty() ? 0 : e.step.launches[0].grid[0]) +
-                                    " blocks read the table that the host has copied there once");
-}
-
-verdict slower_than_one_address(const engine::evidence& e) {
-    const step_result* const other = e.other("constant");
-    if (!e.step.cold || other == nullptr || !other->cold) {
-        return unseen("needs times, so a GPU");
+    const auto got = engine::view<std::int32_t>(e.result);
+    const auto right = engine::view<std::int32_t>(e.data.right);
+    std::uint64_t blocks = 0;
+    for (std::uint64_t first = 0; first < e.n(); first += threads) {
+        const auto count = std::min<std::uint64_t>(threads, e.n() - first);
+        blocks += std::equal(got.begin() + first, got.begin() + first + count, right.begin() + first) ? 1 : 0;
     }
-    const double times = e.step.cold->median / other->cold->median;
-    return seen(times > 1.2, number(times, 2) + "x the time of step constant");
+    return seen(blocks == blocks_for(e.n()), std::to_string(blocks) + " of " + std::to_string(blocks_for(e.n())) +
+                                                 " blocks have read the table that the host has copied there once");
 }
 
 // Sixteen values, summed in an order that the element itself chooses: an array with an index that the compiler does not
 // know has no place in registers.
+template <bool ByLane>
 __global__ void in_local_memory(int* out, const int* in, std::uint64_t n) {
     const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
     if (i >= n) {
@@ -80,7 +82,7 @@ __global__ void in_local_memory(int* out, const int* in, std::uint64_t n) {
     const int value = in[i];
     int array[16];
     for (int k = 0; k < 16; ++k) {
-        array[k] = value * (k + 1);
+        array[ByLane ? (k + static_cast<int>(threadIdx.x)) & 15 : k] = value * (k + 1);
     }
     int sum = 0;
     for (int k = 0; k < 4; ++k) {
@@ -114,11 +116,12 @@ engine::sample both_ways(std::uint64_t n, std::uint64_t seed) {
     return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
+template <bool ByLane = false> // of the stores' index
 void run_local(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    engine::launch(on, "in_local_memory", in_local_memory, blocks_for(on.n), threads, 0, on.output<int>(),
+    engine::launch(on, "in_local_memory", in_local_memory<ByLane>, blocks_for(on.n), threads, 0, on.output<int>(),
                    on.input<int>(), on.n);
     engine::launch(on, "in_registers", in_registers, blocks_for(on.n), threads, 0, on.output<int>() + on.n,
                    on.input<int>(), on.n);
@@ -135,9 +138,10 @@ verdict managed_by_compiler(const engine::evidence& e) {
 }
 
 verdict side_by_side(const engine::evidence& e) {
-    const auto& c = e.step.launches[0].total;
-    const double sectors = static_cast<double>(c.local_store_sectors) / static_cast<double>(c.local_store_requests);
-    return seen(sectors <= 16, number(sectors, 1) + " segments a store: the lanes' words lie side by side");
+    const auto stored = e.step.launches[0].total.local_store_sectors;
+    const std::uint64_t least = warps_of(e.n()) * 16 * 32 * sizeof(int) / 32; // of 16 words of each lane
+    return seen(stored == least, std::to_string(stored) + " segments of local memory stored, " + std::to_string(least) +
+                                     " is the least for these words");
 }
 
 enum class by { ca, cg, cs, lu, cv };
@@ -185,12 +189,8 @@ void run_operators(const engine::stage& on) {
 }
 
 verdict same_segments(const engine::evidence& e) {
-    std::vector<double> here;
-    for (const auto& launch : e.step.launches) {
-        here.push_back(sectors_a_load(launch.total));
-    }
-    return seen(here == std::vector<double>(5, 4.0), "segments a load with ca, cg, cs, lu, cv: " + list(here, 0) +
-                                                         "; what they do to the caches is not counted");
+    const auto here = loads_by_launch(e);
+    return seen(here == std::vector<double>(5, 4.0), "segments a load with ca, cg, cs, lu, cv: " + list(here, 0));
 }
 
 constexpr const char* source = "ladder/memory/05_constant_and_local.cu";
@@ -198,15 +198,17 @@ constexpr const char* source = "ladder/memory/05_constant_and_local.cu";
 } // namespace
 
 engine::step_definition constant_memory() {
-    return {.about = {"constant", "constant memory, one address", source, "all lanes of a warp the same word",
-                      "380, Access Path"},
-            .data = with_table<0>,
-            .run = run_constant<0>,
-            .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
-            .claims = {{"globally-scoped arrays qualified with __constant__ take the constant path", "380, Access Path",
-                        full_warps(explicit_code)},
-                       {"constant memory variables are visible to all thread blocks",
-                        "Parallel patterns, Constant Memory", visible}}};
+    return {
+        .about = {"constant", "constant memory, one address", source, "all lanes of a warp the same word",
+                  "380, Access Path"},
+        .data = with_table<0>,
+        .run = run_constant<0>,
+        .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
+        .claims = {{"globally-scoped arrays qualified with __constant__ take the constant path", "380, Access Path",
+                    full_warps(explicit_code).refuted_by(engine::step_in_place("aligned"))},
+                   {"constant memory variables are visible to all thread blocks", "Parallel patterns, Constant Memory",
+                    engine::launched(visible).refuted_by(
+                        engine::mutant("a table that only the first block sees", run_constant<0, false>))}}};
 }
 
 engine::step_definition constant_spread() {
@@ -215,21 +217,22 @@ engine::step_definition constant_spread() {
             .data = with_table<1>,
             .run = run_constant<1>,
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
-            .claims = {{"the constant cache is uniform: lanes that want other words are served one after the other",
-                        "380, Memory and Cache Types", slower_than_one_address}}};
+            .claims = {{"constant (uniform) cache: slower where lanes read different words",
+                        "380, Memory and Cache Types", engine::slower_than("constant")}}};
 }
 
 engine::step_definition local_memory() {
     return {.about = {"local", "local memory", source, "an array whose index the compiler does not know",
-                      "380, GPU Memory System"},
+                      "380, Access Path"},
             .data = both_ways,
-            .run = run_local,
+            .run = run_local<>,
             .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
-            .claims = {{"local memory: allocation and access are managed by the compiler", "380, Access Path",
-                        full_warps(managed_by_compiler)},
-                       {"all data lives in DRAM: global memory, local memory, textures, constants",
-                        "380, GPU Memory System", full_warps(side_by_side)}}};
+            .claims = {
+                {"local memory: allocation/access managed by compiler", "380, Access Path",
+                 full_warps(managed_by_compiler).refuted_by(engine::launches_exchanged(0, 1))},
+                {"the lanes' words of an array in local memory lie side by side", "beyond the lectures",
+                 full_warps(side_by_side).refuted_by(engine::mutant("another index in each lane", run_local<true>))}}};
 }
 
 engine::step_definition cache_operators() {
@@ -239,8 +242,8 @@ engine::step_definition cache_operators() {
             .run = run_operators,
             .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 10 * n * sizeof(int); },
-            .claims = {{"they say where a line is kept, not what is read", "380, PTX Cache Operators",
-                        full_warps(same_segments)}}};
+            .claims = {{"they say where a line is kept, not what is read", "beyond the lectures",
+                        full_warps(same_segments).refuted_by(engine::step_in_place("misaligned"))}}};
 }
 
 } // namespace warpfold::ladder::memory

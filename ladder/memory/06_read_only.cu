@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The read-only path: restricted pointers, __ldg, texture objects; and what goes wrong where a kernel writes what it reads
 // that way. (380 "Read-only Data Cache", "Read-Only Cache", "Access Path", "Read-Only Cache Operation".)
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "ladder/engine/command.hpp"
 #include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 
@@ -113,6 +116,7 @@ engine::sample black_and_white(std::uint64_t n, std::uint64_t seed) {
     return {n, {engine::bytes_of(in)}, engine::bytes_of(right), engine::value_type::float32};
 }
 
+template <cudaTextureFilterMode Filter, cudaTextureAddressMode Outside>
 void run_sampler(const engine::stage& on) {
     if (on.n == 0) {
         return;
@@ -124,8 +128,8 @@ void run_sampler(const engine::stage& on) {
     what.resType = cudaResourceTypeArray;
     what.res.array.array = line;
     cudaTextureDesc how{};
-    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
-    how.filterMode = cudaFilterModeLinear;
+    how.addressMode[0] = how.addressMode[1] = Outside;
+    how.filterMode = Filter;
     how.readMode = cudaReadModeNormalizedFloat;
     WARPFOLD_CUDA_CHECK(
         cudaMemcpy2DToArrayAsync(line, 0, 0, on.in[0], on.n, on.n, 1, cudaMemcpyDeviceToDevice, on.stream));
@@ -138,22 +142,56 @@ void run_sampler(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaFreeArray(line));
 }
 
-// Reads by __ldg what it has just written itself: the value of before, or its own.
+template <bool ReadOnly>
+__device__ int read_of(const int* at) {
+    return ReadOnly ? __ldg(at) : *at;
+}
+
+// Reads by __ldg what it has just written itself: the value of before, or its own. ptxas takes memory that is read so for
+// unchanging: in the machine code of sm_75 to sm_90 both reads are one LDG.CONSTANT before the stores, also of volatile asm.
+template <bool ReadOnly>
 __global__ void read_what_is_written(int* out, int* values, const int* in, std::uint64_t n) {
     const std::uint64_t i = index();
     if (i < n) {
         values[i] = in[i];
-        const int before = __ldg(&values[i]);
+        const int before = read_of<ReadOnly>(&values[i]);
         values[i] = before + 1;
-        out[i] = __ldg(&values[i]);
+        out[i] = read_of<ReadOnly>(&values[i]);
     }
 }
 
-void run_stale(const engine::stage& on) {
-    if (on.n != 0) {
-        engine::launch(on, "read_what_is_written", read_what_is_written, blocks_for(on.n), threads, 0, on.output<int>(),
-                       on.temporary<int>(), on.input<int>(), on.n);
+// The same in an order that ptxas has to keep: the store's address depends on the first load, that of the second load on a clock
+// that is read after the store. `none` is 0. Then an old value can only come from a cache.
+template <bool ReadOnly>
+__global__ void read_in_order(int* out, int* values, const int* in, std::uint64_t n, unsigned none) {
+    const std::uint64_t i = index();
+    if (i < n) {
+        const int before = read_of<ReadOnly>(&values[i]);
+        int* const at = &values[i + (static_cast<unsigned>(before) & none)];
+        asm volatile("st.global.s32 [%0], %1;" : : "l"(at), "r"(in[i] + 1) : "memory");
+        unsigned time = 0;
+        asm volatile("mov.u32 %0, %%clock;" : "=r"(time) : : "memory");
+        out[i] = read_of<ReadOnly>(&values[i + (time & none)]);
     }
+}
+
+engine::sample one_more_twice(std::uint64_t n, std::uint64_t seed) {
+    auto s = one_more(n, seed);
+    const auto again = s.right;
+    s.right.insert(s.right.end(), again.begin(), again.end());
+    return s;
+}
+
+template <bool ReadOnly>
+void run_stale(const engine::stage& on) {
+    if (on.n == 0) {
+        return;
+    }
+    engine::launch(on, "read_what_is_written", read_what_is_written<ReadOnly>, blocks_for(on.n), threads, 0,
+                   on.output<int>(), on.temporary<int>(), on.input<int>(), on.n);
+    WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.scratch, 0, on.n * sizeof(int), on.stream));
+    engine::launch(on, "read_in_order", read_in_order<ReadOnly>, blocks_for(on.n), threads, 0, on.output<int>() + on.n,
+                   on.temporary<int>(), on.input<int>(), on.n, 0);
 }
 
 template <class Kernel>
@@ -165,45 +203,96 @@ auto copied_by(const char* name, Kernel kernel) {
     };
 }
 
-verdict as_aligned(const engine::evidence& e) {
-    const auto& c = e.step.launches[0].total;
-    return seen(sectors_a_load(c) == 4 && c.global_load_requests == warps_of(e.n()),
-                number(sectors_a_load(c), 0) + " segments a load, one load a warp");
+// The load of each of the slides' kernels, as nvcc takes them: "ld.global.nc.u32".
+struct loads_of_slides {
+    std::string plain, restricted, by_ldg;
+};
+loads_of_slides compiled_loads() {
+    const std::string& ptx = engine::ptx_of(R"(
+extern "C" __global__ void plain(int* output, const int* input) { output[threadIdx.x] = input[threadIdx.x]; }
+extern "C" __global__ void marked(int* __restrict__ output, const int* __restrict__ input) {
+    output[threadIdx.x] = input[threadIdx.x];
+}
+extern "C" __global__ void intrinsic(int* output, int* input) { output[threadIdx.x] = __ldg(&input[threadIdx.x]); }
+)");
+    const auto load_of = [&](const char* kernel) {
+        const auto at = ptx.find("ld.global", ptx.find(std::string("entry ") + kernel));
+        return at == std::string::npos ? "" : ptx.substr(at, ptx.find_first_of(" \t", at) - at);
+    };
+    return {load_of("plain"), load_of("marked"), load_of("intrinsic")};
 }
 
-verdict no_slower(const engine::evidence& e) {
-    const step_result* const other = e.other("aligned");
-    if (!e.step.cold || other == nullptr || !other->cold) {
-        return unseen("needs times, so a GPU");
-    }
-    const double times = e.step.cold->median / other->cold->median;
-    return seen(times < 1.05, number(times, 2) + "x the time of the plain loads of step aligned");
+// `inner` with the loads that nvcc makes here. Refuted by plain pointers' load in every place.
+engine::check compiled(verdict (*inner)(const loads_of_slides&)) {
+    const engine::check check = [inner](const engine::evidence& e) {
+        const auto* const given = e.given<loads_of_slides>();
+        const auto loads = given != nullptr ? *given : compiled_loads();
+        return loads.plain.empty() ? unseen("needs nvcc") : inner(loads);
+    };
+    return check.refuted_by(engine::planted("pointers that nothing is said of", [](engine::altered_evidence& e) {
+        const std::string plain = compiled_loads().plain;
+        e.figures = loads_of_slides{plain, plain, plain};
+    }));
+}
+
+bool non_coherent(const std::string& load) { return load.find(".nc") != std::string::npos; }
+
+verdict by_decoration(const loads_of_slides& loads) {
+    return seen(non_coherent(loads.restricted) && !non_coherent(loads.plain),
+                "plain pointers: " + loads.plain + "; const and __restrict__: " + loads.restricted);
+}
+
+verdict by_intrinsic(const loads_of_slides& loads) {
+    return seen(non_coherent(loads.by_ldg), "__ldg() of a pointer without decoration: " + loads.by_ldg);
 }
 
 verdict texture_path(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
-    return seen(c.global_load_requests == 0, std::to_string(c.global_load_requests) +
-                                                 " loads from global memory: all data comes by texture fetches");
+    return seen(c.global_load_requests == 0,
+                std::to_string(c.global_load_requests) + " loads of warps from global memory");
 }
 
-verdict nearly_optimal(const engine::evidence& e) {
-    const step_result* const other = e.other("arrays");
-    if (!e.step.cold || other == nullptr || !other->cold || other->n != e.step.n) {
-        return unseen("needs times, so a GPU");
-    }
-    const double times = e.step.cold->median / other->cold->median;
-    return seen(times < 1.2, number(times, 2) + "x the time of the structure of arrays");
-}
-
+// Outputs of sample_between(): between two neighbours, then outside on both sides.
 verdict interpolates(const engine::evidence& e) {
-    return seen(e.step.correct, "bytes as 0 to 1, the mean of two neighbours, the nearest where there are none");
+    const auto got = engine::view<float>(e.result);
+    const auto in = engine::view<std::uint8_t>(e.data.in[0]);
+    std::uint64_t between = 0;
+    std::uint64_t halves = 0;
+    std::uint64_t clamped = 0;
+    for (std::uint64_t i = 0; i + 1 < e.n(); ++i) {
+        between += in[i] != in[i + 1] ? 1 : 0;
+        halves += in[i] != in[i + 1] && got[i] == 0.5f ? 1 : 0;
+    }
+    for (std::uint64_t i = 0; i < e.n(); ++i) {
+        clamped += got[e.n() + i] == (in[i % 2 == 0 ? 0 : e.n() - 1] == 255 ? 1.0f : 0.0f) ? 1 : 0;
+    }
+    if (between == 0) {
+        return unseen("needs neighbours that differ");
+    }
+    return seen(halves == between && clamped == e.n(),
+                "bytes as 0 to 1: " + std::to_string(halves) + " of " + std::to_string(between) +
+                    " reads between 0 and 255 give 1/2, " + std::to_string(clamped) + " of " + std::to_string(e.n()) +
+                    " outside the nearest byte");
 }
 
-verdict not_coherent(const engine::evidence& e) {
-    if (e.report.device.software) {
-        return unseen("the software GPU has no caches");
-    }
-    return seen(!e.step.correct, e.step.correct ? "what the thread wrote was read, by luck" : e.step.difference);
+// Values of one of the two kernels that are not the ones just written.
+engine::check old_values(std::size_t launch, std::string how) {
+    const engine::check check = [=](const engine::evidence& e) {
+        if (e.report.device.software) {
+            return unseen("the software GPU has no caches, and no ptxas");
+        }
+        const auto got = engine::view<std::int32_t>(e.result).subspan(launch * e.n(), e.n());
+        const auto right = engine::view<std::int32_t>(e.data.right).subspan(launch * e.n(), e.n());
+        std::uint64_t old = 0;
+        for (std::uint64_t i = 0; i < e.n(); ++i) {
+            old += got[i] != right[i] ? 1 : 0;
+        }
+        return seen(old != 0, std::to_string(old) + " of " + std::to_string(e.n()) + " reads give an old value" + how);
+    };
+    return engine::launched(check).refuted_by(
+        {.what = "ordinary loads in their place", .run = run_stale<false>, .change = [](engine::altered_evidence& e) {
+             e.report.device.software = false;
+         }});
 }
 
 constexpr const char* source = "ladder/memory/06_read_only.cu";
@@ -212,14 +301,16 @@ constexpr const char* slides = "380, Read-only Data Cache";
 } // namespace
 
 engine::step_definition restricted() {
-    return {.about = {"restrict", "const and __restrict__", source, "pointers that promise the compiler no aliasing",
-                      slides, false, "aligned"},
-            .data = copy_of,
-            .run = copied_by("copy_restricted", copy_restricted),
-            .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
-            .claims = {
-                {"decorating pointers: the same accesses, through the read-only cache", slides, full_warps(as_aligned)},
-                {"as fast as plain loads", slides, no_slower}}};
+    return {
+        .about = {"restrict", "const and __restrict__", source, "pointers that promise the compiler no aliasing",
+                  slides, false, "aligned"},
+        .data = copy_of,
+        .run = copied_by("copy_restricted", copy_restricted),
+        .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
+        .claims = {{"the compiler uses __ldg() where it detects that data is read-only: const and __restrict__ make "
+                    "that likelier",
+                    "380, Compute Capab. 3.x (Kepler, Part 2)", compiled(by_decoration)},
+                   {"no slower than plain loads", "beyond the lectures", engine::at_most_times(1.05, "aligned")}}};
 }
 
 engine::step_definition by_ldg() {
@@ -227,8 +318,8 @@ engine::step_definition by_ldg() {
             .data = copy_of,
             .run = copied_by("copy_by_ldg", copy_by_ldg),
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
-            .claims = {{"using the __ldg() intrinsic: the same accesses", slides, full_warps(as_aligned)},
-                       {"as fast as plain loads", slides, no_slower}}};
+            .claims = {{"using __ldg() intrinsic: requires no pointer decoration", slides, compiled(by_intrinsic)},
+                       {"no slower than plain loads", "beyond the lectures", engine::at_most_times(1.05, "aligned")}}};
 }
 
 engine::step_definition through_texture() {
@@ -240,9 +331,9 @@ engine::step_definition through_texture() {
             .scratch_bytes = [](std::uint64_t n) { return 3 * n * sizeof(float); },
             .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(float); },
             .claims = {{"data in texture objects take the read-only/TEX path", "380, Access Path",
-                        engine::counted(texture_path)},
+                        engine::counted(texture_path).refuted_by(engine::step_in_place("structures"))},
                        {"as long as lines survive in the cache, performance will be nearly optimal",
-                        "380, Performance and Solutions", nearly_optimal},
+                        "380, Performance and Solutions", engine::at_most_times(1.2, "arrays")},
                        {"faster than the structures", "380, Performance and Solutions",
                         engine::faster_than("structures")}}};
 }
@@ -251,22 +342,26 @@ engine::step_definition sampler() {
     return {.about = {"sampler", "what a texture does besides", source,
                       "bytes read as floats, between two of them, and outside", "380, Read-Only Cache Operation"},
             .data = black_and_white,
-            .run = run_sampler,
+            .run = run_sampler<cudaFilterModeLinear, cudaAddressModeClamp>,
             .size = engine::at_most(4096),
             .claims = {{"additional functionality for texture objects: interpolation, clamping, type conversion",
-                        "380, Read-Only Cache Operation", interpolates}}};
+                        "380, Read-Only Cache Operation",
+                        engine::check(interpolates)
+                            .refuted_by(engine::mutant("the nearest byte, and 0 outside",
+                                                       run_sampler<cudaFilterModePoint, cudaAddressModeBorder>))}}};
 }
 
 engine::step_definition stale() {
     return {
         .about = {"stale", "__ldg of what the kernel writes", source, "a thread reads its own store that way", slides},
-        .data = one_more,
-        .run = run_stale,
+        .data = one_more_twice,
+        .run = run_stale<true>,
         .scratch_bytes = [](std::uint64_t n) { return n * sizeof(int); },
         .expected = outcome::by_luck,
-        .lesson = "the read-only cache is not coherent with writes: the old value may be read again",
-        .claims = {
-            {"not coherent with writes: addresses must not be written by the same kernel", slides, not_coherent}}};
+        .lesson = "ptxas may read before the store what the kernel writes, and a cache may keep the old value",
+        .claims = {{"addresses must not be written by the same kernel", slides,
+                    old_values(0, ": ptxas makes one load of both, before the stores")},
+                   {"not coherent with writes", slides, old_values(1, " where the load has to follow the store")}}};
 }
 
 } // namespace warpfold::ladder::memory

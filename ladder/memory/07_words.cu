@@ -4,8 +4,12 @@
 // "Implementation 3".)
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "ladder/engine/command.hpp"
 #include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 
@@ -60,28 +64,16 @@ verdict one_load_each(const engine::evidence& e) {
     for (const auto& launch : e.step.launches) {
         one = one && launch.total.global_load_requests == warps_of(e.n());
         bytes.push_back(static_cast<double>(launch.total.global_load_bytes) /
-                        static_cast<double>(launch.total.global_load_requests));
+                        static_cast<double>(32 * launch.total.global_load_requests));
     }
-    return seen(one, "one load a warp each, of " + list(bytes, 0) + " bytes");
+    return seen(one && bytes == std::vector<double>(std::begin(sizes), std::end(sizes)),
+                "one load a warp each, of " + list(bytes, 0) + " bytes a lane");
 }
 
 verdict required_segments(const engine::evidence& e) {
-    std::vector<double> here;
-    for (const auto& launch : e.step.launches) {
-        here.push_back(sectors_a_store(launch.total));
-    }
+    const auto here = stores_by_launch(e);
     return seen(here == std::vector<double>{16, 8, 4, 2, 1},
                 "segments a store of 16, 8, 4, 2, 1 bytes a lane: " + list(here, 0));
-}
-
-verdict split_requests(const engine::evidence& e) {
-    std::vector<double> here;
-    for (std::size_t k = 0; k < 3; ++k) {
-        const auto& c = e.step.launches[k].total;
-        here.push_back(static_cast<double>(c.global_load_bytes) / static_cast<double>(c.global_load_requests) / 128);
-    }
-    return seen(here == std::vector<double>{4, 2, 1},
-                "lines of 128 bytes a load of 16, 8, 4 bytes a lane: " + list(here, 0));
 }
 
 enum class store_by { wb, cg, cs, wt };
@@ -126,12 +118,8 @@ void run_store_operators(const engine::stage& on) {
 }
 
 verdict same_stores(const engine::evidence& e) {
-    std::vector<double> here;
-    for (const auto& launch : e.step.launches) {
-        here.push_back(sectors_a_store(launch.total));
-    }
-    const auto [least, most] = std::minmax_element(here.begin(), here.end());
-    return seen(*least == *most || e.n() % 8 != 0, "segments a store with wb, cg, cs, wt: " + list(here, 2));
+    const auto here = stores_by_launch(e);
+    return seen(here == std::vector<double>(4, 4.0), "segments a store with wb, cg, cs, wt: " + list(here, 0));
 }
 
 // As the step "scattered", with loads that are kept in L2 only.
@@ -164,19 +152,18 @@ void run_gather_in_l2(const engine::stage& on) {
     }
 }
 
-verdict same_as_caching(const engine::evidence& e, const step_result& other) {
+verdict less_fetched(const engine::evidence& e, const step_result& other) {
     const double here = sectors_a_load(e.step.launches[0].total);
     const double there = sectors_a_load(other.launches[0].total);
-    return seen(here == there, number(here, 1) + " segments a load; " + number(there, 1) + " by ld.ca");
+    const std::string figure = number(here, 1) + " segments a load; " + number(there, 1) + " by ld.ca";
+    return here == there ? no_difference(figure) : seen(here < there, figure);
 }
 
-verdict clearly_faster(const engine::evidence& e) {
-    const step_result* const other = e.other("scattered");
-    if (!e.step.cold || other == nullptr || !other->cold) {
-        return unseen("needs times, so a GPU");
-    }
-    const double speedup = other->cold->median / e.step.cold->median;
-    return seen(speedup > 1.02, number(speedup, 2) + "x as fast: the L1 cache, too, fetches segments, not lines");
+verdict four_times_used(const engine::evidence& e, const step_result& other) {
+    const double times = moved_for_each(other.launches[0].total) / moved_for_each(e.step.launches[0].total);
+    const std::string figure = number(times, 2) + "x: loads that are cached move segments, too";
+    return times > 3.5 ? seen(true, figure)
+                       : holds_only_for("GPUs whose caching loads move lines of 128 bytes", figure);
 }
 
 // Each thread applies every function to a word of its own and keeps what it returns.
@@ -236,21 +223,82 @@ void run_functions(const engine::stage& on) {
                    reals, on.input<int>(), on.n);
 }
 
-verdict old_values(const engine::evidence& e) {
-    return seen(e.step.correct, "add, sub, inc, dec, min, max, exch, and, or, CAS: each returns what was there");
+// Where the words that one function has changed begin in the output, and the words that it has returned.
+std::span<const std::int32_t> changed_words(const engine::evidence& e) {
+    return engine::view<std::int32_t>(e.result).subspan(2 * e.n(), functions * e.n());
+}
+std::span<const std::int32_t> returned_words(const engine::evidence& e) {
+    return engine::view<std::int32_t>(e.result).subspan((2 + functions) * e.n(), functions * e.n());
 }
 
+verdict old_values(const engine::evidence& e) {
+    const auto returned = returned_words(e);
+    const auto old = static_cast<std::uint64_t>(std::count(returned.begin(), returned.end(), 12));
+    return seen(old == returned.size(), std::to_string(old) + " of " + std::to_string(returned.size()) +
+                                            " calls of add, sub, inc, dec, min, max, exch, and, or, CAS return 12, "
+                                            "what was there");
+}
+
+// The new value in the place of the old one, of the first thread's atomicAdd.
+const auto new_value_returned = engine::planted("a call that returns the new value", [](engine::altered_evidence& e) {
+    const std::size_t words = 2 * e.step.n * sizeof(int);
+    if (e.step.n == 0) {
+        return;
+    }
+    std::copy_n(e.result.begin() + words, sizeof(int), e.result.begin() + words + functions * e.step.n * sizeof(int));
+});
+
 verdict compare_and_swap(const engine::evidence& e) {
-    return seen(e.step.correct,
-                "where the old value is the one compared with, val; else the old one stays (the slide has "
-                "compare for the comparison)");
+    const auto in = engine::view<std::int32_t>(e.data.in[0]);
+    const auto words = changed_words(e);
+    std::uint64_t right = 0;
+    for (std::uint64_t i = 0; i < e.n(); ++i) {
+        right += words[functions * i + 9] == (in[i] % 2 == 0 ? in[i] : 12) ? 1 : 0;
+    }
+    return seen(right == e.n(), std::to_string(right) + " of " + std::to_string(e.n()) +
+                                    " words are val where old == compare, else old");
+}
+
+// atomicExch in the place of atomicCAS.
+const auto always_swapped = engine::planted("words that are always swapped", [](engine::altered_evidence& e) {
+    for (std::uint64_t i = 0; i < e.step.n; ++i) {
+        const auto words = e.result.begin() + static_cast<std::ptrdiff_t>((2 * e.step.n + functions * i) * sizeof(int));
+        std::copy_n(words + 6 * sizeof(int), sizeof(int), words + 9 * sizeof(int));
+    }
+});
+
+// Whether ptxas takes an atomic operation in a program for a compute capability: 5.0, and 6.0.
+struct taken_by_target {
+    bool by_50 = false, by_60 = false;
+};
+std::optional<taken_by_target> taken(const std::string& operation) {
+    const auto by = [&](const char* target) {
+        return engine::assemble(std::string(".version 6.4\n.target ") + target +
+                                    "\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b64 %p; "
+                                    ".reg .f64 %d; .reg .b32 %r;\nld.param.u64 %p, [p];\n" +
+                                    operation + "\nret;\n}\n",
+                                "sm_80", {});
+    };
+    if (!by("sm_60").there) {
+        return std::nullopt;
+    }
+    return taken_by_target{!by("sm_50").cubin.empty(), !by("sm_60").cubin.empty()};
 }
 
 verdict doubles(const engine::evidence& e) {
-    return seen(e.report.device.compute_major >= 6 && e.step.correct,
-                "compute capability " + std::to_string(e.report.device.compute_major) + "." +
-                    std::to_string(e.report.device.compute_minor) + ", and the sums are right");
+    const auto* const given = e.given<taken_by_target>();
+    const auto by = given != nullptr ? *given : taken("atom.global.add.f64 %d, [%p], 0d3FF0000000000000;");
+    if (!by) {
+        return unseen("needs ptxas");
+    }
+    const auto text = [](bool one) { return one ? " takes" : " refuses"; };
+    return seen(by->by_60 && !by->by_50, std::string("ptxas") + text(by->by_50) + " it in a program for sm_50, and" +
+                                             text(by->by_60) + " it in one for sm_60");
 }
+
+const auto of_integers = engine::planted("atomicAdd of integers", [](engine::altered_evidence& e) {
+    e.figures = taken("atom.global.add.u32 %r, [%p], 1;").value_or(taken_by_target{});
+});
 
 constexpr const char* source = "ladder/memory/07_words.cu";
 constexpr const char* third = "Parallel patterns, Implementation 3";
@@ -264,11 +312,10 @@ engine::step_definition word_sizes() {
             .run = run_words,
             .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 2 * 31 * n; },
-            .claims = {{"natively supported word sizes per thread: 1, 2, 4, 8, 16 bytes", "380, Access Via L1",
-                        full_warps(one_load_each)},
-                       {"only the required segments will be sent", "380, GMEM Writes", full_warps(required_segments)},
-                       {"two requests of half a warp if the size is 8 bytes, four if it is 16",
-                        "380, Compute Capab. 3.x (Kepler, Part 2)", full_warps(split_requests)}}};
+            .claims = {{"natively supported word sizes per thread: 1B, 2B, 4B, 8B, 16B", "380, Access Via L1",
+                        full_warps(one_load_each).refuted_by(engine::step_in_place("structures"))},
+                       {"only the required segments will be sent", "380, GMEM Writes",
+                        full_warps(required_segments).refuted_by(engine::launches_exchanged(0, 4))}}};
 }
 
 engine::step_definition store_operators() {
@@ -279,7 +326,7 @@ engine::step_definition store_operators() {
             .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 8 * n * sizeof(int); },
             .claims = {{"they say where a line is kept, not what is written", "PTX ISA, Cache Operators",
-                        full_warps(same_stores)}}};
+                        full_warps(same_stores).refuted_by(engine::step_in_place("stores"))}}};
 }
 
 engine::step_definition scattered_in_l2() {
@@ -289,9 +336,11 @@ engine::step_definition scattered_in_l2() {
             .run = run_gather_in_l2,
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
             .claims = {{"caching in L2 only can reduce over-fetch in the case of scattered accesses",
-                        "380, Compute Capab. 3.x (Kepler, Part 1)", engine::compared("scattered", same_as_caching)},
+                        "380, Compute Capab. 3.x (Kepler, Part 1)", engine::compared("scattered", less_fetched)},
+                       {"bus utilization 128 / (N x 32): 4x higher than caching loads", "380, Non-caching Load",
+                        engine::compared("scattered", four_times_used)},
                        {"non-caching loads are better if the warp address pattern is scattered",
-                        "380, Caching vs Non-caching Loads", clearly_faster}}};
+                        "380, Caching vs Non-caching Loads", engine::faster_than("scattered")}}};
 }
 
 engine::step_definition atomic_functions() {
@@ -299,10 +348,12 @@ engine::step_definition atomic_functions() {
             .data = applied,
             .run = run_functions,
             .size = engine::at_most(1u << 16),
-            .claims = {
-                {"read the old value, calculate a new value, and write it: the old one is returned", third, old_values},
-                {"CAS (compare and swap): old == compare ? val : old", third, compare_and_swap},
-                {"atomicAdd for double precision requires compute capability 6.0 or higher", third, doubles}}};
+            .claims = {{"read the old value, calculate a new value, and write it: the old value is returned", third,
+                        engine::launched(old_values).refuted_by(new_value_returned)},
+                       {"CAS (compare and swap): old == compare ? val : old", third,
+                        engine::launched(compare_and_swap).refuted_by(always_swapped)},
+                       {"atomicAdd for double precision requires compute capability 6.0 or higher", third,
+                        engine::check(doubles).refuted_by(of_integers)}}};
 }
 
 } // namespace warpfold::ladder::memory

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a warp's fetches through a texture are split: four threads a query, 32 bytes a query. (380 "Read-Only Cache", "Read-Only
 // Cache Operation".)
-// Queries are counted on the host, from the addresses that the kernel fetches; on a GPU the clock says how many threads a
-// cycle are served.
+// On a GPU the clock says how many threads a cycle are served, and what memory would have to move.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -11,6 +10,7 @@
 #include "ladder/engine/definition/data.hpp"
 #include "ladder/memory/steps.hpp"
 #include "measure/device.hpp"
+#include "measure/timer.hpp"
 
 namespace warpfold::ladder::memory {
 
@@ -88,30 +88,19 @@ void run_queries(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream)); // the texture goes
 }
 
-// Of a warp on average: queries of 32 bytes by four threads each, and segments of 32 bytes, each asked for once.
-struct split {
-    double queries = 0, segments = 0;
-};
-split split_of(pattern p, std::uint64_t n) {
-    split all;
+// Queries of 32 bytes by four threads each that a warp makes on average, by the lecture's rule.
+double queries_of(pattern p, std::uint64_t n) {
+    std::uint64_t all = 0;
     const std::uint64_t looked_at = std::min<std::uint64_t>(n, 1u << 16);
-    for (std::uint64_t first = 0; first < looked_at; first += 32) {
-        std::set<std::uint64_t> of_the_warp;
-        for (std::uint64_t four = first; four < first + 32; four += 4) {
-            std::set<std::uint64_t> of_the_query;
-            for (std::uint64_t i = four; i < std::min(four + 4, n); ++i) {
-                of_the_query.insert(word_of(p, i, n) * sizeof(float) / 32);
-            }
-            all.queries += static_cast<double>(of_the_query.size());
-            of_the_warp.merge(of_the_query);
+    for (std::uint64_t four = 0; four < looked_at; four += 4) {
+        std::set<std::uint64_t> segments;
+        for (std::uint64_t i = four; i < std::min(four + 4, n); ++i) {
+            segments.insert(word_of(p, i, n) * sizeof(float) / 32);
         }
-        all.segments += static_cast<double>(of_the_warp.size());
+        all += segments.size();
     }
-    const auto warps = static_cast<double>(warps_of(looked_at));
-    return {all.queries / warps, all.segments / warps};
+    return static_cast<double>(all) / static_cast<double>(warps_of(looked_at));
 }
-
-constexpr const char* counted_here = " (addresses counted on the host)";
 
 // One block, whose warps fetch words of the same KiB again and again: cycles of a multiprocessor for each fetch of a warp.
 template <bool Texture>
@@ -164,71 +153,79 @@ double cycles_a_fetch() {
     return static_cast<double>(best) / (32.0 * 8 * rounds);
 }
 
-verdict eight_at_least(const engine::evidence& e) {
-    if (e.n() < 1024 || e.n() % 32 != 0) {
-        return unseen("needs full warps: a multiple of 32 elements, 1024 at least");
-    }
-    const split one = split_of(pattern::consecutive, e.n());
-    const split three = split_of(pattern::structures, e.n());
-    const split any = split_of(pattern::scattered, e.n());
-    std::string figure =
-        "queries a warp for consecutive words, 12-byte structures, scattered words: " + number(one.queries, 1) + ", " +
-        number(three.queries, 1) + ", " + number(any.queries, 1) + counted_here;
-    const bool counted = std::min({one.queries, three.queries, any.queries}) >= 8;
-    if (!e.step.cold) {
-        return seen(counted, std::move(figure));
-    }
-    const double texture = cycles_a_fetch<true>();
-    return seen(counted && texture > 7, number(texture, 1) + " cycles a fetch of a warp, " + number(32 / texture, 1) +
-                                            " threads a cycle; by plain loads " + number(cycles_a_fetch<false>(), 1) +
-                                            "; " + figure);
+// Of one warp's fetch.
+struct cycles_by_path {
+    double texture = 0, plain = 0;
+};
+cycles_by_path measure_cycles(const engine::evidence& /*e*/) {
+    return {cycles_a_fetch<true>(), cycles_a_fetch<false>()};
 }
 
-verdict at_most_one_miss(const engine::evidence& e) {
-    if (e.n() < 1024 || e.n() % 32 != 0) {
-        return unseen("needs full warps: a multiple of 32 elements, 1024 at least");
-    }
-    const split one = split_of(pattern::consecutive, e.n());
-    const split three = split_of(pattern::structures, e.n());
-    return seen(one.segments == 4 && one.queries == 8 && three.segments < three.queries,
-                "segments a warp needs: " + number(one.segments, 1) + " by " + number(one.queries, 1) +
-                    " queries where words are consecutive, " + number(three.segments, 1) + " by " +
-                    number(three.queries, 1) + " where they are 12 bytes apart: the other queries hit" + counted_here);
+verdict eight_at_least(const engine::evidence& e, const cycles_by_path& t) {
+    const auto by_address = [&](pattern p) { return number(queries_of(p, e.n()), 1); };
+    return seen(t.texture > 7, number(t.texture, 1) + " cycles a fetch of a warp, " + number(32 / t.texture, 1) +
+                                   " threads a cycle; by plain loads " + number(t.plain, 1) +
+                                   "; queries of consecutive, 12-byte and scattered words by the lecture's rule: " +
+                                   by_address(pattern::consecutive) + ", " + by_address(pattern::structures) + ", " +
+                                   by_address(pattern::scattered));
 }
 
-verdict better_for_scattered(const engine::evidence& e) {
-    if (!e.step.cold) {
-        return unseen("needs times, so a GPU");
-    }
-    const measure::device_memory words(3 * e.n() * sizeof(float));
-    const measure::device_memory out(e.n() * sizeof(float));
+// Times of words fetched from memory that no cache holds, through the texture and by plain loads.
+struct times_by_path {
+    timing consecutive, scattered, scattered_plain;
+    std::uint64_t words = 0;
+    double gb_per_s = 0; // the copy ceiling of the run
+};
+times_by_path measure_times(const engine::evidence& e) {
+    constexpr std::uint64_t n = std::uint64_t{1} << 26;
+    const measure::device_memory words(n * sizeof(float));
+    const measure::device_memory out(n * sizeof(float));
     WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 0, words.bytes()));
     const texture_of_words texture(words.data(), words.bytes());
     const measure::stream on;
-    const measure::event begin;
-    const measure::event end;
-    double seconds[2] = {1, 1};
-    for (int sample = 0; sample < 5; ++sample) {
-        for (const bool by_texture : {false, true}) {
-            begin.record(on.handle());
-            if (by_texture) {
-                fetch<<<blocks_for(e.n()), threads, 0, on.handle()>>>(static_cast<float*>(out.data()), texture.handle(),
-                                                                      pattern::scattered, e.n());
-            } else {
-                load<<<blocks_for(e.n()), threads, 0, on.handle()>>>(static_cast<float*>(out.data()),
+    measure::timer clock(on, e.report.device.l2_bytes);
+    const auto timed = [&](auto launch) {
+        const auto s = clock.cold(
+            [&] {
+                launch();
+                WARPFOLD_CUDA_CHECK(cudaGetLastError());
+            },
+            {.samples = 15, .least = 5, .seconds = 1});
+        return timing{s.median, s.low, s.high, static_cast<unsigned>(s.samples)};
+    };
+    const auto by_texture = [&](pattern p, std::uint64_t count) {
+        return timed([&, p, count] {
+            fetch<<<blocks_for(count), threads, 0, on.handle()>>>(static_cast<float*>(out.data()), texture.handle(), p,
+                                                                  count);
+        });
+    };
+    constexpr std::uint64_t third = n / 3; // a pattern of `count` words reaches over three times as many
+    return {by_texture(pattern::consecutive, n), by_texture(pattern::scattered, third), timed([&] {
+                load<<<blocks_for(third), threads, 0, on.handle()>>>(static_cast<float*>(out.data()),
                                                                      static_cast<const float*>(words.data()),
-                                                                     pattern::scattered, e.n());
-            }
-            end.record(on.handle());
-            end.synchronize();
-            WARPFOLD_CUDA_CHECK(cudaGetLastError());
-            seconds[by_texture ? 1 : 0] = std::min(seconds[by_texture ? 1 : 0], end.seconds_since(begin));
-        }
-    }
-    return seen(seconds[1] < 0.97 * seconds[0], "scattered words: " + number(seconds[1] * 1e6, 1) +
-                                                    " us through the texture, " + number(seconds[0] * 1e6, 1) +
-                                                    " us by plain loads");
+                                                                     pattern::scattered, third);
+            }),
+            n, e.report.device.copy_gb_per_s.value_or(0)};
 }
+
+// Two queries need each segment of consecutive words: if both missed, twice the bytes would have to come.
+verdict at_most_one_miss(const engine::evidence& /*e*/, const times_by_path& t) {
+    const double twice = static_cast<double>(t.words) * (4 + 4 + 4) / t.consecutive.median * 1e-9;
+    return seen(twice > t.gb_per_s, "two misses of each segment would be " + number(twice, 0) +
+                                        " GB/s; this memory moves " + number(t.gb_per_s, 0));
+}
+
+verdict better_for_scattered(const engine::evidence& /*e*/, const times_by_path& t) {
+    return engine::shorter(t.scattered, t.scattered_plain,
+                           "scattered words: " + number(t.scattered.median * 1e6, 1) + " us through the texture, " +
+                               number(t.scattered_plain.median * 1e6, 1) + " us by plain loads");
+}
+
+const times_by_path slow{.consecutive = {.median = 400e-6, .low = 399e-6, .high = 401e-6, .samples = 15},
+                         .scattered = {.median = 100e-6, .low = 99e-6, .high = 101e-6, .samples = 15},
+                         .scattered_plain = {.median = 100e-6, .low = 99e-6, .high = 101e-6, .samples = 15},
+                         .words = 1u << 26,
+                         .gb_per_s = 4257};
 
 constexpr const char* operation = "380, Read-Only Cache Operation";
 
@@ -242,11 +239,17 @@ engine::step_definition texture_queries() {
             .size = engine::at_most(1u << 22),
             .scratch_bytes = [](std::uint64_t n) { return 3 * n * sizeof(float); },
             .claims = {{"warp addresses are converted to queries 4 threads at a time: a minimum of 8 queries per warp",
-                        operation, eight_at_least},
+                        operation,
+                        engine::measured(measure_cycles, eight_at_least)
+                            .refuted_by(engine::figures_in_place("an H200's cycles", cycles_by_path{4.0, 1.4}))},
                        {"if data within a 32-B segment is needed by multiple threads in a warp, the segment misses at "
                         "most once",
-                        operation, at_most_one_miss},
-                       {"generally better for scattered reads than L1", "380, Read-Only Cache", better_for_scattered}}};
+                        operation,
+                        engine::measured(measure_times, at_most_one_miss)
+                            .refuted_by(engine::figures_in_place("a time that two misses would take", slow))},
+                       {"generally better for scattered reads than L1", "380, Read-Only Cache",
+                        engine::measured(measure_times, better_for_scattered)
+                            .refuted_by(engine::figures_in_place("equal times", slow))}}};
 }
 
 } // namespace warpfold::ladder::memory

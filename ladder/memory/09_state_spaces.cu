@@ -137,12 +137,13 @@ std::shared_ptr<void> make_managed(const engine::stage& on) {
 }
 
 // The host writes, the device adds 1, the host reads, by the same pointer.
+template <bool Shared> // by host and device
 void run_managed(const engine::stage& on) {
     if (on.n != 0) {
         int* const values = static_cast<int*>(static_cast<managed_memory*>(on.kept)->both);
         WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream)); // an earlier run may be at it
         std::memcpy(values, on.data->in[0].data(), on.n * sizeof(int));
-        engine::launch(on, "add_one", add_one, blocks_for(on.n), threads, 0, values, on.n);
+        engine::launch(on, "add_one", add_one, blocks_for(on.n), threads, 0, Shared ? values : on.output<int>(), on.n);
     }
 }
 
@@ -154,9 +155,15 @@ engine::bytes read_managed(const engine::stage& on) {
     return out;
 }
 
-verdict as_global(const engine::evidence& e) {
-    const double here = sectors_a_load(e.step.launches[0].total);
-    return seen(here == 4, number(here, 0) + " segments a load, as from global memory");
+verdict shared_by_both(const engine::evidence& e) {
+    const auto in = engine::view<std::int32_t>(e.data.in[0]);
+    const auto got = engine::view<std::int32_t>(e.result);
+    std::uint64_t added = 0;
+    for (std::uint64_t i = 0; i < e.n(); ++i) {
+        added += got[i] == in[i] + 1 ? 1 : 0;
+    }
+    return seen(added == e.n(), "the host finds " + std::to_string(added) + " of " + std::to_string(e.n()) +
+                                    " words that it wrote with the device's 1 added, without a copy");
 }
 
 verdict by_the_bus(const engine::evidence& e) {
@@ -172,7 +179,12 @@ verdict by_the_bus(const engine::evidence& e) {
 
 constexpr const char* source = "ladder/memory/09_state_spaces.cu";
 constexpr const char* section = "380, PTX State Spaces (2)";
-constexpr const char* path = "380, Access Path";
+const auto word_not_zero = engine::planted(
+    "a word that is not 0", [](engine::altered_evidence& e) { e.result[3 * sizeof(int)] = std::byte{7}; });
+const auto as_fast_as_memory = engine::planted("the rate of step aligned", [](engine::altered_evidence& e) {
+    e.other("aligned").cold = e.step.cold = timing{.median = 1e-5, .low = 0.9e-5, .high = 1.1e-5, .samples = 31};
+    e.step.n = e.other("aligned").n;
+});
 
 } // namespace
 
@@ -182,36 +194,36 @@ engine::step_definition state_spaces() {
             .data = spaces,
             .run = run_spaces,
             .claims = {{"variables in .const and .global state spaces are initialized to zero by default", section,
-                        begin_as_zero},
+                        engine::check(begin_as_zero).refuted_by(word_not_zero)},
                        {"a parameter whose address is taken is in the .local state space", section,
-                        engine::counted(in_local_memory)}}};
+                        engine::counted(in_local_memory).refuted_by(engine::step_in_place("misaligned"))}}};
 }
 
 engine::step_definition managed_memory_shared() {
     return {.about = {"managed", "unified memory", source, "host and device use one pointer",
                       "380, Memory and Cache Types"},
             .data = one_more,
-            .run = run_managed,
+            .run = run_managed<true>,
             .prepare = make_managed,
             .collect = read_managed,
             .size = engine::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
             .claims = {{"unified memory programming: device/host memory sharing", "380, Memory and Cache Types",
-                        [](const engine::evidence& e) {
-                            return seen(e.step.correct, "the host wrote, the device added, the host read: no copy");
-                        }}}};
+                        engine::launched(shared_by_both)
+                            .refuted_by(engine::mutant("a kernel that gets other memory", run_managed<false>))}}};
 }
 
 engine::step_definition mapped_host_memory() {
-    return {.about = {"mapped", "mapped memory of the host", source, "a kernel reads the host's memory in place", path},
-            .data = copy_of,
-            .run = run_mapped,
-            .prepare = make_mapped,
-            .size = engine::at_most(1u << 20),
-            .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
-            .claims = {{"mapped CPU memory takes the L1 path, as global memory does", path, full_warps(as_global)},
-                       {"minimize data transfers with low bandwidth: host and device",
-                        "Parallel patterns, How about memory?", by_the_bus}}};
+    return {
+        .about = {"mapped", "mapped memory of the host", source, "a kernel reads the host's memory in place",
+                  "380, Access Path"},
+        .data = copy_of,
+        .run = run_mapped,
+        .prepare = make_mapped,
+        .size = engine::at_most(1u << 20),
+        .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
+        .claims = {{"minimize data transfers with low bandwidth: host and device",
+                    "Parallel patterns, How about memory?", engine::check(by_the_bus).refuted_by(as_fast_as_memory)}}};
 }
 
 } // namespace warpfold::ladder::memory

@@ -21,6 +21,22 @@ engine::sample one_more(std::uint64_t n, std::uint64_t seed) {
     return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
+std::vector<double> loads_by_launch(const engine::evidence& e) {
+    std::vector<double> all;
+    for (const auto& launch : e.step.launches) {
+        all.push_back(sectors_a_load(launch.total));
+    }
+    return all;
+}
+
+std::vector<double> stores_by_launch(const engine::evidence& e) {
+    std::vector<double> all;
+    for (const auto& launch : e.step.launches) {
+        all.push_back(sectors_a_store(launch.total));
+    }
+    return all;
+}
+
 const engine::ladder_definition& laboratory() {
     static const engine::ladder_definition all{
         .name = "memory",
@@ -37,6 +53,7 @@ const engine::ladder_definition& laboratory() {
                   neighbours(),
                   strided(),
                   word_sizes(),
+                  replays(),
                   structures(),
                   structure_of_arrays(),
                   staged(),
@@ -49,6 +66,7 @@ const engine::ladder_definition& laboratory() {
                   sampler(),
                   stale(),
                   store_patterns(),
+                  store_transactions(),
                   colliding_stores(),
                   copy_by_int(),
                   copy_by_int2(),
@@ -61,6 +79,7 @@ const engine::ladder_definition& laboratory() {
                   store_operators(),
                   atomic_functions(),
                   state_spaces(),
+                  sharing(),
                   mapped_host_memory(),
                   managed_memory_shared()}};
     return all;

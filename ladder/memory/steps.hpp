@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "ladder/engine/definition/claims.hpp"
 #include "ladder/engine/definition/launch.hpp"
@@ -25,10 +27,10 @@ constexpr unsigned threads = 256;
 
 // `inner` where every warp is full; else the figure would be of the rest.
 [[nodiscard]] inline engine::check full_warps(engine::check inner) {
-    return engine::counted([inner = std::move(inner)](const engine::evidence& e) {
-        return e.n() < 1024 || e.n() % 32 != 0 ? unseen("needs full warps: a multiple of 32 elements, 1024 at least")
-                                               : inner(e);
-    });
+    return engine::counted(engine::guarded(std::move(inner), [](const engine::evidence& e) {
+        return std::string(
+            e.n() < 1024 || e.n() % 32 != 0 ? "needs full warps: a multiple of 32 elements, 1024 at least" : "");
+    }));
 }
 [[nodiscard]] inline double sectors_a_load(const engine::counters& c) {
     return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
@@ -36,6 +38,9 @@ constexpr unsigned threads = 256;
 [[nodiscard]] inline double sectors_a_store(const engine::counters& c) {
     return static_cast<double>(c.global_store_sectors) / static_cast<double>(c.global_store_requests);
 }
+// The same for every launch of the step.
+[[nodiscard]] std::vector<double> loads_by_launch(const engine::evidence& e);
+[[nodiscard]] std::vector<double> stores_by_launch(const engine::evidence& e);
 // Bytes that move for each byte that threads load.
 [[nodiscard]] inline double moved_for_each(const engine::counters& c) {
     return 32 * static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_bytes);
@@ -55,6 +60,7 @@ engine::step_definition staged();
 engine::step_definition read_only();
 engine::step_definition padded_structures();
 engine::step_definition store_patterns();
+engine::step_definition store_transactions();
 engine::step_definition colliding_stores();
 engine::step_definition copy_by_int();
 engine::step_definition copy_by_int2();
@@ -77,5 +83,7 @@ engine::step_definition texture_queries();
 engine::step_definition state_spaces();
 engine::step_definition mapped_host_memory();
 engine::step_definition managed_memory_shared();
+engine::step_definition replays();
+engine::step_definition sharing();
 
 } // namespace warpfold::ladder::memory

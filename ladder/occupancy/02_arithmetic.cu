@@ -194,86 +194,85 @@ void run_four(const engine::stage& on) {
                    on.output<std::int32_t>() + on.n, on.input<std::int32_t>(), on.n, rounds, 1, 1, nullptr);
 }
 
-verdict four_cycles(const engine::evidence&) {
-    const auto& t = measured_arithmetic();
+verdict four_cycles(const engine::evidence& e) {
+    const auto& t = arithmetic_of(e);
     return seen(std::abs(t.float32 - 4) < 0.5,
                 number(t.float32, 1) + " cycles for a multiply-add that waits for the one before it; int32 " +
                     number(t.int32, 1) + ", float64 " + number(t.float64, 1) + ", 1/sqrt(x) " + number(t.special, 1) +
                     ", shuffle " + number(t.shuffle, 1));
 }
 
-verdict modulo_is_slow(const engine::evidence&) {
-    const auto& t = measured_arithmetic();
+verdict modulo_is_slow(const engine::evidence& e) {
+    const auto& t = arithmetic_of(e);
     return seen(t.modulo > 5 * t.int32,
                 number(t.modulo, 1) + " cycles for a % b, " + number(t.int32, 1) + " for a multiply-add of integers");
 }
 
 verdict operations_of_the_device(const engine::evidence& e) {
-    const double here = measured_throughput().best();
+    const double here = rate_of(e).best();
     const double all = here * e.report.device.multiprocessors;
     return seen(std::abs(all - 480) < 48, number(here, 0) + " multiply-adds a cycle on each of " +
                                               std::to_string(e.report.device.multiprocessors) +
                                               " multiprocessors: " + number(all, 0));
 }
 
-verdict needed_parallelism(const engine::evidence&) {
-    const auto& t = measured_throughput();
-    const double needed = measured_arithmetic().float32 * t.best() / 32;
+verdict needed_parallelism(const engine::evidence& e) {
+    const auto& t = rate_of(e);
+    const double needed = arithmetic_of(e).float32 * t.best() / 32;
     const auto enough =
         std::find_if(t.warps.begin(), t.warps.end(), [&](unsigned warps) { return warps >= needed * 0.95; });
     const unsigned at = enough == t.warps.end() ? t.warps.back() : *enough;
     const double share = t.at(at, 1) / t.best();
     const double half = t.at(at / 2, 1) / t.best();
-    return seen(share > 0.85 && half < 0.7, number(measured_arithmetic().float32, 1) + " cycles x " +
-                                                number(t.best(), 0) + " a cycle: " + number(needed, 1) +
-                                                " warps needed; " + std::to_string(at) + " warps reach " +
-                                                number(100 * share, 0) + " %, " + std::to_string(at / 2) + " reach " +
-                                                number(100 * half, 0) + " %");
+    return seen(share > 0.85 && half < 0.7, number(arithmetic_of(e).float32, 1) + " cycles x " + number(t.best(), 0) +
+                                                " a cycle: " + number(needed, 1) + " warps needed; " +
+                                                std::to_string(at) + " warps reach " + number(100 * share, 0) + " %, " +
+                                                std::to_string(at / 2) + " reach " + number(100 * half, 0) + " %");
 }
 
-verdict idle_cycles(const engine::evidence&) {
-    const auto& t = measured_throughput();
+verdict idle_cycles(const engine::evidence& e) {
+    const auto& t = rate_of(e);
     const double share = t.at(1, 1) / t.best();
     return seen(share < 0.5, "one warp with one chain: " + number(100 * share, 1) + " % of the operations a cycle");
 }
 
-verdict by_instructions(const engine::evidence&) {
-    const auto& t = measured_throughput();
+verdict by_instructions(const engine::evidence& e) {
+    const auto& t = rate_of(e);
     return seen(t.at(4, 4) > 2.5 * t.at(4, 1), "4 warps: " + number(t.at(4, 1), 1) +
                                                    " operations a cycle with one chain, " + number(t.at(4, 2), 1) +
                                                    " with two, " + number(t.at(4, 4), 1) + " with four");
 }
 
-verdict by_threads(const engine::evidence&) {
-    const auto& t = measured_throughput();
+verdict by_threads(const engine::evidence& e) {
+    const auto& t = rate_of(e);
     return seen(t.at(16, 1) > 2.5 * t.at(4, 1), "one chain: " + number(t.at(4, 1), 1) +
                                                     " operations a cycle with 4 warps, " + number(t.at(8, 1), 1) +
                                                     " with 8, " + number(t.at(16, 1), 1) + " with 16");
 }
 
 verdict not_utilization(const engine::evidence& e) {
-    const auto& t = measured_throughput();
+    const auto& t = rate_of(e);
     int most = 0;
     int device = 0;
     WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
     WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor, device));
     const double share = t.at(8, 4) / t.best();
-    static_cast<void>(e);
-    return seen(share > 0.85, "8 warps, an occupancy of " + number(8 * 32 * 100.0 / most, 1) +
-                                  " %, with four chains: " + number(100 * share, 0) + " % of the peak; " +
-                                  number(100 * t.at(8, 1) / t.best(), 0) + " % with one");
+    return seen(share > 0.85 && t.at(8, 1) < 0.7 * t.at(8, 4),
+                "8 warps, an occupancy of " + number(8 * 32 * 100.0 / most, 1) +
+                    " %, with four chains: " + number(100 * share, 0) + " % of the peak; " +
+                    number(100 * t.at(8, 1) / t.best(), 0) + " % with one");
 }
 
-verdict other_units(const engine::evidence&) {
-    const auto& t = measured_throughput();
+verdict other_units(const engine::evidence& e) {
+    const auto& t = rate_of(e);
     return seen(t.special < t.best() / 2, "a cycle and multiprocessor: float32 " + number(t.best(), 0) + ", int32 " +
                                               number(t.int32, 0) + ", float64 " + number(t.float64, 0) +
                                               ", 1/sqrt(x) " + number(t.special, 0) + ", shuffles " +
                                               number(t.shuffle, 0));
 }
 
-verdict bank_width(const engine::evidence&) {
-    const double here = measured_throughput().shared_bytes;
+verdict bank_width(const engine::evidence& e) {
+    const double here = rate_of(e).shared_bytes;
     return seen(std::abs(here - 64) < 8, number(here, 0) + " bytes a cycle from 32 banks: " + number(here / 4, 0) +
                                              " words, so that a bank gives " + number(here * 8 / 32, 0) +
                                              " bits a cycle");
@@ -290,9 +289,16 @@ engine::step_definition arithmetic() {
         .data = ends_of_chains,
         .run = run_chains,
         .size = engine::at_most(1024),
-        .claims = {{"latency is time: an instruction takes 4 cycles per warp", slide, timed(four_cycles)},
-                   {"the % operator is very slow", "759, Reduction #1: Interleaved Addressing", timed(modulo_is_slow)},
-                   {"less operations means idle cycles", "Parallel patterns, Examples from GPU", timed(idle_cycles)}}};
+        .claims = {{"latency is time: instruction takes 4 cycles per warp", slide,
+                    timed(engine::check(four_cycles)
+                              .refuted_by(h200_with("8 cycles", [](figures& f) { f.arithmetic.float32 = 8; })))},
+                   {"% operator is very slow", "759, Reduction #1: Interleaved Addressing",
+                    timed(engine::check(modulo_is_slow)
+                              .refuted_by(h200_with("% in 8 cycles", [](figures& f) { f.arithmetic.modulo = 8; })))},
+                   {"less operations means idle cycle", "Parallel patterns, Examples from GPU",
+                    timed(engine::check(idle_cycles).refuted_by(h200_with("the peak by one warp", [](figures& f) {
+                        f.rate.float32[0][0] = f.rate.best();
+                    })))}}};
 }
 
 engine::step_definition parallelism() {
@@ -303,18 +309,30 @@ engine::step_definition parallelism() {
         .data = ends_of_four,
         .run = run_four,
         .size = engine::at_most(1024),
-        .claims = {
-            {"throughput is rate: 480 arithmetic operations a cycle (a multiply-add each)", slide,
-             timed(operations_of_the_device)},
-            {"parallelism needed = latency x throughput", "Parallel patterns, Little's Law", timed(needed_parallelism)},
-            {"we can increase utilization by instruction level parallelism", "Parallel patterns, So ...",
-             timed(by_instructions)},
-            {"and by thread level parallelism", "Parallel patterns, So ...", timed(by_threads)},
-            {"occupancy is not utilization, but one of the contributing factors", "Parallel patterns, So ...",
-             timed(not_utilization)},
-            {"one multiprocessor has fewer units for special functions", "beyond the lectures", timed(other_units)},
-            {"each bank of shared memory has a bandwidth of 32 bits per two clock cycles",
-             "759, Shared Memory Architecture [2/2]", timed(bank_width)}}};
+        .claims = {{"throughput is rate: arithmetic: 480 ops/cycle (op = multiply-add)", slide,
+                    timed(engine::check(operations_of_the_device).refuted_by(an_h200()))},
+                   {"parallelism needed = latency x throughput", "Parallel patterns, Little's Law",
+                    timed(engine::check(needed_parallelism)
+                              .refuted_by(h200_with("the peak by 8 warps",
+                                                    [](figures& f) { f.rate.float32[3][0] = f.rate.best(); })))},
+                   {"we can increase utilization by instruction level parallelism", "Parallel patterns, So ...",
+                    timed(engine::check(by_instructions)
+                              .refuted_by(h200_with("four chains as slow as one",
+                                                    [](figures& f) { f.rate.float32[2][2] = f.rate.float32[2][0]; })))},
+                   {"and by thread level parallelism", "Parallel patterns, So ...",
+                    timed(engine::check(by_threads)
+                              .refuted_by(h200_with("16 warps as slow as 4",
+                                                    [](figures& f) { f.rate.float32[5][0] = f.rate.float32[2][0]; })))},
+                   {"occupancy is not utilization, but one of the contributing factors", "Parallel patterns, So ...",
+                    timed(engine::check(not_utilization)
+                              .refuted_by(h200_with("four chains as slow as one",
+                                                    [](figures& f) { f.rate.float32[3][2] = f.rate.float32[3][0]; })))},
+                   {"one multiprocessor has fewer units for special functions", "beyond the lectures",
+                    timed(engine::check(other_units)
+                              .refuted_by(h200_with("as many of 1/sqrt(x)",
+                                                    [](figures& f) { f.rate.special = f.rate.best(); })))},
+                   {"each bank has a bandwidth of 32 bits per two clock cycles",
+                    "759, Shared Memory Architecture [2/2]", timed(engine::check(bank_width).refuted_by(an_h200()))}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -96,6 +96,29 @@ __global__ void chase_what_was_written(std::int32_t* out, std::byte* chain, std:
     }
 }
 
+// Through three chains, which one L1 cache cannot hold together: the second by Operator, the others by ld.ca; then the second
+// once more, timed. The oldest lines are those of the first chain.
+template <cache_operator Operator>
+__global__ void chase_between(std::int32_t* out, const std::byte* first, std::uint64_t lines_of_first,
+                              const std::byte* second, std::uint64_t lines, const std::byte* third,
+                              std::uint64_t lines_of_third, std::int64_t* cycles) {
+    const auto through = [](auto follow_one, const std::byte* at, std::uint64_t hops) {
+#pragma unroll 1
+        for (std::uint64_t k = 0; k < hops; ++k) {
+            at = follow_one(at);
+        }
+        return at;
+    };
+    const auto by_ca = [](const std::byte* at) { return follow<cache_operator::ca>(at); };
+    const std::byte* const end_of_first = through(by_ca, first, lines_of_first);
+    const std::byte* const again = through([](const std::byte* at) { return follow<Operator>(at); }, second, lines);
+    const std::byte* const end_of_third = through(by_ca, third, lines_of_third);
+    const std::int64_t begin = clock64();
+    const std::byte* const end_of_second = through(by_ca, again, lines);
+    *cycles = clock64() - begin;
+    *out = static_cast<std::int32_t>((end_of_first - first) + (end_of_second - second) + (end_of_third - third));
+}
+
 void make_chain(cudaStream_t on, std::byte* chain, std::uint64_t lines) {
     link<<<static_cast<unsigned>(engine::divide_up(lines, 256)), 256, 0, on>>>(chain, lines);
     WARPFOLD_CUDA_CHECK(cudaGetLastError());
@@ -134,6 +157,22 @@ void measure_copied(stopwatch_in_cycles& watch, std::byte* chain, std::uint64_t 
             chase<cache_operator::cg><<<1, 1, 0, on>>>(result, chain, 0, 0, 64, cycles);
         });
     }
+}
+
+// 128, 64 and 128 KiB, all memory given to the L1 cache: more than its 256 KiB at most, and without the first chain less.
+template <cache_operator Operator>
+double latency_between(stopwatch_in_cycles& watch, std::byte* memory) {
+    constexpr std::uint64_t lines[] = {1024, 512, 1024};
+    std::byte* const chains[] = {memory, memory + (1u << 20), memory + (2u << 20)};
+    for (std::size_t k = 0; k < std::size(lines); ++k) {
+        make_chain(watch.stream().handle(), chains[k], lines[k]);
+    }
+    const auto kernel = chase_between<Operator>;
+    WARPFOLD_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0));
+    return watch.each(
+        static_cast<unsigned>(lines[1]) / hops_at_once, [&](cudaStream_t on, std::int32_t* out, std::int64_t* cycles) {
+            kernel<<<1, 1, 0, on>>>(out, chains[0], lines[0], chains[1], lines[1], chains[2], lines[2], cycles);
+        });
 }
 
 memory_latencies measure_all(std::uint64_t l2_bytes) {
@@ -181,6 +220,8 @@ memory_latencies measure_all(std::uint64_t l2_bytes) {
             chase_what_was_written<<<1, 1, 0, on>>>(out, chain, in_l1 / line_bytes, in_l1 / line_bytes / hops_at_once,
                                                     cycles);
         });
+    all.kept_ca = latency_between<cache_operator::ca>(watch, chain);
+    all.kept_cs = latency_between<cache_operator::cs>(watch, chain);
     void* host = nullptr;
     void* mapped = nullptr;
     WARPFOLD_CUDA_CHECK(cudaHostAlloc(&host, in_l1, cudaHostAllocMapped));
@@ -233,7 +274,7 @@ void run_memory(const engine::stage& on) {
                    on.n, hops_of_a_step / hops_at_once, nullptr);
 }
 
-const memory_latencies& here(const engine::evidence& e) { return measured_memory(e.report.device.l2_bytes); }
+const memory_latencies& here(const engine::evidence& e) { return memory_of(e); }
 
 verdict four_hundred(const engine::evidence& e) {
     const auto& t = here(e);
@@ -245,13 +286,9 @@ verdict loads_a_cycle(const engine::evidence& e) {
     if (!e.report.device.read_gb_per_s) {
         return unseen("needs the read ceiling");
     }
-    int khz = 0;
-    int device = 0;
-    WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
-    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device));
-    const double words = *e.report.device.read_gb_per_s * 1e9 / (khz * 1e3) / 4;
+    const double words = *e.report.device.read_gb_per_s * 1e9 / clock_of(e) / 4;
     return seen(std::abs(words - 32) < 4, number(*e.report.device.read_gb_per_s, 0) + " GB/s at " +
-                                              number(khz * 1e-3, 0) + " MHz: " + number(words, 0) +
+                                              number(clock_of(e) * 1e-6, 0) + " MHz: " + number(words, 0) +
                                               " loads of 32 bits a cycle");
 }
 
@@ -259,11 +296,7 @@ verdict bytes_needed(const engine::evidence& e) {
     if (!e.report.device.read_gb_per_s) {
         return unseen("needs the read ceiling");
     }
-    int khz = 0;
-    int device = 0;
-    WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
-    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device));
-    const double seconds = here(e).dram / (khz * 1e3);
+    const double seconds = here(e).dram / clock_of(e);
     const double needed = seconds * *e.report.device.read_gb_per_s * 1e9;
     return seen(needed > 50e3 && needed < 200e3,
                 number(seconds * 1e9, 0) + " ns x " + number(*e.report.device.read_gb_per_s, 0) +
@@ -285,16 +318,28 @@ verdict split(const engine::evidence& e) {
                                                    number(t.small_l1, 0) + " with it given to shared memory");
 }
 
-// What a second read of a line takes, against a first level that kept it and a second that did.
-engine::check kept_in(cache_operator which, bool in_l1_cache) {
-    return timed([which, in_l1_cache](const engine::evidence& e) {
+// What a second read of a line takes, against a first level that kept it and a second that did. Refuted by the other level's.
+template <cache_operator Which, bool InL1>
+engine::check kept_in() {
+    const engine::check closer = [](const engine::evidence& e) {
         const auto& t = here(e);
-        const double again = t.again[static_cast<std::size_t>(which)];
+        const double again = t.again[static_cast<std::size_t>(Which)];
         const bool first = std::abs(again - t.l1) < std::abs(again - t.l2);
-        return seen(first == in_l1_cache, number(again, 0) + " cycles to read a line again by " +
-                                              cache_operator_names[static_cast<std::size_t>(which)] + "; L1 " +
-                                              number(t.l1, 0) + ", L2 " + number(t.l2, 0));
-    });
+        return seen(first == InL1, number(again, 0) + " cycles to read a line again by " +
+                                       cache_operator_names[static_cast<std::size_t>(Which)] + "; L1 " +
+                                       number(t.l1, 0) + ", L2 " + number(t.l2, 0));
+    };
+    return timed(closer.refuted_by(h200_with(InL1 ? "a line found in L2" : "a line found in L1", [](figures& f) {
+        f.memory.again[static_cast<std::size_t>(Which)] = InL1 ? f.memory.l2 : f.memory.l1;
+    })));
+}
+
+verdict evict_first(const engine::evidence& e) {
+    const auto& t = here(e);
+    return seen(t.kept_cs > 1.5 * t.kept_ca,
+                number(t.kept_cs, 0) +
+                    " cycles to read lines again that were read by ld.cs between others that fill L1, " +
+                    number(t.kept_ca, 0) + " by ld.ca");
 }
 
 verdict read_only_latency(const engine::evidence& e) {
@@ -333,20 +378,26 @@ constexpr const char* operators = "380, PTX Cache Operators";
 } // namespace
 
 engine::step_definition memory_chains() {
-    return {.about = {"chains", "latency of memory", source,
-                      "every load needs the address that the one before has read", slide},
-            .data = ends_in_memory,
-            .run = run_memory,
-            .size = [](std::uint64_t n) { return std::bit_floor(std::min<std::uint64_t>(n, 1u << 14)); },
-            .scratch_bytes = [](std::uint64_t n) { return n * line_bytes; },
-            .claims = {{"memory takes 400 cycles", slide, timed(four_hundred)},
-                       {"memory: 177 GB/s, 32 loads of 32 bits a cycle", slide, timed(loads_a_cycle)},
-                       {"bytes in flight needed = latency x throughput: 100 KB", "Parallel patterns, How about memory?",
-                        timed(bytes_needed)},
-                       {"all DRAM accesses go through L2, including copies between CPU and GPU",
-                        "380, GPU Memory System", timed(through_l2)},
-                       {"the programmer can choose the split of L1 cache and shared memory", "380, L1 Sizing",
-                        timed(split)}}};
+    return {
+        .about = {"chains", "latency of memory", source, "every load needs the address that the one before has read",
+                  slide},
+        .data = ends_in_memory,
+        .run = run_memory,
+        .size = [](std::uint64_t n) { return std::bit_floor(std::min<std::uint64_t>(n, 1u << 14)); },
+        .scratch_bytes = [](std::uint64_t n) { return n * line_bytes; },
+        .claims = {{"memory takes 400 cycles", slide, timed(engine::check(four_hundred).refuted_by(an_h200()))},
+                   {"memory: 177 GB/s = 32 ops/cycle (op = 32-bit load)", slide,
+                    timed(engine::check(loads_a_cycle).refuted_by(an_h200()))},
+                   {"to hide memory latency you need to keep 100KB in flight: latency x throughput",
+                    "Parallel patterns, How about memory?", timed(engine::check(bytes_needed).refuted_by(an_h200()))},
+                   {"all DRAM accesses go through L2, including copies CPU-GPU", "380, GPU Memory System",
+                    timed(engine::check(through_l2)
+                              .refuted_by(h200_with(
+                                  "as slow as from DRAM",
+                                  [](figures& f) { f.memory.after_a_copy.copied = f.memory.after_a_copy.flushed; })))},
+                   {"programmer can choose the split", "380, L1 Sizing",
+                    timed(engine::check(split).refuted_by(
+                        h200_with("one split for both", [](figures& f) { f.memory.small_l1 = f.memory.large_l1; })))}}};
 }
 
 engine::step_definition reload() {
@@ -354,18 +405,28 @@ engine::step_definition reload() {
     step.about = {"reload", "a line read again, by operator", source,
                   "what ld.ca, ld.cg, ld.cs, ld.lu, ld.cv and ld.nc leave where", operators};
     step.claims = {
-        {".ca: cache at all levels, the default", operators, kept_in(cache_operator::ca, true)},
-        {".cg: cache in L2, bypassing the L1 cache", operators, kept_in(cache_operator::cg, false)},
-        {".cs: allocates with an evict-first policy in L1 and L2", operators, kept_in(cache_operator::cs, true)},
-        {".lu: a cached streaming operation (ld.cs) on global addresses", operators, kept_in(cache_operator::lu, true)},
-        {".cv: don't cache and fetch again", operators, kept_in(cache_operator::cv, false)},
-        {"the read-only cache always attempts to hit", "380, Read-Only Cache Operation",
-         kept_in(cache_operator::nc, true)},
-        {"and has a higher latency than L1 reads", "380, Read-Only Cache", timed(read_only_latency)},
-        {"aggregate 48 KB per SM: 4 12-KB caches", "380, Read-Only Cache", timed(small_read_only_cache)},
-        {"stores are not cached in the SM: invalidate the line in L1, go to L2", "380, GMEM Writes",
-         timed(stores_leave_l1)},
-        {"mapped CPU memory takes the L1 path", "380, Access Path", timed(mapped_in_l1)}};
+        {".ca: cache at all levels, the default", operators, kept_in<cache_operator::ca, true>()},
+        {".cg: cache in L2 and below, not L1", operators, kept_in<cache_operator::cg, false>()},
+        {".cs: allocates global lines in L1", operators, kept_in<cache_operator::cs, true>()},
+        {".cs: with evict-first policy in L1", operators,
+         timed(engine::check(evict_first)
+                   .refuted_by(h200_with("as long kept as by ld.ca",
+                                         [](figures& f) { f.memory.kept_cs = f.memory.kept_ca = f.memory.l1; })))},
+        {".lu: performs a load cached streaming operation (ld.cs) on global addresses", operators,
+         kept_in<cache_operator::lu, true>()},
+        {".cv: don't cache and fetch again", operators, kept_in<cache_operator::cv, false>()},
+        {"read-only cache: always attempts to hit", "380, Read-Only Cache Operation",
+         kept_in<cache_operator::nc, true>()},
+        {"read-only cache: higher latency than L1 reads", "380, Read-Only Cache",
+         timed(engine::check(read_only_latency).refuted_by(an_h200()))},
+        {"read-only cache: aggregate 48 KB per SM: 4 12-KB caches", "380, Read-Only Cache",
+         timed(engine::check(small_read_only_cache).refuted_by(an_h200()))},
+        {"writes are not cached in the SM: invalidate the line in L1, go to L2", "380, GMEM Writes",
+         timed(engine::check(stores_leave_l1).refuted_by(an_h200()))},
+        {"mapped CPU memory takes the L1 path", "380, Access Path",
+         timed(engine::check(mapped_in_l1).refuted_by(h200_with("as slow as from L2", [](figures& f) {
+             f.memory.mapped = f.memory.l2;
+         })))}};
     return step;
 }
 

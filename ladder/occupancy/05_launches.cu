@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
+#include "ladder/occupancy/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 
@@ -24,6 +25,40 @@ __global__ void pass_on(std::int32_t* to, const std::int32_t* from, std::uint64_
 }
 
 __global__ void nothing() {}
+
+launch_overhead measure_launch() {
+    using clock = std::chrono::steady_clock;
+    constexpr int many = 1000;
+    const measure::stream on;
+    const measure::event begin;
+    const measure::event end;
+    launch_overhead best;
+    for (int sample = 0; sample < 3; ++sample) {
+        on.synchronize();
+        begin.record(on.handle());
+        const auto start = clock::now();
+        for (int k = 0; k < many; ++k) {
+            nothing<<<1, 32, 0, on.handle()>>>();
+        }
+        const double enqueued = std::chrono::duration<double>(clock::now() - start).count() / many;
+        end.record(on.handle());
+        end.synchronize();
+        WARPFOLD_CUDA_CHECK(cudaGetLastError());
+        const double taken = end.seconds_since(begin) / many;
+        best.host = sample == 0 ? enqueued : std::min(best.host, enqueued);
+        best.device = sample == 0 ? taken : std::min(best.device, taken);
+    }
+    return best;
+}
+
+} // namespace
+
+const launch_overhead& measured_launch() {
+    static const launch_overhead all = measure_launch();
+    return all;
+}
+
+namespace {
 
 engine::sample passed_on(std::uint64_t n, std::uint64_t seed) {
     const auto in = engine::numbers(n, seed);
@@ -47,41 +82,53 @@ void run_launches(const engine::stage& on) {
     }
 }
 
-verdict ordered(const engine::evidence& e) {
-    return seen(e.step.correct && e.step.launches.size() == launches_in_a_row,
-                std::to_string(e.step.launches.size()) +
-                    " launches, each of which reads what other blocks of the one before it have written");
-}
-
-verdict negligible(const engine::evidence& /*e*/) {
-    using clock = std::chrono::steady_clock;
-    constexpr int many = 1000;
-    const measure::stream on;
-    const measure::event begin;
-    const measure::event end;
-    double host = 0;
-    double device = 0;
-    for (int sample = 0; sample < 3; ++sample) {
-        on.synchronize();
-        begin.record(on.handle());
-        const auto start = clock::now();
-        for (int k = 0; k < many; ++k) {
-            nothing<<<1, 32, 0, on.handle()>>>();
+// All eight in one launch, without a barrier between them.
+__global__ void pass_on_at_once(std::int32_t* to, const std::int32_t* from, std::uint64_t n) {
+    const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
+    if (i < n) {
+        to[i] = from[i];
+        for (unsigned k = 0; k < launches_in_a_row; ++k) {
+            to[i] = to[(i + distance) % n] + 1;
         }
-        const double enqueued = std::chrono::duration<double>(clock::now() - start).count() / many;
-        end.record(on.handle());
-        end.synchronize();
-        WARPFOLD_CUDA_CHECK(cudaGetLastError());
-        const double taken = end.seconds_since(begin) / many;
-        host = sample == 0 ? enqueued : std::min(host, enqueued);
-        device = sample == 0 ? taken : std::min(device, taken);
     }
-    return seen(device < 5e-6, number(device * 1e6, 2) + " us from one empty kernel to the next, " +
-                                   number(host * 1e6, 2) + " us of the host for each");
+}
+void run_at_once(const engine::stage& on) {
+    engine::launch(on, "pass_on_at_once", pass_on_at_once, static_cast<unsigned>(engine::divide_up(on.n, 256)), 256, 0,
+                   on.output<std::int32_t>(), on.input<std::int32_t>(), on.n);
 }
 
-// Many small kernels, the host waiting for each of them or for the last.
-verdict waiting_is_slow(const engine::evidence& /*e*/) {
+verdict ordered(const engine::evidence& e) {
+    const auto got = engine::view<std::int32_t>(e.result);
+    const auto right = engine::view<std::int32_t>(e.data.right);
+    std::uint64_t found = 0;
+    for (std::uint64_t i = 0; i < e.n(); ++i) {
+        found += got[i] == right[i] ? 1 : 0;
+    }
+    return seen(found == e.n(), std::to_string(found) + " of " + std::to_string(e.n()) +
+                                    " words have passed through other blocks eight times, in " +
+                                    std::to_string(e.step.launches.size()) + " launches");
+}
+
+// Of the time of a kernel: less than this share is negligible.
+constexpr double negligible_share = 0.05;
+
+verdict negligible(const engine::evidence& e) {
+    const auto& t = launch_of(e);
+    const double kernel = e.step.cold ? e.step.cold->median / launches_in_a_row : 0;
+    const double share = t.device / kernel;
+    const std::string figure = number(t.device * 1e6, 2) + " us from one empty kernel to the next, " +
+                               number(t.host * 1e6, 2) + " us of the host for each: " + number(100 * share, 1) +
+                               " % of a kernel of this step, which takes " + number(kernel * 1e6, 1) + " us";
+    return share < negligible_share
+               ? seen(true, figure)
+               : holds_only_for("kernels of more than " + number(t.device / negligible_share * 1e6, 0) + " us", figure);
+}
+
+// Many small kernels, the host waiting for each of them or for the last; seconds of one.
+struct waiting_times {
+    double for_each = 0, at_the_end = 0;
+};
+waiting_times measure_waiting(const engine::evidence& /*e*/) {
     using clock = std::chrono::steady_clock;
     constexpr int many = 300;
     const measure::stream on;
@@ -102,27 +149,44 @@ verdict waiting_is_slow(const engine::evidence& /*e*/) {
             best = sample == 0 ? taken : std::min(best, taken);
         }
     }
-    return seen(seconds[1] > 1.5 * seconds[0], number(seconds[1] * 1e6, 2) +
-                                                   " us a kernel with cudaDeviceSynchronize() "
-                                                   "after each, " +
-                                                   number(seconds[0] * 1e6, 2) + " us with one at the end");
+    return {seconds[1], seconds[0]};
 }
+
+verdict waiting_is_slow(const engine::evidence& /*e*/, const waiting_times& t) {
+    return seen(t.for_each > 1.5 * t.at_the_end, number(t.for_each * 1e6, 2) +
+                                                     " us a kernel with cudaDeviceSynchronize() after each, " +
+                                                     number(t.at_the_end * 1e6, 2) + " us with one at the end");
+}
+
+const auto short_kernels = [] {
+    auto plant = h200_with("an H200's launches of kernels that take 10 us", [](figures&) {});
+    plant.change = [of_figures = plant.change](engine::altered_evidence& e) {
+        of_figures(e);
+        e.step.cold = timing{.median = 8e-5, .low = 7.9e-5, .high = 8.1e-5, .samples = 31};
+    };
+    return plant;
+}();
 
 constexpr const char* section = "759, Problem: Global Synchronization";
 
 } // namespace
 
 engine::step_definition launches() {
-    return {.about = {"launches", "a launch as a barrier of the grid", "ladder/occupancy/05_launches.cu",
-                      "eight kernels in a row, each reads what other blocks wrote", section},
-            .data = passed_on,
-            .run = run_launches,
-            .scratch_bytes = [](std::uint64_t n) { return n * sizeof(std::int32_t); },
-            .least_bytes = [](std::uint64_t n) { return launches_in_a_row * 2 * n * sizeof(std::int32_t); },
-            .claims = {{"a kernel launch serves as a global synchronization point", section, ordered},
-                       {"a kernel launch has negligible overhead", section, timed(negligible)},
-                       {"do not synchronize a lot: it has a large performance penalty",
-                        "Parallel patterns, Rules of Thumb", timed(waiting_is_slow)}}};
+    return {
+        .about = {"launches", "a launch as a barrier of the grid", "ladder/occupancy/05_launches.cu",
+                  "eight kernels in a row, each reads what other blocks wrote", section},
+        .data = passed_on,
+        .run = run_launches,
+        .scratch_bytes = [](std::uint64_t n) { return n * sizeof(std::int32_t); },
+        .least_bytes = [](std::uint64_t n) { return launches_in_a_row * 2 * n * sizeof(std::int32_t); },
+        .claims = {{"kernel launch serves as a global synchronization point", section,
+                    engine::launched(ordered).refuted_by(
+                        engine::mutant("all eight passes in one launch", run_at_once))},
+                   {"kernel launch has negligible overhead", section,
+                    timed(engine::check(negligible).refuted_by(short_kernels))},
+                   {"do not synchronize a lot: it has a large performance penalty", "Parallel patterns, Rules of Thumb",
+                    engine::measured(measure_waiting, waiting_is_slow)
+                        .refuted_by(engine::figures_in_place("equal times", waiting_times{4e-6, 4e-6}))}}};
 }
 
 } // namespace warpfold::ladder::occupancy

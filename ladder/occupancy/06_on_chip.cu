@@ -237,24 +237,22 @@ void run_atomics(const engine::stage& on) {
                    additions);
 }
 
-const memory_latencies& in_memory(const engine::evidence& e) { return measured_memory(e.report.device.l2_bytes); }
-
 verdict hundred_times(const engine::evidence& e) {
-    const auto& t = measured_on_chip();
-    return seen(in_memory(e).dram > 50 * t.shared, number(t.shared, 0) + " cycles from shared memory, " +
-                                                       number(in_memory(e).dram, 0) +
-                                                       " from DRAM: " + number(in_memory(e).dram / t.shared, 0) + "x");
+    const auto& t = on_chip_of(e);
+    return seen(memory_of(e).dram > 50 * t.shared, number(t.shared, 0) + " cycles from shared memory, " +
+                                                       number(memory_of(e).dram, 0) +
+                                                       " from DRAM: " + number(memory_of(e).dram / t.shared, 0) + "x");
 }
 
-verdict slower_than_registers(const engine::evidence& /*e*/) {
-    return seen(measured_on_chip().shared > measured_arithmetic().float32,
-                number(measured_on_chip().shared, 0) +
+verdict slower_than_registers(const engine::evidence& e) {
+    return seen(on_chip_of(e).shared > arithmetic_of(e).float32,
+                number(on_chip_of(e).shared, 0) +
                     " cycles a load from shared memory; an operation on registers takes " +
-                    number(measured_arithmetic().float32, 0));
+                    number(arithmetic_of(e).float32, 0));
 }
 
-verdict doubled(const engine::evidence& /*e*/) {
-    const auto& t = measured_on_chip();
+verdict doubled(const engine::evidence& e) {
+    const auto& t = on_chip_of(e);
     return seen(t.shared_two_way >= 2 * t.shared, number(t.shared, 1) + " cycles without a conflict, " +
                                                       number(t.shared_two_way, 1) + " with two lanes at each bank, " +
                                                       number(t.shared_worst, 1) + " with 32: each more costs " +
@@ -262,87 +260,124 @@ verdict doubled(const engine::evidence& /*e*/) {
 }
 
 verdict constant_is_cached(const engine::evidence& e) {
-    const auto& t = measured_on_chip();
-    return seen(t.constant < in_memory(e).l1 && t.constant < in_memory(e).dram / 4,
+    const auto& t = on_chip_of(e);
+    return seen(t.constant < memory_of(e).l1 && t.constant < memory_of(e).dram / 4,
                 number(t.constant, 0) + " cycles from constant memory once it is in its cache; global memory " +
-                    number(in_memory(e).l1, 0) + " from the L1 cache, " + number(in_memory(e).dram, 0) + " from DRAM");
+                    number(memory_of(e).l1, 0) + " from the L1 cache, " + number(memory_of(e).dram, 0) + " from DRAM");
 }
 
-verdict constant_size(const engine::evidence& /*e*/) {
-    int bytes = 0;
-    int device = 0;
-    WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
-    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrTotalConstantMemory, device));
-    return seen(bytes > 0, std::to_string(bytes / 1024) + " KiB of constant memory on this device");
+// Bytes, by device.
+using constant_sizes = std::vector<int>;
+constant_sizes measure_sizes() {
+    constant_sizes all;
+    int devices = 0;
+    WARPFOLD_CUDA_CHECK(cudaGetDeviceCount(&devices));
+    for (int device = 0; device < devices; ++device) {
+        WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&all.emplace_back(), cudaDevAttrTotalConstantMemory, device));
+    }
+    return all;
+}
+
+verdict constant_size(const engine::evidence& e) {
+    const auto* const given = e.given<constant_sizes>();
+    const auto sizes = given != nullptr ? *given : measure_sizes();
+    const std::string figure = number(sizes.front() / 1024.0, 0) + " KiB of constant memory on ";
+    if (sizes.size() < 2) {
+        return unseen(figure + "this device; needs devices of several kinds");
+    }
+    const bool same = std::all_of(sizes.begin(), sizes.end(), [&](int bytes) { return bytes == sizes.front(); });
+    return seen(!same, figure + (same ? "each" : "the first") + " of " + std::to_string(sizes.size()) + " devices");
 }
 
 verdict few_hundred(const engine::evidence& e) {
-    const auto& t = measured_on_chip();
-    return seen(t.global_atomic > 200 && t.global_atomic < 2 * in_memory(e).dram,
+    const auto& t = on_chip_of(e);
+    return seen(t.global_atomic > 200 && t.global_atomic < 2 * memory_of(e).dram,
                 number(t.global_atomic, 0) +
                     " cycles an atomic addition to global memory that waits for the one before");
 }
 
 verdict atomics_from_l2(const engine::evidence& e) {
-    const auto& t = measured_on_chip();
-    return seen(t.global_atomic < in_memory(e).dram + in_memory(e).l2,
-                number(t.global_atomic, 0) + " cycles, a read from DRAM alone " + number(in_memory(e).dram, 0) +
-                    ", from L2 " + number(in_memory(e).l2, 0));
+    const auto& t = on_chip_of(e);
+    return seen(t.global_atomic < memory_of(e).dram, number(t.global_atomic, 0) + " cycles, a read from DRAM alone " +
+                                                         number(memory_of(e).dram, 0) + ", from L2 " +
+                                                         number(memory_of(e).l2, 0));
 }
 
-verdict atomics_in_shared(const engine::evidence& /*e*/) {
-    const auto& t = measured_on_chip();
+verdict atomics_in_shared(const engine::evidence& e) {
+    const auto& t = on_chip_of(e);
     return seen(t.shared_atomic < t.global_atomic / 2,
                 number(t.shared_atomic, 0) + " cycles in shared memory, " + number(t.global_atomic, 0) +
                     " in global memory: " + number(t.global_atomic / t.shared_atomic, 1) + "x");
 }
 
-verdict atomic_rates(const engine::evidence& /*e*/) {
-    const auto& t = measured_on_chip();
-    return seen(t.shared_atomic_rate > 10 * t.global_atomic_rate,
+// `times` as many additions a second in shared memory as in global memory, which the L2 cache serves.
+template <unsigned Times>
+verdict atomic_rates(const engine::evidence& e) {
+    const auto& t = on_chip_of(e);
+    return seen(t.shared_atomic_rate >= Times * t.global_atomic_rate,
                 number(t.shared_atomic_rate * 1e-9, 0) + " additions a nanosecond in shared memory, " +
                     number(t.global_atomic_rate * 1e-9, 0) + " in global memory, which the L2 cache serves: " +
                     number(t.shared_atomic_rate / t.global_atomic_rate, 1) + "x");
 }
 
+constexpr const char* banks = "759, Shared Memory Bank Conflicts";
+constexpr const char* about_atomics = "Parallel patterns, About Atomic Operations";
 constexpr const char* source = "ladder/occupancy/06_on_chip.cu";
 
 } // namespace
 
 engine::step_definition shared_chains() {
-    return {.about = {"on chip", "latency of shared and constant memory", source,
-                      "the same in shared memory, with conflicts and without, and in constant memory",
-                      "759, Shared Memory Bank Conflicts"},
-            .data = ends_on_chip,
-            .run = run_on_chip,
-            .size = engine::at_most(32),
-            .claims = {{"latency is roughly 100x lower than global memory latency", "759, Shared Memory Bank Conflicts",
-                        timed(hundred_times)},
-                       {"fast, but not as fast as register access", "759, Shared Memory Bank Conflicts",
-                        timed(slower_than_registers)},
-                       {"a bank conflict at least doubles the shared memory latency",
-                        "587, Shared Memory Bank Conflicts", timed(doubled)},
-                       {"constant memory is aggressively cached, and assumed faster than global memory",
-                        "Parallel patterns, Mask M and Constant Memory", timed(constant_is_cached)},
-                       {"the size of constant memory can vary from device to device",
-                        "Parallel patterns, Constant Memory", constant_size}}};
+    return {
+        .about = {"on chip", "latency of shared and constant memory", source,
+                  "the same in shared memory, with conflicts and without, and in constant memory",
+                  "759, Shared Memory Bank Conflicts"},
+        .data = ends_on_chip,
+        .run = run_on_chip,
+        .size = engine::at_most(32),
+        .claims = {{"latency is roughly 100x lower than global memory latency", banks,
+                    timed(engine::check(hundred_times).refuted_by(an_h200()))},
+                   {"shared memory access is fast, but not as fast as register access", banks,
+                    timed(engine::check(slower_than_registers)
+                              .refuted_by(h200_with("a load in 4 cycles", [](figures& f) { f.on_chip.shared = 4; })))},
+                   {"a bank conflict: at least double the shared memory latency", "587, Shared Memory Bank Conflicts",
+                    timed(engine::check(doubled).refuted_by(an_h200()))},
+                   {"constant memory is aggressively cached, and assumed faster than global memory",
+                    "Parallel patterns, Question: Isn't the constant memory also in DRAM?",
+                    timed(engine::check(constant_is_cached)
+                              .refuted_by(h200_with("as slow as DRAM",
+                                                    [](figures& f) { f.on_chip.constant = f.memory.dram; })))},
+                   {"the size of constant memory can vary from device to device", "Parallel patterns, Constant Memory",
+                    engine::check(constant_size)
+                        .refuted_by(engine::figures_in_place("two devices with 64 KiB",
+                                                             constant_sizes{64 * 1024, 64 * 1024}))}}};
 }
 
 engine::step_definition atomics() {
-    return {.about = {"atomics", "latency of atomic operations", source,
-                      "each addition waits for what the last one saw", "Parallel patterns, About Atomic Operations"},
-            .data = counted_twice,
-            .run = run_atomics,
-            .size = engine::at_most(256),
-            .scratch_bytes = [](std::uint64_t) { return sizeof(int); },
-            .claims = {{"a latency of a few hundred cycles, during which no one else can access the location",
-                        "Parallel patterns, About Atomic Operations", timed(few_hundred)},
-                       {"shorter latency if serviced from the L2 cache", "Parallel patterns, About Atomic Operations",
-                        timed(atomics_from_l2)},
-                       {"much shorter latency if the operation is on shared memory",
-                        "Parallel patterns, About Atomic Operations", timed(atomics_in_shared)},
-                       {"in shared memory 100x higher throughput than global and 10x than L2",
-                        "Parallel patterns, About Atomic Operations", timed(atomic_rates)}}};
+    return {
+        .about = {"atomics", "latency of atomic operations", source, "each addition waits for what the last one saw",
+                  "Parallel patterns, About Atomic Operations"},
+        .data = counted_twice,
+        .run = run_atomics,
+        .size = engine::at_most(256),
+        .scratch_bytes = [](std::uint64_t) { return sizeof(int); },
+        .claims = {
+            {"atomic operation on a DRAM location: a latency of a few hundred cycles", about_atomics,
+             timed(engine::check(few_hundred)
+                       .refuted_by(h200_with("50 cycles", [](figures& f) { f.on_chip.global_atomic = 50; })))},
+            {"shorter latency if serviced from L2 cache", about_atomics,
+             timed(engine::check(atomics_from_l2)
+                       .refuted_by(h200_with("twice as long as DRAM",
+                                             [](figures& f) { f.on_chip.global_atomic = 2 * f.memory.dram; })))},
+            {"much shorter latency if the operation is on shared memory", about_atomics,
+             timed(engine::check(atomics_in_shared)
+                       .refuted_by(h200_with("as long as in global memory",
+                                             [](figures& f) { f.on_chip.shared_atomic = f.on_chip.global_atomic; })))},
+            {"shared memory: 100x higher throughput than global", about_atomics,
+             timed(engine::check(atomic_rates<100>).refuted_by(an_h200()))},
+            {"and 10x than L2", about_atomics,
+             timed(engine::check(atomic_rates<10>).refuted_by(h200_with("an equal rate", [](figures& f) {
+                 f.on_chip.shared_atomic_rate = f.on_chip.global_atomic_rate;
+             })))}}};
 }
 
 } // namespace warpfold::ladder::occupancy

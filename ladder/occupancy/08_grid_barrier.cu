@@ -101,9 +101,11 @@ void run_cooperative(const engine::stage& on) {
 }
 
 verdict has_none(const engine::evidence& e) {
-    return seen(!(e.step.correct && e.step.launches.size() == 1),
-                std::to_string(e.step.launches.size()) + " launch of " + std::to_string(e.step.launches.at(0).grid[0]) +
-                    " blocks with a barrier between them: a cooperative launch");
+    const std::string figure = std::to_string(e.step.launches.size()) + " launch of " +
+                               std::to_string(e.step.launches.at(0).grid[0]) + " blocks with a barrier between them";
+    return e.step.correct && e.step.launches.size() == 1
+               ? holds_only_for("launches that are not cooperative, and before CUDA 9", figure)
+               : seen(true, figure);
 }
 
 verdict fewer_blocks(const engine::evidence& e) {
@@ -113,6 +115,12 @@ verdict fewer_blocks(const engine::evidence& e) {
                 std::to_string(most) + " blocks of 256 threads at most, with one more " +
                     cudaGetErrorName(static_cast<cudaError_t>(codes[1])));
 }
+
+const auto a_success = engine::planted("success with one block more", [](engine::altered_evidence& e) {
+    for (std::size_t k = sizeof(std::int32_t); k < e.result.size(); ++k) {
+        e.result[k] = std::byte{cudaSuccess};
+    }
+});
 
 constexpr const char* section = "380, Problem: Global Synchronization";
 
@@ -126,10 +134,11 @@ engine::step_definition barrier_of_the_grid() {
         .run = run_cooperative,
         .scratch_bytes = [](std::uint64_t) { return most_blocks * sizeof(int); },
         .least_bytes = [](std::uint64_t n) { return n * sizeof(int); },
-        .claims = {{"CUDA has no global synchronization", section, has_none},
+        .claims = {{"CUDA has no global synchronization", section,
+                    engine::launched(has_none).refuted_by(engine::on_size(4096))},
                    {"it would force the programmer to run fewer blocks (no more than # multiprocessors x # resident "
                     "blocks / multiprocessor) to avoid deadlock",
-                    section, fewer_blocks}}};
+                    section, engine::launched(fewer_blocks).refuted_by(a_success)}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -152,29 +153,37 @@ staleness measure_staleness() {
 
 std::string of_all(unsigned words) { return std::to_string(words) + " of " + std::to_string(runs * most_lines); }
 
-engine::check on_a_gpu(verdict (*inner)(const engine::evidence&)) {
-    return [inner](const engine::evidence& e) {
-        return e.report.device.software ? unseen("the software GPU has no caches") : inner(e);
-    };
+// `inner` on a GPU, or where a counter-example gives the figures.
+engine::check on_a_gpu(engine::check inner) {
+    return engine::guarded(std::move(inner), [](const engine::evidence& e) {
+        return std::string(e.report.device.software && !e.figures.has_value() ? "the software GPU has no caches" : "");
+    });
+}
+// What the counter-example gives, or what `measure` finds here.
+template <class Figures>
+Figures given_or(const engine::evidence& e, Figures (*measure)()) {
+    return e.given<Figures>() != nullptr ? *e.given<Figures>() : measure();
+}
+template <class Figures>
+engine::check against(verdict (*inner)(const engine::evidence&), std::string what, Figures figures) {
+    return on_a_gpu(engine::check(inner).refuted_by(engine::figures_in_place(std::move(what), figures)));
 }
 
-verdict may_be_stale(const engine::evidence&) {
-    const auto cached = measure_staleness<way::ca, false>();
+verdict may_be_stale(const engine::evidence& e) {
+    const auto cached = given_or<staleness>(e, measure_staleness<way::ca, false>);
     return seen(cached.words != 0, of_all(cached.words) + " words that multiprocessor " +
                                        std::to_string(cached.writer) +
                                        " has written are still the old ones when multiprocessor " +
                                        std::to_string(cached.reader) + " reads them again by ld.ca");
 }
 
-verdict coherent_at_l2(const engine::evidence&) {
-    const auto in_l2 = measure_staleness<way::cg, true>();
-    const auto without = measure_staleness<way::cg, false>();
-    return seen(in_l2.words == 0,
-                of_all(in_l2.words) + " words read by ld.cg are old ones; without any fence " + of_all(without.words));
+verdict coherent_at_l2(const engine::evidence& e) {
+    const auto in_l2 = given_or<staleness>(e, measure_staleness<way::cg, true>);
+    return seen(in_l2.words == 0, of_all(in_l2.words) + " words read by ld.cg are old ones");
 }
 
-verdict fence_empties_l1(const engine::evidence&) {
-    const auto fenced = measure_staleness<way::ca, true>();
+verdict fence_empties_l1(const engine::evidence& e) {
+    const auto fenced = given_or<staleness>(e, measure_staleness<way::ca, true>);
     return seen(fenced.words == 0,
                 of_all(fenced.words) + " words are old ones by ld.ca behind __threadfence() on both sides");
 }
@@ -222,11 +231,16 @@ engine::sample none_differs(std::uint64_t n, std::uint64_t seed) {
 
 verdict invalidated_between_grids(const engine::evidence& e) {
     const auto differing = engine::view<std::int32_t>(e.result);
-    return seen(e.step.correct,
+    return seen(differing[1] == 0,
                 std::to_string(differing[1]) + " of " + std::to_string(e.n() * e.step.launches.at(0).grid[0]) +
                     " words are old ones for the third grid, whose blocks read by ld.ca what the first grid has "
                     "read and the second has written");
 }
+
+const auto old_words = engine::planted("three old words", [](engine::altered_evidence& e) {
+    e.report.device.software = false;
+    e.result.at(sizeof(std::int32_t)) = std::byte{3};
+});
 
 // Reads two words of the host's memory in turn until one has changed, or the time is over; leaves how often it has read, 0
 // where they never changed. With one word ptxas would take the load out of the loop: an operator says nothing of memory's order.
@@ -272,15 +286,20 @@ unsigned reads_until_it_changed() {
     return reads;
 }
 
-verdict fetches_again(const engine::evidence&) {
-    const unsigned again = reads_until_it_changed<cache_operator::cv>();
-    const unsigned cached = reads_until_it_changed<cache_operator::ca>();
-    const auto text = [](unsigned reads) {
-        return reads == 0 ? std::string("is not seen in 60 million cycles")
-                          : "is seen by read number " + std::to_string(reads);
+struct reads_of_a_change {
+    unsigned cv = 0, ca = 0; // until it is seen; 0: never
+};
+reads_of_a_change measure_changes() {
+    return {reads_until_it_changed<cache_operator::cv>(), reads_until_it_changed<cache_operator::ca>()};
+}
+verdict fetches_again(const engine::evidence& e) {
+    const auto reads = given_or<reads_of_a_change>(e, measure_changes);
+    const auto text = [](unsigned count) {
+        return count == 0 ? std::string("is not seen in 60 million cycles")
+                          : "is seen by read number " + std::to_string(count);
     };
-    return seen(again != 0,
-                "what the host writes 5 ms later " + text(again) + " by ld.cv; by ld.ca it " + text(cached));
+    return seen(reads.cv != 0,
+                "what the host writes 5 ms later " + text(reads.cv) + " by ld.cv; by ld.ca it " + text(reads.ca));
 }
 
 constexpr const char* source = "ladder/occupancy/10_stale_lines.cu";
@@ -304,7 +323,7 @@ engine::step_definition stale_lines() {
     s.lesson = "an L1 cache may keep lines that another multiprocessor has written since";
     s.finds = "race in global memory";
     s.claims = {{"multiple L1 caches are not coherent: the second thread may get stale L1 cache data by ld.ca",
-                 operators, on_a_gpu(may_be_stale)}};
+                 operators, against(may_be_stale, "no old word", staleness{0, 0, 1})}};
     return s;
 }
 
@@ -312,10 +331,12 @@ engine::step_definition fresh_lines() {
     auto s = step("fresh lines", "the same by ld.cg", "with fences around the flags, and words read from the L2 cache",
                   run_hand_over<way::cg, true>);
     s.about.follows = "stale lines";
-    s.claims = {{"global data is coherent at the L2 level", operators, on_a_gpu(coherent_at_l2)},
-                {"a fence of the reader has the same effect for ld.ca", "PTX ISA, Memory Consistency Model",
-                 on_a_gpu(fence_empties_l1)},
-                {".cv: consider cached system memory lines stale, fetch again", operators, on_a_gpu(fetches_again)}};
+    s.claims = {{"global data is coherent at the L2 level", operators,
+                 against(coherent_at_l2, "three old words", staleness{3, 0, 1})},
+                {"a fence of the reader has the same effect for ld.ca", "beyond the lectures",
+                 against(fence_empties_l1, "three old words", staleness{3, 0, 1})},
+                {".cv: consider cached system memory lines stale, fetch again", operators,
+                 against(fetches_again, "a change that is never seen", reads_of_a_change{0, 0})}};
     return s;
 }
 
@@ -324,9 +345,9 @@ engine::step_definition dependent_grids() {
                   run_grids);
     s.data = none_differs;
     s.claims = {
-        {"the driver must invalidate global L1 lines between dependent grids: stores of the first are correctly "
+        {"the driver must invalidate global L1 cache lines between dependent grids: stores by the first are correctly "
          "fetched by the second's ld.ca",
-         operators, invalidated_between_grids}};
+         operators, on_a_gpu(engine::launched(invalidated_between_grids).refuted_by(old_words))}};
     return s;
 }
 

@@ -161,37 +161,53 @@ double cycles_with(const driver& gpu, const engine::evidence& e, const std::vect
     return best;
 }
 
-// On a GPU with ptxas: whether a line is in the L1 cache when it is read again, and the figure that says so.
+// Whether a line that is read again is found in the L1 cache, by code assembled with the options; on a GPU with ptxas.
 struct reread {
-    bool in_l1 = false;
-    std::string figure;
+    double cycles = 0, l1 = 0, l2 = 0;
+    [[nodiscard]] bool in_l1() const { return std::abs(cycles - l1) < std::abs(cycles - l2); }
+    [[nodiscard]] std::string in_words() const {
+        return number(cycles, 0) + " cycles to read a line again; L1 " + number(l1, 0) + ", L2 " + number(l2, 0);
+    }
 };
-using reread_check = std::function<verdict(const engine::evidence&, const reread&)>;
+using reread_check = std::function<verdict(const reread&)>;
 engine::check read_again(std::vector<std::string> options, std::string load, reread_check inner) {
-    return timed([=](const engine::evidence& e) {
+    return [=](const engine::evidence& e) {
+        if (const auto* const given = e.given<reread>()) {
+            return inner(*given);
+        }
+        if (!e.step.cold) {
+            return unseen("needs the clock of a GPU");
+        }
         const driver gpu;
         if (!gpu.there() || !engine::assemble(memory_program(), name_of_target(target_of(e)), {}).there) {
             return unseen("needs NVIDIA's driver and ptxas");
         }
-        const double cycles = cycles_with(gpu, e, options, load);
         const auto& t = measured_memory(e.report.device.l2_bytes);
-        return inner(
-            e, {std::abs(cycles - t.l1) < std::abs(cycles - t.l2),
-                number(cycles, 0) + " cycles to read a line again; L1 " + number(t.l1, 0) + ", L2 " + number(t.l2, 0)});
-    });
+        return inner({cycles_with(gpu, e, options, load), t.l1, t.l2});
+    };
 }
-engine::check read_again(std::vector<std::string> options, reread_check inner) {
-    return read_again(std::move(options), "ld.global.u64 %at, [%at];", std::move(inner));
+constexpr const char* plain_load = "ld.global.u64 %at, [%at];";
+// Refuted by a line found in the other level.
+engine::check kept(bool in_l1, std::vector<std::string> options, const char* load = plain_load) {
+    return read_again(std::move(options), load,
+                      [in_l1](const reread& r) { return seen(r.in_l1() == in_l1, r.in_words()); })
+        .refuted_by(engine::figures_in_place(in_l1 ? "a line found in L2" : "a line found in L1",
+                                             reread{in_l1 ? 280.0 : 32.0, 32, 280}));
 }
-reread_check kept(bool wanted) {
-    return [wanted](const engine::evidence&, const reread& r) { return seen(r.in_l1 == wanted, r.figure); };
+// Of generations that cannot be had any more: it holds for them only where today's lines are found in L1.
+engine::check not_in_l1_of(const std::string& generation) {
+    return read_again({}, plain_load,
+                      [generation](const reread& r) {
+                          return r.in_l1() ? holds_only_for(generation, r.in_words()) : seen(true, r.in_words());
+                      })
+        .refuted_by(engine::figures_in_place("an H200's cycles", reread{32, 32, 280}));
 }
 // Of what cannot be had any more.
-reread_check gone() {
-    return [](const engine::evidence&, const reread& r) {
+engine::check gone() {
+    return read_again({}, plain_load, [](const reread& r) {
         return unseen("hardware that is gone; today a load without an operator finds its line in the L1 cache: " +
-                      r.figure);
-    };
+                      r.in_words());
+    });
 }
 
 // The memory instructions of one kernel of memory_program(), assembled with the options.
@@ -216,38 +232,67 @@ bool same(const engine::evidence& e, const std::vector<std::string>& options, co
 }
 
 // `inner` where there is a ptxas with the device's target.
-engine::check assembled(std::function<verdict(const engine::evidence&)> inner) {
-    return [inner = std::move(inner)](const engine::evidence& e) {
+engine::check assembled(engine::check inner) {
+    return engine::guarded(std::move(inner), [](const engine::evidence& e) {
         const auto& made = engine::assemble(memory_program(), name_of_target(target_of(e)), {});
-        return made.cubin.empty() ? unseen(made.there ? "ptxas: " + made.said : "needs ptxas") : inner(e);
-    };
+        return made.cubin.empty() ? (made.there ? "ptxas: " + made.said : "needs ptxas") : std::string();
+    });
+}
+
+// The kernel of memory_program() that a claim speaks of; a counter-example puts another one there.
+struct kernel_in_place {
+    const char* name;
+};
+const char* kernel_or(const engine::evidence& e, const char* name) {
+    return e.given<kernel_in_place>() != nullptr ? e.given<kernel_in_place>()->name : name;
+}
+engine::check against_kernel(verdict (*inner)(const engine::evidence&), const char* what, const char* name) {
+    return assembled(engine::check(inner).refuted_by(engine::figures_in_place(what, kernel_in_place{name})));
 }
 
 verdict opt_in(const engine::evidence& e) {
-    return seen(same(e, {"-dlcm=ca"}, "global", "ca") && same(e, {"-dlcm=cg"}, "global", "cg"),
-                "ld.global becomes " + first_name(e, {}, "global") + ", with -dlcm=ca " +
-                    first_name(e, {"-dlcm=ca"}, "global") + ", with -dlcm=cg " + first_name(e, {"-dlcm=cg"}, "global") +
-                    ", as ld.global.ca and ld.global.cg do");
+    const char* const load = kernel_or(e, "global");
+    return seen(same(e, {"-dlcm=ca"}, load, "ca") && same(e, {"-dlcm=cg"}, load, "cg"),
+                "the load becomes " + first_name(e, {}, load) + ", with -dlcm=ca " + first_name(e, {"-dlcm=ca"}, load) +
+                    ", with -dlcm=cg " + first_name(e, {"-dlcm=cg"}, load) + "; ld.global.ca is " +
+                    first_name(e, {}, "ca") + ", ld.global.cg " + first_name(e, {}, "cg"));
 }
 
 verdict except_operators(const engine::evidence& e) {
-    return seen(same(e, {"-dlcm=ca"}, "cg", "cg") && same(e, {"-dlcm=ca"}, "cv", "cv"),
-                "with -dlcm=ca ld.global.cg stays " + first_name(e, {"-dlcm=ca"}, "cg") + ", ld.global.cv " +
+    const char* const load = kernel_or(e, "cg");
+    return seen(same(e, {"-dlcm=ca"}, load, "cg") && same(e, {"-dlcm=ca"}, "cv", "cv"),
+                "with -dlcm=ca the load is " + first_name(e, {"-dlcm=ca"}, load) + ", ld.global.cv " +
                     first_name(e, {"-dlcm=ca"}, "cv"));
 }
 
 verdict forced(const engine::evidence& e) {
     const auto& refused = engine::assemble(memory_program(), name_of_target(target_of(e)), {"-fscm=ca"});
-    return seen(!refused.cubin.empty() && same(e, {"-fscm=ca"}, "cg", "ca"),
-                "-fscm is of stores today (" + refused.said.substr(0, refused.said.find('\n')) +
-                    "); with -flcm=ca ld.global.cg becomes " + first_name(e, {"-flcm=ca"}, "cg"));
+    const std::string figure = "-fscm is of stores today (" + refused.said.substr(0, refused.said.find('\n')) +
+                               "); with -flcm=ca ld.global.cg becomes " + first_name(e, {"-flcm=ca"}, "cg");
+    return !refused.cubin.empty() && same(e, {"-fscm=ca"}, kernel_or(e, "cg"), "ca")
+               ? seen(true, figure)
+               : holds_only_for("ptxas of that time", figure);
 }
 
 verdict local_by_cs(const engine::evidence& e) {
-    const auto cs = code_of(e, {}, "local_cs");
+    const auto cs = code_of(e, {}, kernel_or(e, "local_cs"));
     const auto lu = code_of(e, {}, "local_lu");
-    return seen(cs.at(1) == lu.at(1), "ld.local.cs and ld.local.lu both become " + name_of(cs.at(1), target_of(e)) +
-                                          (cs.at(1) == code_of(e, {}, "local").at(1) ? ", as ld.local does" : ""));
+    return seen(cs.at(1) == lu.at(1), name_of(cs.at(1), target_of(e)) + ", and " + name_of(lu.at(1), target_of(e)) +
+                                          " of ld.local.lu" +
+                                          (lu.at(1) == code_of(e, {}, "local").at(1) ? ", as of ld.local" : ""));
+}
+
+// The register that the first load fills, and the one that the last store takes.
+verdict one_load_of_both(const engine::evidence& e) {
+    const auto code = code_of(e, {}, kernel_or(e, "nc_written"));
+    const auto loaded = code.front().low >> 16 & 0xff;
+    const auto stored = code.back().low >> 32 & 0xff;
+    std::string names;
+    for (const instruction& one : code) {
+        names += (names.empty() ? "" : ", ") + name_of(one, target_of(e));
+    }
+    return seen(loaded == stored, "load, store, load again, output become " + names + ": the output is " +
+                                      (loaded == stored ? "what the first load has read" : "what was stored"));
 }
 
 verdict instructions_of_kepler(const engine::evidence& e) {
@@ -264,23 +309,25 @@ verdict instructions_of_kepler(const engine::evidence& e) {
     for (const std::string& name : names) {
         all += (all.empty() ? "" : ", ") + name;
     }
-    return seen(names.count("STG") == 0 && names.count("ATOMS") == 0,
-                name_of_target(target_of(e)) + " has " + all +
-                    ": stores and atomics know their state space, and ATOMS has taken the place of the locks");
+    const std::string figure =
+        name_of_target(target_of(e)) + " has " + all +
+        ": stores and atomics know their state space, and ATOMS has taken the place of the locks";
+    return names.count("STG") == 0 && names.count("ATOMS") == 0 ? seen(true, figure) : holds_only_for("Kepler", figure);
 }
 
 verdict non_coherent(const engine::evidence& e) {
-    return seen(first_name(e, {}, "global").rfind("LDG", 0) != 0, "every ld.global is " + first_name(e, {}, "global") +
-                                                                      "; what is not coherent is " +
-                                                                      first_name(e, {}, "nc"));
+    const char* const load = kernel_or(e, "global");
+    const std::string figure =
+        "the load is " + first_name(e, {}, load) + "; what is not coherent is " + first_name(e, {}, "nc");
+    return first_name(e, {}, load).rfind("LDG", 0) != 0 ? seen(true, figure) : holds_only_for("Kepler", figure);
 }
 
 verdict wide_names(const engine::evidence& e) {
-    const auto two = code_of(e, {}, "two_words");
+    const auto two = code_of(e, {}, kernel_or(e, "two_words"));
     const auto four = code_of(e, {}, "four_words");
     std::string all;
     bool wide = true;
-    for (const auto& [code, width] : {std::pair{two, "64"}, {four, "128"}}) {
+    for (const auto& [code, width] : {std::pair{two, ".64"}, {four, ".128"}}) {
         for (const instruction& one : code) {
             const std::string name = name_of(one, target_of(e));
             wide = wide && name.find(width) != std::string::npos;
@@ -290,29 +337,7 @@ verdict wide_names(const engine::evidence& e) {
     if (target_of(e) < 80 || target_of(e) > 90) {
         return unseen("widths are known of sm_80 to sm_90: " + all);
     }
-    return seen(wide && all.find("LD.E.64") != std::string::npos,
-                all + ": with G, since the address is known to be global");
-}
-
-// The slides' two pointers, as nvcc takes them: the PTX of both kernels.
-verdict detected(const engine::evidence& /*e*/) {
-    const std::string& ptx = engine::ptx_of(R"(
-extern "C" __global__ void plain(int* output, const int* input) { output[threadIdx.x] = input[threadIdx.x]; }
-extern "C" __global__ void marked(int* __restrict__ output, const int* __restrict__ input) {
-    output[threadIdx.x] = input[threadIdx.x];
-}
-)");
-    if (ptx.empty()) {
-        return unseen("needs nvcc");
-    }
-    const auto load_of = [&](const char* kernel) {
-        const auto at = ptx.find("ld.global", ptx.find(std::string("entry ") + kernel));
-        return ptx.substr(at, ptx.find_first_of(" \t", at) - at);
-    };
-    const std::string plain = load_of("plain");
-    const std::string marked = load_of("marked");
-    return seen(marked.find(".nc") != std::string::npos && plain.find(".nc") == std::string::npos,
-                "plain pointers: " + plain + "; const and __restrict__: " + marked);
+    return seen(wide, all + "; with G where the address is known to be global");
 }
 
 // What ptxas takes, and what it refuses: properties of state spaces.
@@ -334,22 +359,42 @@ constexpr rule rules[] = {
     {"a shared variable's address", ".shared .b32 s;", ".reg .b64 %y; mov.u64 %y, s;", true},
     {"a kernel parameter's address by mov", "", ".reg .b64 %y; mov.u64 %y, p;", true},
     {"a store to a kernel parameter", "", "st.param.u32 [p], 3;", false},
+    {"a variable in .tex, which .texref has replaced", ".tex .u64 t;", "", false},
+    {"a texture read by tex", ".global .texref t;",
+     ".reg .b32 %r<4>, %i; mov.u32 %i, 0; tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [t, {%i}];", true},
+    {"a texture read by ld", ".global .texref t;", ".reg .b32 %r; ld.u32 %r, [t];", false},
+    {"a store to a texture", ".global .texref t;", "st.u32 [t], 3;", false},
 };
-
-verdict properties(const engine::evidence& e) {
-    std::string taken;
-    std::string refused;
-    std::string otherwise;
+using rules_taken = std::vector<bool>;
+rules_taken try_rules(const engine::evidence& e) {
+    rules_taken all;
     for (const rule& r : rules) {
         const std::string ptx = std::string(".version 6.4\n.target sm_75\n.address_size 64\n") + r.globals +
                                 "\n.visible .entry k(.param .u32 p)\n{\n" + r.body + "\nret;\n}\n";
-        const bool works = !engine::assemble(ptx, name_of_target(target_of(e)), {}).cubin.empty();
-        std::string& list = works == r.taken ? (works ? taken : refused) : otherwise;
-        list += (list.empty() ? "" : "; ") + std::string(r.what);
+        all.push_back(!engine::assemble(ptx, name_of_target(target_of(e)), {}).cubin.empty());
+    }
+    return all;
+}
+
+verdict properties(const engine::evidence& e) {
+    const auto works = e.given<rules_taken>() != nullptr ? *e.given<rules_taken>() : try_rules(e);
+    std::string taken;
+    std::string refused;
+    std::string otherwise;
+    for (std::size_t k = 0; k < std::size(rules); ++k) {
+        std::string& list = works[k] == rules[k].taken ? (works[k] ? taken : refused) : otherwise;
+        list += (list.empty() ? "" : "; ") + std::string(rules[k].what);
     }
     return seen(otherwise.empty(), "ptxas takes: " + taken + "; it refuses: " + refused +
                                        (otherwise.empty() ? "" : "; against the table: " + otherwise));
 }
+const auto constant_written = engine::planted("constant memory that can be written", [](engine::altered_evidence& e) {
+    rules_taken all;
+    for (const rule& r : rules) {
+        all.push_back(r.taken || std::string(r.what) == "a store to constant memory");
+    }
+    e.figures = all;
+});
 
 constexpr const char* reads = "380, GMEM Reads";
 constexpr const char* kepler = "380, Compute Capab. 3.x (Kepler, Part 1)";
@@ -367,36 +412,37 @@ engine::step_definition by_option() {
         .run = run_plainly,
         .size = [](std::uint64_t n) { return std::bit_floor(std::min<std::uint64_t>(n, 1u << 14)); },
         .scratch_bytes = [](std::uint64_t n) { return n * line_bytes; },
-        .claims = {{"caching in L1 can be asked for by -Xptxas -dlcm=ca, left out by -Xptxas -dlcm=cg", reads,
-                    assembled(opt_in)},
-                   {"caching loads (-dlcm=ca): attempt to hit in L1", reads, read_again({"-dlcm=ca"}, kept(true))},
-                   {"non-caching loads (-dlcm=cg): go directly to L2", reads, read_again({"-dlcm=cg"}, kept(false))},
-                   {"CC 1.x: no L1; CC 2.x: can hit in L1; CC 3.0, 3.5: cannot, L1 is for local memory", reads,
-                    read_again({}, gone())},
+        .claims = {{"caching: compiler option -Xptxas -dlcm=ca; non-caching: -Xptxas -dlcm=cg", reads,
+                    against_kernel(opt_in, "a load by ld.global.nc", "nc")},
+                   {"caching loads (-dlcm=ca): attempt to hit in L1", reads, kept(true, {"-dlcm=ca"})},
+                   {"non-caching loads (-dlcm=cg): go directly to L2", reads, kept(false, {"-dlcm=cg"})},
+                   {"CC 1.x: no L1; CC 2.x: can hit in L1; CC 3.0, 3.5: cannot, L1 is for local memory", reads, gone()},
                    {"CC 1.x, 3.0, 3.5: does not matter, all loads behave like non-caching",
-                    "380, Caching vs Non-caching Loads", read_again({}, gone())},
-                   {"global memory accesses are normally not cached in L1", kepler, read_again({}, kept(false))},
+                    "380, Caching vs Non-caching Loads", gone()},
+                   {"global memory accesses are normally not cached in L1", kepler,
+                    not_in_l1_of("compute capability 3.x")},
                    {"data that is not read-only is, by default, not cached in the unified L1/texture cache", maxwell,
-                    read_again({}, kept(false))},
+                    not_in_l1_of("compute capability 5.x")},
                    {"inline assembly with the appropriate modifier caches", maxwell,
-                    read_again({}, "ld.global.ca.u64 %at, [%at];", kept(true))},
+                    kept(true, {}, "ld.global.ca.u64 %at, [%at];")},
                    {"-dlcm=ca: all reads are cached, except by inline assembly with a modifier that disables caching",
-                    maxwell, assembled(except_operators)},
-                   {"-fscm=ca: all reads are cached, regardless of the modifier used", maxwell, assembled(forced)},
+                    maxwell, against_kernel(except_operators, "a load without a modifier", "global")},
+                   {"-fscm=ca: all reads are cached, regardless of the modifier used", maxwell,
+                    against_kernel(forced, "a load by ld.global.nc", "nc")},
                    {"global memory behaves the same way as in devices of compute capability 5.x",
-                    "380, Compute Capab. 9.x (Hopper)", read_again({}, kept(false))},
-                   {"the compiler uses __ldg() where it detects that data is read-only: const and __restrict__ make "
-                    "that likelier",
-                    "380, Compute Capab. 3.x (Kepler, Part 2)", detected},
+                    "380, Compute Capab. 9.x (Hopper)", not_in_l1_of("compute capability 5.x")},
+                   {"read-only data: addresses must not be written by the same kernel", "380, Read-only Data Cache",
+                    against_kernel(one_load_of_both, "ordinary loads", "written")},
                    {"LDC, LD, LDG, LDL, LDS, LDSLK, ST, STL, STS, STSCUL, ATOM, RED, CCTL, CCTLL, MEMBAR", sass,
-                    assembled(instructions_of_kepler)},
-                   {"LDG: non-coherent global memory load", sass, assembled(non_coherent)},
+                    assembled(engine::check(instructions_of_kepler).refuted_by(engine::on_size(64)))},
+                   {"LDG: non-coherent global memory load", sass,
+                    against_kernel(non_coherent, "a coherent load", "global")},
                    {"SASS: LD.E.64, LD.E.128, ST.E.64, ST.E.128", "380, Vectorized Memory Access",
-                    assembled(wide_names)},
-                   {"ld.cs applied to a local address performs the ld.lu operation", "380, PTX Cache Operators",
-                    assembled(local_by_cs)},
-                   {"state spaces: what can be addressed, initialised, written to", "380, PTX State Spaces (2)",
-                    assembled(properties)}}};
+                    against_kernel(wide_names, "one word in the place of two", "global")},
+                   {"ld.cs applied to a Local window address performs the ld.lu operation", "380, PTX Cache Operators",
+                    against_kernel(local_by_cs, "shared memory in the place of local", "shared")},
+                   {"state spaces: addressable, initializable, access", "380, PTX State Spaces (2)",
+                    assembled(engine::check(properties).refuted_by(constant_written))}}};
 }
 
 } // namespace warpfold::ladder::occupancy

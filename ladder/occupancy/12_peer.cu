@@ -136,20 +136,31 @@ after_a_peer_copy measure_copy(std::uint64_t l2_bytes) {
     return all;
 }
 
-verdict copies_go_through_l2(const engine::evidence& e) {
-    const auto t = measure_copy(e.report.device.l2_bytes);
-    const auto& m = measured_memory(e.report.device.l2_bytes);
-    const std::string figure = number(t.copied, 0) + " cycles a read of what was just copied by cudaMemcpyPeer(), " +
-                               number(t.flushed, 0) + " once the L2 cache was emptied";
-    const bool in_l2 = t.copied < (m.l2 + t.flushed) / 2;
-    return t.of_a_peer ? seen(in_l2, figure) : unseen("needs two GPUs; from this one to itself: " + figure);
+// With the latency of L2, for comparison.
+struct peer_copy {
+    after_a_peer_copy after;
+    double l2 = 0;
+};
+peer_copy measure_peer_copy(const engine::evidence& e) {
+    return {measure_copy(e.report.device.l2_bytes), memory_of(e).l2};
+}
+verdict copies_go_through_l2(const engine::evidence& /*e*/, const peer_copy& t) {
+    const std::string figure = number(t.after.copied, 0) +
+                               " cycles a read of what was just copied by cudaMemcpyPeer(), " +
+                               number(t.after.flushed, 0) + " once the L2 cache was emptied";
+    const bool in_l2 = t.after.copied < (t.l2 + t.after.flushed) / 2;
+    return t.after.of_a_peer ? seen(in_l2, figure) : unseen("needs two GPUs; from this one to itself: " + figure);
 }
 
-verdict peers_take_the_l1_path(const engine::evidence& e) {
+struct peer_reads {
+    bool of_a_peer = false;
+    double ca = 0, cg = 0, l1 = 0; // cycles
+};
+peer_reads measure_peer_reads(const engine::evidence& e) {
     constexpr std::uint64_t lines = 128;
     const int other = peer_device();
     if (other == this_device()) {
-        return unseen("needs two GPUs");
+        return {};
     }
     const memory_on chain(other, lines * line_bytes);
     const auto content = chain_at(chain.data(), lines);
@@ -160,12 +171,16 @@ verdict peers_take_the_l1_path(const engine::evidence& e) {
             kernel<<<1, 1, 0, on>>>(out, chain.data(), static_cast<unsigned>(lines), 16, cycles);
         });
     };
-    const double in_l1 = by(follow_to_the_end<true>);
-    const double not_in_l1 = by(follow_to_the_end<false>);
-    const auto& m = measured_memory(e.report.device.l2_bytes);
-    return seen(std::abs(in_l1 - m.l1) < std::abs(in_l1 - not_in_l1),
-                number(in_l1, 0) + " cycles to read a peer's memory again by ld.ca, " + number(not_in_l1, 0) +
-                    " by ld.cg; L1 " + number(m.l1, 0));
+    return {true, by(follow_to_the_end<true>), by(follow_to_the_end<false>), memory_of(e).l1};
+}
+
+verdict peers_take_the_l1_path(const engine::evidence& /*e*/, const peer_reads& t) {
+    if (!t.of_a_peer) {
+        return unseen("needs two GPUs");
+    }
+    return seen(std::abs(t.ca - t.l1) < std::abs(t.ca - t.cg),
+                number(t.ca, 0) + " cycles to read a peer's memory again by ld.ca, " + number(t.cg, 0) +
+                    " by ld.cg; L1 " + number(t.l1, 0));
 }
 
 engine::sample copied_over(std::uint64_t n, std::uint64_t seed) {
@@ -187,12 +202,6 @@ void run_there_and_back(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
 }
 
-verdict right_there_and_back(const engine::evidence& e) {
-    const std::string figure = std::to_string(e.n() * sizeof(int)) + " bytes there and back by cudaMemcpyPeerAsync()";
-    return peer_device() != this_device() ? seen(e.step.correct, figure)
-                                          : unseen("needs two GPUs; from this one to itself: " + figure);
-}
-
 } // namespace
 
 engine::step_definition peer_memory() {
@@ -202,10 +211,13 @@ engine::step_definition peer_memory() {
             .run = run_there_and_back,
             .size = engine::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
-            .claims = {{"memory of a peer is copied without the host", "380, GPU Memory System", right_there_and_back},
-                       {"all DRAM accesses go through L2, including copies P2P", "380, GPU Memory System",
-                        timed(copies_go_through_l2)},
-                       {"peer GPU memory takes the L1 path", "380, Access Path", timed(peers_take_the_l1_path)}}};
+            .claims = {
+                {"all DRAM accesses go through L2, including copies: P2P", "380, GPU Memory System",
+                 engine::measured(measure_peer_copy, copies_go_through_l2)
+                     .refuted_by(engine::figures_in_place("as slow as from DRAM", peer_copy{{true, 663, 663}, 280}))},
+                {"peer GPU memory takes the L1 path", "380, Access Path",
+                 engine::measured(measure_peer_reads, peers_take_the_l1_path)
+                     .refuted_by(engine::figures_in_place("as slow as by ld.cg", peer_reads{true, 1500, 1500, 32}))}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -120,40 +120,61 @@ unsigned multiprocessors_of(const engine::evidence& e) {
     return static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
 }
 
-verdict throughput_by_level(const engine::evidence& e) {
+// Bytes a second of each level; bytes a cycle and multiprocessor of L1 and of shared memory.
+struct level_rates {
+    rates cached;
+    double dram = 0;
+    double l1_a_cycle = 0, shared_a_cycle = 0;
+};
+level_rates measure_levels(const engine::evidence& e) {
     const auto& r = measured_rates(multiprocessors_of(e));
-    const double dram = e.report.device.read_gb_per_s.value_or(0) * 1e9;
-    return seen(r.l1 > 1.2 * r.l2 && r.l2 > 1.2 * dram, number(r.l1 * 1e-9, 0) + " GB/s where all loads hit in L1, " +
-                                                            number(r.l2 * 1e-9, 0) + " where they hit in L2, " +
-                                                            number(dram * 1e-9, 0) + " from DRAM");
+    return {r, e.report.device.read_gb_per_s.value_or(0) * 1e9, r.l1 / clock_of(e) / multiprocessors_of(e),
+            rate_of(e).shared_bytes};
+}
+constexpr level_rates of_an_h200{{13232e9, 4520e9}, 4558e9, 51, 127};
+
+verdict throughput_by_level(const engine::evidence& /*e*/, const level_rates& r) {
+    return seen(r.cached.l1 > 1.2 * r.cached.l2 && r.cached.l2 > 1.2 * r.dram,
+                number(r.cached.l1 * 1e-9, 0) + " GB/s where all loads hit in L1, " + number(r.cached.l2 * 1e-9, 0) +
+                    " where they hit in L2, " + number(r.dram * 1e-9, 0) + " from DRAM");
 }
 
-verdict shared_is_as_fast(const engine::evidence& e) {
-    const double cycles_a_second = attribute(cudaDevAttrClockRate) * 1e3;
-    const double l1 = measured_rates(multiprocessors_of(e)).l1 / cycles_a_second / multiprocessors_of(e);
-    const double shared = measured_throughput().shared_bytes;
-    return seen(shared > 0.95 * l1, number(shared, 0) + " bytes a cycle and multiprocessor from shared memory, " +
-                                        number(l1, 0) + " from the L1 cache");
+verdict shared_is_as_fast(const engine::evidence& /*e*/, const level_rates& r) {
+    return seen(r.shared_a_cycle > 0.95 * r.l1_a_cycle, number(r.shared_a_cycle, 0) +
+                                                            " bytes a cycle and multiprocessor from shared memory, " +
+                                                            number(r.l1_a_cycle, 0) + " from the L1 cache");
 }
 
+struct sharing_threads {
+    std::uint64_t of_l1 = 0, of_l2 = 0;
+};
 verdict many_share(const engine::evidence& e) {
-    const int of_l1 = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
-    const auto of_l2 = static_cast<std::uint64_t>(of_l1) * multiprocessors_of(e);
-    return seen(of_l1 >= 100 && of_l2 >= 1000,
-                std::to_string(of_l1) + " threads share an L1 cache, " + std::to_string(of_l2) + " the L2 cache: " +
-                    number(static_cast<double>(e.report.device.l2_bytes) / static_cast<double>(of_l2), 0) +
+    sharing_threads t;
+    if (const auto* const given = e.given<sharing_threads>()) {
+        t = *given;
+    } else {
+        t.of_l1 = static_cast<std::uint64_t>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor));
+        t.of_l2 = t.of_l1 * multiprocessors_of(e);
+    }
+    return seen(t.of_l1 >= 100 && t.of_l2 >= 1000,
+                std::to_string(t.of_l1) + " threads share an L1 cache, " + std::to_string(t.of_l2) + " the L2 cache: " +
+                    number(static_cast<double>(e.report.device.l2_bytes) / static_cast<double>(t.of_l2), 0) +
                     " bytes of it for each");
 }
 
-verdict peak_by_clock(const engine::evidence& e) {
-    const double bits = attribute(cudaDevAttrGlobalMemoryBusWidth);
-    const double megahertz = attribute(cudaDevAttrMemoryClockRate) * 1e-3;
-    const double peak = bits * megahertz * 1e6 * 2 / 8;
-    const double reached = e.report.device.read_gb_per_s.value_or(0) * 1e9;
-    return seen(reached > 0.8 * peak && reached <= peak,
-                number(bits, 0) + " bits x " + number(megahertz, 0) + " MHz x 2 / 8 = " + number(peak * 1e-9, 0) +
-                    " GB/s; the best that a kernel reads is " + number(reached * 1e-9, 0) + ", " +
-                    number(100 * reached / peak, 0) + " %");
+struct memory_bus {
+    double bits = 0, megahertz = 0, reached = 0; // bytes a second that a kernel reads
+};
+memory_bus measure_bus(const engine::evidence& e) {
+    return {static_cast<double>(attribute(cudaDevAttrGlobalMemoryBusWidth)),
+            attribute(cudaDevAttrMemoryClockRate) * 1e-3, e.report.device.read_gb_per_s.value_or(0) * 1e9};
+}
+verdict peak_by_clock(const engine::evidence& /*e*/, const memory_bus& b) {
+    const double peak = b.bits * b.megahertz * 1e6 * 2 / 8;
+    return seen(b.reached > 0.8 * peak && b.reached <= peak,
+                number(b.bits, 0) + " bits x " + number(b.megahertz, 0) + " MHz x 2 / 8 = " + number(peak * 1e-9, 0) +
+                    " GB/s; the best that a kernel reads is " + number(b.reached * 1e-9, 0) + ", " +
+                    number(100 * b.reached / peak, 0) + " %");
 }
 
 // Four warps, one for each scheduler: the first goes through a chain by ld.nc, then each other, alone, and timed.
@@ -178,7 +199,11 @@ __global__ void link_lines(std::byte* chain) {
         chain + next_line(threadIdx.x, lines) * line_bytes;
 }
 
-verdict cache_of_a_scheduler(const engine::evidence& e) {
+struct warps_in_turn {
+    std::vector<double> cycles; // a read of each warp
+    double l1 = 0, l2 = 0;
+};
+warps_in_turn measure_warps(const engine::evidence& e) {
     const measure::device_memory chain(lines * line_bytes);
     const measure::device_memory cycles(4 * sizeof(std::int64_t));
     auto* const at = static_cast<std::byte*>(chain.data());
@@ -190,11 +215,14 @@ verdict cache_of_a_scheduler(const engine::evidence& e) {
     for (const std::int64_t t : taken) {
         each.push_back(static_cast<double>(t) / lines);
     }
-    const auto& m = measured_memory(e.report.device.l2_bytes);
-    const double others = *std::max_element(each.begin() + 1, each.end());
-    return seen(std::abs(others - m.l2) < std::abs(others - m.l1),
-                "cycles a read by ld.nc of four warps, one after the other: " + list(each, 0) +
-                    ": what one has fetched the others find");
+    return {each, memory_of(e).l1, memory_of(e).l2};
+}
+
+verdict cache_of_a_scheduler(const engine::evidence& /*e*/, const warps_in_turn& t) {
+    const double others = *std::max_element(t.cycles.begin() + 1, t.cycles.end());
+    const bool own = std::abs(others - t.l2) < std::abs(others - t.l1);
+    return seen(own, "cycles a read by ld.nc of four warps, one after the other: " + list(t.cycles, 0) +
+                         (own ? "" : ": what one has fetched the others find"));
 }
 
 constexpr const char* blocking = "380, Blocking for L1, Read-only, L2 Caches";
@@ -209,17 +237,30 @@ engine::step_definition cache_shares() {
         .run = run_parts,
         .size =
             [](std::uint64_t n) { return std::clamp<std::uint64_t>(n / words_of_a_block, 1, 64) * words_of_a_block; },
-        .claims = {{"a cache line request is serviced at the throughput of L1 or L2 in case of a hit, or at the "
-                    "throughput of device memory",
-                    "380, Compute Capab. 3.x (Kepler, Part 2)", timed(throughput_by_level)},
-                   {"if it is possible to block for L1 then it is possible to block for SMEM: same or higher bandwidth",
-                    blocking, timed(shared_is_as_fast)},
+        .claims = {{"a cache line request is serviced at the throughput of L1 or L2 in case of a cache hit, or at the "
+                    "throughput "
+                    "of device memory",
+                    "380, Compute Capab. 3.x (Kepler, Part 2)",
+                    engine::measured(measure_levels, throughput_by_level)
+                        .refuted_by(engine::figures_in_place("the rates of an H200", of_an_h200))},
+                   {"if it is possible to block for L1 then it's possible to block for SMEM: same or higher bandwidth",
+                    blocking,
+                    engine::measured(measure_levels, shared_is_as_fast)
+                        .refuted_by(engine::figures_in_place("half the rate of L1",
+                                                             level_rates{{13232e9, 4520e9}, 4558e9, 127, 64}))},
                    {"100s of threads sharing the same L1, 1000s of threads sharing the same L2",
-                    "380, Caching vs Non-caching Loads", many_share},
+                    "380, Caching vs Non-caching Loads",
+                    engine::check(many_share)
+                        .refuted_by(engine::figures_in_place("threads of a host", sharing_threads{2, 64}))},
                    {"one 12-KB cache per scheduler: warps assigned to a scheduler refer to only that cache",
-                    "380, Read-Only Cache", timed(cache_of_a_scheduler)},
-                   {"peak bandwidth: 384 bits x 900 MHz x 2 / 8 = 86.4 GB/s", "759, What is Our Optimization Goal?",
-                    timed(peak_by_clock)}}};
+                    "380, Read-Only Cache",
+                    engine::measured(measure_warps, cache_of_a_scheduler)
+                        .refuted_by(engine::figures_in_place("the cycles of an H200",
+                                                             warps_in_turn{{405, 39, 39, 39}, 32, 280}))},
+                   {"peak bandwidth by the memory interface: 384 bits x 900 MHz x 2 / 8 = 86.4 GB/s",
+                    "759, What is Our Optimization Goal?",
+                    engine::measured(measure_bus, peak_by_clock)
+                        .refuted_by(engine::figures_in_place("half of the formula", memory_bus{6016, 3201, 2407e9}))}}};
 }
 
 } // namespace warpfold::ladder::occupancy

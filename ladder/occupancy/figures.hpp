@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ladder/engine/definition/claims.hpp"
+
 namespace warpfold::ladder::occupancy {
 
 // Cycles from one operation to the next that needs its result, one warp on the device.
@@ -36,6 +38,7 @@ struct memory_latencies {
     double large_read_only = 0;        // 128 KiB by ld.nc, where L1 has the most
     double written = 0;                // lines that were read, and then written, before they are read again
     double mapped = 0;                 // of the host, read again
+    double kept_ca = 0, kept_cs = 0;   // read between lines that fill the L1 cache, by either operator
     struct point {
         std::size_t bytes;
         double cycles;
@@ -65,5 +68,34 @@ struct throughput {
     [[nodiscard]] double at(unsigned warps_there, unsigned chains_there) const;
 };
 [[nodiscard]] const throughput& measured_throughput();
+
+// Seconds from one empty kernel to the next, and of the host for each.
+struct launch_overhead {
+    double device = 0, host = 0;
+};
+[[nodiscard]] const launch_overhead& measured_launch();
+
+// All of the above, as counter-examples give them.
+struct figures {
+    arithmetic_latencies arithmetic;
+    memory_latencies memory;
+    on_chip_latencies on_chip;
+    throughput rate;
+    launch_overhead launch;
+    double clock_hz = 0;
+};
+
+// What a check looks at: the figures of its counter-example, or those that are measured here.
+[[nodiscard]] const arithmetic_latencies& arithmetic_of(const engine::evidence& e);
+[[nodiscard]] const memory_latencies& memory_of(const engine::evidence& e);
+[[nodiscard]] const on_chip_latencies& on_chip_of(const engine::evidence& e);
+[[nodiscard]] const throughput& rate_of(const engine::evidence& e);
+[[nodiscard]] const launch_overhead& launch_of(const engine::evidence& e);
+[[nodiscard]] double clock_of(const engine::evidence& e); // Hz
+
+// The figures of an H200 (2026-11-22) with a change, and its read ceiling and multiprocessors.
+[[nodiscard]] engine::counterexample h200_with(std::string what, void (*change)(figures&));
+// Those figures as they are, where they refute the lecture.
+[[nodiscard]] engine::counterexample an_h200();
 
 } // namespace warpfold::ladder::occupancy

@@ -114,6 +114,10 @@ const std::vector<memory_kernel>& memory_kernels() {
         {"lu", "ld.global.lu.u32 %r1, [%g]; st.global.u32 [%o], %r1;"},
         {"cv", "ld.global.cv.u32 %r1, [%g]; st.global.u32 [%o], %r1;"},
         {"nc", "ld.global.nc.u32 %r1, [%g]; st.global.u32 [%o], %r1;"},
+        {"written", "ld.global.u32 %r1, [%g]; add.u32 %r2, %r1, %i; st.global.u32 [%g], %r2; ld.global.u32 %r3, [%g]; "
+                    "st.global.u32 [%o], %r3;"},
+        {"nc_written", "ld.global.nc.u32 %r1, [%g]; add.u32 %r2, %r1, %i; st.global.u32 [%g], %r2; "
+                       "ld.global.nc.u32 %r3, [%g]; st.global.u32 [%o], %r3;"},
         {"two_words", "ld.global.v2.u32 {%r1, %r2}, [%g]; st.global.v2.u32 [%o], {%r1, %r2};"},
         {"four_words", "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%g]; st.global.v4.u32 [%o], {%r1, %r2, %r3, %r4};"},
         {"generic", "ld.u32 %r1, [%g]; st.u32 [%o], %r1;"},

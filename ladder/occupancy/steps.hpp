@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "ladder/engine/definition/claims.hpp"
@@ -14,11 +15,11 @@ namespace warpfold::ladder::occupancy {
 
 [[nodiscard]] const engine::ladder_definition& laboratory();
 
-// `inner` where the run was timed, on a GPU; else the claim cannot be seen.
+// `inner` where the run was timed, on a GPU, or a counter-example gives the figures; else the claim cannot be seen.
 [[nodiscard]] inline engine::check timed(engine::check inner) {
-    return [inner = std::move(inner)](const engine::evidence& e) {
-        return e.step.cold ? inner(e) : unseen("needs the clock of a GPU");
-    };
+    return engine::guarded(std::move(inner), [](const engine::evidence& e) {
+        return std::string(e.step.cold || e.figures.has_value() ? "" : "needs the clock of a GPU");
+    });
 }
 
 engine::step_definition calculator();

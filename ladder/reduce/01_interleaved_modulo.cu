@@ -47,9 +47,11 @@ struct step {
 bool active(unsigned tid, unsigned stride, unsigned size) { return tid % (2 * stride) == 0 && tid + stride < size; }
 
 verdict active_threads_halve(const engine::evidence& e) {
+    const auto wanted = rising_strides(e.block(), active);
     const auto here = active_threads(e);
-    return seen(here == each(rising_strides(e.block(), active), &iteration::threads),
-                "active threads per stride: " + list(here));
+    const auto warps = active_warps(e);
+    return seen(here == each(wanted, &iteration::threads) && warps == each(wanted, &iteration::warps),
+                "active threads per stride: " + list(here) + "; in warps: " + list(warps));
 }
 
 verdict every_warp_diverges(const engine::evidence& e) {
@@ -107,13 +109,6 @@ verdict log_steps(const engine::evidence& e) {
                 number(iterations, 0) + " iterations for " + std::to_string(e.block()) + " elements");
 }
 
-verdict more_steps_with_larger_blocks(const engine::evidence& e) {
-    const double iterations = engine::barriers_per_warp(e.first()) - 1;
-    return seen(iterations == log2_up(e.block()) && log2_up(2 * e.block()) == iterations + 1,
-                number(iterations, 0) + " iterations with " + std::to_string(e.block()) +
-                    " threads a block, one more with twice as many");
-}
-
 verdict one_operation_an_element(const engine::evidence& e) {
     const double loads =
         static_cast<double>(e.first().total.global_load_bytes) / static_cast<double>(e.element_bytes());
@@ -125,20 +120,6 @@ verdict one_operation_an_element(const engine::evidence& e) {
     const double operations = static_cast<double>(additions) * static_cast<double>(e.blocks()) / std::max(loads, room);
     return seen(operations > 0.9 && operations <= 1,
                 number(operations, 3) + " operations for each element" + (room > loads ? " or zero" : "") + " loaded");
-}
-
-// Of the lecture's own array and blocks, launch by launch as this step's launches shrink too.
-verdict idle_in_the_last_launch(const engine::evidence& e) {
-    constexpr std::uint64_t block = 256;
-    std::uint64_t entries = 100'000, launches = 0;
-    for (std::uint64_t left = entries; left > 1; left = divide_up(left, block)) {
-        entries = left;
-        ++launches;
-    }
-    const bool as_here = launches_shrink_by(e, e.block()).holds.value_or(false);
-    return seen(as_here && 8 * entries <= block, "N=100,000: " + std::to_string(entries) + " of the " +
-                                                     std::to_string(block) + " threads of launch " +
-                                                     std::to_string(launches) + " have an element");
 }
 
 // On whole numbers that overflow nowhere, in every order of three of them.
@@ -159,15 +140,30 @@ bool has_identity_and_any_order() {
     return holds;
 }
 
-verdict operations_as_asked_for(const engine::evidence& /*e*/) {
-    const bool all = has_identity_and_any_order<sum>() && has_identity_and_any_order<product>() &&
-                     has_identity_and_any_order<minimum>() && has_identity_and_any_order<maximum>() &&
-                     has_identity_and_any_order<largest_magnitude>();
-    return seen(all, "sum " + std::to_string(sum<int>::identity()) + ", product " +
-                         std::to_string(product<int>::identity()) + ", min " +
-                         std::to_string(minimum<int>::identity()) + ", max " +
-                         std::to_string(maximum<int>::identity()) + ", a user's own (largest magnitude) " +
-                         std::to_string(largest_magnitude<int>::identity()));
+// What a reduction must not use: not associative, not commutative, and with an identity on one side alone.
+template <class T>
+struct difference {
+    WARPFOLD_HOST_DEVICE static constexpr T identity() { return T{0}; }
+    WARPFOLD_HOST_DEVICE constexpr T operator()(T a, T b) const { return a - b; }
+};
+
+struct subtraction {
+    template <class T, class Op>
+    static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
+        launch(c, "sum_mod", sum_mod<T, difference<T>>, c.device.block * sizeof(T), in, out, n);
+    }
+};
+
+verdict operations_as_asked_for(const engine::evidence& e) {
+    const bool laws = has_identity_and_any_order<sum>() && has_identity_and_any_order<product>() &&
+                      has_identity_and_any_order<minimum>() && has_identity_and_any_order<maximum>() &&
+                      has_identity_and_any_order<largest_magnitude>() && !has_identity_and_any_order<difference>();
+    return seen(laws && e.step.correct,
+                std::string(e.step.correct ? "as the loop on the host has it" : e.step.difference) +
+                    "; identities: sum " + std::to_string(sum<int>::identity()) + ", product " +
+                    std::to_string(product<int>::identity()) + ", min " + std::to_string(minimum<int>::identity()) +
+                    ", max " + std::to_string(maximum<int>::identity()) + ", a user's own (largest magnitude) " +
+                    std::to_string(largest_magnitude<int>::identity()));
 }
 
 verdict one_less_additions(const engine::evidence& e) {
@@ -190,34 +186,40 @@ reduction interleaved_modulo() {
         .height = height_one_each,
         .rounds = rounds_of<step>(),
         .claims = {
-            {"active threads halve at each stride: for 128 threads 64, 32, 16, 8, 4, 2, 1",
-             "587, Warp Divergence Example", engine::counted(active_threads_halve)},
-            {"up to stride 16 every warp has both active and inactive threads", "587, Warp Divergence Example",
-             counted_power_of_two(32, every_warp_diverges)},
-            {"no more than half of the threads execute at any time", "380, Some Observations",
-             engine::counted(half_at_most)},
-            {"on average less than a quarter of the threads are active", "380, Some Observations",
-             engine::counted(quarter_on_average)},
-            {"after the fifth iteration entire warps are disabled", "380, Some Observations",
-             engine::counted(whole_warps_disabled)},
-            {"after the fifth iteration there is no divergence", "380, Some Observations",
-             engine::counted(no_divergence_later)},
-            {"for the same N, larger M lead to more reduction steps per block", "587, Experimental Results",
-             counted_power_of_two(1, more_steps_with_larger_blocks)},
+            {"active threads shrink by stride, from half of the block's down to one", "587, Warp Divergence Example",
+             engine::counted(active_threads_halve).refuted_by(engine::step_in_place("2"))},
+            {"warp divergence for stride <= 16: all warps have both active and inactive threads",
+             "587, Warp Divergence Example",
+             counted_power_of_two(32, every_warp_diverges).refuted_by(engine::step_in_place("2"))},
+            {"no more than half of threads will be executing at any time", "380, Some Observations",
+             engine::counted(half_at_most).refuted_by(load_as_iteration())},
+            {"on average, less than 1/4 of the threads will be activated", "380, Some Observations",
+             engine::counted(quarter_on_average).refuted_by({.what = "blocks of 8 threads", .n = 4096, .block = 8})},
+            {"after the 5th iteration, entire warps in each block will be disabled", "380, Some Observations",
+             engine::counted(whole_warps_disabled).refuted_by(reversed_iterations())},
+            {"after the 5th iteration there is no divergence", "380, Some Observations",
+             engine::counted(no_divergence_later).refuted_by(engine::step_in_place("2"))},
             {"very low arithmetic intensity: 1 flop per element loaded", "759, What is Our Optimization Goal?",
-             counted_power_of_two(32, one_operation_an_element)},
+             counted_power_of_two(32, one_operation_an_element).refuted_by(engine::step_in_place("sum_warp"))},
             {"the operation is associative and commutative and has a well-defined identity value: 0 for sum, 1 for "
              "product, the smallest possible value for max, the largest for min",
-             "parallel-patterns, What is it?", operations_as_asked_for},
-            {"only log2(M) parallel steps for M elements", "587, Parallel Reduction", engine::counted(log_steps)},
-            {"N-1 operations, as many as a sequential algorithm", "parallel-patterns, reduction tree; 759, Complexity",
-             engine::counted(one_less_additions)},
-            {"each launch works on as many entries as the one before had blocks: for N=100,000 and 256 threads 391, 2 "
-             "and 1 blocks",
-             "759, Multiple Kernel Calls",
-             engine::launched([](const engine::evidence& e) { return launches_shrink_by(e, e.block()); })},
-            {"almost all threads of the last of these launches are idle", "759, Multiple Kernel Calls",
-             engine::launched(idle_in_the_last_launch)},
+             "parallel-patterns, What is it?",
+             engine::check(operations_as_asked_for)
+                 .refuted_by(
+                     mutant_of("subtraction in its place", {.blocks = one_each, .rounds = rounds_of<subtraction>()}))},
+            {"only log2(M) parallel steps are needed for M numbers", "587, Parallel Reduction",
+             engine::counted(log_steps).refuted_by(engine::step_in_place("sum_warp"))},
+            {"N-1 operations: no more than a sequential algorithm performs",
+             "parallel-patterns, A parallel reduction tree algorithm performs N-1 Operations in log(N) steps; 759, "
+             "Parallel Reduction Complexity",
+             engine::counted(one_less_additions).refuted_by(engine::step_in_place("sum_warp"))},
+            {"decompose into multiple kernels: each subsequent stage operates on as many entries as the previous one "
+             "had "
+             "blocks",
+             "759, Multiple Kernel Calls; 759, Problem: Global Synchronization; 380, Solution: Kernel Decomposition",
+             engine::launched([](const engine::evidence& e) {
+                 return launches_shrink_by(e, e.block());
+             }).refuted_by(engine::launches_exchanged(0, 1))},
         }};
 }
 

@@ -80,31 +80,57 @@ verdict warps_shut_down(const engine::evidence& e) {
     return seen(until_one + 1 == log2_up(e.block()) - 5, "warps with active threads per iteration: " + list(warps));
 }
 
+// In all three kernels: what their threads store in shared memory.
+verdict same_work(const engine::evidence& e, const step_result& packed) {
+    const step_result* const modulo = e.other("1");
+    if (modulo == nullptr || modulo->launches.empty()) {
+        return unseen("needs step 1 in the same run");
+    }
+    const auto results = [&](const step_result& s) { return engine::total(s).shared_store_bytes / e.element_bytes(); };
+    return seen(results(e.step) == results(packed) && results(packed) == results(*modulo),
+                list(std::vector<std::uint64_t>{results(*modulo), results(packed), results(e.step)}) +
+                    " results stored by sum_mod, sum_idx and sum_seq");
+}
+
 } // namespace
 
 reduction sequential_addressing() {
-    return {.about = {"3", "sequential addressing", "ladder/reduce/03_sequential_addressing.cu",
-                      "the stride falls, consecutive threads read consecutive words: no bank conflicts",
-                      "759, Reduction #3; 587, sum_seq"},
-            .blocks = one_each,
-            .height = height_one_each,
-            .rounds = rounds_of<step>(),
-            .claims = {
-                {"sequential addressing is free of bank conflicts", "759, Reduction #3; 587; 380",
-                 engine::counted(no_conflicts)},
-                {"only the last 5 iterations have divergence", "380, A better implementation; parallel-patterns",
-                 engine::counted(last_five_diverge)},
-                {"as many active threads as in sum_idx, iteration by iteration", "587, Resolve Bank Conflicts",
-                 counted_power_of_two(
-                     1, [](const engine::evidence& e) { return engine::compared("2", same_active_threads)(e); })},
-                {"half of the threads are idle on the first loop iteration", "759, Idle Threads; Kharagpur",
-                 counted_power_of_two(2, half_idle_first)},
-                {"warps shut down as the stride falls: 512 threads take 4 iterations to one warp",
-                 "380, A better implementation", counted_power_of_two(64, warps_shut_down)},
-                {"faster than step 2", "759; Kharagpur", engine::faster_than("2", published::step_speedup(3))},
-                {"sum_seq is faster than sum_idx", "587, Experimental Results",
-                 engine::faster_than("2", published::t4_speedup(published::t4_sum_idx, published::t4_sum_seq))},
-            }};
+    return {
+        .about = {"3", "sequential addressing", "ladder/reduce/03_sequential_addressing.cu",
+                  "the stride falls, consecutive threads read consecutive words: no bank conflicts",
+                  "759, Reduction #3; 587, sum_seq"},
+        .blocks = one_each,
+        .height = height_one_each,
+        .rounds = rounds_of<step>(),
+        .claims = {
+            {"sequential addressing is shared memory conflict free",
+             "759, Parallel Reduction: Sequential Addressing; 587, Resolve Bank Conflicts via Sequential Accesses; "
+             "380, A better implementation",
+             engine::counted(no_conflicts).refuted_by(engine::step_in_place("2"))},
+            {"only the last 5 iterations will have divergence",
+             "380, A better implementation; parallel-patterns, Better Reduction Step",
+             engine::counted(last_five_diverge).refuted_by(engine::step_in_place("1"))},
+            {"same active threads as sum_idx although stride updates differently",
+             "587, Resolve Bank Conflicts via Sequential Accesses",
+             counted_power_of_two(1, engine::compared("2", same_active_threads))
+                 .refuted_by(engine::step_in_place("sum_warp"))},
+            {"all three kernels complete the same amount of computations",
+             "587, Experimental Results: One Reduction Round",
+             counted_power_of_two(1, engine::compared("2", same_work)).refuted_by(engine::step_in_place("sum_warp"))},
+            {"half of the threads are idle on first loop iteration",
+             "759, Idle Threads…; Kharagpur, Reduction 3: Analysis",
+             counted_power_of_two(2, half_idle_first).refuted_by(load_as_iteration())},
+            {"entire warps will be shut down as iterations progress: log2(M) - 5 iterations to all but one, 4 for 512 "
+             "threads",
+             "380, A better implementation",
+             counted_power_of_two(64, warps_shut_down).refuted_by(engine::step_in_place("1"))},
+            {"faster than step 2",
+             "759, Performance for 4M element reduction (kernel 3); Kharagpur, Reduction 3: Analysis; 380, Performance "
+             "for 4M element reduction",
+             engine::faster_than("2", published::step_speedup(3))},
+            {"sum_seq is faster than sum_idx", "587, Experimental Results: One Reduction Round",
+             engine::faster_than("2", published::t4_speedup(published::t4_sum_idx, published::t4_sum_seq))},
+        }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -82,16 +82,20 @@ reduction first_add_during_load() {
             .height = height_two_each,
             .rounds = rounds_of<step>(),
             .claims = {
-                {"the number of blocks is half of what it was", "759, Reduction #4; Kharagpur",
-                 engine::launched(half_the_blocks)},
-                {"all threads add: two loads and the first addition each", "759, Reduction #4; Kharagpur",
-                 engine::counted(two_loads_each)},
-                {"still half of the threads are idle on the first loop iteration", "Kharagpur, Reduction 4: Analysis",
-                 counted_power_of_two(2, half_idle_in_loop)},
-                {"the same tree for fewer barriers", "759, Reduction #4", engine::compared("3", fewer_barriers)},
+                {"the number of blocks you need now is half of what it used to be",
+                 "759, Reduction #4: First Add During Load",
+                 engine::launched(half_the_blocks).refuted_by(engine::step_in_place("3"))},
+                {"two loads and first add of the reduction in each thread", "759, Reduction #4: First Add During Load",
+                 engine::counted(two_loads_each).refuted_by(engine::step_in_place("3"))},
+                {"half of the threads are idle on first loop iteration, still", "Kharagpur, Reduction 4: Analysis",
+                 counted_power_of_two(2, half_idle_in_loop).refuted_by(load_as_iteration())},
+                {"fewer barriers for each element", "beyond the lectures", engine::compared("3", fewer_barriers)},
                 {"far from bandwidth bound: a likely bottleneck is instruction overhead", "759, Instruction Bottleneck",
                  share_of_reading(0, 0.7, "17 of 86.4 GB/s on the G80")},
-                {"faster than step 3", "759; Kharagpur", engine::faster_than("3", published::step_speedup(4))},
+                {"faster than step 3",
+                 "759, Performance for 4M element reduction (kernel 4); Kharagpur, Reduction 4: Analysis; 380, "
+                 "Performance for 4M element reduction",
+                 engine::faster_than("3", published::step_speedup(4))},
             }};
 }
 

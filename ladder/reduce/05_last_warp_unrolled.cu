@@ -93,15 +93,21 @@ reduction last_warp_unrolled() {
             .height = height_two_each,
             .rounds = rounds_of<step>(),
             .claims = {
-                {"no barrier in the last six iterations", "759, Unrolling the Last Warp",
+                {"when s <= 32 we don't need to __syncthreads(): no barrier in the last 6 iterations",
+                 "759, Unrolling the Last Warp; Kharagpur, Reduction 5: Unrolling the Last Warp",
                  engine::compared("4", six_barriers_less)},
-                {"saves work in all warps, not just the last", "759, Reduction #5",
-                 engine::compared("4", saves_in_all_warps)},
-                {"the condition tid < s is not needed any more", "759, Unrolling the Last Warp",
+                {"this saves useless work in all warps, not just the last one",
+                 "759, Reduction #5: Unroll the Last Warp", engine::compared("4", saves_in_all_warps)},
+                {"we don't need \"if (tid < s)\"",
+                 "759, Unrolling the Last Warp; Kharagpur, Reduction 5: Unrolling the Last Warp",
                  engine::compared("4", less_divergence)},
-                {"instructions execute in lockstep within a warp, so no synchronisation is needed",
-                 "759, Unrolling the Last Warp", engine::unseen_because(lockstep_verdict)},
-                {"faster than step 4", "759; Kharagpur", engine::faster_than("4", published::step_speedup(5))},
+                {"instructions are executed in lockstep within a warp, so no synchronisation is needed",
+                 "759, Unrolling the Last Warp; Kharagpur, Reduction 5: Unrolling the Last Warp",
+                 lockstep_is_enough().refuted_by(engine::step_in_place("6"))},
+                {"faster than step 4",
+                 "759, Performance for 4M element reduction (kernel 5); Kharagpur, Reduction 5: Analysis; 380, "
+                 "Performance for 4M element reduction",
+                 engine::faster_than("4", published::step_speedup(5))},
             }};
 }
 

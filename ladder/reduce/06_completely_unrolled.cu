@@ -64,22 +64,26 @@ verdict fewer_branches(const engine::evidence& e, const step_result& other) {
 } // namespace
 
 reduction completely_unrolled() {
-    return {
-        .about = {"6", "completely unrolled by template", "ladder/reduce/06_completely_unrolled.cu",
-                  "the block size is a template parameter, so that no loop is left; a switch chooses at run time",
-                  "759, Reduction #6; Kharagpur, Reduction 6"},
-        .luck = lockstep_luck,
-        .blocks = two_each,
-        .height = height_two_each,
-        .rounds = rounds_of<step>(),
-        .claims = {
-            {"evaluated at compile time, a very efficient inner loop: fewer instructions", "759, Reduction #6",
-             engine::compared("5", fewer_instructions)},
-            {"the loop is removed: fewer branches", "Kharagpur, Reduction 6", engine::compared("5", fewer_branches)},
-            {"instructions execute in lockstep within a warp, so no synchronisation is needed", "759, Reduction #6",
-             engine::unseen_because(lockstep_verdict)},
-            {"faster than step 5", "759; Kharagpur", engine::faster_than("5", published::step_speedup(6))},
-        }};
+    return {.about = {"6", "completely unrolled by template", "ladder/reduce/06_completely_unrolled.cu",
+                      "the block size is a template parameter, so that no loop is left; a switch chooses at run time",
+                      "759, Reduction #6; Kharagpur, Reduction 6"},
+            .luck = lockstep_luck,
+            .blocks = two_each,
+            .height = height_two_each,
+            .rounds = rounds_of<step>(),
+            .claims = {
+                {"evaluated at compile time, results in a very efficient inner loop: fewer instructions",
+                 "759, Reduction #6: Completely Unrolled", engine::compared("5", fewer_instructions)},
+                {"could completely unroll the reduction: fewer branches",
+                 "759, Complete Unrolling; Kharagpur, Reduction 6: Complete Unrolling",
+                 engine::compared("5", fewer_branches)},
+                {"when you got to one warp you don't have to synchronize", "759, Reduction #6: Completely Unrolled",
+                 lockstep_is_enough().refuted_by(engine::step_in_place("5"))},
+                {"faster than step 5",
+                 "759, Performance for 4M element reduction (kernel 6); Kharagpur, Reduction 6: Analysis; 380, "
+                 "Performance for 4M element reduction",
+                 engine::faster_than("5", published::step_speedup(6))},
+            }};
 }
 
 } // namespace warpfold::ladder::reduce

@@ -8,6 +8,7 @@
 #include "ladder/reduce/device/dispatch.cuh"
 #include "ladder/reduce/device/last_warp.cuh"
 #include "ladder/reduce/device/scratch.cuh"
+#include "ladder/reduce/device/shuffles.cuh"
 #include "ladder/reduce/device/unrolled_tree.cuh"
 #include "ladder/reduce/steps.hpp"
 
@@ -81,10 +82,35 @@ verdict coalesced(const engine::evidence& e) {
 }
 
 verdict fewer_launches(const engine::evidence& e, const step_result& other) {
-    return seen(e.step.launches.size() <= other.launches.size(),
-                std::to_string(e.step.launches.size()) + " launches, " + std::to_string(other.launches.size()) +
-                    " in step 6");
+    const std::string figure =
+        std::to_string(e.step.launches.size()) + " launches, " + std::to_string(other.launches.size()) + " in step 6";
+    return e.step.launches.size() == other.launches.size()
+               ? no_difference(figure)
+               : seen(e.step.launches.size() < other.launches.size(), figure);
 }
+
+// As many elements a thread, one after the other instead of at the stride of the grid.
+template <class T>
+__global__ void add_in_a_row(const T* input, T* partial, std::uint64_t n) {
+    const std::uint64_t threads = std::uint64_t{blockDim.x} * gridDim.x;
+    const std::uint64_t each = (n + threads - 1) / threads;
+    const std::uint64_t begin = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) * each;
+    T mine = 0;
+    for (std::uint64_t i = begin; i < begin + each && i < n; ++i) {
+        mine = sum<T>{}(mine, input[i]);
+    }
+    mine = block_reduce<T, sum<T>>(mine, shared_scratch<T>());
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = mine;
+    }
+}
+
+struct in_a_row {
+    template <class T, class Op>
+    static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
+        launch(c, "add_in_a_row", add_in_a_row<T>, 32 * sizeof(T), in, out, n);
+    }
+};
 
 } // namespace
 
@@ -97,14 +123,21 @@ reduction many_adds() {
             .height = height_many_each,
             .rounds = rounds_of<step>(),
             .claims = {
-                {"fewer blocks, each thread does more work", "759, Kernel 7, Comments", engine::launched(few_blocks)},
-                {"each thread sums O(log n) elements", "759, Algorithm Cascading", engine::launched(log_n_each)},
-                {"the gridSize stride maintains coalescing", "759, Reduction #7", engine::counted(coalesced)},
-                {"fewer levels of recursive kernel invocations", "759, Algorithm Cascading",
+                {"reduce the number of blocks and have a thread do more work", "759, Kernel 7, Comments",
+                 engine::launched(few_blocks).refuted_by(engine::step_in_place("6"))},
+                {"each thread should sum O(log n) elements", "759, Algorithm Cascading",
+                 engine::launched(log_n_each).refuted_by(engine::step_in_place("6"))},
+                {"gridSize loop stride to maintain coalescing", "759, Reduction #7: Multiple Adds / Thread",
+                 engine::counted(coalesced).refuted_by(mutant_of(
+                     "each thread's elements in a row", {.blocks = many_each, .rounds = rounds_of<in_a_row>()}))},
+                {"reduces levels in tree of recursive kernel invocations", "759, Algorithm Cascading",
                  engine::launched_with("6", fewer_launches)},
-                {"instructions execute in lockstep within a warp, so no synchronisation is needed", "759, Final Kernel",
-                 engine::unseen_because(lockstep_verdict)},
-                {"faster than step 6", "759; Kharagpur", engine::faster_than("6", published::step_speedup(7))},
+                {"instructions are executed in lockstep within a warp, so no synchronisation is needed",
+                 "759, Final Kernel…", lockstep_is_enough().refuted_by(engine::step_in_place("5"))},
+                {"faster than step 6",
+                 "759, Performance for 4M element reduction (kernel 7); Kharagpur, Reduction 7: Analysis; 380, "
+                 "Performance for 4M element reduction",
+                 engine::faster_than("6", published::step_speedup(7))},
                 {"strive for peak bandwidth: very low arithmetic intensity", "759, What is Our Optimization Goal?",
                  share_of_reading(0.7, 2, "62.7 of 86.4 GB/s on the G80, 73 GB/s for 2^25 ints")},
                 {"algorithmic optimizations more than code optimizations", "759, Sources of Efficiency Improvement",

@@ -54,11 +54,13 @@ reduction warp_shuffles() {
             .height = height_shuffles,
             .rounds = rounds_of<step>(),
             .claims = {
-                {"threads read other threads' registers: no shared memory but for one value a warp",
-                 "380, Shuffle (SHFL)", engine::counted(one_value_a_warp)},
-                {"no bank conflicts", "380, Shuffle (SHFL)", engine::counted(no_conflicts)},
-                {"one barrier of the block is left", "380, And More...", engine::counted(one_barrier)},
-                {"faster than step 8", "380, Reduce: Performance",
+                {"threads can read other threads' registers: no shared memory is needed, except for one value a warp",
+                 "380, Shuffle (SHFL)", engine::counted(one_value_a_warp).refuted_by(engine::step_in_place("8"))},
+                {"no bank conflicts", "beyond the lectures",
+                 engine::counted(no_conflicts).refuted_by(engine::step_in_place("2"))},
+                {"one barrier of the block is left", "beyond the lectures",
+                 engine::counted(one_barrier).refuted_by(engine::step_in_place("8"))},
+                {"faster than step 8", "380, Reduce",
                  engine::faster_than("8", "the lecture shows a diagram without figures")},
             }};
 }

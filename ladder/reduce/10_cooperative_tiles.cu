@@ -89,9 +89,10 @@ reduction cooperative_tiles() {
             .height = height_tiles,
             .rounds = rounds_of<step>(),
             .claims = {
-                {"shuffles in cooperative groups: shared memory takes one value a tile", "380, Shuffle (SHFL)",
-                 engine::counted(one_value_a_tile)},
-                {"one barrier of the block is left", "380, And More...", engine::counted(one_barrier)},
+                {"shuffle in cooperative thread groups: shared memory takes one value a tile", "380, Variants",
+                 engine::counted(one_value_a_tile).refuted_by(engine::step_in_place("8"))},
+                {"one barrier of the block is left", "beyond the lectures",
+                 engine::counted(one_barrier).refuted_by(engine::step_in_place("8"))},
             }};
 }
 

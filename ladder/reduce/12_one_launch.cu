@@ -84,9 +84,10 @@ reduction one_launch() {
             .rounds = rounds_of<step>(),
             .workspace = workspace_of<step>(),
             .claims = {
-                {"CUDA has no global synchronisation, so decompose into multiple kernels: this step needs none",
-                 "759, Problem: Global Synchronization", engine::launched(single_launch)},
-                {"one atomic a block", "beyond the lectures", engine::counted(one_atomic_a_block)},
+                {"no second kernel is needed: the last block reduces what the others have left", "beyond the lectures",
+                 engine::launched(single_launch).refuted_by(engine::step_in_place("11"))},
+                {"one atomic a block", "beyond the lectures",
+                 engine::counted(one_atomic_a_block).refuted_by(engine::step_in_place("11"))},
             }};
 }
 

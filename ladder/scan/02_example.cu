@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Scan, the lectures' example: eight values, iteration by iteration, and the exclusive scan of the same. (Parallel patterns "A
 // Parallel Inclusive Scan Algorithm", "Inclusive Scan", "Scan / Parallel Prefix Sum".)
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "ladder/engine/definition/claims.hpp"
@@ -63,14 +66,25 @@ std::string row_in_words(const engine::evidence& e, unsigned row) {
     return list(row_values, 0);
 }
 
-engine::check row_as_printed(unsigned first, unsigned last) {
+engine::check rows_as_printed(unsigned first, unsigned last) {
     return [first, last](const engine::evidence& e) {
-        std::string figure = row_in_words(e, first);
-        for (unsigned row = first + 1; row <= last; ++row) {
-            figure += "; " + row_in_words(e, row);
+        std::string figure;
+        bool same = true;
+        for (unsigned row = first; row <= last; ++row) {
+            const auto here = engine::view<std::int32_t>(e.result).subspan(row * values, values);
+            same = same && std::equal(here.begin(), here.end(), printed_rows[row].begin());
+            figure += (row == first ? "" : "; ") + row_in_words(e, row);
         }
-        return seen(e.step.correct, figure);
+        return seen(same, figure);
     };
+}
+
+// Row `from` of the result in the place of row `to`.
+engine::counterexample row_in_place(std::string what, unsigned from, unsigned to) {
+    return engine::planted(std::move(what), [from, to](engine::altered_evidence& e) {
+        constexpr std::size_t row_bytes = values * sizeof(std::int32_t);
+        std::memcpy(e.result.data() + to * row_bytes, e.result.data() + from * row_bytes, row_bytes);
+    });
 }
 
 } // namespace
@@ -86,9 +100,11 @@ engine::step_definition eight_values() {
                 },
             .size = [](std::uint64_t) { return std::uint64_t{values}; },
             .claims = {{"3 1 7 0 4 1 6 3 becomes 3 4 11 11 15 16 22 25, by way of the buffers T1, T0 and T1",
-                        "Parallel patterns, A Parallel Scan Algorithm", row_as_printed(0, iterations - 1)},
+                        "Parallel patterns, A Parallel Scan Algorithm",
+                        rows_as_printed(0, iterations - 1).refuted_by(row_in_place("no second iteration", 0, 1))},
                        {"its exclusive scan is 0 3 4 11 11 15 16 22", "Parallel patterns, Scan / Parallel Prefix Sum",
-                        row_as_printed(iterations, iterations)}}};
+                        rows_as_printed(iterations, iterations)
+                            .refuted_by(row_in_place("the inclusive scan", iterations - 1, iterations))}}};
 }
 
 } // namespace warpfold::ladder::scan

@@ -43,6 +43,15 @@ void run(const engine::stage& on) {
     }
 }
 
+verdict inputs_are_there(const engine::evidence& e) {
+    if (e.found == nullptr) {
+        return unseen("needs the checks of the software GPU");
+    }
+    return seen(e.found->none(),
+                std::string(e.step.correct ? "it came out right here, but nothing promises it" : e.step.difference) +
+                    "; " + e.found->in_words());
+}
+
 } // namespace
 
 engine::step_definition barrier_in_branch() {
@@ -60,15 +69,7 @@ engine::step_definition barrier_in_branch() {
             .claims = {
                 {"barrier synchronisation ensures that all inputs have been properly generated",
                  "Parallel patterns, How to handle dependencies in that implementation?",
-                 [](const engine::evidence& e) {
-                     if (e.found == nullptr) {
-                         return unseen("needs the checks of the software GPU");
-                     }
-                     return seen(e.found->none(), std::string(e.step.correct ? "it came out right here, but nothing "
-                                                                               "promises it"
-                                                                             : e.step.difference) +
-                                                      "; " + e.found->in_words());
-                 }},
+                 engine::check(inputs_are_there).refuted_by(engine::step_in_place("3a"))},
             }};
 }
 

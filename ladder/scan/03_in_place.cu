@@ -48,6 +48,14 @@ verdict half_the_shared_memory(const engine::evidence& e, const step_result& oth
     return seen(2 * here == before, std::to_string(here) + " bytes, " + std::to_string(before) + " in step 2");
 }
 
+verdict where_to_cut(const engine::evidence& e) {
+    const auto cuts = engine::view<std::int32_t>(e.result);
+    const std::vector<std::uint64_t> here(cuts.begin(), cuts.end());
+    const std::int32_t left = 100 - cuts.back();
+    return seen(here == std::vector<std::uint64_t>{3, 8, 10, 17, 45, 49, 52, 52, 60, 61} && left == 39,
+                "cuts at " + list(here) + "; " + std::to_string(left) + " inches left");
+}
+
 } // namespace
 
 engine::step_definition two_barriers() {
@@ -62,8 +70,8 @@ engine::step_definition two_barriers() {
         .claims = {
             {"a barrier to ensure all inputs have been generated, another that all threads have secured their inputs",
              "Parallel patterns, How to handle dependencies in that implementation?",
-             engine::counted(two_an_iteration)},
-            {"half the shared memory of ping-pong", "Parallel patterns, A Parallel Scan Algorithm",
+             engine::counted(two_an_iteration).refuted_by(engine::step_in_place("3a"))},
+            {"half the shared memory of ping-pong", "beyond the lectures",
              engine::compared("2", half_the_shared_memory)},
         }};
 }
@@ -78,12 +86,13 @@ engine::step_definition cut_the_sausage() {
             .claims = {
                 {"the prefix scan is [3, 8, 10, 17, 45, 49, 52, 52, 60, 61], and 39 inches are left",
                  "Parallel patterns, A Inclusive Scan Application Example",
-                 [](const engine::evidence& e) {
-                     const auto cuts = engine::view<std::int32_t>(e.result);
-                     const std::vector<std::uint64_t> here(cuts.begin(), cuts.end());
-                     return seen(here == std::vector<std::uint64_t>{3, 8, 10, 17, 45, 49, 52, 52, 60, 61},
-                                 "cuts at " + list(here) + "; " + std::to_string(100 - cuts.back()) + " inches left");
-                 }},
+                 engine::check(where_to_cut)
+                     .refuted_by(engine::planted("the exclusive scan",
+                                                 [](auto& e) {
+                                                     e.result.insert(e.result.begin(), sizeof(std::int32_t),
+                                                                     std::byte{0});
+                                                     e.result.resize(e.result.size() - sizeof(std::int32_t));
+                                                 }))},
             }};
 }
 

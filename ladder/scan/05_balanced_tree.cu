@@ -92,9 +92,13 @@ verdict strides_conflict(const engine::evidence& e) {
     if (e.n() < 64) {
         return unseen("needs a full warp");
     }
-    return seen(engine::bank_conflicts(e.step.launches[0].total) > 0,
-                "passes of the banks over those needed, level by level, up and down: " +
-                    list(conflict_degrees(e, e.step, 1), 1));
+    const auto& c = e.step.launches[0].total;
+    const double passes = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
+    const double share = static_cast<double>(engine::bank_conflicts(c)) / passes;
+    return seen(share > 0.5, number(100 * share, 0) +
+                                 " % of the passes of the banks are conflicts; passes over those needed, level by "
+                                 "level, up and down: " +
+                                 list(conflict_degrees(e, e.step, 1), 1));
 }
 
 verdict two_way_load(const engine::evidence& e) {
@@ -129,17 +133,19 @@ engine::step_definition balanced_tree() {
         .least_bytes = read_and_written,
         .claims = {
             {"the reduction takes n/2 + n/4 + ... + 1 = n-1 additions", "759, Operation Count, Reduce Phase",
-             engine::counted(halving_levels)},
+             engine::counted(halving_levels).refuted_by(engine::step_in_place("2"))},
             {"down-sweep: n-1 additions and n-1 swaps (each swap shadows an addition)",
-             "759, Down-Sweep Phase, Remarks", engine::counted(down_sweep)},
+             "759, Down-Sweep Phase, Remarks", engine::counted(down_sweep).refuted_by(engine::step_in_place("7"))},
             {"in all 2n-2 additions and n-1 swaps, against n log n", "759, Down-Sweep Phase, Remarks",
-             engine::counted(in_all)},
+             engine::counted(in_all).refuted_by(engine::step_in_place("7"))},
             {"very comparable with the work load in the sequential solution", "759, Down-Sweep Phase, Remarks",
-             engine::counted(compares_well)},
+             engine::counted(compares_well).refuted_by(engine::step_in_place("2"))},
             {"numerous shared memory bank conflicts since strides are powers of 2",
-             "759, Going Beyond 2048 Entries [3/3]", engine::counted(strides_conflict)},
+             "759, Going Beyond 2048 Entries [3/3]",
+             engine::counted(strides_conflict).refuted_by(engine::step_in_place("6"))},
             {"2-way-interleaved loads result in 2-way bank conflicts, and halve the device memory bandwidth",
-             "759, Exercise: Is ShMem access below good or bad?", engine::counted(two_way_load)},
+             "759, Exercise: Is ShMem access below good or bad?",
+             engine::counted(two_way_load).refuted_by(engine::step_in_place("6"))},
         }};
 }
 

@@ -2,7 +2,9 @@
 // The slides' pictures of both trees over eight values, row by row: up-sweep and down-sweep with the indices that their threads
 // have, and reduction with post-scan. (759 "Parallel Scan Algorithm: Solution #2", "The Down-Sweep Phase"; parallel patterns
 // "Parallel Scan - Reduction Step", "Inclusive Post Scan Step".)
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -116,6 +118,14 @@ constexpr unsigned prescan_rows = 7;
 constexpr std::array<std::int32_t, 2 * levels * values / 2> printed_indices{1, 3, 5, 7, 3, 7, -1, -1, 7, -1, -1, -1,
                                                                             0, 2, 4, 6, 1, 5, -1, -1, 3, -1, -1, -1};
 
+std::int32_t sum_of(const span_of& s) {
+    std::int32_t sum = 0;
+    for (int i = s.first; i <= s.last; ++i) {
+        sum += 1 << i;
+    }
+    return sum;
+}
+
 engine::sample of_the_slides(std::uint64_t n, std::uint64_t /*seed*/) {
     std::vector<std::int32_t> in;
     for (unsigned i = 0; i < values; ++i) {
@@ -124,11 +134,7 @@ engine::sample of_the_slides(std::uint64_t n, std::uint64_t /*seed*/) {
     std::vector<std::int32_t> right;
     for (const row& r : drawn) {
         for (const span_of& s : r) {
-            int sum = 0;
-            for (int i = s.first; i <= s.last; ++i) {
-                sum += 1 << i;
-            }
-            right.push_back(sum);
+            right.push_back(sum_of(s));
         }
     }
     right.insert(right.end(), printed_indices.begin(), printed_indices.end());
@@ -165,15 +171,22 @@ std::string in_words(std::int32_t sum) {
     return text;
 }
 
+// Refuted by the row before it in its place.
 engine::check row_as_drawn(unsigned which) {
-    return [which](const engine::evidence& e) {
-        const auto all = engine::view<std::int32_t>(e.result);
+    const engine::check as_drawn = [which](const engine::evidence& e) {
+        const auto here = engine::view<std::int32_t>(e.result).subspan(which * values, values);
+        bool same = true;
         std::string figure;
         for (unsigned k = 0; k < values; ++k) {
-            figure += (k == 0 ? "" : ", ") + in_words(all[which * values + k]);
+            same = same && here[k] == sum_of(drawn[which][k]);
+            figure += (k == 0 ? "" : ", ") + in_words(here[k]);
         }
-        return seen(e.step.correct, figure);
+        return seen(same, figure);
     };
+    return as_drawn.refuted_by(engine::planted("the row before it", [which](engine::altered_evidence& e) {
+        constexpr std::size_t row_bytes = values * sizeof(std::int32_t);
+        std::memcpy(e.result.data() + which * row_bytes, e.result.data() + (which - 1) * row_bytes, row_bytes);
+    }));
 }
 
 verdict indices_as_printed(const engine::evidence& e) {
@@ -189,7 +202,17 @@ verdict indices_as_printed(const engine::evidence& e) {
             }
         }
     }
-    return seen(e.step.correct, figure);
+    return seen(std::equal(all.begin(), all.end(), printed_indices.begin(), printed_indices.end()), figure);
+}
+
+// What the threads would have that are multiples of the stride: their own places, not those after them.
+void one_place_lower(engine::altered_evidence& e) {
+    for (std::size_t k = drawn.size() * values; k < e.result.size() / sizeof(std::int32_t); ++k) {
+        std::int32_t index = 0;
+        std::memcpy(&index, e.result.data() + k * sizeof index, sizeof index);
+        index -= index > 0 ? 1 : 0;
+        std::memcpy(e.result.data() + k * sizeof index, &index, sizeof index);
+    }
 }
 
 constexpr const char* second = "759, Parallel Scan Algorithm: Solution #2";
@@ -205,13 +228,16 @@ engine::step_definition trees_of_eight() {
         .data = of_the_slides,
         .run = run,
         .size = [](std::uint64_t) { return std::uint64_t{values}; },
-        .claims = {{"the lead elements' indices j 2^(k+1) - 1 are 1 3 5 7, 3 7 and 7, their mates' 0 2 4 6, 1 5 and 3",
-                    second, indices_as_printed},
-                   {"the root holds the sum of all leaves", second, row_as_drawn(2)},
-                   {"in the end x0, (x0..x1), ..., (x0..x6) behind a zero", down, row_as_drawn(6)},
-                   {"after the reduction step: in place, the last value is the final one",
-                    "Parallel patterns, Parallel Scan - Reduction Step", row_as_drawn(7)},
-                   {"the post-scan step completes x0..x5, and then x0..x2, x0..x4 and x0..x6", post, row_as_drawn(9)}}};
+        .claims = {
+            {"the lead elements' indices j 2^(k+1) - 1 are 1 3 5 7, 3 7 and 7, their mates' 0 2 4 6, 1 5 and 3",
+             "759, Picture and Pseudocode",
+             engine::check(indices_as_printed).refuted_by(engine::planted("each index one lower", one_place_lower))},
+            {"the root holds the sum of all leaves", "759, A common parallel algorithm pattern: Balanced Trees",
+             row_as_drawn(2)},
+            {"in the end x0, (x0..x1), ..., (x0..x6) behind a zero", down, row_as_drawn(6)},
+            {"after the reduction step: in place, the last value is the final one",
+             "Parallel patterns, Parallel Scan - Reduction Step", row_as_drawn(7)},
+            {"the post-scan step completes x0..x5, and then x0..x2, x0..x4 and x0..x6", post, row_as_drawn(9)}}};
 }
 
 } // namespace warpfold::ladder::scan

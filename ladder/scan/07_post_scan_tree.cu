@@ -106,11 +106,12 @@ engine::step_definition post_scan_tree() {
         .least_bytes = read_and_written,
         .claims = {
             {"the parallel scan executes 2 log(n) parallel iterations (one less)", "Parallel patterns, Work Analysis",
-             engine::counted(iterations)},
-            {"total adds: 2(n-1)", "Parallel patterns, Work Analysis", engine::counted(total_adds)},
+             engine::counted(iterations).refuted_by(engine::step_in_place("2"))},
+            {"total adds: 2(n-1)", "Parallel patterns, Work Analysis",
+             engine::counted(total_adds).refuted_by(engine::step_in_place("2"))},
             {"no more than twice the adds of the efficient sequential algorithm", "Parallel patterns, Work Analysis",
-             engine::counted(no_more_than_twice)},
-            {"it does without the swaps of the down-sweep", "759, Down-Sweep Phase, Remarks",
+             engine::counted(no_more_than_twice).refuted_by(engine::step_in_place("2"))},
+            {"it does without the swaps of the down-sweep", "beyond the lectures",
              engine::compared("5", without_swaps)},
         }};
 }

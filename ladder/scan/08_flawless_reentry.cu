@@ -104,9 +104,6 @@ void run(const engine::stage& on) {
 }
 
 verdict launches(const engine::evidence& e) {
-    if (e.step.launches.empty()) {
-        return unseen("nothing was launched");
-    }
     const unsigned depth = engine::log2_up(size_of(e.n()));
     const std::size_t expected = 2 * ((depth + levels_a_launch - 1) / levels_a_launch);
     std::vector<std::uint64_t> grids;
@@ -160,10 +157,12 @@ engine::step_definition flawless_reentry() {
         .claims = {
             {"we will have to invoke the kernel several times, until the stride is 2^(M-1), and down in a similar "
              "fashion",
-             "759, Going Beyond 2048 Entries [3/3]", launches},
+             "759, Going Beyond 2048 Entries [3/3]", engine::launched(launches).refuted_by(engine::step_in_place("5"))},
             {"you'll have to jump 2^k locations between elements: not a contiguous chunk",
-             "759, Going Beyond 2048 Entries [2/3]", engine::counted(jumps)},
-            {"2n-2 additions and n-1 swaps over all launches", "759, Down-Sweep Phase, Remarks", engine::counted(work)},
+             "759, Going Beyond 2048 Entries [2/3]",
+             engine::counted(jumps).refuted_by(engine::launches_exchanged(0, 1))},
+            {"2n-2 additions and n-1 swaps over all launches", "759, Down-Sweep Phase, Remarks",
+             engine::counted(work).refuted_by(engine::step_in_place("7"))},
         }};
 }
 

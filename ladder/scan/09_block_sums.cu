@@ -61,6 +61,9 @@ void run(const engine::stage& on) {
 }
 
 verdict launches(const engine::evidence& e) {
+    if (e.n() <= part) {
+        return unseen("needs more than one block");
+    }
     unsigned levels = 1;
     for (std::uint64_t n = e.n(); n > part; n = engine::divide_up(n, part)) {
         ++levels;
@@ -69,8 +72,26 @@ verdict launches(const engine::evidence& e) {
     for (const auto& launch : e.step.launches) {
         grids.push_back(launch.grid[0]);
     }
-    return e.n() == 0 ? unseen("nothing was launched")
-                      : seen(grids.size() == 2 * levels - 1, "launches of " + list(grids) + " blocks");
+    return seen(e.step.correct && grids.size() == 2 * levels - 1,
+                std::to_string(e.n()) + " elements: launches of " + list(grids) + " blocks");
+}
+
+// Neither a power of two nor a multiple of a part.
+std::uint64_t odd_size(std::uint64_t n) { return n < 1000 ? n : n - n / 8 - 100; }
+
+void run_whole_parts(const engine::stage& on) {
+    engine::stage less = on;
+    less.n = on.n / part * part;
+    run(less);
+}
+
+verdict filled_up(const engine::evidence& e) {
+    if (e.n() % part == 0 || e.n() < part) {
+        return unseen("needs a whole part and a rest");
+    }
+    return seen(e.step.correct, std::to_string(e.n()) + " elements in " + std::to_string(e.blocks()) +
+                                    " blocks, of which the last has " + std::to_string(e.n() % part) + " and " +
+                                    std::to_string(part - e.n() % part) + " zeros");
 }
 
 verdict twice_over_memory(const engine::evidence& e) {
@@ -90,6 +111,20 @@ verdict fewer_sectors(const engine::evidence& e, const step_result& other) {
 
 } // namespace
 
+engine::step_definition not_a_power_of_two() {
+    return {.about = {"9n", "block sums, not a power of two", "ladder/scan/09_block_sums.cu",
+                      "the last block fills its part up with zeros", "759, Concluding Remarks, Parallel Scan"},
+            .data = exclusive,
+            .run = run,
+            .size = odd_size,
+            .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
+            .least_bytes = read_and_written,
+            .claims = {
+                {"how would you implement the case when the number of elements is not a power of 2?",
+                 "759, Concluding Remarks, Parallel Scan",
+                 engine::launched(filled_up).refuted_by(engine::mutant("whole parts of 2048 only", run_whole_parts))}}};
+}
+
 engine::step_definition block_sums() {
     return {.about = {"9", "block sums, recursively", "ladder/scan/09_block_sums.cu",
                       "scan each block's part, scan the sums of the parts, add to each part what comes before it",
@@ -99,15 +134,15 @@ engine::step_definition block_sums() {
             .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
             .least_bytes = read_and_written,
             .claims = {
-                {"the case when the number of elements is not a power of 2, and 16,777,216 of them: launches for each "
-                 "level "
-                 "of sums, down and up",
-                 "759, Concluding Remarks, Parallel Scan", launches},
+                {"we only looked at up to 2048 elements; how do we handle 16,777,216? By a launch for each level of "
+                 "sums, and another to add them",
+                 "759, Concluding Remarks, Parallel Scan",
+                 engine::launched(launches).refuted_by(engine::step_in_place("8"))},
                 {"every element is read and written twice", "Harris, Sengupta and Owens (2007)",
-                 engine::counted(twice_over_memory)},
-                {"contiguous parts instead of growing strides", "759, Going Beyond 2048 Entries [2/3]",
+                 engine::counted(twice_over_memory).refuted_by(engine::step_in_place("8"))},
+                {"fewer bytes moved: contiguous parts instead of growing strides", "beyond the lectures",
                  engine::compared("8", fewer_sectors)},
-                {"faster than step 8", "759, Going Beyond 2048 Entries", engine::faster_than("8")},
+                {"faster than step 8", "beyond the lectures", engine::faster_than("8")},
             }};
 }
 

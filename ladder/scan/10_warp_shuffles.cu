@@ -56,7 +56,8 @@ verdict barriers_left(const engine::evidence& e) {
 
 engine::step_definition warp_shuffles() {
     return {.about = {"10", "warp shuffles", "ladder/scan/10_warp_shuffles.cu",
-                      "lanes read each other's registers; shared memory takes one total a warp", "380, Shuffle (SHFL)"},
+                      "lanes read each other's registers; shared memory takes one total a warp", "380, Shuffle (SHFL)",
+                      false, "9"},
             .data = inclusive,
             .run = run,
             .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
@@ -64,9 +65,11 @@ engine::step_definition warp_shuffles() {
             .claims = {
                 {"no shared memory is needed within a warp", "380, Shuffle (SHFL)",
                  engine::compared("9", one_value_a_warp)},
-                {"log2(32) = 5 shuffles scan a warp", "380, Shuffle (SHFL)", engine::counted(five_shuffles)},
-                {"two barriers are left", "380, And More...", engine::counted(barriers_left)},
-                {"faster than step 9", "380, Shuffle (SHFL)", engine::faster_than("9")},
+                {"use warp shuffle instructions for 5 steps: they scan a warp", "380, And More...",
+                 engine::counted(five_shuffles).refuted_by(engine::step_in_place("9"))},
+                {"two barriers are left", "beyond the lectures",
+                 engine::counted(barriers_left).refuted_by(engine::step_in_place("9"))},
+                {"faster than step 9", "beyond the lectures", engine::faster_than("9")},
             }};
 }
 

@@ -78,10 +78,12 @@ const engine::ladder_definition& ladder() {
         .n_counted = 1u << 16,
         .n_timed = 1u << 24,
         .most = 1u << 28,
-        .steps = {sequential(), hillis_steele(), eight_values(), one_barrier(), barrier_in_branch(), two_barriers(),
-                  cut_the_sausage(), exclusive_shift(), balanced_tree(), trees_of_eight(), padded_tree(),
-                  post_scan_tree(), flawless_reentry(), block_sums(), warp_shuffles(), look_back(), library(),
-                  peer_cub(), peer_cpu()},
+        .steps = {sequential(),         hillis_steele(),   many_launches(),     eight_values(),
+                  p_threads(),          one_barrier(),     barrier_in_branch(), two_barriers(),
+                  cut_the_sausage(),    exclusive_shift(), balanced_tree(),     trees_of_eight(),
+                  padded_tree(),        post_scan_tree(),  flawless_reentry(),  block_sums(),
+                  not_a_power_of_two(), warp_shuffles(),   look_back(),         library(),
+                  peer_cub(),           peer_cpu()},
         .tables = then_and_now};
     return all;
 }

@@ -23,7 +23,9 @@ namespace warpfold::ladder::scan {
 
 engine::step_definition sequential();
 engine::step_definition hillis_steele();
+engine::step_definition many_launches();
 engine::step_definition eight_values();
+engine::step_definition p_threads();
 engine::step_definition trees_of_eight();
 engine::step_definition one_barrier();
 engine::step_definition barrier_in_branch();
@@ -35,6 +37,7 @@ engine::step_definition padded_tree();
 engine::step_definition post_scan_tree();
 engine::step_definition flawless_reentry();
 engine::step_definition block_sums();
+engine::step_definition not_a_power_of_two();
 engine::step_definition warp_shuffles();
 engine::step_definition look_back();
 engine::step_definition library();

@@ -101,6 +101,14 @@ void run_shared_words(const engine::stage& on) {
 // Passes of the one load that follows the barrier.
 double passes(const softgpu::observe::launch_record& launch) { return passes_a_load(launch.by_interval.at(1)); }
 
+std::vector<double> passes_by_launch(const engine::evidence& e) {
+    std::vector<double> all;
+    for (const auto& launch : e.step.launches) {
+        all.push_back(passes(launch));
+    }
+    return all;
+}
+
 unsigned common_divisor(unsigned a, unsigned b) { return b == 0 ? a : common_divisor(b, a % b); }
 
 verdict fine_where_odd(const engine::evidence& e) {
@@ -141,10 +149,7 @@ verdict four_banks(const engine::evidence& e) {
 }
 
 verdict two_way(const engine::evidence& e) {
-    std::vector<double> here;
-    for (const auto& launch : e.step.launches) {
-        here.push_back(passes(launch));
-    }
+    const auto here = passes_by_launch(e);
     return seen(here == std::vector<double>{2, 1, 1, 1, 2},
                 "passes for words 50 and 178: " + number(here[0], 0) + "; 4 and 128: " + number(here[1], 0) +
                     "; 31 and 50: " + number(here[2], 0) + "; 50 and 50: " + number(here[3], 0) +
@@ -152,10 +157,7 @@ verdict two_way(const engine::evidence& e) {
 }
 
 verdict no_conflict(const engine::evidence& e) {
-    std::vector<double> here;
-    for (const auto& launch : e.step.launches) {
-        here.push_back(passes(launch));
-    }
+    const auto here = passes_by_launch(e);
     return seen(here == std::vector<double>(5, 1.0),
                 "passes where 32, 16, 8, 2 and 1 lanes read the same word: " + list(here, 0));
 }
@@ -195,16 +197,8 @@ void run_widths(const engine::stage& on) {
     one(std::uint64_t{});
 }
 
-std::vector<double> passes_of_widths(const engine::evidence& e) {
-    std::vector<double> here;
-    for (const auto& launch : e.step.launches) {
-        here.push_back(passes(launch));
-    }
-    return here;
-}
-
 verdict narrow_ones(const engine::evidence& e) {
-    const auto here = passes_of_widths(e);
+    const auto here = passes_by_launch(e);
     return seen(here[0] == 1 && here[1] == 1 && here[2] == 1,
                 "passes of a load of char, short, int: " + list({here[0], here[1], here[2]}, 0));
 }
@@ -230,32 +224,36 @@ engine::step_definition bank_of_an_address() {
         .run = run_two,
         .claims = {
             {"myShMemVar[50] and [178] are both in bank 18: a two-way conflict; [4] and [128], [31] and [50] are not",
-             "759, How Addresses Map to Banks on Fermi", engine::counted(two_way)}}};
+             "759, How Addresses Map to Banks on Fermi",
+             engine::counted(two_way).refuted_by(engine::launches_exchanged(0, 1))}}};
 }
 
 engine::step_definition strides() {
-    return {
-        .about = {"strides", "strides of 1 to 64 words", source, "foo = sharedM[baseIndex + s * threadIdx.x]",
-                  "759, Linear Addressing"},
-        .data = strided,
-        .run = run_strides,
-        .claims = {{"bank-conflict-free if s shares no common factors with the number of banks",
-                    "759, Linear Addressing", engine::counted(common_factors)},
-                   {"you are fine if s is odd", "759, Linear Addressing", engine::counted(fine_where_odd)},
-                   {"the 32 threads access only banks 0, 8, 16 and 24", "759, Bank Addressing Examples",
-                    engine::counted(four_banks)},
-                   {"worst case: 32 threads access 32 different words in the same bank; cost = max # of accesses to a "
-                    "single bank",
-                    "759, Shared Memory Bank Conflicts", engine::counted(worst_case)}}};
+    return {.about = {"strides", "strides of 1 to 64 words", source, "foo = sharedM[baseIndex + s * threadIdx.x]",
+                      "759, Linear Addressing"},
+            .data = strided,
+            .run = run_strides,
+            .claims = {
+                {"bank-conflict-free if s shares no common factors with the number of banks", "759, Linear Addressing",
+                 engine::counted(common_factors).refuted_by(engine::launches_exchanged(2, 3))},
+                {"you are fine if s is odd", "759, Linear Addressing",
+                 engine::counted(fine_where_odd).refuted_by(engine::launches_exchanged(2, 3))},
+                {"the 32 threads access only banks 0, 8, 16 and 24", "759, Bank Addressing Examples",
+                 engine::counted(four_banks).refuted_by(engine::launches_exchanged(7, 6))},
+                {"worst case: 32 threads access 32 different words in the same bank; cost = max # of accesses to a "
+                 "single bank",
+                 "759, Shared Memory Bank Conflicts",
+                 engine::counted(worst_case).refuted_by(engine::launches_exchanged(31, 30))}}};
 }
 
 engine::step_definition one_word() {
-    return {.about = {"broadcast", "broadcast and multicast", source, "all lanes, or some, read the same word",
-                      "759, Other Examples"},
-            .data = shared_words,
-            .run = run_shared_words,
-            .claims = {{"no conflict: all threads access the same word (broadcast), or several the same (multicast)",
-                        "759, Other Examples", engine::counted(no_conflict)}}};
+    return {
+        .about = {"broadcast", "broadcast and multicast", source, "all lanes, or some, read the same word",
+                  "759, Other Examples"},
+        .data = shared_words,
+        .run = run_shared_words,
+        .claims = {{"no conflict: all threads access the same word (broadcast), or several the same (multicast)",
+                    "759, Other Examples", engine::counted(no_conflict).refuted_by(engine::step_in_place("banks"))}}};
 }
 
 engine::step_definition element_widths() {
@@ -264,9 +262,10 @@ engine::step_definition element_widths() {
             .data = of_all_widths,
             .run = run_widths,
             .claims = {{"no conflicts with char, short and 32-bit types: different bytes of the same word are accessed",
-                        "759, Data types and bank conflicts", engine::counted(narrow_ones)},
-                       {"8-byte elements go by half warps", "759, Data types and bank conflicts",
-                        engine::counted(wide_ones)}}};
+                        "759, Data types and bank conflicts",
+                        engine::counted(narrow_ones).refuted_by(engine::launches_exchanged(2, 3))},
+                       {"8-byte elements go by half warps", "beyond the lectures",
+                        engine::counted(wide_ones).refuted_by(engine::launches_exchanged(2, 3))}}};
 }
 
 } // namespace warpfold::ladder::shared

@@ -52,55 +52,72 @@ double sectors_a_load(const engine::counters& c) {
     return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
 }
 
+engine::check of_full_blocks(engine::check inner) {
+    return engine::counted(engine::guarded(std::move(inner), [](const engine::evidence& e) {
+        return std::string(e.n() == 0 || e.n() % (2 * threads) != 0 ? "needs full blocks: a multiple of 512 elements"
+                                                                    : "");
+    }));
+}
+
 engine::check passes_are(double expected) {
-    return engine::counted([expected](const engine::evidence& e) {
-        if (e.n() < 64) {
-            return unseen("needs a full warp");
-        }
+    return of_full_blocks([expected](const engine::evidence& e) {
         const double here = passes_a_store(e.step.launches[0].by_interval.at(0));
         return seen(here == expected, number(here, 1) + " passes a store");
     });
 }
 
 engine::check sectors_are(double expected) {
-    return engine::counted([expected](const engine::evidence& e) {
-        if (e.n() % (2 * threads) != 0) {
-            return unseen("needs full blocks: a multiple of 512 elements");
-        }
+    return of_full_blocks([expected](const engine::evidence& e) {
         const double here = sectors_a_load(e.step.launches[0].total);
         return seen(here == expected, number(here, 1) + " segments a load");
     });
 }
 
+verdict halves_the_bandwidth(const engine::evidence& e) {
+    const step_result* const other = e.other("two loads");
+    if (!e.step.cold || other == nullptr || !other->cold) {
+        return unseen("needs times, so a GPU, and step two loads");
+    }
+    const double times = other->cold->median / e.step.cold->median;
+    return seen(times > 1.8, "two neighbours take " + number(times, 2) + "x the time of two a block apart");
+}
+
+const auto equal_times = engine::planted("equal times", [](engine::altered_evidence& e) {
+    e.other("two loads").cold = e.step.cold = timing{.median = 1, .low = 0.9, .high = 1.1, .samples = 31};
+});
+
 std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(int); }
 
 constexpr const char* source = "ladder/shared/02_two_loads.cu";
+constexpr const char* exercise = "759, Exercise: Is ShMem access below good or bad?";
+constexpr const char* conflicts =
+    "759, Exercise: Is ShMem access below good or bad?; 380, Common Array Bank Conflict Patterns";
+constexpr const char* better = "759, A Better Array Access Pattern; 380, A Better Array Access Pattern";
 
 } // namespace
 
 engine::step_definition two_loads_interleaved() {
-    return {.about = {"two loads", "two neighbours a thread", source, "shared[2*tid] and shared[2*tid+1]",
-                      "759, Exercise: Is ShMem access below good or bad?"},
+    return {.about = {"two loads", "two neighbours a thread", source, "shared[2*tid] and shared[2*tid+1]", exercise},
             .data = copied,
             .run = [](const engine::stage& on) { run_one(on, "load_neighbours", load_neighbours); },
             .least_bytes = read_and_written,
-            .claims = {{"2-way-interleaved loads result in 2-way bank conflicts",
-                        "759, Exercise: Is ShMem access below good or bad?", passes_are(2)},
-                       {"you don't have coalesced global memory loads: halving the device memory bandwidth",
-                        "759, Exercise: Is ShMem access below good or bad?", sectors_are(8)}}};
+            .claims = {{"2-way-interleaved loads result in 2-way bank conflicts", conflicts,
+                        passes_are(2).refuted_by(engine::step_in_place("two apart"))},
+                       {"you don't have coalesced global memory loads", exercise,
+                        sectors_are(8).refuted_by(engine::step_in_place("two apart"))}}};
 }
 
 engine::step_definition two_loads_apart() {
-    return {.about = {"two apart", "two a block apart", source, "shared[tid] and shared[tid + blockDim.x]",
-                      "759, A Better Array Access Pattern"},
+    return {.about = {"two apart", "two a block apart", source, "shared[tid] and shared[tid + blockDim.x]", better},
             .data = copied,
             .run = [](const engine::stage& on) { run_one(on, "load_a_block_apart", load_a_block_apart); },
             .least_bytes = read_and_written,
-            .claims = {{"each thread loads one element in every consecutive group: no conflicts",
-                        "759, A Better Array Access Pattern", passes_are(1)},
-                       {"and coalesced", "759, A Better Array Access Pattern", sectors_are(4)},
-                       {"faster than two neighbours", "759, A Better Array Access Pattern",
-                        engine::faster_than("two loads")}}};
+            .claims = {{"each thread loads one element in every consecutive group: no conflicts", better,
+                        passes_are(1).refuted_by(engine::step_in_place("two loads"))},
+                       {"and coalesced loads", better, sectors_are(4).refuted_by(engine::step_in_place("two loads"))},
+                       {"two neighbours: basically you are halving the device mem bandwidth", exercise,
+                        engine::check(halves_the_bandwidth).refuted_by(equal_times)},
+                       {"a better way: faster than two neighbours", better, engine::faster_than("two loads")}}};
 }
 
 } // namespace warpfold::ladder::shared

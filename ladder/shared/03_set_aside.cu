@@ -92,22 +92,10 @@ verdict two_ways(const engine::evidence& e) {
                     std::to_string(second.dynamic_shared_bytes) + " bytes by the execution configuration");
 }
 
-verdict same_work(const engine::evidence& e) {
-    const auto& a = e.step.launches[0].total;
-    const auto& b = e.step.launches[1].total;
-    return seen(
-        a.shared_load_wavefronts == b.shared_load_wavefronts && a.shared_store_wavefronts == b.shared_store_wavefronts,
-        std::to_string(a.shared_load_wavefronts + a.shared_store_wavefronts) + " passes of the banks either way");
-}
-
-verdict more_than_fermi(const engine::evidence& e) {
-    if (e.step.launches.empty()) {
-        return unseen("nothing was launched");
-    }
+verdict at_most_48_kib(const engine::evidence& e) {
     const auto bytes = e.step.launches[0].dynamic_shared_bytes;
-    return seen(bytes <= 48 * 1024, "a block has " + std::to_string(bytes) +
-                                        " bytes here, by cudaFuncSetAttribute; 49152 "
-                                        "without it");
+    const std::string figure = "a block has " + std::to_string(bytes) + " bytes here, by cudaFuncSetAttribute()";
+    return bytes <= 48 * 1024 ? seen(true, figure) : holds_only_for("Fermi and Kepler", figure);
 }
 
 constexpr const char* source = "ladder/shared/03_set_aside.cu";
@@ -115,14 +103,13 @@ constexpr const char* source = "ladder/shared/03_set_aside.cu";
 } // namespace
 
 engine::step_definition ways_to_set_aside() {
-    return {
-        .about = {"set aside", "static and dynamic", source, "declared in the kernel, or sized at the launch",
-                  "759, 3 Ways to Set Aside Shared Memory"},
-        .data = twice,
-        .run = run,
-        .claims = {{"first way: declared inside a kernel; second way: through the execution configuration",
-                    "759, 3 Ways to Set Aside Shared Memory", engine::counted(two_ways)},
-                   {"it is the same memory", "759, 3 Ways to Set Aside Shared Memory", engine::counted(same_work)}}};
+    return {.about = {"set aside", "static and dynamic", source, "declared in the kernel, or sized at the launch",
+                      "759, 3 Ways to Set Aside Shared Memory"},
+            .data = twice,
+            .run = run,
+            .claims = {{"first way: declared inside a kernel; second way: through the execution configuration",
+                        "759, 3 Ways to Set Aside Shared Memory",
+                        engine::counted(two_ways).refuted_by(engine::launches_exchanged(0, 1))}}};
 }
 
 engine::step_definition carve_out() {
@@ -130,8 +117,9 @@ engine::step_definition carve_out() {
                       "asked for by cudaFuncSetAttribute, carved out of L1", "759, Shared Memory Architecture"},
             .data = once,
             .run = run_large,
-            .claims = {{"48 KB of ShMem at most: Fermi can be partitioned as 48 and 16 KB",
-                        "759, Shared Memory Architecture [1/2]", more_than_fermi}}};
+            .claims = {{"Fermi: partitioned as 48 KB of ShMem and 16 KB of L1 cache, or the other way around",
+                        "759, Shared Memory Architecture [1/2]",
+                        engine::launched(at_most_48_kib).refuted_by(engine::on_size(1024))}}};
 }
 
 } // namespace warpfold::ladder::shared

@@ -88,7 +88,9 @@ engine::step_definition kept_in_registers() {
         .run = [](const engine::stage& on) { run_one(on, "poll_plain", poll_plain); },
         .size = whole_blocks,
         .claims = {{"no guarantee for coherence between the shared memory block and the value stored in the register",
-                    section, loads_are(1, ": a change by another thread would not be seen")}}};
+                    section,
+                    loads_are(1, ": a change by another thread would not be seen")
+                        .refuted_by(engine::step_in_place("volatile"))}}};
 }
 
 engine::step_definition volatile_accesses() {
@@ -97,7 +99,7 @@ engine::step_definition volatile_accesses() {
             .run = [](const engine::stage& on) { run_one(on, "poll_volatile", poll_volatile); },
             .size = whole_blocks,
             .claims = {{"volatile prevents the compiler from optimizing instructions related to the variable", section,
-                        loads_are(rounds, "")}}};
+                        loads_are(rounds, "").refuted_by(engine::step_in_place("plain"))}}};
 }
 
 engine::step_definition barrier_instead() {
@@ -108,8 +110,8 @@ engine::step_definition barrier_instead() {
             .data = eights,
             .run = [](const engine::stage& on) { run_one(on, "poll_with_barriers", poll_with_barriers); },
             .size = whole_blocks,
-            .claims = {{"a barrier does it without volatile, which orders nothing between threads", section,
-                        loads_are(rounds, "")}}};
+            .claims = {{"a barrier does it without volatile, which orders nothing between threads",
+                        "beyond the lectures", loads_are(rounds, "").refuted_by(engine::step_in_place("plain"))}}};
 }
 
 } // namespace warpfold::ladder::shared

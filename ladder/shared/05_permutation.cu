@@ -48,39 +48,53 @@ verdict no_conflict(const engine::evidence& e) {
 
 verdict one_pass_a_warp(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
-    return seen(c.shared_load_wavefronts == c.shared_load_requests,
-                std::to_string(c.shared_load_requests) +
-                    " loads of warps, eight to a block, each of words in the same 32 "
-                    "banks: " +
-                    std::to_string(c.shared_load_wavefronts) + " passes");
+    const auto requests = c.shared_load_requests + c.shared_store_requests;
+    const auto passes = c.shared_load_wavefronts + c.shared_store_wavefronts;
+    return seen(passes == requests, std::to_string(requests) +
+                                        " loads and stores of warps, eight to a block, each of words in the same 32 "
+                                        "banks: " +
+                                        std::to_string(passes) + " passes");
 }
 
-verdict less_than_registers(const engine::evidence& /*e*/) {
+// Of a multiprocessor, in bytes.
+struct on_chip {
+    int shared = 0, registers = 0;
+};
+on_chip attributes() {
     int device = 0;
-    int shared = 0;
-    int registers = 0;
+    on_chip all;
     WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
-    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&registers, cudaDevAttrMaxRegistersPerMultiprocessor, device));
-    return seen(shared < 4 * registers, std::to_string(shared / 1024) + " KiB of shared memory, " +
-                                            std::to_string(4 * registers / 1024) +
-                                            " KiB of registers on a multiprocessor");
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&all.shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&all.registers, cudaDevAttrMaxRegistersPerMultiprocessor, device));
+    all.registers *= 4;
+    return all;
+}
+
+verdict less_than_registers(const engine::evidence& e) {
+    const auto* const given = e.given<on_chip>();
+    const auto [shared, registers] = given != nullptr ? *given : attributes();
+    return seen(shared < registers, std::to_string(shared / 1024) + " KiB of shared memory, " +
+                                        std::to_string(registers / 1024) + " KiB of registers on a multiprocessor");
 }
 
 } // namespace
 
 engine::step_definition permutation() {
-    return {.about = {"permutation", "a random 1:1 permutation", "ladder/shared/05_permutation.cu",
-                      "each lane another bank, each warp the same banks", "759, Bank Addressing Examples"},
-            .data = permuted,
-            .run = run_permuted,
-            .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
-            .claims = {{"no bank conflicts: random 1:1 permutation", "759, Bank Addressing Examples",
-                        engine::counted(no_conflict)},
-                       {"there is no such thing as bank conflicts between threads belonging to different warps",
-                        "759, How Addresses Map to Banks on Fermi", engine::counted(one_pass_a_warp)},
-                       {"shared memory can store less data than the registers (48 KB against 128 KB)",
-                        "759, Shared Memory Architecture [1/2]", less_than_registers}}};
+    return {
+        .about = {"permutation", "a random 1:1 permutation", "ladder/shared/05_permutation.cu",
+                  "each lane another bank, each warp the same banks", "759, Bank Addressing Examples"},
+        .data = permuted,
+        .run = run_permuted,
+        .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
+        .claims = {{"no bank conflicts: random 1:1 permutation", "759, Bank Addressing Examples",
+                    engine::counted(no_conflict).refuted_by(engine::step_in_place("two loads"))},
+                   {"there is no such thing as bank conflicts between threads belonging to different warps",
+                    "759, How Addresses Map to Banks on Fermi",
+                    engine::counted(one_pass_a_warp).refuted_by(engine::step_in_place("two loads"))},
+                   {"shared memory can store less data than the registers (48 KB against 128 KB)",
+                    "759, Shared Memory Architecture [1/2]",
+                    engine::check(less_than_registers)
+                        .refuted_by(engine::figures_in_place("as much of both", on_chip{256 * 1024, 256 * 1024}))}}};
 }
 
 } // namespace warpfold::ladder::shared

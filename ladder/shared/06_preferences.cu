@@ -10,6 +10,7 @@
 #include "ladder/engine/definition/data.hpp"
 #include "ladder/shared/steps.hpp"
 #include "measure/device.hpp"
+#include "measure/statistics.hpp"
 
 namespace warpfold::ladder::shared {
 
@@ -82,30 +83,42 @@ void run_preferences(const engine::stage& on) {
                    on.output<int>() + on.n * part, on.input<int>(), on.n, 0);
 }
 
-// Seconds of the fastest of five.
+// Of eleven launches, after one that is not counted.
 template <class Launch>
-double fastest(Launch launch) {
+timing times_of(Launch launch) {
     const measure::stream on;
     const measure::event begin;
     const measure::event end;
-    double best = std::numeric_limits<double>::max();
-    for (int sample = 0; sample < 5; ++sample) {
+    std::vector<double> seconds;
+    for (int sample = 0; sample < 12; ++sample) {
         begin.record(on.handle());
         launch(on.handle());
         end.record(on.handle());
         end.synchronize();
         WARPFOLD_CUDA_CHECK(cudaGetLastError());
-        best = std::min(best, end.seconds_since(begin));
+        if (sample != 0) {
+            seconds.push_back(end.seconds_since(begin));
+        }
     }
-    return best;
+    const auto s = measure::summarize(seconds);
+    return {s.median, s.low, s.high, static_cast<unsigned>(s.samples)};
 }
 
-engine::check on_a_gpu(verdict (*inner)(const engine::evidence&)) {
-    return [inner](const engine::evidence& e) { return e.step.cold ? inner(e) : unseen("needs the clock of a GPU"); };
+std::string microseconds(const timing& t) { return number(t.median * 1e6, 0) + " us"; }
+
+// A claim that one way takes longer than the other. Refuted by equal times.
+constexpr timing equal{.median = 1e-4, .low = 0.99e-4, .high = 1.01e-4, .samples = 11};
+template <class Times>
+engine::check compared_times(Times (*measure)(const engine::evidence&),
+                             verdict (*decide)(const engine::evidence&, const Times&)) {
+    return engine::measured(measure, decide).refuted_by(engine::figures_in_place("equal times", Times{}));
 }
 
 // One block of 1024 threads on each multiprocessor: 128 KiB of local memory there.
-verdict large_l1_helps(const engine::evidence& e) {
+struct spilling_times {
+    timing l1 = equal, shared = equal; // preferred
+};
+spilling_times measure_spilling(const engine::evidence& e) {
     const auto blocks = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
     constexpr unsigned hops = 512;
     const measure::device_memory in(std::size_t{blocks} * 1024 * sizeof(int));
@@ -114,54 +127,65 @@ verdict large_l1_helps(const engine::evidence& e) {
     const auto function = reinterpret_cast<const void*>(&spilling);
     const auto with = [&](cudaFuncCache preference) {
         WARPFOLD_CUDA_CHECK(cudaFuncSetCacheConfig(function, preference));
-        return fastest([&](cudaStream_t on) {
+        return times_of([&](cudaStream_t on) {
             spilling<<<blocks, 1024, 0, on>>>(static_cast<int*>(out.data()), static_cast<const int*>(in.data()),
                                               std::uint64_t{blocks} * 1024, hops);
         });
     };
-    const double l1 = with(cudaFuncCachePreferL1);
-    const double shared = with(cudaFuncCachePreferShared);
+    const spilling_times all{with(cudaFuncCachePreferL1), with(cudaFuncCachePreferShared)};
     WARPFOLD_CUDA_CHECK(cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone));
-    return seen(shared > 1.1 * l1, "128 KiB of local memory on a multiprocessor: " + number(l1 * 1e6, 1) +
-                                       " us where L1 is preferred, " + number(shared * 1e6, 1) +
-                                       " us where shared memory is");
+    return all;
+}
+
+verdict large_l1_helps(const engine::evidence& /*e*/, const spilling_times& t) {
+    return engine::shorter(t.l1, t.shared,
+                   "128 KiB of local memory on a multiprocessor: " + microseconds(t.l1) + " where L1 is preferred, " +
+                       microseconds(t.shared) + " where shared memory is");
 }
 
 // Eight blocks with 24 KiB each on each multiprocessor, which wait: how often one set has to wait for another.
-double seconds_of_eight_blocks(int multiprocessors) {
-    constexpr std::int64_t cycles = 100'000;
-    return fastest([&](cudaStream_t on) {
-        reverse_and_wait<<<static_cast<unsigned>(8 * multiprocessors), 32, 24 * 1024, on>>>(nullptr, nullptr, 0,
-                                                                                            cycles);
-    });
-}
-
-verdict large_shared_helps(const engine::evidence& e) {
+struct eight_blocks {
+    timing l1 = equal, shared = equal, none = equal; // preferred
+};
+eight_blocks measure_eight_blocks(const engine::evidence& e) {
     const auto function = reinterpret_cast<const void*>(&reverse_and_wait);
     const auto with = [&](cudaFuncCache preference) {
         WARPFOLD_CUDA_CHECK(cudaFuncSetCacheConfig(function, preference));
-        return seconds_of_eight_blocks(std::max(e.report.device.multiprocessors, 1));
+        constexpr std::int64_t cycles = 100'000;
+        const auto blocks = static_cast<unsigned>(8 * std::max(e.report.device.multiprocessors, 1));
+        return times_of(
+            [&](cudaStream_t on) { reverse_and_wait<<<blocks, 32, 24 * 1024, on>>>(nullptr, nullptr, 0, cycles); });
     };
-    const double l1 = with(cudaFuncCachePreferL1);
-    const double shared = with(cudaFuncCachePreferShared);
-    const double none = with(cudaFuncCachePreferNone);
-    return seen(l1 > 1.5 * shared, "eight blocks with 24 KiB on each multiprocessor: " + number(shared * 1e6, 0) +
-                                       " us where shared memory is preferred, " + number(l1 * 1e6, 0) +
-                                       " us where L1 is, " + number(none * 1e6, 0) + " us where nothing is said");
+    return {with(cudaFuncCachePreferL1), with(cudaFuncCachePreferShared), with(cudaFuncCachePreferNone)};
 }
 
-// What a block may have without asking, against what a multiprocessor has.
-verdict default_of_kepler(const engine::evidence& e) {
+verdict large_shared_helps(const engine::evidence& /*e*/, const eight_blocks& t) {
+    return engine::shorter(t.shared, t.l1,
+                   "eight blocks with 24 KiB on each multiprocessor: " + microseconds(t.shared) +
+                       " where shared memory is preferred, " + microseconds(t.l1) + " where L1 is, " +
+                       microseconds(t.none) + " where nothing is said");
+}
+
+// What a block may have without asking, against what a multiprocessor has; bytes.
+struct shared_memory {
+    int without_asking = 0, all = 0;
+};
+shared_memory attributes() {
     int device = 0;
-    int without_asking = 0;
-    int all = 0;
+    shared_memory m;
     WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
-    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&without_asking, cudaDevAttrMaxSharedMemoryPerBlock, device));
-    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-    (void)e;
-    return seen(without_asking == 48 * 1024 && all == 48 * 1024,
-                number(without_asking / 1024.0, 0) + " KiB for a block that does not ask, " + number(all / 1024.0, 0) +
-                    " KiB on a multiprocessor at most; the rest is L1's");
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&m.without_asking, cudaDevAttrMaxSharedMemoryPerBlock, device));
+    WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&m.all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    return m;
+}
+
+verdict default_of_kepler(const engine::evidence& e) {
+    const auto* const given = e.given<shared_memory>();
+    const auto [without_asking, all] = given != nullptr ? *given : attributes();
+    const std::string figure = number(without_asking / 1024.0, 0) + " KiB for a block that does not ask, " +
+                               number(all / 1024.0, 0) + " KiB on a multiprocessor at most; the rest is L1's";
+    return without_asking == 48 * 1024 && all == 48 * 1024 ? seen(true, figure)
+                                                           : holds_only_for("Fermi and Kepler", figure);
 }
 
 // Without a time.
@@ -190,7 +214,10 @@ __global__ void wait_so_long(std::int64_t cycles) {
 
 // Two kernels with a block for each multiprocessor, in two streams: with the same wish for L1 and shared memory, and with
 // opposite ones.
-verdict kept_apart_by_sizing(const engine::evidence& e) {
+struct two_kernels {
+    timing alike = equal, opposite = equal;
+};
+two_kernels measure_two_kernels(const engine::evidence& e) {
     constexpr std::int64_t cycles = 400'000;
     const auto blocks = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
     const auto first = reinterpret_cast<const void*>(&wait_so_long);
@@ -203,19 +230,22 @@ verdict kept_apart_by_sizing(const engine::evidence& e) {
             cudaFuncSetAttribute(first, cudaFuncAttributePreferredSharedMemoryCarveout, share_of_first));
         WARPFOLD_CUDA_CHECK(
             cudaFuncSetAttribute(second, cudaFuncAttributePreferredSharedMemoryCarveout, share_of_second));
-        return fastest([&](cudaStream_t on) {
+        return times_of([&](cudaStream_t on) {
             before.pass(on, other.handle());
             wait_so_long<<<blocks, 32, 0, on>>>(cycles);
             reverse_and_wait<<<blocks, 32, 128, other.handle()>>>(nullptr, nullptr, 0, cycles);
             after.pass(other.handle(), on);
         });
     };
-    const double alike = with(100, 100);
-    const double opposite = with(0, 100);
+    const two_kernels all{with(100, 100), with(0, 100)};
     (void)with(cudaSharedmemCarveoutDefault, cudaSharedmemCarveoutDefault);
-    return seen(opposite > 1.5 * alike, "two kernels that wait on every multiprocessor: " + number(alike * 1e6, 0) +
-                                            " us where both prefer shared memory, " + number(opposite * 1e6, 0) +
-                                            " us where one prefers L1");
+    return all;
+}
+
+verdict kept_apart_by_sizing(const engine::evidence& /*e*/, const two_kernels& t) {
+    return seen(t.opposite.median > 1.5 * t.alike.median,
+                "two kernels that wait on every multiprocessor: " + microseconds(t.alike) +
+                    " where both prefer shared memory, " + microseconds(t.opposite) + " where one prefers L1");
 }
 
 // As through_memory(), and a word of global memory with every hop, each read once.
@@ -242,7 +272,10 @@ __global__ void spilling_and_streaming(int* out, const int* stream, unsigned hop
     out[i] = sum;
 }
 
-verdict spilling_without_l1(const engine::evidence& e) {
+struct streaming_times {
+    timing caching = equal, non_caching = equal;
+};
+streaming_times measure_streaming(const engine::evidence& e) {
     const auto blocks = static_cast<unsigned>(std::max(e.report.device.multiprocessors, 1));
     constexpr unsigned hops = 256;
     const std::size_t words_of_all = std::size_t{blocks} * 1024;
@@ -250,23 +283,25 @@ verdict spilling_without_l1(const engine::evidence& e) {
     const measure::device_memory out(words_of_all * sizeof(int));
     WARPFOLD_CUDA_CHECK(cudaMemset(data.data(), 0, data.bytes()));
     const auto of = [&](auto kernel) {
-        return fastest([&](cudaStream_t on) {
+        return times_of([&](cudaStream_t on) {
             kernel<<<blocks, 1024, 0, on>>>(static_cast<int*>(out.data()), static_cast<const int*>(data.data()), hops);
         });
     };
-    const double caching = of(spilling_and_streaming<true>);
-    const double other = of(spilling_and_streaming<false>);
-    return seen(other < 0.98 * caching,
-                "128 KiB of local memory on a multiprocessor, and a stream of global memory by ld.ca: " +
-                    number(caching * 1e6, 0) + " us; by ld.cg " + number(other * 1e6, 0) + " us");
+    return {of(spilling_and_streaming<true>), of(spilling_and_streaming<false>)};
+}
+
+verdict spilling_without_l1(const engine::evidence& /*e*/, const streaming_times& t) {
+    return engine::shorter(t.non_caching, t.caching,
+                   "128 KiB of local memory on a multiprocessor, and a stream of global memory by ld.ca: " +
+                       microseconds(t.caching) + "; by ld.cg " + microseconds(t.non_caching));
 }
 
 // The driver's calls of CUDA 1: the size is a property of the function, its arguments are put together by hand.
-verdict third_way(const engine::evidence& e) {
-    void* const driver = e.report.device.software ? nullptr : dlopen("libcuda.so.1", RTLD_NOW);
-    if (driver == nullptr) {
-        return unseen("needs NVIDIA's driver");
-    }
+struct third_way_result {
+    std::string obstacle; // what the driver lacks or answers
+    std::vector<std::int32_t> got, right;
+};
+third_way_result launch_by_driver(void* driver) {
     using on_function = int (*)(void*, ...);
     const auto call = [&](const char* name) { return reinterpret_cast<on_function>(dlsym(driver, name)); };
     const auto set_shape = call("cuFuncSetBlockShape");
@@ -276,7 +311,7 @@ verdict third_way(const engine::evidence& e) {
     const auto launch = call("cuLaunchGrid");
     if (set_shape == nullptr || set_shared == nullptr || set_value == nullptr || set_size == nullptr ||
         launch == nullptr) {
-        return seen(false, "the driver has no cuFuncSetSharedSize() and cuLaunchGrid() any more");
+        return {"the driver has no cuFuncSetSharedSize() and cuLaunchGrid() any more", {}, {}};
     }
     constexpr std::uint64_t n = 1024;
     const auto values = engine::numbers(n, 1);
@@ -297,14 +332,27 @@ verdict third_way(const engine::evidence& e) {
     answer = answer != 0 ? answer : set_size(function, static_cast<unsigned>(sizeof arguments));
     answer = answer != 0 ? answer : launch(function, static_cast<int>(n / threads), 1);
     if (answer != 0) {
-        return seen(false, "the driver answers with its error " + std::to_string(answer));
+        return {"the driver answers with its error " + std::to_string(answer), {}, {}};
     }
     std::vector<std::int32_t> result(n);
     WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
     WARPFOLD_CUDA_CHECK(cudaMemcpy(result.data(), out.data(), out.bytes(), cudaMemcpyDeviceToHost));
-    return seen(result == values, std::to_string(threads * sizeof(int)) +
-                                      " bytes by cuFuncSetSharedSize(), launched by cuLaunchGrid(): " +
-                                      (result == values ? "right" : "wrong") + "; deprecated since CUDA 4");
+    return {"", result, values};
+}
+
+verdict third_way(const engine::evidence& e) {
+    const auto* const given = e.given<third_way_result>();
+    void* const driver = e.report.device.software ? nullptr : dlopen("libcuda.so.1", RTLD_NOW);
+    if (given == nullptr && driver == nullptr) {
+        return unseen("needs NVIDIA's driver");
+    }
+    const auto [obstacle, got, right] = given != nullptr ? *given : launch_by_driver(driver);
+    if (!obstacle.empty()) {
+        return seen(false, obstacle);
+    }
+    return seen(got == right, std::to_string(threads * sizeof(int)) +
+                                  " bytes by cuFuncSetSharedSize(), launched by cuLaunchGrid(): " +
+                                  (got == right ? "right" : "wrong") + "; deprecated since CUDA 4");
 }
 
 constexpr const char* sizing = "380, L1 Sizing";
@@ -317,15 +365,21 @@ engine::step_definition preferences() {
             .data = spilled_and_copied,
             .run = run_preferences,
             .claims = {
-                {"default: 16 KB L1, 48 KB SMEM", sizing, default_of_kepler},
-                {"large L1 can help when using lots of LMEM (spilling registers)", sizing, on_a_gpu(large_l1_helps)},
-                {"large SMEM can help if occupancy is limited by shared memory", sizing, on_a_gpu(large_shared_helps)},
+                {"default: 16 KB L1, 48 KB SMEM", sizing,
+                 engine::check(default_of_kepler)
+                     .refuted_by(engine::figures_in_place("an H200's memory", shared_memory{48 * 1024, 228 * 1024}))},
+                {"large L1 can help when using lots of LMEM (spilling registers)", sizing,
+                 compared_times(measure_spilling, large_l1_helps)},
+                {"large SMEM can help if occupancy is limited by shared memory", sizing,
+                 compared_times(measure_eight_blocks, large_shared_helps)},
                 {"kernels that require different L1:SMEM sizing cannot run concurrently", sizing,
-                 on_a_gpu(kept_apart_by_sizing)},
-                {"non-caching loads are better when the kernel uses lots of LMEM (register spilling)",
-                 "380, Caching vs Non-caching Loads", on_a_gpu(spilling_without_l1)},
-                {"third way: dynamically, via the driver API, cuFuncSetSharedSize()",
-                 "759, 3 Ways to Set Aside Shared Memory", third_way}}};
+                 compared_times(measure_two_kernels, kept_apart_by_sizing)},
+                {"non-caching loads are better when kernel uses lots of LMEM (register spilling)",
+                 "380, Caching vs Non-caching Loads", compared_times(measure_streaming, spilling_without_l1)},
+                {"third way: dynamically, via CUDA Driver API, cuFuncSetSharedSize()",
+                 "759, 3 Ways to Set Aside Shared Memory",
+                 engine::check(third_way).refuted_by(
+                     engine::figures_in_place("a block in its old order", third_way_result{"", {1, 2}, {2, 1}}))}}};
 }
 
 } // namespace warpfold::ladder::shared

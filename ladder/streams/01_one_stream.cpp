@@ -66,33 +66,47 @@ verdict returns_before(const timeline& t, std::size_t next, std::size_t over, st
                 "the next command issued at " + microseconds(issued) + ", " + what + " over at " + microseconds(end));
 }
 
+// The kernel of the step that blocks. The model notes when a call is made: control is back when the next one is. On a GPU
+// the note is taken when the call has returned.
+verdict launch_returns(const engine::evidence& /*e*/, const timeline& t) {
+    const double returned = t.events.at(t.modelled ? 2 : 1).issued;
+    const double end = t.events.at(1).end;
+    return seen(returned < end,
+                "launch returned at " + microseconds(returned) + ", kernel over at " + microseconds(end));
+}
+
 std::string what(const timeline_event& e) {
     return e.on == device_engine::compute ? "kernel" : std::string("copy ") + name_of(e.on);
 }
 
-// When the host had issued an operation, and when the one before it was over.
-verdict returns_after(const timeline& t, std::size_t first, bool wanted) {
+// Whether the host issued the next operation only when this one was over.
+verdict returns_after(const timeline& t, std::size_t first) {
     const timeline_event& before = t.events.at(first);
     const timeline_event& next = t.events.at(first + 1);
-    return seen((next.issued >= before.end) == wanted, what(before) + " over at " + microseconds(before.end) + ", " +
-                                                           what(next) + " issued at " + microseconds(next.issued));
+    return seen(next.issued >= before.end, what(before) + " over at " + microseconds(before.end) + ", " + what(next) +
+                                               " issued at " + microseconds(next.issued));
+}
+
+engine::counterexample issued_when_over(std::size_t next, std::size_t over) {
+    return retimed("a call that waits", [next, over](auto& events) { events.at(next).issued = events.at(over).end; });
 }
 
 } // namespace
 
 engine::step_definition blocking() {
-    return step("blocking", "calls that block", source, "cudaMemcpy, a kernel, cudaMemcpy, in the default stream",
-                "759, Host-Device Data Transfer Issues", run_blocking,
-                {{"data transfers using cudaMemcpy() are blocking: control is returned to the host thread only after "
-                  "the data transfer is complete",
-                  "759, Host-Device Data Transfer Issues",
-                  on_timeline([](const auto&, const timeline& t) { return returns_after(t, 0, true); })},
-                 {"kernel launches: control is returned before the device has completed the requested task",
-                  "759, Asynchronous Concurrent Execution", on_timeline([](const auto&, const timeline& t) {
-                      const auto& kernel = t.events.at(1);
-                      return seen(kernel.issued < kernel.end, "launch returned at " + microseconds(kernel.issued) +
-                                                                  ", kernel over at " + microseconds(kernel.end));
-                  })}});
+    return step(
+        "blocking", "calls that block", source, "cudaMemcpy, a kernel, cudaMemcpy, in the default stream",
+        "759, Host-Device Data Transfer Issues", run_blocking,
+        {{"data transfers using cudaMemcpy() are blocking: control is returned to the host thread only after "
+          "the data transfer is complete",
+          "759, Host-Device Data Transfer Issues", on_timeline([](const auto&, const timeline& t) {
+                                                       return returns_after(t, 0);
+                                                   }).refuted_by(engine::step_in_place("one"))},
+         {"kernel launches: control is returned before the device has completed the requested task",
+          "759, Asynchronous Concurrent Execution",
+          on_timeline(launch_returns).refuted_by(retimed("a launch that waits for its kernel", [](auto& events) {
+              events.at(1).issued = events.at(2).issued = events.at(1).end;
+          }))}});
 }
 
 engine::step_definition one_stream() {
@@ -100,8 +114,9 @@ engine::step_definition one_stream() {
         "one", "one stream", source, "the same with cudaMemcpyAsync from page-locked memory",
         "759, Host-Device Data Transfer Issues", run_in_one,
         {{"the host does not wait on the device to finish the copy and the kernel: cpuFunction() starts at once",
-          "759, Host-Device Data Transfer Issues",
-          on_timeline([](const auto&, const timeline& t) { return returns_after(t, 1, false); })},
+          "759, Host-Device Data Transfer Issues", on_timeline([](const auto&, const timeline& t) {
+                                                       return returns_before(t, 2, 0, "the copy");
+                                                   }).refuted_by(engine::step_in_place("blocking"))},
          {"the launch of the kernel only happens after the copy call finishes: an operation in a stream does not "
           "commence prior to the previous one being fully completed",
           "759, CUDA Streams: Overview", streams_are_in_order()},
@@ -110,16 +125,18 @@ engine::step_definition one_stream() {
 }
 
 engine::step_definition small_copies() {
-    engine::step_definition s =
-        step("small", "copies that may return at once", source,
-             "64 KiB from the host and 64 KiB on the device, by cudaMemcpy", "759, Asynchronous Concurrent Execution",
-             run_small_copies,
-             {{"asynchronous: host to device copies of a memory block of 64 KB or less",
-               "759, Asynchronous Concurrent Execution", on_timeline([](const auto&, const timeline& t) {
-                   return returns_before(t, 2, 0, "the stream's copy before it");
-               })},
-              {"asynchronous: device to device memory copies", "759, Asynchronous Concurrent Execution",
-               on_timeline([](const auto&, const timeline& t) { return returns_before(t, 4, 3, "the copy"); })}});
+    engine::step_definition s = step(
+        "small", "copies that may return at once", source,
+        "64 KiB from the host and 64 KiB on the device, by cudaMemcpy", "759, Asynchronous Concurrent Execution",
+        run_small_copies,
+        {{"asynchronous: host to device copies of a memory block of 64 KB or less",
+          "759, Asynchronous Concurrent Execution", on_timeline([](const auto&, const timeline& t) {
+                                                        return returns_before(t, 2, 0, "the stream's copy before it");
+                                                    }).refuted_by(engine::step_in_place("blocking"))},
+         {"asynchronous: device to device memory copies", "759, Asynchronous Concurrent Execution",
+          on_timeline([](const auto&, const timeline& t) {
+              return returns_before(t, 4, 3, "the copy");
+          }).refuted_by(issued_when_over(4, 3))}});
     s.scratch_bytes = [](std::uint64_t n) { return (n + few) * sizeof(int); };
     return s;
 }

@@ -54,6 +54,18 @@ void run_breadth_first(const engine::stage& on) {
     }
 }
 
+// Commands of different streams run at the same time.
+verdict streams_overlap(const engine::evidence& /*e*/, const timeline& t) {
+    double both = 0;
+    for (const timeline_event& a : t.events) {
+        for (const timeline_event& b : t.events) {
+            both += a.stream < b.stream ? overlap(a, b) : 0;
+        }
+    }
+    return seen(both > t.seconds() / 50, "commands of two streams at the same time for " + microseconds(both) + " of " +
+                                             microseconds(t.seconds()));
+}
+
 // How near the time is to that of the engine with the most to do.
 verdict busiest_engine(const engine::evidence& e, const timeline& t) {
     double busy[softgpu::observe::engines] = {};
@@ -80,8 +92,9 @@ engine::step_definition two_streams() {
           "759, CUDA Streams: Why Bother?", engines_overlap(device_engine::to_device, device_engine::compute)},
          {"the execution order in a stream is identical to the order in which the operations are added to it",
           "759, CUDA Streams: Overview", streams_are_in_order()},
-         {"with respect to each other, streams execute their commands as they see fit: less time than one stream",
-          "759, CUDA Streams: Overview", shorter_than("one")}});
+         {"with respect to each other, different CUDA streams execute their commands as they see fit",
+          "759, CUDA Streams: Overview [Cntd.]", on_timeline(streams_overlap).refuted_by(engine::step_in_place("one"))},
+         {"less time than one stream", "beyond the lectures", shorter_than("one")}});
 }
 
 engine::step_definition breadth_first() {
@@ -89,7 +102,7 @@ engine::step_definition breadth_first() {
                 "all copies to the device, then all kernels, then all copies back", making_use, run_breadth_first,
                 {{"the order in a stream is kept, whatever is issued in between", "759, CUDA Streams: Overview",
                   streams_are_in_order()},
-                 {"there are some wrinkles to it: with an engine for each direction either order will do", making_use,
+                 {"with a copy engine for each direction either order of issue takes as long", "beyond the lectures",
                   as_long_as("two")}});
 }
 
@@ -99,7 +112,8 @@ engine::step_definition many_streams() {
                 {{"an H2D copy subengine and a D2H copy subengine that can work simultaneously",
                   "759, CUDA Streams: Why Bother?", engines_overlap(device_engine::to_device, device_engine::to_host)},
                  {"smaller pieces overlap better", "beyond the lectures", shorter_than("two")},
-                 {"the engine with most to do is what counts", "beyond the lectures", on_timeline(busiest_engine)}});
+                 {"the engine with most to do is what counts", "beyond the lectures",
+                  on_timeline(busiest_engine).refuted_by(engine::step_in_place("one"))}});
 }
 
 } // namespace warpfold::ladder::streams

@@ -78,12 +78,14 @@ double beside_the_default_stream(const timeline& t) {
     return both;
 }
 
+// Refuted by the step whose streams behave otherwise.
 engine::check beside(bool wanted) {
-    return on_timeline([wanted](const engine::evidence& /*e*/, const timeline& t) {
+    const engine::check as_wanted = on_timeline([wanted](const engine::evidence& /*e*/, const timeline& t) {
         const double both = beside_the_default_stream(t);
         return seen((both > t.seconds() / 50) == wanted, "the default stream and another at the same time for " +
                                                              microseconds(both) + " of " + microseconds(t.seconds()));
     });
+    return as_wanted.refuted_by(engine::step_in_place(wanted ? "default" : "non-blocking"));
 }
 
 } // namespace

@@ -4,8 +4,11 @@
 // "Clean Up Phase".)
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
-#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "ladder/streams/bench.hpp"
@@ -19,65 +22,15 @@ namespace {
 
 constexpr const char* source = "ladder/streams/07_caveats.cpp";
 constexpr const char* caveats = "759, CUDA Streams: Caveats";
+const std::string cannot_run = "they cannot run concurrently if in-between them is issued: ";
 constexpr const char* aspects = "759, CUDA Streams: Synchronization Aspects";
 
-enum between : unsigned {
-    nothing,
-    pinned_allocation,
-    allocation,
-    fill,
-    device_copy,
-    kernel_in_0,
-    copy_in_0,
-    cache_choice,
-    all
-};
+enum between : unsigned { nothing, fill, device_copy, kernel_in_0, copy_in_0, all };
 
 constexpr std::size_t few_bytes = 4096;
 
-// A part of the first half for each entry; the one around the allocation of page-locked memory, which takes its time, is as
-// long as eight others.
-std::vector<part> shares(std::uint64_t n) {
-    constexpr unsigned long_one = 8;
-    const auto units = parts(n, all - 1 + long_one);
-    std::vector<part> out(units.begin(), units.begin() + pinned_allocation);
-    part longer = units[pinned_allocation];
-    for (unsigned k = 1; k < long_one; ++k) {
-        longer.count += units[pinned_allocation + k].count;
-    }
-    out.push_back(longer);
-    out.insert(out.end(), units.begin() + pinned_allocation + long_one, units.end());
-    return out;
-}
-
-// Small things of the kind, and their owners, which go when all is over: a free waits for the device.
-struct kept_until_the_end {
-    std::vector<void*> device, pinned;
-    ~kept_until_the_end() {
-        for (void* const p : device) {
-            (void)cudaFree(p);
-        }
-        for (void* const p : pinned) {
-            (void)cudaFreeHost(p);
-        }
-    }
-};
-
-void issue_between(const engine::stage& on, unsigned what, const part& early, const part& late,
-                   kept_until_the_end& kept) {
+void issue_between(const engine::stage& on, unsigned what, const part& early, const part& late) {
     const std::size_t bytes = std::min<std::size_t>(std::min(early.count, late.count) * sizeof(int), few_bytes);
-    switch (what) {
-    case pinned_allocation:
-        kept.pinned.push_back(nullptr);
-        WARPFOLD_CUDA_CHECK(cudaMallocHost(&kept.pinned.back(), few_bytes));
-        return;
-    case allocation:
-        kept.device.push_back(nullptr);
-        WARPFOLD_CUDA_CHECK(cudaMalloc(&kept.device.back(), few_bytes));
-        return;
-    case cache_choice: WARPFOLD_CUDA_CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared)); return;
-    default: break;
-    }
     if (bytes == 0) {
         return;
     }
@@ -101,18 +54,17 @@ void issue_between(const engine::stage& on, unsigned what, const part& early, co
 void run_in_between(const engine::stage& on) {
     bench& b = bench_of(on);
     const auto halves = parts(on.n, 2);
-    const auto early = shares(halves[0].count);
+    const auto early = parts(halves[0].count, all);
     const auto late = parts(halves[1].count, all);
     const cudaStream_t stream1 = b.streams[0].handle();
     const cudaStream_t stream2 = b.streams[1].handle();
     fork(on, stream2);
     copy_in(on, stream2, halves[1]);
     wait_for(on, stream1, stream2);
-    kept_until_the_end kept;
     for (unsigned k = 0; k < all; ++k) {
         const part there{halves[1].first + late[k].first, late[k].count};
         copy_in(on, stream1, early[k]);
-        issue_between(on, k, early[k], there, kept);
+        issue_between(on, k, early[k], there);
         compute(on, stream2, there);
         wait_for(on, stream1, stream2);
         wait_for(on, stream2, stream1);
@@ -122,68 +74,155 @@ void run_in_between(const engine::stage& on) {
     copy_out(on, stream2, halves[1]);
     join(on, stream1);
     join(on, stream2);
-    WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
-    WARPFOLD_CUDA_CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone));
 }
 
-// The copy and the kernel of one entry.
+// Places of the copy and the kernel of one entry.
 struct pair_of_commands {
-    const timeline_event* copy = nullptr;
-    const timeline_event* kernel = nullptr;
+    std::size_t copy = 0, kernel = 0;
 };
 pair_of_commands commands_around(const timeline& t, unsigned what) {
-    std::vector<const timeline_event*> copies;
-    std::vector<const timeline_event*> kernels;
-    for (const timeline_event& e : t.events) {
-        if (e.stream == "default stream") {
+    std::vector<std::size_t> copies;
+    std::vector<std::size_t> kernels;
+    for (std::size_t at = 0; at < t.events.size(); ++at) {
+        if (t.events[at].stream == "default stream") {
             continue;
         }
-        if (e.on == device_engine::to_device) {
-            copies.push_back(&e);
-        } else if (e.on == device_engine::compute) {
-            kernels.push_back(&e);
+        if (t.events[at].on == device_engine::to_device) {
+            copies.push_back(at);
+        } else if (t.events[at].on == device_engine::compute) {
+            kernels.push_back(at);
         }
     }
     return {copies.at(what + 1), kernels.at(what)}; // the first copy is that of all kernels' data
 }
 
-// What an allocation takes where it has nothing to wait for.
-double seconds_of_allocation(unsigned what) {
-    using clock = std::chrono::steady_clock;
-    double best = 1;
-    for (int sample = 0; sample < 3; ++sample) {
-        kept_until_the_end kept;
-        WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
-        void* p = nullptr;
-        const auto begin = clock::now();
-        WARPFOLD_CUDA_CHECK(what == pinned_allocation ? cudaMallocHost(&p, few_bytes) : cudaMalloc(&p, few_bytes));
-        best = std::min(best, std::chrono::duration<double>(clock::now() - begin).count());
-        (what == pinned_allocation ? kept.pinned : kept.device).push_back(p);
-    }
-    return best;
-}
-
 engine::check kept_apart(unsigned what) {
-    return on_timeline([what](const engine::evidence& /*e*/, const timeline& t) {
-        if (t.modelled && (what == pinned_allocation || what == allocation || what == cache_choice)) {
-            return unseen("the model knows of streams only: needs a GPU");
-        }
-        const auto [copy, kernel] = commands_around(t, what);
-        const double both = overlap(*copy, *kernel);
-        const double shorter = std::min(copy->end - copy->start, kernel->end - kernel->start);
+    const engine::check apart = on_timeline([what](const engine::evidence& /*e*/, const timeline& t) {
+        const pair_of_commands around = commands_around(t, what);
+        const timeline_event& copy = t.events[around.copy];
+        const timeline_event& kernel = t.events[around.kernel];
+        const double both = overlap(copy, kernel);
+        const double shorter = std::min(copy.end - copy.start, kernel.end - kernel.start);
         std::string figure =
             "copy and kernel at the same time for " + microseconds(both) + " of " + microseconds(shorter);
-        if (both < 0.1 * shorter && kernel->issued > copy->end - 0.1 * shorter) {
-            figure += ", but the call in between lasted until the copy was over";
-            if (what != pinned_allocation && what != allocation) {
-                return unseen(figure);
-            }
-            const double alone = seconds_of_allocation(what);
-            figure += "; alone it takes " + microseconds(alone);
-            return 2 * alone < copy->end - copy->start ? seen(true, figure + ": it waits") : unseen(figure);
+        if (both < 0.1 * shorter && kernel.issued > copy.end - 0.1 * shorter) {
+            return unseen(figure + ", but the call in between lasted until the copy was over");
         }
         return seen((both < 0.1 * shorter) == (what != nothing), std::move(figure));
     });
+    const unsigned other = what == nothing ? unsigned{kernel_in_0} : unsigned{nothing};
+    return apart.refuted_by(engine::planted(other == nothing ? "the copy and the kernel with nothing in between"
+                                                             : "the copy and the kernel around a launch to stream 0",
+                                            [what, other](engine::altered_evidence& e) {
+                                                auto& events = e.step.timeline.value().events;
+                                                const pair_of_commands here = commands_around(*e.step.timeline, what);
+                                                const pair_of_commands there = commands_around(*e.step.timeline, other);
+                                                events[here.copy] = events[there.copy];
+                                                events[here.kernel] = events[there.kernel];
+                                            }));
+}
+
+// Calls that work at the host, so that no timeline has them: they are made while a host function holds one stream, and
+// then a kernel is launched into another. The function ends when that kernel is done, or after a time in which any of these
+// calls is over.
+enum call : unsigned { pinned_allocation, allocation, cache_choice, calls };
+constexpr std::chrono::milliseconds longest_hold{50};
+
+struct hold {
+    std::atomic<bool> over{false};
+
+    static void carry_out(void* user) {
+        auto& h = *static_cast<hold*>(user);
+        const auto end = std::chrono::steady_clock::now() + longest_hold;
+        while (!h.over && std::chrono::steady_clock::now() < end) {
+            std::this_thread::yield();
+        }
+        h.over = true;
+    }
+};
+
+// The owners of what the calls take. They give it back when all is over, since a free waits for the device.
+struct taken {
+    void* pinned = nullptr;
+    void* device = nullptr;
+    ~taken() {
+        (void)cudaFreeHost(pinned);
+        (void)cudaFree(device);
+    }
+};
+
+void make(unsigned what, taken& memory) {
+    switch (what) {
+    case pinned_allocation: WARPFOLD_CUDA_CHECK(cudaMallocHost(&memory.pinned, few_bytes)); return;
+    case allocation: WARPFOLD_CUDA_CHECK(cudaMalloc(&memory.device, few_bytes)); return;
+    default: WARPFOLD_CUDA_CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared)); return;
+    }
+}
+
+void run_calls_in_between(const engine::stage& on) {
+    bench& b = bench_of(on);
+    const auto pieces = parts(on.n, calls);
+    const cudaStream_t stream1 = b.streams[0].handle();
+    const cudaStream_t stream2 = b.streams[1].handle();
+    std::array<hold, calls> holds;
+    taken memory;
+    fork(on, stream2);
+    copy_in(on, stream2, {0, on.n});
+    compute(on, stream2, {0, std::min<std::uint64_t>(on.n, 1)}); // so that the kernel is loaded
+    for (unsigned k = 0; k < calls; ++k) {
+        wait_for(on, stream1, stream2);
+        WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(stream1));
+        engine::operate(on, stream1, {"host function", device_engine::host},
+                        [&] { WARPFOLD_CUDA_CHECK(cudaLaunchHostFunc(stream1, hold::carry_out, &holds[k])); });
+        make(k, memory);
+        compute(on, stream2, pieces[k]);
+        while (!holds[k].over && cudaStreamQuery(stream2) == cudaErrorNotReady) {
+            std::this_thread::yield();
+        }
+        holds[k].over = true;
+        wait_for(on, stream2, stream1);
+    }
+    copy_out(on, stream2, {0, on.n});
+    join(on, stream2);
+    WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(on.stream));
+    WARPFOLD_CUDA_CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone));
+}
+
+// The k-th host function and the kernel launched behind the call.
+std::pair<std::size_t, std::size_t> held_and_launched(const timeline& t, unsigned k) {
+    std::vector<std::size_t> functions;
+    std::vector<std::size_t> kernels;
+    for (std::size_t at = 0; at < t.events.size(); ++at) {
+        if (t.events[at].on == device_engine::host) {
+            functions.push_back(at);
+        } else if (t.events[at].on == device_engine::compute) {
+            kernels.push_back(at);
+        }
+    }
+    return {functions.at(k), kernels.at(k + 1)};
+}
+
+engine::check held_apart(unsigned what) {
+    const engine::check apart = on_timeline([what](const engine::evidence& /*e*/, const timeline& t) {
+        if (t.modelled) {
+            return unseen("the model knows of streams only: needs a GPU");
+        }
+        const auto [function, kernel] = held_and_launched(t, what);
+        const double both = overlap(t.events[function], t.events[kernel]);
+        const double alone = t.events[kernel].end - t.events[kernel].start;
+        return seen(both < 0.1 * alone, "one stream is held for " +
+                                            microseconds(t.events[function].end - t.events[function].start) +
+                                            ", the other's kernel runs for " + microseconds(alone) + ", of which " +
+                                            microseconds(both) + " meanwhile");
+    });
+    return apart.refuted_by(
+        engine::planted("a kernel while the other stream is held", [what](engine::altered_evidence& e) {
+            timeline& t = e.step.timeline.value();
+            const auto [function, kernel] = held_and_launched(t, what);
+            t.modelled = false;
+            t.events[kernel].start = t.events[function].start;
+            t.events[kernel].end = t.events[function].end;
+        }));
 }
 
 // A small part in one stream, the large rest in another; the host waits for the first, issues more, waits for all, issues more.
@@ -204,8 +243,6 @@ void run_synchronisation(const engine::stage& on) {
     WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(first));
     compute(on, first, small);
     WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
-    WARPFOLD_CUDA_CHECK(cudaStreamQuery(first)); // cudaErrorNotReady would be thrown
-    WARPFOLD_CUDA_CHECK(cudaStreamQuery(second));
     copy_out(on, first, small);
     join(on, first);
     join(on, second);
@@ -231,12 +268,12 @@ verdict waits_for_all(const engine::evidence& /*e*/, const timeline& t) {
 }
 
 // The first half in a stream that is destroyed as soon as all is issued.
-void run_destroyed(const engine::stage& on) {
+void run_destroyed(const engine::stage& on, bool both) {
     bench& b = bench_of(on);
     const auto halves = parts(on.n, 2);
     const cudaStream_t stays = b.streams[0].handle();
     fork(on, stays);
-    {
+    if (both) {
         const own_stream gone(cudaStreamDefault);
         fork(on, gone.handle());
         copy_in(on, gone.handle(), halves[0]);
@@ -248,6 +285,17 @@ void run_destroyed(const engine::stage& on) {
     compute(on, stays, halves[1]);
     copy_out(on, stays, halves[1]);
     join(on, stays);
+}
+
+void run_both(const engine::stage& on) { run_destroyed(on, true); }
+
+void run_what_stays(const engine::stage& on) {
+    bench_of(on).begin_run();
+    run_destroyed(on, false);
+}
+
+verdict work_is_done(const engine::evidence& e) {
+    return seen(e.step.correct, e.step.correct ? "both halves have come back right" : e.step.difference);
 }
 
 verdict returns_when_over(const engine::evidence& /*e*/, const timeline& t) {
@@ -266,40 +314,42 @@ engine::step_definition in_between() {
              "between a copy in one stream and a kernel in another: each entry of the list", caveats, run_in_between,
              {{"with nothing in between they run concurrently", caveats, kept_apart(nothing)}});
     const std::pair<const char*, unsigned> entries[] = {
-        {"a page-locked host memory allocation", pinned_allocation},
-        {"a device memory allocation", allocation},
         {"a device memory set", fill},
         {"a device to device memory copy", device_copy},
         {"a kernel launch to stream 0", kernel_in_0},
-        {"a host to device memory copy that specifies no stream", copy_in_0},
-        {"a switch between the L1/shared memory configurations", cache_choice}};
+        {"a host to device memory copy that specifies no stream", copy_in_0}};
     for (const auto& [name, what] : entries) {
-        s.claims.push_back({std::string("they cannot run concurrently if in-between them is issued: ") + name, caveats,
-                            kept_apart(what)});
+        s.claims.push_back({cannot_run + name, caveats, kept_apart(what)});
     }
     return s;
 }
 
+engine::step_definition calls_in_between() {
+    return step(
+        "calls between", "calls that may keep streams apart", source,
+        "while one stream is held: a call of the list, and a kernel in the other stream", caveats, run_calls_in_between,
+        {{cannot_run + "a page-locked host memory allocation", caveats, held_apart(pinned_allocation)},
+         {cannot_run + "a device memory allocation", caveats, held_apart(allocation)},
+         {cannot_run + "a switch between the L1/shared memory configurations", caveats, held_apart(cache_choice)}});
+}
+
 engine::step_definition synchronisation() {
-    return step("synchronise", "what the host waits for", source, "one stream, then all; and asking without waiting",
-                aspects, run_synchronisation,
+    return step("synchronise", "what the host waits for", source, "one stream, then all", aspects, run_synchronisation,
                 {{"cudaStreamSynchronize() halts the host until the given stream has completed, other streams continue",
-                  aspects, on_timeline(waits_for_one)},
+                  aspects, on_timeline(waits_for_one).refuted_by(engine::step_in_place("many"))},
                  {"cudaDeviceSynchronize() halts the host until all streams have completed", aspects,
-                  on_timeline(waits_for_all)},
-                 {"cudaStreamQuery() tells whether all preceding commands in a stream have completed", aspects,
-                  [](const engine::evidence&) {
-                      return seen(true, "it says so of both streams after cudaDeviceSynchronize()");
-                  }}});
+                  on_timeline(waits_for_all).refuted_by(engine::step_in_place("many"))}});
 }
 
 engine::step_definition destroyed() {
     return step(
         "destroyed", "the end of a stream", source, "cudaStreamDestroy() while the stream has work",
-        "759, CUDA Streams: Clean Up Phase", run_destroyed,
+        "759, CUDA Streams: Clean Up Phase", run_both,
         {{"cudaStreamDestroy() waits for all preceding commands in the stream to complete before returning control",
-          "759, CUDA Streams: Clean Up Phase", on_timeline(returns_when_over)},
-         {"all the work that was in it is done", "759, CUDA Streams: Clean Up Phase", streams_are_in_order()}});
+          "759, CUDA Streams: Clean Up Phase",
+          on_timeline(returns_when_over).refuted_by(engine::step_in_place("many"))},
+         {"all the work that was in it is done", "759, CUDA Streams: Clean Up Phase",
+          engine::check(work_is_done).refuted_by(engine::mutant("only the stream that stays", run_what_stays))}});
 }
 
 } // namespace warpfold::ladder::streams

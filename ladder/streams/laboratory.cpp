@@ -72,7 +72,7 @@ const engine::ladder_definition& laboratory() {
         .most = 1u << 28,
         .steps = {blocking(), one_stream(), small_copies(), two_streams(), breadth_first(), many_streams(), pageable(),
                   wait_event(), no_wait(), default_stream(), non_blocking(), per_thread(), host_functions(),
-                  in_between(), synchronisation(), destroyed(), blocking_launches()},
+                  in_between(), calls_in_between(), synchronisation(), destroyed(), blocking_launches()},
         .machine = small_gpu(),
         .tables = on_other_machines,
         .child_programs = child_programs()};

@@ -26,6 +26,7 @@ engine::step_definition non_blocking();
 engine::step_definition per_thread();
 engine::step_definition host_functions();
 engine::step_definition in_between();
+engine::step_definition calls_in_between();
 engine::step_definition synchronisation();
 engine::step_definition destroyed();
 engine::step_definition blocking_launches();

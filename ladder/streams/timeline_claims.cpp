@@ -2,6 +2,7 @@
 #include "ladder/streams/timeline_claims.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -14,23 +15,29 @@ constexpr double jitter = 20e-6;           // of times by device events around s
 
 double slack(const timeline& t) { return t.modelled ? 1e-9 : jitter; }
 
-// On a GPU the smaller of the two medians: the L2 cache is of no matter here, and the host's memory is now and then slow.
-double seconds_of(const step_result& step) {
-    return step.cold && step.warm ? std::min(step.cold->median, step.warm->median) : step.timeline->seconds();
+// Of the step's time. On a GPU of the timing with the smaller median: the L2 cache is of no matter here, and the host's
+// memory is now and then slow.
+timing time_of(const step_result& step) {
+    if (!step.cold || !step.warm) {
+        const double seconds = step.timeline->seconds();
+        return {seconds, seconds, seconds, 1};
+    }
+    return step.cold->median < step.warm->median ? *step.cold : *step.warm;
 }
 
-engine::check compared(std::string other, std::function<bool(double)> holds) {
-    return on_timeline(
-        [other = std::move(other), holds = std::move(holds)](const engine::evidence& e, const timeline&) {
-            const step_result* const before = e.other(other);
-            if (before == nullptr || !before->timeline || before->n != e.n()) {
-                return unseen("needs step " + other);
-            }
-            const double mine = seconds_of(e.step);
-            const double theirs = seconds_of(*before);
-            return seen(holds(mine / theirs), microseconds(mine) + ", " + microseconds(theirs) + " in step " + other +
-                                                  ": " + number(theirs / mine, 2) + "x as fast");
-        });
+engine::check compared(const std::string& other,
+                       std::function<verdict(const timing&, const timing&, std::string)> inner) {
+    return on_timeline([other, inner = std::move(inner)](const engine::evidence& e, const timeline&) {
+        const step_result* const before = e.other(other);
+        if (before == nullptr || !before->timeline || before->n != e.n()) {
+            return unseen("needs step " + other);
+        }
+        const timing mine = time_of(e.step);
+        const timing theirs = time_of(*before);
+        return inner(mine, theirs,
+                     microseconds(mine.median) + ", " + microseconds(theirs.median) + " in step " + other + ": " +
+                         number(theirs.median / mine.median, 2) + "x as fast");
+    });
 }
 
 } // namespace
@@ -61,7 +68,7 @@ double overlap(const timeline& t, device_engine a, device_engine b) {
 }
 
 engine::check streams_are_in_order() {
-    return on_timeline([](const engine::evidence& /*e*/, const timeline& t) {
+    const engine::check in_order = on_timeline([](const engine::evidence& /*e*/, const timeline& t) {
         std::map<std::string, double> over; // when the stream's last operation was
         std::size_t early = 0;
         for (const timeline_event& e : t.events) {
@@ -73,32 +80,61 @@ engine::check streams_are_in_order() {
                                     (over.size() == 1 ? " stream, " : " streams, ") + std::to_string(early) +
                                     " began before the one before them was over");
     });
+    return in_order.refuted_by(
+        retimed("an operation that begins with the one before it", [](std::vector<timeline_event>& events) {
+            const timeline_event& first = events.at(0);
+            const auto next = std::find_if(std::next(events.begin()), events.end(),
+                                           [&](const timeline_event& e) { return e.stream == first.stream; });
+            if (next != events.end()) {
+                next->start = first.start;
+            }
+        }));
 }
 
 engine::check engines_overlap(device_engine a, device_engine b) {
     return on_timeline([a, b](const engine::evidence& /*e*/, const timeline& t) {
-        const double both = overlap(t, a, b);
-        return seen(both > t.seconds() / 50, std::string(name_of(a)) + " and " + name_of(b) + " at the same time for " +
-                                                 microseconds(both) + " of " + microseconds(t.seconds()));
-    });
+               const double both = overlap(t, a, b);
+               return seen(both > t.seconds() / 50, std::string(name_of(a)) + " and " + name_of(b) +
+                                                        " at the same time for " + microseconds(both) + " of " +
+                                                        microseconds(t.seconds()));
+           })
+        .refuted_by(engine::step_in_place("one"));
 }
 
 engine::check engines_never_overlap() {
     return on_timeline([](const engine::evidence& /*e*/, const timeline& t) {
-        const double both = overlap(t, device_engine::compute, device_engine::to_device) +
-                            overlap(t, device_engine::compute, device_engine::to_host) +
-                            overlap(t, device_engine::to_device, device_engine::to_host);
-        return seen(both <= 3 * slack(t),
-                    "two engines at the same time for " + microseconds(both) + " of " + microseconds(t.seconds()));
+               const double both = overlap(t, device_engine::compute, device_engine::to_device) +
+                                   overlap(t, device_engine::compute, device_engine::to_host) +
+                                   overlap(t, device_engine::to_device, device_engine::to_host);
+               return seen(both <= 3 * slack(t), "two engines at the same time for " + microseconds(both) + " of " +
+                                                     microseconds(t.seconds()));
+           })
+        .refuted_by(engine::step_in_place("two"));
+}
+
+engine::check shorter_than(const std::string& other) {
+    return compared(other, engine::shorter).refuted_by(engine::step_in_place(other));
+}
+
+engine::check longer_than(const std::string& other) {
+    return compared(other, [](const timing& mine, const timing& theirs,
+                              std::string figure) { return engine::shorter(theirs, mine, std::move(figure)); })
+        .refuted_by(engine::step_in_place(other));
+}
+
+engine::check as_long_as(const std::string& other) {
+    return compared(other,
+                    [](const timing& mine, const timing& theirs, std::string figure) {
+                        const double ratio = mine.median / theirs.median;
+                        return seen(ratio > 0.9 && ratio < 1.1, std::move(figure));
+                    })
+        .refuted_by(engine::step_in_place("one"));
+}
+
+engine::counterexample retimed(std::string what, std::function<void(std::vector<timeline_event>&)> change) {
+    return engine::planted(std::move(what), [change = std::move(change)](engine::altered_evidence& e) {
+        change(e.step.timeline.value().events);
     });
-}
-
-engine::check shorter_than(std::string other) {
-    return compared(std::move(other), [](double ratio) { return ratio < 0.9; });
-}
-
-engine::check as_long_as(std::string other) {
-    return compared(std::move(other), [](double ratio) { return ratio > 0.9 && ratio < 1.1; });
 }
 
 } // namespace warpfold::ladder::streams

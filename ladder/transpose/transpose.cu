@@ -105,11 +105,11 @@ std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); 
 
 // `inner` where the matrix is of whole tiles.
 engine::check whole_tiles(engine::check inner) {
-    return engine::counted([inner = std::move(inner)](const engine::evidence& e) {
+    return engine::counted(engine::guarded(std::move(inner), [](const engine::evidence& e) {
         const extent m = matrix_of(e.n());
-        return m.width % tile != 0 || m.height % tile != 0 ? unseen("needs a matrix of whole tiles of 32 x 32")
-                                                           : inner(e);
-    });
+        const bool whole = m.width % tile == 0 && m.height % tile == 0;
+        return std::string(whole ? "" : "needs a matrix of whole tiles of 32 x 32");
+    }));
 }
 
 double sectors_a_load(const engine::counters& c) {
@@ -146,8 +146,8 @@ engine::step_definition copy() {
         .run = [](const engine::stage& on) { run_kernel(on, "copy_matrix", copy_matrix); },
         .size = as_matrix,
         .least_bytes = read_and_written,
-        .claims = {
-            {"strive for perfect address coalescing per warp", "380, Summary: GMEM Optimization", segments(4, 4)}}};
+        .claims = {{"strive for perfect address coalescing per warp", "380, Summary: GMEM Optimization",
+                    segments(4, 4).refuted_by(engine::step_in_place("1"))}}};
 }
 
 engine::step_definition naive() {
@@ -156,8 +156,8 @@ engine::step_definition naive() {
             .run = [](const engine::stage& on) { run_kernel(on, "transpose_naive", transpose_naive); },
             .size = as_matrix,
             .least_bytes = read_and_written,
-            .claims = {{"avoid patterns with large strides between threads", "380, Summary: GMEM Optimization",
-                        segments(4, 32)}}};
+            .claims = {{"avoid patterns with large strides between threads: each thread's word in a segment of its own",
+                        "380, Summary: GMEM Optimization", segments(4, 32).refuted_by(engine::step_in_place("copy"))}}};
 }
 
 engine::step_definition tiled() {
@@ -167,23 +167,23 @@ engine::step_definition tiled() {
             .run = [](const engine::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<0>); },
             .size = as_matrix,
             .least_bytes = read_and_written,
-            .claims = {
-                {"staging accesses via SMEM: both sides coalesced", "380, Summary: GMEM Optimization", segments(4, 4)},
-                {"worst case: 32 threads access 32 different words in the same bank",
-                 "759, Shared Memory Bank Conflicts", passes(32)},
-                {"faster than step 1", "380, Summary: GMEM Optimization", engine::faster_than("1")}}};
+            .claims = {{"staging accesses via SMEM: both sides coalesced", "380, Summary: GMEM Optimization",
+                        segments(4, 4).refuted_by(engine::step_in_place("1"))},
+                       {"worst case: 32 threads access 32 different words in the same bank",
+                        "759, Shared Memory Bank Conflicts", passes(32).refuted_by(engine::step_in_place("3"))},
+                       {"faster than step 1", "380, Summary: GMEM Optimization", engine::faster_than("1")}}};
 }
 
 engine::step_definition padded() {
-    return {
-        .about = {"3", "through a padded tile", source, "an unused column moves each row of the tile on by a bank",
-                  "759, Going Beyond 2048 Entries [3/3]"},
-        .data = transposed,
-        .run = [](const engine::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<1>); },
-        .size = as_matrix,
-        .least_bytes = read_and_written,
-        .claims = {{"get rid of the bank conflict through padding", "759, Going Beyond 2048 Entries [3/3]", passes(1)},
-                   {"faster than step 2", "759, Going Beyond 2048 Entries [3/3]", engine::faster_than("2")}}};
+    return {.about = {"3", "through a padded tile", source, "an unused column moves each row of the tile on by a bank",
+                      "759, Going Beyond 2048 Entries [3/3]"},
+            .data = transposed,
+            .run = [](const engine::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<1>); },
+            .size = as_matrix,
+            .least_bytes = read_and_written,
+            .claims = {{"get rid of the bank conflict through padding", "759, Going Beyond 2048 Entries [3/3]",
+                        passes(1).refuted_by(engine::step_in_place("2"))},
+                       {"faster than step 2", "759, Going Beyond 2048 Entries [3/3]", engine::faster_than("2")}}};
 }
 
 const engine::ladder_definition& ladder() {

@@ -115,8 +115,10 @@ std::vector<std::uint64_t> divergent(const engine::evidence& e) {
 
 verdict halving(const engine::evidence& e) {
     const auto here = active(e);
-    return seen(here == std::vector<std::uint64_t>{64, 32, 16, 8, 4, 2, 1},
-                "active threads with stride 1, 2, ..., 64: " + list(here));
+    const auto warps = warps_at_work(e);
+    return seen(here == std::vector<std::uint64_t>{64, 32, 16, 8, 4, 2, 1} &&
+                    warps == std::vector<std::uint64_t>{4, 4, 4, 4, 4, 2, 1},
+                "active threads with stride 1, 2, ..., 64: " + list(here) + "; in warps: " + list(warps));
 }
 
 verdict all_four_diverge(const engine::evidence& e) {
@@ -141,7 +143,7 @@ verdict same_active_threads(const engine::evidence& e, const step_result& other)
     const auto here = active(e);
     const auto c = engine::total(e.step.launches);
     const auto before = engine::total(other.launches);
-    return seen(here == std::vector<std::uint64_t>{64, 32, 16, 8, 4, 2, 1} && engine::bank_conflicts(c) == 0,
+    return seen(here == active(e.of(other)) && engine::bank_conflicts(c) == 0,
                 "active threads: " + list(here) + "; " + std::to_string(engine::bank_conflicts(c)) +
                     " bank conflicts, " + std::to_string(engine::bank_conflicts(before)) + " packed");
 }
@@ -174,9 +176,10 @@ engine::step_definition modulo() {
         .data = partial_sums,
         .run = [](const engine::stage& on) { run_tree(on, "sum_mod_128", sum_mod_128); },
         .least_bytes = least_bytes,
-        .claims = {{"active threads shrink by stride: 64, 32, 16, 8, 4, 2, 1", example, engine::counted(halving)},
+        .claims = {{"M=128: active threads shrink by stride: 64 threads 0, 2, 4, ..., 126, 32, 16, 8, 4, 2, 1", example,
+                    engine::counted(halving).refuted_by(engine::step_in_place("packed"))},
                    {"warp divergence for stride <= 16: all 4 warps have both active and inactive threads", example,
-                    engine::counted(all_four_diverge)}}};
+                    engine::counted(all_four_diverge).refuted_by(engine::step_in_place("packed"))}}};
 }
 
 engine::step_definition packed() {
@@ -187,9 +190,9 @@ engine::step_definition packed() {
             .least_bytes = least_bytes,
             .claims = {
                 {"as few warps as possible have active threads now", "587, Pack Active Threads",
-                 engine::counted(as_few_warps)},
+                 engine::counted(as_few_warps).refuted_by(engine::step_in_place("modulo"))},
                 {"we cannot completely remove warp divergence for stride >= 4: there are less than 32 active threads",
-                 example, engine::counted(not_completely)},
+                 example, engine::counted(not_completely).refuted_by(engine::step_in_place("modulo"))},
                 {"faster than by modulo", "587, Experimental Results: One Reduction Round",
                  engine::faster_than("modulo")}}};
 }

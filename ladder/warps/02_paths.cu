@@ -90,9 +90,9 @@ engine::sample chosen(std::uint64_t n, std::uint64_t seed) {
 }
 
 engine::check whole_blocks(engine::check inner) {
-    return engine::counted([inner = std::move(inner)](const engine::evidence& e) {
-        return e.n() % threads != 0 ? unseen("needs full blocks: a multiple of 128 elements") : inner(e);
-    });
+    return engine::counted(engine::guarded(std::move(inner), [](const engine::evidence& e) {
+        return std::string(e.n() % threads != 0 ? "needs full blocks: a multiple of 128 elements" : "");
+    }));
 }
 
 double lanes(const step_result& step) { return step.launches[0].total.average_active_lanes(); }
@@ -104,7 +104,7 @@ verdict one_after_the_other(const engine::evidence& e) {
     const auto divergent = e.step.launches[0].total.divergent_branches;
     return seen(divergent == e.n() / 32 && lanes(e.step) < 24,
                 number(lanes(e.step), 1) + " lanes of 32 at work on average; " + std::to_string(divergent) +
-                    " divergent branches, one a warp");
+                    " divergent branches in " + std::to_string(e.n() / 32) + " warps");
 }
 
 verdict half_the_instructions(const engine::evidence& e, const step_result& other) {
@@ -113,7 +113,8 @@ verdict half_the_instructions(const engine::evidence& e, const step_result& othe
     }
     return seen(e.step.launches[0].total.divergent_branches == 0 && instructions(e.step) < 0.7 * instructions(other),
                 number(instructions(e.step), 1) + " instructions a warp, " + number(instructions(other), 1) +
-                    " where each warp takes both paths; no divergent branch");
+                    " where each warp takes both paths; " +
+                    std::to_string(e.step.launches[0].total.divergent_branches) + " divergent branches");
 }
 
 verdict no_branch(const engine::evidence& e) {
@@ -147,7 +148,7 @@ engine::step_definition half_of_each_warp() {
             .run = launched("two_paths", two_paths<1>),
             .least_bytes = read_and_written,
             .claims = {{"two control flow paths will be sequentially traversed for each warp", section,
-                        whole_blocks(one_after_the_other)}}};
+                        whole_blocks(one_after_the_other).refuted_by(engine::step_in_place("one path"))}}};
 }
 
 engine::step_definition half_of_the_warps() {
@@ -156,19 +157,19 @@ engine::step_definition half_of_the_warps() {
         .data = by_path<32>,
         .run = launched("two_paths", two_paths<32>),
         .least_bytes = read_and_written,
-        .claims = {{"all threads of a warp on one path: no divergence, half the instructions",
-                    "587, Modulo-Based Iterations and Warp Divergence",
-                    engine::compared("two paths", half_the_instructions)},
-                   {"faster than with both paths in every warp", section, engine::faster_than("two paths")}}};
+        .claims = {{"it is critical to reduce warp divergence for threads running different code paths: half the "
+                    "instructions",
+                    "587, Summary", engine::compared("two paths", half_the_instructions)},
+                   {"faster than with both paths in every warp", "587, Summary", engine::faster_than("two paths")}}};
 }
 
 engine::step_definition predicated() {
-    return {
-        .about = {"selection", "a selection", source, "both values are there: no branch is needed", section},
-        .data = chosen,
-        .run = launched("choose", choose),
-        .least_bytes = read_and_written,
-        .claims = {{"a short condition becomes a selection and does not diverge", section, whole_blocks(no_branch)}}};
+    return {.about = {"selection", "a selection", source, "both values are there: no branch is needed", section},
+            .data = chosen,
+            .run = launched("choose", choose),
+            .least_bytes = read_and_written,
+            .claims = {{"a short condition becomes a selection and does not diverge", "beyond the lectures",
+                        whole_blocks(no_branch).refuted_by(engine::step_in_place("branch"))}}};
 }
 
 engine::step_definition branched() {

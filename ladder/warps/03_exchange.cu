@@ -49,11 +49,15 @@ verdict in_lockstep(const engine::evidence& e) {
 }
 
 verdict one_warp_barrier(const engine::evidence& e) {
+    if (e.found == nullptr) {
+        return unseen("needs the checks of the software GPU");
+    }
     const auto& launch = e.step.launches[0];
     const std::uint64_t warps = std::uint64_t{launch.grid[0]} * (threads / 32);
-    return seen(launch.total.warp_barriers == warps && launch.total.barriers == 0,
+    return seen(e.found->none() && launch.total.warp_barriers == warps && launch.total.barriers == 0,
                 number(static_cast<double>(launch.total.warp_barriers) / static_cast<double>(warps), 0) +
-                    " __syncwarp a warp, no barrier of the block");
+                    " __syncwarp a warp, " + std::to_string(launch.total.barriers) + " barriers of the block; " +
+                    e.found->in_words());
 }
 
 constexpr const char* source = "ladder/warps/03_exchange.cu";
@@ -73,17 +77,19 @@ engine::step_definition unordered_exchange() {
             .finds = "race in shared memory",
             .claims = {{"threads in one warp always execute the same instruction: they are synchronized without "
                         "__syncthreads()",
-                        "587, When Only One Warp Remains Active", in_lockstep}}};
+                        "587, When Only One Warp Remains Active",
+                        engine::check(in_lockstep).refuted_by(engine::step_in_place("not volatile"))}}};
 }
 
 engine::step_definition ordered_exchange() {
-    return {.about = {"syncwarp", "an exchange with __syncwarp", source,
-                      "re-converge threads and perform a memory fence", "380, __syncwarp"},
-            .data = exchanged,
-            .run = [](const engine::stage& on) { run_tree(on, "exchange_synchronised", exchange_synchronised); },
-            .least_bytes = read_and_written,
-            .claims = {{"on Volta and newer, reduction in shared memory must use warp synchronization",
-                        "380, And More...", engine::counted(one_warp_barrier)}}};
+    return {
+        .about = {"syncwarp", "an exchange with __syncwarp", source, "re-converge threads and perform a memory fence",
+                  "380, __syncwarp"},
+        .data = exchanged,
+        .run = [](const engine::stage& on) { run_tree(on, "exchange_synchronised", exchange_synchronised); },
+        .least_bytes = read_and_written,
+        .claims = {{"on Volta and newer, reduction in shared memory must use warp synchronization", "380, And More...",
+                    engine::counted(one_warp_barrier).refuted_by(engine::step_in_place("lockstep"))}}};
 }
 
 } // namespace warpfold::ladder::warps

@@ -131,8 +131,9 @@ verdict two_for_each(const engine::evidence& e) {
 
 verdict little_traffic(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
-    return seen(c.global_store_bytes == blocks(e) * sizeof(float),
-                std::to_string(c.global_store_bytes) + " bytes are stored to global memory, a word for each block");
+    return seen(c.global_store_bytes == blocks(e) * sizeof(float), std::to_string(c.global_store_bytes) +
+                                                                       " bytes are stored to global memory by " +
+                                                                       std::to_string(blocks(e)) + " blocks");
 }
 
 verdict much_divergence(const engine::evidence& e) {
@@ -141,34 +142,41 @@ verdict much_divergence(const engine::evidence& e) {
                 "divergent warps of 32 with stride 1, 2, ..., 1024: " + list(here));
 }
 
-verdict complex_operations(const engine::evidence& e) {
-    const double each = static_cast<double>(e.step.launches[0].total.thread_instructions) /
-                        static_cast<double>(std::max<std::uint64_t>(e.n(), 2) - 1);
-    return seen(each > 4, number(each, 1) +
-                              " instructions of threads for each of the n - 1 additions; a loop needs a load, "
-                              "an addition, a comparison and a branch");
+double instructions_an_addition(const step_result& step) {
+    return static_cast<double>(step.launches[0].total.thread_instructions) /
+           static_cast<double>(std::max<std::uint64_t>(step.n, 2) - 1);
 }
 
-verdict fewer_in_a_loop(const engine::evidence& e, const step_result& other) {
-    const auto additions = static_cast<double>(std::max<std::uint64_t>(e.n(), 2) - 1);
-    const double here = static_cast<double>(e.step.launches[0].total.thread_instructions) / additions;
-    const double there = static_cast<double>(other.launches[0].total.thread_instructions) / additions;
-    return seen(there > 2 * here, number(there, 1) + " instructions of the tree's threads for each addition, " +
-                                      number(here, 1) + " of the loop's: one thread that does both needs " +
-                                      number(there / here, 1) + "x for the tree");
+verdict complex_operations(const engine::evidence& e, const step_result& tree) {
+    const double here = instructions_an_addition(e.step);
+    const double there = instructions_an_addition(tree);
+    return seen(there > here, number(there, 1) + " instructions of the tree's threads for each addition, " +
+                                  number(here, 1) + " of the loop's");
+}
+
+// One thread that does what all threads of the tree do.
+verdict slower_alone(const engine::evidence& e, const step_result& tree) {
+    const double more = instructions_an_addition(tree) / instructions_an_addition(e.step);
+    return seen(more > 2,
+                number(more, 1) + " times the loop's instructions for one thread that does what the tree's do");
 }
 
 verdict consecutive(const engine::evidence& e) {
     const auto here = active(e);
+    const auto warps = engine::by_interval(e.step.launches[0], 1, iterations, [&](const engine::counters& c) {
+        return c.shared_store_requests / blocks(e);
+    });
     return seen(std::vector<std::uint64_t>(here.begin(), here.begin() + 6) ==
-                    std::vector<std::uint64_t>{1024, 512, 256, 128, 64, 32},
-                "active threads: " + list(here));
+                        std::vector<std::uint64_t>{1024, 512, 256, 128, 64, 32} &&
+                    std::vector<std::uint64_t>(warps.begin(), warps.begin() + 6) ==
+                        std::vector<std::uint64_t>{32, 16, 8, 4, 2, 1},
+                "active threads: " + list(here) + "; in warps: " + list(warps));
 }
 
 verdict first_steps(const engine::evidence& e) {
     const auto here = divergent(e);
-    return seen(engine::sum({here.begin(), here.begin() + 6}) == 0,
-                "divergent warps with stride 1024, 512, ..., 1: " + list(here) + ": none in the first 6 steps");
+    return seen(engine::sum({here.begin(), here.begin() + 5}) == 0,
+                "divergent warps with stride 1024, 512, ..., 1: " + list(here));
 }
 
 verdict last_steps(const engine::evidence& e) {
@@ -204,32 +212,34 @@ engine::step_definition straightforward() {
             .run = launched("straightforward_tree", straightforward_tree),
             .least_bytes = least_bytes,
             .claims = {{"each thread block takes 2 x blockDim input elements",
-                        "Parallel patterns, First Step: Block Design", engine::counted(two_for_each)},
-                       {"a lot of branch divergence", "Parallel patterns, Step 2: Reduction",
-                        engine::counted(much_divergence)},
+                        "Parallel patterns, First Step: Block Design",
+                        engine::counted(two_for_each).refuted_by(engine::step_in_place("modulo"))},
+                       {"a lot of branch divergence", "Parallel patterns, A lot of branch divergence.",
+                        engine::counted(much_divergence).refuted_by(engine::step_in_place("consecutive"))},
                        {"reduces global memory traffic due to partial sum values",
-                        "Parallel patterns, Straightforward Implementation", engine::counted(little_traffic)},
-                       {"each operation involves much more complex address calculation and intermediate result "
-                        "manipulation",
-                        "Parallel patterns, Be Careful!", engine::counted(complex_operations)}}};
+                        "Parallel patterns, Straightforward Implementation",
+                        engine::counted(little_traffic).refuted_by(engine::step_in_place("one path"))}}};
 }
 
 engine::step_definition one_thread_each() {
-    return {.about = {"loop", "one thread adds what a block takes", source, "the sequential algorithm",
-                      "Parallel patterns, An efficient sequential reduction algorithm"},
-            .data = sums_of_two_thousand,
-            .run =
-                [](const engine::stage& on) {
-                    if (on.n != 0) {
-                        engine::launch(on, "one_thread", one_thread,
-                                       static_cast<unsigned>(engine::divide_up(on.n, taken)), 1, 0, on.input<float>(),
-                                       on.output<float>(), on.n);
-                    }
-                },
-            .least_bytes = least_bytes,
-            .claims = {{"on a single-thread hardware the parallel code would be significantly slower than the "
-                        "sequential algorithm",
-                        "Parallel patterns, Be Careful!", engine::compared("straightforward", fewer_in_a_loop)}}};
+    return {
+        .about = {"loop", "one thread adds what a block takes", source, "the sequential algorithm",
+                  "Parallel patterns, An efficient sequential reduction algorithm"},
+        .data = sums_of_two_thousand,
+        .run =
+            [](const engine::stage& on) {
+                if (on.n != 0) {
+                    engine::launch(on, "one_thread", one_thread, static_cast<unsigned>(engine::divide_up(on.n, taken)),
+                                   1, 0, on.input<float>(), on.output<float>(), on.n);
+                }
+            },
+        .least_bytes = least_bytes,
+        .claims = {{"each operation involves much more complex address calculation and intermediate result "
+                    "manipulation",
+                    "Parallel patterns, Be Careful!", engine::compared("straightforward", complex_operations)},
+                   {"if the parallel code is executed on a single-thread hardware, it would be significantly slower "
+                    "than the original sequential algorithm",
+                    "Parallel patterns, Be Careful!", engine::compared("straightforward", slower_alone)}}};
 }
 
 engine::step_definition better_step() {
@@ -239,10 +249,17 @@ engine::step_definition better_step() {
         .run = launched("better_tree", better_tree),
         .least_bytes = least_bytes,
         .claims = {{"1024, 512, 256, 128, 64, 32 consecutive threads are active in each step", better,
-                    engine::counted(consecutive)},
+                    engine::counted(consecutive).refuted_by(engine::step_in_place("straightforward"))},
                    {"no divergence in the first 5 steps: all threads in each warp are active or inactive", better,
-                    engine::counted(first_steps)},
-                   {"the final 5 steps will still have divergence", better, engine::counted(last_steps)},
+                    engine::counted(first_steps).refuted_by(engine::step_in_place("straightforward"))},
+                   {"the final 5 steps will still have divergence", better,
+                    engine::counted(last_steps)
+                        .refuted_by(engine::planted("the steps in the opposite order",
+                                                    [](engine::altered_evidence& altered) {
+                                                        auto& all = altered.step.launches.at(0).by_interval;
+                                                        all.resize(1 + iterations);
+                                                        std::reverse(all.begin() + 1, all.end());
+                                                    }))},
                    {"faster than straightforward", better, engine::faster_than("straightforward")}}};
 }
 

@@ -101,11 +101,14 @@ engine::sample an_end(std::uint64_t /*n*/, std::uint64_t /*seed*/) {
     return {codes.size(), {}, engine::bytes_of(codes)};
 }
 
-verdict not_in_lockstep(const engine::evidence& e) {
-    return seen(!e.step.correct, e.step.correct
-                                     ? "it came to its end and is right: a lane that waits in a loop lets the "
-                                       "others of its warp go on"
-                                     : e.step.difference);
+// In lockstep a lane that waits would keep the others of its warp waiting.
+verdict same_instruction(const engine::evidence& e) {
+    const std::string ended = "it came to its end, although lanes wait for lanes of their warp";
+    if (!e.counted) {
+        return seen(false, ended);
+    }
+    const double lanes = e.step.launches[0].total.average_active_lanes();
+    return seen(lanes == 32, number(lanes, 1) + " lanes of 32 at work on average; " + ended);
 }
 
 verdict one_at_a_time(const engine::evidence& e) {
@@ -138,14 +141,16 @@ constexpr const char* syncwarp = "380, __syncwarp";
 std::vector<engine::child_program> child_programs() { return {{"endless", endless_program}}; }
 
 engine::step_definition neighbour_by_neighbour() {
-    return {.about = {"chain", "each lane waits for the next", source,
-                      "a loop that a lane of the same warp has to end: independent thread scheduling", section},
-            .data = sums_from_above,
-            .run = [](const engine::stage& on) { run_tree(on, "chain", chain); },
-            .least_bytes = read_and_written,
-            .claims = {{"threads in one warp always execute the same instruction", section, not_in_lockstep},
-                       {"lanes that wait take turns with those that work: fewer than half at a time", syncwarp,
-                        engine::counted(one_at_a_time)}}};
+    return {
+        .about = {"chain", "each lane waits for the next", source,
+                  "a loop that a lane of the same warp has to end: independent thread scheduling", section},
+        .data = sums_from_above,
+        .run = [](const engine::stage& on) { run_tree(on, "chain", chain); },
+        .least_bytes = read_and_written,
+        .claims = {{"threads in one warp always execute the same instruction", section,
+                    engine::launched(same_instruction).refuted_by(engine::step_in_place("two paths"))},
+                   {"lanes that wait take turns with those that work: fewer than half at a time", "beyond the lectures",
+                    engine::counted(one_at_a_time).refuted_by(engine::step_in_place("two paths"))}}};
 }
 
 engine::step_definition lock_in_a_warp() {
@@ -154,24 +159,26 @@ engine::step_definition lock_in_a_warp() {
             .data = partial_sums,
             .run = [](const engine::stage& on) { run_tree(on, "lock", lock); },
             .least_bytes = read_and_written,
-            .claims = {{"threads in one warp always execute the same instruction", section, not_in_lockstep}}};
+            .claims = {{"threads in one warp always execute the same instruction", section,
+                        engine::launched(same_instruction).refuted_by(engine::step_in_place("two paths"))}}};
 }
 
 engine::step_definition circle_of_waits() {
-    return {
-        .about = {"endless", "half a warp waits for the other half", source,
-                  "__syncwarp() behind a branch: its lanes wait for lanes that wait for them", syncwarp},
-        .data = an_end,
-        .child_programs = "endless",
-        .size = [](std::uint64_t) { return std::uint64_t{2}; },
-        .expected = outcome::wrong,
-        .lesson =
-            "independent lanes get past each other in loops; a barrier of the warp needs all that its mask names, "
-            "as a barrier of the block needs all threads",
-        .finds = "threads that never meet",
-        .claims = {{"__syncwarp re-converges threads: it waits for all of them, and the software GPU says who waits "
-                    "where",
-                    syncwarp, says_who_waits}}};
+    return {.about = {"endless", "half a warp waits for the other half", source,
+                      "__syncwarp() behind a branch: its lanes wait for lanes that wait for them", syncwarp},
+            .data = an_end,
+            .child_programs = "endless",
+            .size = [](std::uint64_t) { return std::uint64_t{2}; },
+            .expected = outcome::wrong,
+            .lesson =
+                "independent lanes get past each other in loops; a barrier of the warp needs all that its mask names, "
+                "as a barrier of the block needs all threads",
+            .finds = "threads that never meet",
+            .claims = {{"re-converge threads: it waits for all of them, and the software GPU says who waits where",
+                        syncwarp,
+                        engine::check(says_who_waits)
+                            .refuted_by(engine::planted("a program that ends, and writes nothing",
+                                                        [](engine::altered_evidence& e) { e.said.clear(); }))}}};
 }
 
 } // namespace warpfold::ladder::warps

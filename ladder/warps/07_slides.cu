@@ -2,6 +2,7 @@
 // Two things of the slides as they stand there: the tree's example of sixteen values, row by row, and the last warp without
 // volatile. (759 "Parallel Reduction: Interleaved Addressing", "Reduction #5: Unroll the Last Warp"; Kharagpur "Reduction 5:
 // warpReduce"; 380 "Final Optimized Kernel", the first of the two.)
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -15,16 +16,23 @@ namespace {
 constexpr unsigned values = 16;
 constexpr unsigned steps = 4; // strides 1, 2, 4, 8
 
-// rows[k]: shared memory after the step with stride 2^k; by threads whose number the stride divides, or by the first ones.
-template <bool Packed>
+enum class tree_order { modulo, packed, falling };
+
+// rows[k]: shared memory after step k; by threads whose number the stride divides, by the first ones, or by these with a
+// stride that falls.
+template <tree_order Order>
 __global__ void rows_of_a_tree(int* rows, const int* input) {
     __shared__ int sdata[values];
     const unsigned tid = threadIdx.x;
     sdata[tid] = input[tid];
     __syncthreads();
-    for (unsigned s = 1; s < values; s *= 2) {
-        const unsigned index = Packed ? 2 * s * tid : tid;
-        if (Packed ? index < values : tid % (2 * s) == 0) {
+    for (unsigned k = 1; k < values; k *= 2) {
+        const unsigned s = Order == tree_order::falling ? values / 2 / k : k;
+        const unsigned index = Order == tree_order::packed ? 2 * s * tid : tid;
+        const bool adds = Order == tree_order::packed   ? index < values
+                          : Order == tree_order::modulo ? tid % (2 * s) == 0
+                                                        : tid < s;
+        if (adds) {
             sdata[index] += sdata[index + s];
         }
         __syncthreads();
@@ -53,31 +61,37 @@ engine::sample of_the_slide(std::uint64_t n, std::uint64_t /*seed*/) {
     return {n, {engine::bytes_of(std::vector<std::int32_t>(printed.begin(), printed.end()))}, engine::bytes_of(right)};
 }
 
+template <tree_order First, tree_order Second>
 void run_rows(const engine::stage& on) {
-    engine::launch(on, "rows_of_a_tree", rows_of_a_tree<false>, 1, values, 0, on.output<int>(), on.input<int>());
-    engine::launch(on, "rows_of_a_tree", rows_of_a_tree<true>, 1, values, 0, on.output<int>() + steps * values,
+    engine::launch(on, "rows_of_a_tree", rows_of_a_tree<First>, 1, values, 0, on.output<int>(), on.input<int>());
+    engine::launch(on, "rows_of_a_tree", rows_of_a_tree<Second>, 1, values, 0, on.output<int>() + steps * values,
                    on.input<int>());
 }
 
 verdict as_printed(const engine::evidence& e) {
     const auto all = engine::view<std::int32_t>(e.result);
     std::vector<double> first;
-    for (unsigned k = 0; k < steps; ++k) {
+    bool same = true;
+    for (unsigned k = 0; k < 2 * steps; ++k) {
         first.push_back(all[k * values]);
+        const auto& row = printed_rows.at(k % steps);
+        same = same && std::equal(row.begin(), row.end(), all.begin() + k * values);
     }
-    return seen(e.step.correct, "the first value after each step: " + list(first, 0));
+    return seen(same, "the first value after each step of both trees: " + list(first, 0));
 }
 
-__device__ void warp_reduce(float* sdata, unsigned tid) { // no volatile, as Kharagpur has it
-    sdata[tid] += sdata[tid + 32];
-    sdata[tid] += sdata[tid + 16];
-    sdata[tid] += sdata[tid + 8];
-    sdata[tid] += sdata[tid + 4];
-    sdata[tid] += sdata[tid + 2];
-    sdata[tid] += sdata[tid + 1];
+template <class T> // float, as Kharagpur has it, or volatile float
+__device__ void warp_reduce(T* sdata, unsigned tid) {
+    sdata[tid] = sdata[tid] + sdata[tid + 32];
+    sdata[tid] = sdata[tid] + sdata[tid + 16];
+    sdata[tid] = sdata[tid] + sdata[tid + 8];
+    sdata[tid] = sdata[tid] + sdata[tid + 4];
+    sdata[tid] = sdata[tid] + sdata[tid + 2];
+    sdata[tid] = sdata[tid] + sdata[tid + 1];
 }
 
-__global__ void not_volatile(const float* input, float* partial, std::uint64_t n) {
+template <class T>
+__global__ void last_warp_of(const float* input, float* partial, std::uint64_t n) {
     __shared__ float sdata[threads];
     const unsigned tid = threadIdx.x;
     const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + tid;
@@ -90,7 +104,7 @@ __global__ void not_volatile(const float* input, float* partial, std::uint64_t n
         __syncthreads();
     }
     if (tid < 32) {
-        warp_reduce(sdata, tid);
+        warp_reduce<T>(sdata, tid);
     }
     if (tid == 0) {
         partial[blockIdx.x] = sdata[0];
@@ -112,10 +126,13 @@ engine::step_definition sixteen_values() {
     return {.about = {"sixteen", "the slides' sixteen values", source, "both interleaved trees, row by row",
                       "759, Parallel Reduction: Interleaved Addressing"},
             .data = of_the_slide,
-            .run = run_rows,
+            .run = run_rows<tree_order::modulo, tree_order::packed>,
             .size = [](std::uint64_t) { return std::uint64_t{values}; },
             .claims = {{"10 1 8 -1 0 -2 3 5 -2 -3 2 7 0 11 0 2 comes to 41, row by row as printed",
-                        "759, Parallel Reduction: Interleaved Addressing", as_printed}}};
+                        "759, Parallel Reduction: Interleaved Addressing",
+                        engine::check(as_printed)
+                            .refuted_by(engine::mutant("the stride falling, which ends in the same sum",
+                                                       run_rows<tree_order::falling, tree_order::falling>))}}};
 }
 
 engine::step_definition without_volatile() {
@@ -123,14 +140,18 @@ engine::step_definition without_volatile() {
                       "what the compiler makes of additions whose stores nobody seems to read",
                       "Kharagpur, Reduction 5: warpReduce"},
             .data = partial_sums,
-            .run = [](const engine::stage& on) { run_tree(on, "not_volatile", not_volatile); },
+            .run = [](const engine::stage& on) { run_tree(on, "last_warp_of", last_warp_of<float>); },
             .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
             .expected = outcome::by_luck,
             .lesson = "the compiler may leave out stores that the thread itself does not read, and nothing orders the "
                       "lanes",
             .finds = "race in shared memory",
             .claims = {{"for this to be correct, we must use the volatile keyword",
-                        "759, Reduction #5: Unroll the Last Warp", engine::counted(must_be_volatile)}}};
+                        "759, Reduction #5: Unroll the Last Warp",
+                        engine::counted(must_be_volatile)
+                            .refuted_by(engine::mutant("the same with volatile", [](const engine::stage& on) {
+                                run_tree(on, "last_warp_of", last_warp_of<volatile float>);
+                            }))}}};
 }
 
 } // namespace warpfold::ladder::warps

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Four reductions with the faults of their slides, and the consequences: no barrier where the slide asks for its purpose, a loop
-// that stops before stride 1, a last warp of 33 threads, and a loop over the input without a bounds check. (759 "Reduction #1: Interleaved Addressing"; 380 "A better implementation", "Implicit Synchronization in a
+// Five reductions with the faults of their slides, and the consequences: no barrier where the slide asks for its purpose, a loop
+// that stops before stride 1, a last warp of 33 threads, a loop that counts up by one, and a loop over the input without a bounds check. (759 "Reduction #1: Interleaved Addressing"; 380 "A better implementation", "Implicit Synchronization in a
 // Warp", "Final Optimized Kernel"; Kharagpur "Reduction 7: Kernel".)
 #include <algorithm>
 #include <vector>
@@ -76,6 +76,34 @@ __global__ void last_warp_of_33(const float* input, float* partial, std::uint64_
     }
 }
 
+// As printed: d counts up by one, and the last warp adds its six neighbours. With more than 64 threads the loop is not
+// entered.
+constexpr unsigned small_block = 64;
+__global__ void counts_up(const float* input, float* partial, std::uint64_t n) {
+    __shared__ volatile float shared[threads];
+    const unsigned tid = threadIdx.x;
+    const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + tid;
+    shared[tid] = i < n ? input[i] : 0.0f;
+    for (unsigned d = blockDim.x >> 1; d <= 32; d += 1) {
+        __syncthreads();
+        if (tid < d) {
+            shared[tid] = shared[tid] + shared[tid + d];
+        }
+        __syncthreads();
+        if (tid <= 32) {
+            shared[tid] = shared[tid] + shared[tid + 1];
+            shared[tid] = shared[tid] + shared[tid + 2];
+            shared[tid] = shared[tid] + shared[tid + 3];
+            shared[tid] = shared[tid] + shared[tid + 4];
+            shared[tid] = shared[tid] + shared[tid + 5];
+            shared[tid] = shared[tid] + shared[tid + 6];
+        }
+    }
+    if (tid == 0) {
+        partial[blockIdx.x] = shared[0];
+    }
+}
+
 // reduce7: "out-of-bounds check missing, see SDK code". Its input here is the beginning of a longer array.
 constexpr unsigned blocks_of_7 = 2;
 __global__ void without_a_bound(const float* g_idata, float* g_odata, std::uint64_t n) {
@@ -125,6 +153,22 @@ engine::sample sums_of_two_blocks(std::uint64_t n, std::uint64_t seed) {
     return {n, {engine::bytes_of(in)}, engine::bytes_of(sums), engine::value_type::float32};
 }
 
+// The sums of two blocks: of the first 64 numbers, and of the first 128.
+engine::sample sums_of_both_sizes(std::uint64_t n, std::uint64_t seed) {
+    const auto in = positive<float>(n, seed);
+    std::vector<float> sums(2);
+    for (std::uint64_t i = 0; i < n; ++i) {
+        sums[0] += i < small_block ? in[i] : 0.0f;
+        sums[1] += in[i];
+    }
+    return {n, {engine::bytes_of(in)}, engine::bytes_of(sums), engine::value_type::float32};
+}
+
+void run_counts_up(const engine::stage& on) {
+    engine::launch(on, "counts_up", counts_up, 1, small_block, 0, on.input<float>(), on.output<float>(), on.n);
+    engine::launch(on, "counts_up", counts_up, 1, threads, 0, on.input<float>(), on.output<float>() + 1, on.n);
+}
+
 void run_without_a_bound(const engine::stage& on) {
     if (on.n == 0) {
         return;
@@ -157,6 +201,17 @@ verdict thirty_third(const engine::evidence& e) {
                                            ": thread 32, the first of the second warp, writes what thread 0 reads");
 }
 
+verdict sums_by_counting_up(const engine::evidence& e) {
+    const auto sums = engine::view<float>(e.result);
+    const auto right = engine::view<float>(e.data.right);
+    const auto pair = [](float here, float wanted) {
+        return number(here, 0) + " where " + number(wanted, 0) + " is right";
+    };
+    return seen(std::equal(sums.begin(), sums.end(), right.begin(), right.end()),
+                "64 threads: " + pair(sums[0], right[0]) + "; 128 threads, with which the loop is not entered: " +
+                    pair(sums[1], right[1]) + (e.found != nullptr ? "; " + e.found->in_words() : ""));
+}
+
 verdict adds_what_is_behind(const engine::evidence& e) {
     const auto loaded = e.step.launches[0].total.global_load_bytes / sizeof(float);
     return seen(loaded > e.n(), std::to_string(loaded) + " elements added where there are " + std::to_string(e.n()) +
@@ -180,7 +235,7 @@ engine::step_definition no_barrier() {
             .lesson = "without a barrier a thread adds what another has not written yet",
             .finds = "race in shared memory",
             .claims = {{"why do we need to sync threads?", "759, Reduction #1: Interleaved Addressing",
-                        barriers_are_needed}}};
+                        engine::check(barriers_are_needed).refuted_by(engine::step_in_place("modulo"))}}};
 }
 
 engine::step_definition stride_above_one() {
@@ -192,7 +247,8 @@ engine::step_definition stride_above_one() {
             .expected = outcome::wrong,
             .lesson = "the slide's loop goes on while stride > 1, and leaves out the last addition",
             .claims = {{"the final solution will be in element 0, with for (...; stride > 1; stride >>= 1)",
-                        "380, A better implementation", last_addition_missing}}};
+                        "380, A Vector Reduction Example; 380, A better implementation",
+                        engine::check(last_addition_missing).refuted_by(engine::on_size(2))}}};
 }
 
 engine::step_definition warp_of_33() {
@@ -205,22 +261,41 @@ engine::step_definition warp_of_33() {
             .finds = "race in shared memory",
             .claims = {{"only one warp is active: shared reads and writes are synchronous within a warp, so skip "
                         "__syncthreads()",
-                        implicit, thirty_third}}};
+                        implicit, engine::check(thirty_third).refuted_by(engine::step_in_place("no barrier"))}}};
+}
+
+engine::step_definition counting_up() {
+    return {
+        .about = {"d += 1", "the slide's last warp, as printed", source,
+                  "d counts up by one, and the last warp adds the words at + 1, + 2, ..., + 6", implicit},
+        .data = sums_of_both_sizes,
+        .run = run_counts_up,
+        .size = [](std::uint64_t) { return std::uint64_t{threads}; },
+        .expected = outcome::wrong,
+        .lesson = "the slide has d <= 32, d += 1 and the offsets 1 to 6, where d > 32, d >>= 1 and 32, 16, ..., 1 are "
+                  "needed",
+        .finds = "race in shared memory",
+        .claims = {{"skip __syncthreads() and unroll last 5 iterations: for (d = n>>1; d <= 32; d += 1), and then + 1, "
+                    "+ 2, ..., + 6",
+                    implicit,
+                    engine::check(sums_by_counting_up)
+                        .refuted_by(engine::planted("zeros in the place of the sums",
+                                                    [](engine::altered_evidence& e) { e.result.assign(8, {}); }))}}};
 }
 
 engine::step_definition missing_bound() {
-    return {
-        .about = {"no bound", "the slide's reduce7, elements behind the end", source,
-                  "two elements a turn, of which the second is not asked for", last_kernel},
-        .data = sums_of_two_blocks,
-        .run = run_without_a_bound,
-        .size = not_of_full_blocks,
-        .scratch_bytes = [](std::uint64_t n) { return (n + 2 * threads) * sizeof(float); },
-        .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
-        .expected = outcome::by_luck,
-        .lesson = "what lies behind the input is added to it",
-        .finds = "unwritten memory",
-        .claims = {{"out-of-bounds check missing, see SDK code", last_kernel, engine::counted(adds_what_is_behind)}}};
+    return {.about = {"no bound", "the slide's reduce7, elements behind the end", source,
+                      "two elements a turn, of which the second is not asked for", last_kernel},
+            .data = sums_of_two_blocks,
+            .run = run_without_a_bound,
+            .size = not_of_full_blocks,
+            .scratch_bytes = [](std::uint64_t n) { return (n + 2 * threads) * sizeof(float); },
+            .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
+            .expected = outcome::by_luck,
+            .lesson = "what lies behind the input is added to it",
+            .finds = "unwritten memory",
+            .claims = {{"out-of-bounds check missing, see SDK code", last_kernel,
+                        engine::counted(adds_what_is_behind).refuted_by(engine::step_in_place("modulo"))}}};
 }
 
 } // namespace warpfold::ladder::warps

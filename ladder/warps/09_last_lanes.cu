@@ -3,6 +3,7 @@
 // shuffle, which tells whether there was a lane to read from. (587 "Single Warp Optimization"; 380 "Instruction
 // (PTX)".)
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
@@ -14,11 +15,12 @@ namespace {
 
 constexpr unsigned values = 64; // the last warp's
 
-// out[32 k + lane]: the first 32 words when all is done; k = 0 with the question for tid, 1 without.
-__global__ void words_that_are_left(int* out, const int* in) {
+// out[32 k + lane]: the first 32 words when all is done; k = 0 with the condition tid < s, 1 as `second_asks` says.
+__global__ void words_that_are_left(int* out, const int* in, bool second_asks) {
     __shared__ int scratch[values];
     const unsigned tid = threadIdx.x;
-    for (const bool asks : {true, false}) {
+    for (int k = 0; k < 2; ++k) {
+        const bool asks = k == 0 || second_asks;
         scratch[tid] = in[tid];
         scratch[tid + 32] = in[tid + 32];
         __syncwarp();
@@ -30,7 +32,7 @@ __global__ void words_that_are_left(int* out, const int* in) {
             }
             __syncwarp();
         }
-        *(asks ? out + tid : out + 32 + tid) = scratch[tid];
+        out[32 * k + static_cast<int>(tid)] = scratch[tid];
         __syncwarp();
     }
 }
@@ -51,15 +53,20 @@ engine::sample both_endings(std::uint64_t n, std::uint64_t seed) {
     return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
 
+void run_words(const engine::stage& on, bool second_asks) {
+    engine::launch(on, "words_that_are_left", words_that_are_left, 1, 32, 0, on.output<int>(), on.input<int>(),
+                   second_asks);
+}
+
 verdict only_the_first_counts(const engine::evidence& e) {
     const auto words = engine::view<std::int32_t>(e.result);
     unsigned others = 0;
     for (unsigned k = 1; k < 32; ++k) {
         others += words[k] != words[32 + k] ? 1 : 0;
     }
-    return seen(e.step.correct && others != 0 && words[0] == words[32],
+    return seen(others != 0 && words[0] == words[32],
                 std::to_string(others) + " of the other 31 words differ, scratch[0] is " + std::to_string(words[0]) +
-                    " both ways");
+                    " and " + std::to_string(words[32]));
 }
 
 // What lane gets, and whether the shuffle says that there was a lane to get it from: 2 words for each lane and variant.
@@ -114,7 +121,8 @@ verdict says_who_is_there(const engine::evidence& e) {
     for (unsigned k = 0; k < variants; ++k) {
         lanes[k] = static_cast<std::uint64_t>(std::count(words.begin() + 64 * k + 32, words.begin() + 64 * (k + 1), 1));
     }
-    return seen(e.step.correct, "lanes for which it is true, with idx 5, up 2, down 3, bfly 1: " + list(lanes));
+    const bool as_there_are = lanes == std::vector<std::uint64_t>{32, 30, 29, 32};
+    return seen(as_there_are, "lanes for which it is true, with idx 5, up 2, down 3, bfly 1: " + list(lanes));
 }
 
 constexpr const char* source = "ladder/warps/09_last_lanes.cu";
@@ -122,17 +130,16 @@ constexpr const char* source = "ladder/warps/09_last_lanes.cu";
 } // namespace
 
 engine::step_definition words_left() {
-    return {.about = {"words left", "what the last warp leaves", source, "with the question for tid, and without",
+    return {.about = {"words left", "what the last warp leaves", source, "with the condition tid < s, and without",
                       "587, Single Warp Optimization"},
             .data = both_endings,
-            .run =
-                [](const engine::stage& on) {
-                    engine::launch(on, "words_that_are_left", words_that_are_left, 1, 32, 0, on.output<int>(),
-                                   on.input<int>());
-                },
+            .run = [](const engine::stage& on) { run_words(on, false); },
             .size = [](std::uint64_t) { return std::uint64_t{values}; },
             .claims = {{"this does change program behavior: not a problem, since scratch[0] remains the same",
-                        "587, Single Warp Optimization", only_the_first_counts}}};
+                        "587, Single Warp Optimization",
+                        engine::check(only_the_first_counts)
+                            .refuted_by(engine::mutant("the condition both times",
+                                                       [](const engine::stage& on) { run_words(on, true); }))}}};
 }
 
 engine::step_definition shuffle_predicate() {
@@ -146,7 +153,12 @@ engine::step_definition shuffle_predicate() {
                 },
             .size = [](std::uint64_t) { return std::uint64_t{32}; },
             .claims = {{"shfl.mode.b32 d[|p], a, b, c: optional destination predicate", "380, Instruction (PTX)",
-                        says_who_is_there}}};
+                        engine::check(says_who_is_there)
+                            .refuted_by(engine::planted(
+                                "the predicate of the first lane true", [](engine::altered_evidence& e) {
+                                    const std::int32_t yes = 1; // of `up`
+                                    std::memcpy(e.result.data() + (64 + 32) * sizeof yes, &yes, sizeof yes);
+                                }))}}};
 }
 
 } // namespace warpfold::ladder::warps

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "softgpu/check/stamp.hpp"
+#include "softgpu/check/shadow/stamp.hpp"
 
 namespace softgpu::check {
 

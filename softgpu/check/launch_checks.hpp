@@ -11,9 +11,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "softgpu/check/finding.hpp"
-#include "softgpu/check/order.hpp"
-#include "softgpu/check/release_graph.hpp"
+#include "softgpu/check/findings/finding.hpp"
+#include "softgpu/check/order/order.hpp"
+#include "softgpu/check/order/release_graph.hpp"
 #include "softgpu/check/session.hpp"
 
 namespace softgpu::check {
@@ -48,18 +48,18 @@ public:
     // The block that a serial belongs to; ~0: none of this launch.
     [[nodiscard]] std::uint64_t block_of(std::uint64_t serial);
 
-    // Findings that are alike: which check and kind, and which instructions of the kernel.
+    // Findings that count as one: the same check, kind and instructions of the kernel.
     struct alike {
         check_set check;
         std::string_view kind;
         bool is_note;
         std::uint64_t first; // instruction
         std::uint64_t second;
-        unsigned apart; // tells those of the same two instructions from each other: numbers of the reporter's own
+        unsigned apart; // distinguishes findings of the same two instructions; the reporter chooses the numbers
 
         auto operator<=>(const alike&) const = default;
     };
-    // true: there is one like it already, which is counted once more.
+    // true: a finding like it exists; its count is increased.
     [[nodiscard]] bool count_again(const alike& which);
     [[nodiscard]] std::uint64_t times(const alike& which);
     void add(const alike& which, finding f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/check/session.hpp"
 
-#include "softgpu/check/describe_address.hpp"
+#include "softgpu/check/findings/describe_address.hpp"
 
 namespace softgpu::check {
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
-#include "softgpu/check/finding.hpp"
-#include "softgpu/check/global_shadow.hpp"
-#include "softgpu/check/order.hpp"
-#include "softgpu/check/serial_numbers.hpp"
+#include "softgpu/check/findings/finding.hpp"
+#include "softgpu/check/order/order.hpp"
+#include "softgpu/check/shadow/global_shadow.hpp"
+#include "softgpu/check/shadow/serial_numbers.hpp"
 #include "softgpu/memory/device_memory.hpp"
 
 namespace softgpu::check {
@@ -37,15 +37,15 @@ public:
         shadow_.copy_valid(to, from, bytes);
     }
 
-    // A mistake of the host: what a call was asked for and cannot do.
+    // An error of the host: a call whose arguments are invalid.
     void host_finding(std::string kind, std::string message, std::uint64_t at);
-    // All that is allocated was so before the checks began: somebody may have written it.
+    // The allocations of now are older than the checks: they count as written.
     void take_over();
-    // Says what is left, of the allocations after this one, for the end of the program or of a part of it. `idle`: places
-    // that graphs keep for memory which they have freed.
+    // Reports the allocations after this one that still exist, at the end of the program or of a part of it. `idle`:
+    // addresses that graphs keep for memory which they have freed.
     void find_leaks(std::uint64_t after = 0, const std::set<memory::address>& idle = {});
 
-    // A launch begins: serial numbers in a row for its blocks. 0: there are none, and races in global memory stay unseen.
+    // A launch begins: serial numbers in a row for its blocks. 0: there are none, and races in global memory are not found.
     [[nodiscard]] std::uint64_t begin_launch(std::uint64_t blocks);
     void end_launch() noexcept;
     [[nodiscard]] serial_numbers& serials() noexcept { return serials_; }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "softgpu/ptx/error.hpp"
-#include "softgpu/ptx/opcode.hpp"
-#include "softgpu/ptx/suffix.hpp"
+#include "softgpu/ptx/isa/opcode.hpp"
+#include "softgpu/ptx/isa/suffix.hpp"
 
 namespace softgpu::ptx {
 

@@ -61,6 +61,8 @@ ladder_report made_up() {
     return report;
 }
 
+timing exactly(double seconds) { return {.median = seconds, .low = seconds, .high = seconds, .samples = 31}; }
+
 evidence of(const ladder_report& report, const step_result& step, bool counted = true) {
     static const engine::sample no_data;
     static const engine::bytes no_result;
@@ -82,6 +84,26 @@ TEST(Readings, MissingIntervalsCountAsNothing) {
     report.steps[0].launches[0].by_interval.clear();
     const evidence e = of(report, report.steps[0]);
     EXPECT_EQ(active_threads(e), (values{0, 0}));
+}
+
+TEST(Races, AreShownByTheRaceCheckOrByAWrongResult) {
+    ladder_report report = made_up();
+    const check races = engine::races("race in shared memory", "2");
+    const auto verdict_with = [&](const engine::findings* found) {
+        evidence e = of(report, report.steps[0], true);
+        e.found = found;
+        return races(e).holds;
+    };
+    engine::findings none;
+    engine::findings race;
+    race.kinds["race in shared memory"];
+    EXPECT_EQ(verdict_with(nullptr), std::nullopt) << "right, and nobody has looked";
+    EXPECT_EQ(verdict_with(&none), std::optional(false));
+    EXPECT_EQ(verdict_with(&race), std::optional(true));
+    report.steps[0].correct = false;
+    EXPECT_EQ(verdict_with(nullptr), std::optional(true));
+    ASSERT_TRUE(races.against());
+    EXPECT_EQ(races.against()->step, "2");
 }
 
 TEST(Launches, MustShrinkToOne) {
@@ -113,24 +135,37 @@ TEST(Guards, SayWhyNothingIsSeen) {
     EXPECT_FALSE(verdict_of(launched(yes), true).holds.has_value());
 }
 
+TEST(Lockstep, IsDecidedByTheRaceCheck) {
+    const ladder_report report = made_up();
+    evidence e = of(report, report.steps[0]);
+    EXPECT_FALSE(lockstep_is_enough()(e).holds.has_value());
+    engine::findings found;
+    e.found = &found;
+    EXPECT_EQ(lockstep_is_enough()(e).holds, true);
+    found.kinds["race in shared memory"]["last_warp.cuh"] = {20};
+    EXPECT_EQ(lockstep_is_enough()(e).holds, false);
+}
+
 TEST(Times, AreComparedByTheirColdMedians) {
     ladder_report report = made_up();
     report.steps.push_back(report.steps[0]);
     report.steps[1].id = "2";
     const auto faster = [&] { return faster_than("1", "as published")(of(report, report.steps[1], false)); };
     EXPECT_FALSE(faster().holds.has_value());
-    report.steps[0].cold = timing{.median = 3};
-    report.steps[1].cold = timing{.median = 2};
+    report.steps[0].cold = exactly(3);
+    report.steps[1].cold = exactly(2);
     EXPECT_EQ(faster().holds, true);
     EXPECT_EQ(faster().figure, "1.50x here; as published");
-    report.steps[1].cold->median = 4;
+    report.steps[1].cold = exactly(4);
     EXPECT_EQ(faster().holds, false);
+    report.steps[1].cold->low = 2;
+    EXPECT_EQ(faster().qualified, "no difference");
 }
 
 TEST(Times, AreSharesOfTheReadCeiling) {
     ladder_report report = made_up();
     const auto share = [&] { return share_of_reading(0.5, 1, "as published")(of(report, report.steps[0], false)); };
-    report.steps[0].cold = timing{.median = 1};
+    report.steps[0].cold = exactly(1);
     EXPECT_FALSE(share().holds.has_value());
     const double bytes = static_cast<double>(report.n) * 4;
     report.device.read_gb_per_s = bytes * 1e-9 / 0.6;
@@ -138,6 +173,8 @@ TEST(Times, AreSharesOfTheReadCeiling) {
     EXPECT_NE(share().figure.find(" 60 % of the read ceiling; as published"), std::string::npos) << share().figure;
     report.device.read_gb_per_s = bytes * 1e-9 / 0.4;
     EXPECT_EQ(share().holds, false);
+    report.steps[0].cold->low = 0.7;
+    EXPECT_EQ(share().qualified, "no difference");
     report.steps[0].cold.reset();
     EXPECT_FALSE(share().holds.has_value());
 }
@@ -150,12 +187,14 @@ TEST(Times, ShowWhatTheAlgorithmBroughtAndWhatTheCodeDid) {
             report.steps.push_back(report.steps.back());
             report.steps.back().id = id;
         }
-        report.steps.back().cold = timing{.median = published::g80_ms[report.steps.size() - 1]};
+        report.steps.back().cold = exactly(published::g80_ms[report.steps.size() - 1]);
     }
     const auto look = [&] { return algorithm_before_code("as published")(of(report, report.steps.back(), false)); };
     EXPECT_EQ(look().holds, true);
     EXPECT_EQ(look().figure, "11.87x by the algorithm, 2.53x by the code, 30.05x in all; as published");
-    report.steps[3].cold->median = report.steps[0].cold->median;
+    report.steps[3].cold->high = 3 * report.steps[3].cold->median;
+    EXPECT_EQ(look().qualified, "no difference");
+    report.steps[3].cold = report.steps[0].cold;
     EXPECT_EQ(look().holds, false);
     report.steps[3].cold.reset();
     EXPECT_FALSE(look().holds.has_value());

@@ -98,6 +98,14 @@ TEST_P(MachineCodeOf, LocalMemoryHasNoOperators) {
     EXPECT_EQ(first("local_lu", {}, 1), first("local", {}, 1));
 }
 
+// The registers that the first load fills and that the last store takes.
+TEST_P(MachineCodeOf, ReadOnlyLoadsAreOneAcrossAStore) {
+    const auto loaded = [&](const char* kernel) { return first(kernel).low >> 16 & 0xff; };
+    const auto stored = [&](const char* kernel, unsigned which) { return first(kernel, {}, which).low >> 32 & 0xff; };
+    EXPECT_EQ(loaded("nc_written"), stored("nc_written", 2));
+    EXPECT_NE(loaded("written"), stored("written", 2));
+}
+
 TEST_P(MachineCodeOf, StateSpacesHaveTheirOwnInstructions) {
     EXPECT_EQ(name_of(first("global"), 0), "LDG");
     EXPECT_EQ(name_of(first("generic"), 0), "LD");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Constant expressions against the same expressions of C++.
-#include "softgpu/ptx/constant.hpp"
+#include "softgpu/ptx/parse/constant.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/ptx/ast.hpp"
-#include "softgpu/ptx/lexer.hpp"
+#include "softgpu/ptx/lex/lexer.hpp"
 #include "tests/ptx/texts.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "softgpu/ptx/ast.hpp"
-#include "softgpu/ptx/special_register.hpp"
+#include "softgpu/ptx/isa/special_register.hpp"
 #include "tests/ptx/texts.hpp"
 
 namespace {
@@ -15,7 +15,7 @@ using namespace softgpu::ptx;
 TEST(opcodes, every_name_is_found_again) {
     const opcode all[] = {
 #define SOFTGPU_OPCODE(id, text, destinations, executed_by) opcode::id,
-#include "softgpu/ptx/opcodes.def"
+#include "softgpu/ptx/isa/opcodes.def"
 #undef SOFTGPU_OPCODE
     };
     EXPECT_GT(std::size(all), 120u);
@@ -68,7 +68,7 @@ TEST(opcodes, destinations_depend_on_the_form) {
 TEST(suffixes, every_name_is_found_again) {
     const suffix all[] = {
 #define SOFTGPU_SUFFIX(id, text, kind, bytes) suffix::id,
-#include "softgpu/ptx/suffixes.def"
+#include "softgpu/ptx/isa/suffixes.def"
 #undef SOFTGPU_SUFFIX
     };
     for (const suffix s : all) {

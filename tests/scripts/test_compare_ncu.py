@@ -8,7 +8,7 @@ import unittest
 
 from support import load
 
-compare_ncu = load("measure/compare_ncu.py")
+compare_ncu = load("measure/session/compare_ncu.py")
 
 
 def launch(kernel, grid, block, **counters):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""measure/compare_trees.py: which rows count as slower."""
+"""measure/session/compare_trees.py: which rows count as slower."""
 import pathlib
 import tempfile
 import unittest
@@ -16,7 +16,7 @@ class CompareTrees(unittest.TestCase):
                 for turn, times in enumerate(turns, 1):
                     text = "# what\ttype\tn\n" + ROW.format(*times)
                     (pathlib.Path(folder) / f"reduce.{side}.{turn}.tsv").write_text(text)
-            return run("python3", str(ROOT / "measure/compare_trees.py"), folder)
+            return run("python3", str(ROOT / "measure/session/compare_trees.py"), folder)
 
     def test_a_slower_row_is_named_with_its_way(self):
         answer = self.compare([(1.0, 1.0, 1.0), (1.0, 1.0, 1.0)], [(1.0, 1.1, 0.9), (1.0, 1.1, 0.9)])
@@ -31,7 +31,7 @@ class CompareTrees(unittest.TestCase):
 
     def test_nothing_to_compare_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.assertEqual(run("python3", str(ROOT / "measure/compare_trees.py"), folder).returncode, 1)
+            self.assertEqual(run("python3", str(ROOT / "measure/session/compare_trees.py"), folder).returncode, 1)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,12 @@ import unittest
 
 from support import ROOT
 
+PTX = "softgpu/ptx"
+CHECK = "softgpu/check"
 MACHINE = "softgpu/machine"
+DECODE = MACHINE + "/decode"
+RUN = MACHINE + "/run"
+HANDLERS = MACHINE + "/handlers"
 RUNTIME = "softgpu/runtime"
 
 # Folder: the folders that it may include besides itself. A folder covers those below it that have no line of their own.
@@ -15,46 +20,60 @@ ALLOWED = {
     "measure": set(),
     "report": set(),
 
-    "softgpu/ptx": set(),
-    "softgpu/program": {"softgpu/ptx"},
+    PTX + "/isa": set(),
+    PTX: {PTX + "/isa"},  # ast.hpp, error.hpp: what others may include
+    PTX + "/lex": {PTX},
+    PTX + "/print": {PTX},
+    PTX + "/parse": {PTX, PTX + "/isa", PTX + "/lex", PTX + "/print"},
+    "softgpu/program": {PTX},
     "softgpu/memory": set(),
     "softgpu/observe": set(),
-    "softgpu/check": {"softgpu/memory"},
+    CHECK + "/findings": {"softgpu/memory"},
+    CHECK + "/shadow": {CHECK + "/findings"},
+    CHECK + "/order": {"softgpu/memory", CHECK + "/findings", CHECK + "/shadow"},
+    CHECK: {"softgpu/memory", CHECK + "/findings", CHECK + "/shadow", CHECK + "/order"},
 
     MACHINE: {"softgpu/memory", "softgpu/observe"},  # launch.hpp, texture.hpp, demangle.hpp: what others may include
-    MACHINE + "/code": {MACHINE, "softgpu/check", "softgpu/ptx"},
-    MACHINE + "/decode": {MACHINE, MACHINE + "/code", "softgpu/check", "softgpu/observe", "softgpu/program",
-                          "softgpu/ptx"},
-    MACHINE + "/module": {MACHINE, MACHINE + "/code", MACHINE + "/decode", "softgpu/check", "softgpu/program",
-                          "softgpu/ptx"},
-    MACHINE + "/state": {MACHINE, MACHINE + "/code", "softgpu/check", "softgpu/memory", "softgpu/observe"},
-    MACHINE + "/inspect": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", "softgpu/check",
-                           "softgpu/observe", "softgpu/ptx"},
-    MACHINE + "/run": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
-                       "softgpu/check", "softgpu/memory"},
-    MACHINE + "/calls": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
-                         MACHINE + "/run"},
-    MACHINE + "/handlers": {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect", MACHINE + "/run",
-                            MACHINE + "/calls"},
-    MACHINE + "/handlers/arithmetic": {MACHINE + "/code", MACHINE + "/handlers"},
-    MACHINE + "/handlers/memory": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/run",
-                                   MACHINE + "/handlers", MACHINE + "/handlers/arithmetic"},
-    MACHINE + "/handlers/checks": {MACHINE + "/code", MACHINE + "/inspect", MACHINE + "/handlers",
-                                   MACHINE + "/handlers/memory"},
+    MACHINE + "/code": {MACHINE, CHECK + "/shadow", PTX},
+    DECODE: {MACHINE, MACHINE + "/code", CHECK + "/findings", "softgpu/observe", "softgpu/program", PTX},
+    DECODE + "/analysis": {MACHINE + "/code", "softgpu/program", PTX},
+    DECODE + "/operands": {MACHINE, MACHINE + "/code", DECODE, "softgpu/program"},
+    DECODE + "/emit": {MACHINE + "/code", DECODE, DECODE + "/analysis", DECODE + "/operands", CHECK + "/findings",
+                       "softgpu/program"},
+    MACHINE + "/module": {MACHINE, MACHINE + "/code", DECODE, DECODE + "/emit", CHECK, CHECK + "/findings",
+                          "softgpu/program", PTX},
+    MACHINE + "/state": {MACHINE, MACHINE + "/code", CHECK + "/shadow", "softgpu/memory", "softgpu/observe"},
+    MACHINE + "/inspect": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", CHECK,
+                           CHECK + "/findings", CHECK + "/order", CHECK + "/shadow", "softgpu/observe", PTX},
+    RUN: {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
+          CHECK + "/findings", "softgpu/memory"},
+    RUN + "/memory": {MACHINE + "/code", MACHINE + "/state"},
+    RUN + "/warp": {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect"},
+    RUN + "/schedule": {MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", RUN + "/warp"},
+    RUN + "/grid": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect", CHECK,
+                    RUN, RUN + "/warp", RUN + "/schedule"},
+    MACHINE + "/calls": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect", RUN,
+                         RUN + "/warp"},
+    HANDLERS: {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect", MACHINE + "/calls", RUN, RUN + "/warp",
+               RUN + "/schedule"},
+    HANDLERS + "/arithmetic": {MACHINE + "/code", HANDLERS},
+    HANDLERS + "/memory": {MACHINE, MACHINE + "/code", MACHINE + "/module", RUN, RUN + "/memory", RUN + "/warp",
+                           HANDLERS, HANDLERS + "/arithmetic"},
+    HANDLERS + "/checks": {MACHINE + "/code", MACHINE + "/inspect", HANDLERS, HANDLERS + "/memory"},
 
     RUNTIME + "/abi": set(),
     RUNTIME + "/fatbin": set(),
     RUNTIME + "/cards": {MACHINE, RUNTIME + "/abi"},
-    RUNTIME + "/core": {"softgpu/check", "softgpu/memory", RUNTIME + "/abi", RUNTIME + "/cards"},
-    RUNTIME + "/accounts": {MACHINE, "softgpu/check", "softgpu/memory", "softgpu/observe", RUNTIME + "/abi",
-                            RUNTIME + "/core"},
+    RUNTIME + "/core": {CHECK, CHECK + "/findings", "softgpu/memory", RUNTIME + "/abi", RUNTIME + "/cards"},
+    RUNTIME + "/accounts": {MACHINE, CHECK, CHECK + "/findings", CHECK + "/order", "softgpu/memory", "softgpu/observe",
+                            RUNTIME + "/abi", RUNTIME + "/core"},
     RUNTIME + "/memory": {"softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/accounts"},
-    RUNTIME + "/program": {MACHINE, "softgpu/ptx", RUNTIME + "/abi", RUNTIME + "/fatbin", RUNTIME + "/cards",
+    RUNTIME + "/program": {MACHINE, PTX, RUNTIME + "/abi", RUNTIME + "/fatbin", RUNTIME + "/cards",
                            RUNTIME + "/core", RUNTIME + "/accounts"},
     RUNTIME + "/graph": {"softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/accounts",
                          RUNTIME + "/memory", RUNTIME + "/program"},
     RUNTIME + "/texture": {MACHINE, "softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/memory"},
-    RUNTIME + "/calls": {"softgpu/check", "softgpu/memory", "softgpu/observe", "softgpu/ptx", RUNTIME + "/abi",
+    RUNTIME + "/calls": {CHECK + "/findings", "softgpu/memory", "softgpu/observe", PTX, RUNTIME + "/abi",
                          RUNTIME + "/fatbin", RUNTIME + "/cards", RUNTIME + "/core", RUNTIME + "/accounts",
                          RUNTIME + "/memory", RUNTIME + "/program", RUNTIME + "/graph", RUNTIME + "/texture"},
 
@@ -65,7 +84,7 @@ ALLOWED = {
     "ladder": {"ladder/engine/definition", "ladder/engine", "ladder/reduce/definition", "include/warpfold", "measure",
                "softgpu/observe"},  # the folder of one ladder
     "tool": {"ladder/engine/definition", "ladder/engine", "ladder/reduce/definition", "include/warpfold", "report",
-             "softgpu/check", "softgpu/observe", MACHINE, RUNTIME + "/cards"},
+             CHECK + "/findings", "softgpu/observe", MACHINE, RUNTIME + "/cards"},
 }
 
 # Cycles of modules that are to be broken. A module is a header with the source of the same name.

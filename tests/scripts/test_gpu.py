@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""measure/gpu.sh from end to end, with stand-ins for the card, the compilers and the tools that it calls."""
+"""measure/session/gpu.sh from end to end, with stand-ins for the card, the compilers and the tools that it calls."""
 import json
 import os
 import pathlib
@@ -53,9 +53,10 @@ class Session(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.place = pathlib.Path(folder.name)
-        (self.place / "measure").mkdir()
+        (self.place / "measure/session").mkdir(parents=True)
         (self.place / "ladder/engine/definition").mkdir(parents=True)
-        for name in ["measure/gpu.sh", "measure/compare_ncu.py", "measure/sanitize_ladders.py", "ladder/engine/definition/catalogue.hpp"]:
+        for name in ["measure/session/gpu.sh", "measure/session/compare_ncu.py", "measure/session/sanitize_ladders.py",
+                     "ladder/engine/definition/catalogue.hpp"]:
             shutil.copy(ROOT / name, self.place / name)
         self.program(self.place / "build/gpu/tool/warpfold", TOOL)
         for name, body in STAND_INS.items():
@@ -68,7 +69,7 @@ class Session(unittest.TestCase):
 
     def session(self, *arguments):
         environment = {**os.environ, "OUT": str(self.place / "out"), "PATH": f"{self.place}/bin:{os.environ['PATH']}"}
-        answer = subprocess.run([str(self.place / "measure/gpu.sh"), *arguments], cwd=self.place, env=environment,
+        answer = subprocess.run([str(self.place / "measure/session/gpu.sh"), *arguments], cwd=self.place, env=environment,
                                 capture_output=True, text=True, timeout=100, check=False)
         calls = self.place / "calls"
         return answer, calls.read_text() if calls.exists() else ""
@@ -106,7 +107,7 @@ class Session(unittest.TestCase):
 
     def pages(self):
         for name in ["ladders_page", "lectures_table", "plots"]:
-            self.program(self.place / "measure" / f"{name}.py", f"import sys\nprint('{name}', *sys.argv[1:])\n")
+            self.program(self.place / "measure/pages" / f"{name}.py", f"import sys\nprint('{name}', *sys.argv[1:])\n")
 
     def test_all_ladders_and_their_pages(self):
         self.pages()

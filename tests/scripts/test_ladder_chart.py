@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 from support import ROOT, load
 
-chart = load("measure/ladder_chart.py")
+chart = load("measure/pages/ladder_chart.py")
 PAGE = ROOT / "docs/results/reduce-h200.md"
 
 

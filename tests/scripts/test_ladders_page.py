@@ -8,7 +8,7 @@ import unittest
 
 from support import load
 
-ladders_page = load("measure/ladders_page.py")
+ladders_page = load("measure/pages/ladders_page.py")
 
 
 def step(**changes):

@@ -11,7 +11,7 @@ import unittest
 
 from support import ROOT, load, run
 
-lectures_table = load("measure/lectures_table.py")
+lectures_table = load("measure/pages/lectures_table.py")
 
 
 def ladders():
@@ -119,7 +119,7 @@ class LecturesTable(unittest.TestCase):
         seen = run(tool, "ladder", "all", "--device", "softgpu", "--json", path)
         self.assertEqual(seen.returncode, 0, seen.stderr)
         status, said = self.call(path, "--check", str(ROOT / "docs/lectures.md"))
-        self.assertEqual(status, 0, said + "make it anew: measure/lectures_table.py (HACKING.md, How to add)")
+        self.assertEqual(status, 0, said + "make it anew: measure/pages/lectures_table.py (HACKING.md, How to add)")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 
 from support import load
 
-plots = load("measure/plots.py")
+plots = load("measure/pages/plots.py")
 
 
 def study(**changes):

@@ -8,7 +8,7 @@ import unittest
 
 from support import load
 
-results_tables = load("measure/results_tables.py")
+results_tables = load("measure/pages/results_tables.py")
 
 FACTS = {"name": "Some Card", "compute_cap": "9.0", "driver_version": "580.1", "memory.total": "80 GiB",
          "nvcc": "release 13.0", "system": "Some Linux", "date": "2026-01-02 03:04 UTC"}

@@ -8,7 +8,7 @@ import unittest
 
 from support import ROOT, load
 
-targets = load("measure/targets.py")
+targets = load("measure/pages/targets.py")
 RESULTS = ROOT / "docs" / "results"
 
 
@@ -34,9 +34,9 @@ class Targets(unittest.TestCase):
                 for table in RESULTS.glob("*.md"):
                     shutil.copy(table, folder)
                 card = page.stem.removeprefix("library-targets-")
-                subprocess.run([sys.executable, ROOT / "measure" / "targets.py", folder, "--card", card], check=True)
+                subprocess.run([sys.executable, ROOT / "measure/pages/targets.py", folder, "--card", card], check=True)
                 self.assertEqual((pathlib.Path(folder) / page.name).read_text(), page.read_text(),
-                                 f"make it anew: measure/targets.py docs/results --card {card}")
+                                 f"make it anew: measure/pages/targets.py docs/results --card {card}")
             self.assertNotIn("not known", page.read_text())
 
 

@@ -18,7 +18,7 @@
 #include "report/output_file.hpp"
 #include "report/passing_folder.hpp"
 #include "report/text.hpp"
-#include "softgpu/check/checks.hpp"
+#include "softgpu/check/findings/checks.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"
 #include "tool/report/page.hpp"

@@ -69,9 +69,19 @@ check unseen_because(std::string why) {
     return [why = std::move(why)](const evidence&) { return unseen(why); };
 }
 
-check faster_than(std::string other, std::string published) {
-    const check faster = [other, published = std::move(published)](const evidence& e) {
-        const std::string told = published.empty() ? "" : "; " + published;
+verdict shorter(const timing& here, const timing& there, std::string figure) {
+    if (here.high < there.low) {
+        return seen(true, std::move(figure));
+    }
+    return there.high < here.low ? seen(false, std::move(figure)) : no_difference(std::move(figure));
+}
+
+namespace {
+
+// `decide` with the cold times of both steps on the same n; `told` goes behind every figure.
+check with_times(const std::string& other, const std::string& told,
+                 std::function<verdict(const timing& here, const timing& there)> decide) {
+    return [other, told, decide = std::move(decide)](const evidence& e) {
         if (!e.step.cold) {
             return unseen("needs times, so a GPU" + told);
         }
@@ -82,16 +92,46 @@ check faster_than(std::string other, std::string published) {
         if (step->n != e.step.n) {
             return unseen("step " + other + " ran on another number of elements" + told);
         }
-        const std::string figure = number(step->cold->median / e.step.cold->median, 2) + "x here" + told;
-        if (e.step.cold->high < step->cold->low) {
-            return seen(true, figure);
-        }
-        return step->cold->high < e.step.cold->low ? seen(false, figure) : no_difference(figure);
+        return decide(*e.step.cold, *step->cold);
     };
-    return faster.refuted_by(planted("twice the time of step " + other, [other](altered_evidence& e) {
+}
+
+counterexample times_planted(const std::string& what, const std::string& other, double factor) {
+    return planted(what + " of step " + other, [=](altered_evidence& e) {
         e.other(other).cold = timing{.median = 1, .low = 0.9, .high = 1.1, .samples = 31};
-        e.step.cold = timing{.median = 2, .low = 1.9, .high = 2.1, .samples = 31};
-    }));
+        e.step.cold = timing{.median = factor, .low = factor - 0.1, .high = factor + 0.1, .samples = 31};
+        e.step.n = e.other(other).n;
+    });
+}
+
+} // namespace
+
+check faster_than(std::string other, std::string published) {
+    const std::string told = published.empty() ? "" : "; " + published;
+    return with_times(other, told,
+                      [told](const timing& here, const timing& there) {
+                          return shorter(here, there, number(there.median / here.median, 2) + "x here" + told);
+                      })
+        .refuted_by(times_planted("twice the time", other, 2));
+}
+
+check slower_than(std::string other) {
+    return with_times(other, "",
+                      [other](const timing& here, const timing& there) {
+                          return shorter(there, here,
+                                         number(here.median / there.median, 2) + "x the time of step " + other);
+                      })
+        .refuted_by(times_planted("the time", other, 1));
+}
+
+check at_most_times(double factor, std::string other) {
+    return with_times(other, "",
+                      [=](const timing& here, const timing& there) {
+                          const double times = here.median / there.median;
+                          return seen(times < factor, number(times, 2) + "x the time of step " + other + ", " +
+                                                          number(factor, 2) + "x at most");
+                      })
+        .refuted_by(times_planted(number(2 * factor, 1) + "x the time", other, 2 * factor));
 }
 
 check comes_out_wrong() {
@@ -99,6 +139,17 @@ check comes_out_wrong() {
         return seen(!e.step.correct, e.step.correct ? "it came out right" : e.step.difference);
     };
     return wrong.refuted_by(planted("the right result", [](altered_evidence& e) { e.step.correct = true; }));
+}
+
+check races(std::string kind, const std::string& without) {
+    const check raced = [kind = std::move(kind)](const evidence& e) {
+        const std::string result = e.step.correct ? "it came out right here" : e.step.difference;
+        if (e.found == nullptr) {
+            return e.step.correct ? unseen(result + "; needs the checks of the software GPU") : seen(true, result);
+        }
+        return seen(e.found->has(kind), result + "; " + e.found->in_words());
+    };
+    return raced.refuted_by(step_in_place(without));
 }
 
 counterexample step_in_place(const std::string& id) { return {.what = "step " + id + " in its place", .step = id}; }

@@ -32,8 +32,28 @@ using comparison = std::function<verdict(const evidence& here, const step_result
 // Holds where this step's cold times are below the other's on the same n: the 95th percentile below the 5th. "No
 // difference" where the two ranges overlap. `published` is the lecture's figure, if any. Refuted by exchanged times.
 [[nodiscard]] check faster_than(std::string other, std::string published = {});
+// "Holds", "does not hold" or "no difference" of the claim that `here` is the shorter time, by their spreads.
+[[nodiscard]] verdict shorter(const timing& here, const timing& there, std::string figure);
+// Holds where this step's cold times are above the other's on the same n, by their spreads. Refuted by equal times.
+[[nodiscard]] check slower_than(std::string other);
+// Holds where this step's median cold time is at most `factor` times the other's on the same n. Refuted by twice that.
+[[nodiscard]] check at_most_times(double factor, std::string other);
+// A claim about figures of its own: `measure` takes them, on a GPU that is timed, and `decide` judges them. Counter-examples
+// give other figures: figures_in_place().
+template <class Figures>
+[[nodiscard]] check measured(Figures (*measure)(const evidence&), verdict (*decide)(const evidence&, const Figures&)) {
+    return [=](const evidence& e) {
+        if (const Figures* const given = e.given<Figures>()) {
+            return decide(e, *given);
+        }
+        return e.step.cold ? decide(e, measure(e)) : unseen("needs the clock of a GPU");
+    };
+}
 // Holds where the result is wrong, as the lecture says of a faulty step. Refuted by the right result.
 [[nodiscard]] check comes_out_wrong();
+// Holds where the checks find that kind of fault, or the result is wrong; a right result alone shows nothing. Refuted by
+// step `without` in its place.
+[[nodiscard]] check races(std::string kind, const std::string& without);
 
 // Another step of the ladder in the place of the claim's.
 [[nodiscard]] counterexample step_in_place(const std::string& id);
@@ -45,6 +65,11 @@ using comparison = std::function<verdict(const evidence& here, const step_result
 [[nodiscard]] counterexample launches_exchanged(std::size_t a, std::size_t b);
 // Recorded evidence with a change, `what` in words. For what neither another step nor a mutant can show.
 [[nodiscard]] counterexample planted(std::string what, std::function<void(altered_evidence&)> change);
+// These in the place of the figures that the check measures itself, `what` in words.
+template <class Figures>
+[[nodiscard]] counterexample figures_in_place(std::string what, Figures figures) {
+    return planted(std::move(what), [figures = std::move(figures)](altered_evidence& e) { e.figures = figures; });
+}
 
 // Sums over launches.
 [[nodiscard]] counters total(const std::vector<softgpu::observe::launch_record>& launches);

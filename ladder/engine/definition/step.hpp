@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <any>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -122,6 +123,7 @@ struct evidence {
     std::string said{};                          // standard error of the child process of a step that runs in one
     std::vector<std::string>* missing = nullptr; // other() adds the ids that it does not find
     unsigned resident_blocks = 1;                // as in stage
+    std::any figures{};                          // of a counter-example: what the check would measure itself
 
     [[nodiscard]] std::uint64_t n() const { return step.n; }
     [[nodiscard]] unsigned block() const { return report.request.parameters.block; }
@@ -134,7 +136,12 @@ struct evidence {
     [[nodiscard]] const step_result* other(const std::string& id) const;
     // The same evidence for another step.
     [[nodiscard]] evidence of(const step_result& another) const {
-        return {report, another, data, result, counted, nullptr, {}, missing, resident_blocks};
+        return {report, another, data, result, counted, nullptr, {}, missing, resident_blocks, figures};
+    }
+    // Figures of that type that stand for those that the check would measure; nullptr: there are none.
+    template <class Figures>
+    [[nodiscard]] const Figures* given() const {
+        return std::any_cast<Figures>(&figures);
     }
 };
 
@@ -145,6 +152,7 @@ struct altered_evidence {
     bytes result;
     findings found;
     std::string said;
+    std::any figures{};
 
     // Throws std::out_of_range where that step is not in the report.
     [[nodiscard]] step_result& other(const std::string& id);
@@ -203,7 +211,8 @@ struct step_definition {
     std::function<std::shared_ptr<void>(const stage&)> prepare{};
     // The result, where it is not in stage::out; called when all work is over.
     std::function<bytes(const stage&)> collect{};
-    // Runs the step instead, for a step on the host; its input is stage::data.
+    // Runs the step instead, for a step on the host; its input is stage::data. The result is what it returns, or, where that
+    // is empty, stage::out: memory of the host that is as large as the right result, and written before.
     std::function<bytes(const stage&)> on_host{};
     // Instead of `run`, for kernels that end their process's use of the device: names of the ladder's child_programs, with
     // commas between, whose codes (int32) are the result. Each runs in a process of its own; they are neither counted nor

@@ -14,48 +14,100 @@ namespace warpfold::ladder::reduce {
 using counters = engine::counters;
 
 engine::check counted_power_of_two(unsigned least, engine::check inner) {
-    return engine::counted([least, inner = std::move(inner)](const engine::evidence& e) {
+    return engine::counted(engine::guarded(std::move(inner), [least](const engine::evidence& e) -> std::string {
         if (!std::has_single_bit(e.block())) {
-            return unseen("said of blocks of a power of two of threads");
+            return "said of blocks of a power of two of threads";
         }
-        if (e.block() < least) {
-            return unseen("needs blocks of " + std::to_string(least) + " threads or more");
-        }
-        return inner(e);
-    });
+        return e.block() < least ? "needs blocks of " + std::to_string(least) + " threads or more" : "";
+    }));
 }
 
 engine::check share_of_reading(double least, double most, std::string published) {
-    return [least, most, published = std::move(published)](const engine::evidence& e) {
+    const engine::check share = [least, most, published = std::move(published)](const engine::evidence& e) {
         const auto& ceiling = e.report.device.read_gb_per_s;
         if (!e.step.cold || !ceiling || *ceiling <= 0) {
             return unseen("needs times, so a GPU; " + published);
         }
-        const double rate = static_cast<double>(e.n() * e.element_bytes()) / e.step.cold->median * 1e-9;
-        const double share = rate / *ceiling;
-        return seen(share >= least && share <= most,
-                    number(rate, 0) + " GB/s here, " + number(100 * share, 0) + " % of the read ceiling; " + published);
+        const auto rate = [&](double seconds) {
+            return static_cast<double>(e.n() * e.element_bytes()) / seconds * 1e-9;
+        };
+        const auto within = [&](double seconds) {
+            const double here = rate(seconds) / *ceiling;
+            return here >= least && here <= most;
+        };
+        const double median = rate(e.step.cold->median);
+        const std::string figure = number(median, 0) + " GB/s here, " + number(100 * median / *ceiling, 0) +
+                                   " % of the read ceiling; " + published;
+        const bool fast = within(e.step.cold->low);
+        return fast == within(e.step.cold->high) ? seen(fast, figure) : no_difference(figure);
     };
+    const double other = least > 0 ? least / 2 : (1 + most) / 2;
+    return share.refuted_by(engine::planted(
+        "a time at " + number(100 * other, 0) + " % of the read ceiling", [other](engine::altered_evidence& e) {
+            const double bytes =
+                static_cast<double>(e.step.n) * static_cast<double>(bytes_of(e.report.request.parameters.type));
+            e.report.device.read_gb_per_s = bytes / other * 1e-9;
+            e.step.cold = timing{.median = 1, .low = 0.99, .high = 1.01, .samples = 31};
+        }));
 }
 
 engine::check algorithm_before_code(std::string published) {
-    return [published = std::move(published)](const engine::evidence& e) {
-        const auto seconds = [&](const char* id) {
+    const engine::check more = [published = std::move(published)](const engine::evidence& e) {
+        timing all[8] = {};
+        for (unsigned k = 1; k <= 7; ++k) {
+            const std::string id = std::to_string(k);
             const step_result* const step = id == e.step.id ? &e.step : e.other(id);
-            return step != nullptr && step->cold ? step->cold->median : 0.0;
-        };
-        double all[8] = {};
-        for (const char k : {'1', '2', '3', '4', '5', '6', '7'}) {
-            const char id[] = {k, '\0'};
-            if ((all[k - '0'] = seconds(id)) <= 0) {
+            if (step == nullptr || !step->cold || step->cold->low <= 0) {
                 return unseen("needs times of steps 1 to 7, so a GPU; " + published);
             }
+            all[k] = *step->cold;
         }
-        const double algorithm = all[1] / all[4] * (all[6] / all[7]);
-        const double code = all[4] / all[6];
-        return seen(algorithm > code, number(algorithm, 2) + "x by the algorithm, " + number(code, 2) +
-                                          "x by the code, " + number(algorithm * code, 2) + "x in all; " + published);
+        const double algorithm = all[1].median / all[4].median * (all[6].median / all[7].median);
+        const double code = all[4].median / all[6].median;
+        const double least = all[1].low / all[4].high * (all[6].low / all[7].high); // of the algorithm's gain
+        const double most = all[1].high / all[4].low * (all[6].high / all[7].low);
+        const std::string figure = number(algorithm, 2) + "x by the algorithm, " + number(code, 2) + "x by the code, " +
+                                   number(algorithm * code, 2) + "x in all; " + published;
+        if (least > all[4].high / all[6].low) {
+            return seen(true, figure);
+        }
+        return most < all[4].low / all[6].high ? seen(false, figure) : no_difference(figure);
     };
+    return more.refuted_by(engine::planted("times of which the code gains the most", [](engine::altered_evidence& e) {
+        const auto about = [](double seconds) {
+            return timing{.median = seconds, .low = 0.99 * seconds, .high = 1.01 * seconds, .samples = 31};
+        };
+        const double seconds[] = {8, 7, 6, 5, 2, 1}; // of steps 1 to 6
+        for (unsigned k = 0; k < 6; ++k) {
+            e.other(std::to_string(k + 1)).cold = about(seconds[k]);
+        }
+        e.step.cold = about(0.9);
+    }));
+}
+
+engine::check lockstep_is_enough() {
+    return [](const engine::evidence& e) {
+        if (e.found == nullptr) {
+            return unseen("needs the checks of the software GPU");
+        }
+        return seen(e.found->none(),
+                    e.found->in_words() + "; from Volta on the lanes of a warp need not run in lockstep");
+    };
+}
+
+engine::counterexample load_as_iteration() {
+    return engine::planted("the load counted as the first iteration", [](engine::altered_evidence& e) {
+        auto& intervals = e.step.launches.at(0).by_interval;
+        intervals.insert(intervals.begin(), counters{});
+    });
+}
+
+engine::counterexample reversed_iterations() {
+    return engine::planted("the iterations in the opposite order", [](engine::altered_evidence& e) {
+        auto& intervals = e.step.launches.at(0).by_interval;
+        intervals.resize(1 + log2_up(e.report.request.parameters.block));
+        std::reverse(intervals.begin() + 1, intervals.end());
+    });
 }
 
 namespace {

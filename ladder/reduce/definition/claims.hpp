@@ -19,10 +19,20 @@ namespace warpfold::ladder::reduce {
 
 // engine::counted, where the block is a power of two of at least `least` threads as well.
 [[nodiscard]] engine::check counted_power_of_two(unsigned least, engine::check inner);
-// Holds where the elements read over the cold median are between these shares of the read ceiling of the run.
+// Holds where the elements read over the cold time are between these shares of the read ceiling of the run, for the 5th and
+// the 95th percentile. "No difference" where the two disagree.
 [[nodiscard]] engine::check share_of_reading(double least, double most, std::string published);
-// Holds where the changes of the algorithm (steps 2, 3, 4, 7) gained more than those of the code (5, 6).
+// Holds where the changes of the algorithm (steps 2, 3, 4, 7) gained more than those of the code (5, 6), beyond the spread
+// of the times. "No difference" within it.
 [[nodiscard]] engine::check algorithm_before_code(std::string published);
+// Holds where the race check finds nothing between the lanes of the last warp.
+[[nodiscard]] engine::check lockstep_is_enough();
+// The blocks and rounds of `from` in the step's place, `what` in words.
+[[nodiscard]] engine::counterexample mutant_of(std::string what, reduction from);
+// The load, which all threads do, counted as the first iteration of the tree.
+[[nodiscard]] engine::counterexample load_as_iteration();
+// The iterations of the tree in the opposite order.
+[[nodiscard]] engine::counterexample reversed_iterations();
 // Of one block of the first launch, iteration by iteration.
 [[nodiscard]] std::vector<std::uint64_t> active_threads(const engine::evidence& e);
 [[nodiscard]] std::vector<std::uint64_t> active_warps(const engine::evidence& e);

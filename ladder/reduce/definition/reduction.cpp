@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "ladder/reduce/definition/claims.hpp"
 #include "ladder/reduce/definition/data.hpp"
 #include "measure/check.hpp"
 #include "measure/device.hpp"
@@ -202,6 +203,11 @@ engine::step_definition as_step(reduction from) {
         step.evicts_host_caches = true;
     }
     return step;
+}
+
+engine::counterexample mutant_of(std::string what, reduction from) {
+    return engine::mutant(std::move(what), [r = std::make_shared<const reduction>(std::move(from))](
+                                               const engine::stage& on) { run_rounds(*r, on); });
 }
 
 } // namespace warpfold::ladder::reduce

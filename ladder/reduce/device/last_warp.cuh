@@ -7,8 +7,6 @@ namespace warpfold::ladder::reduce {
 // Why the steps that use this are right only by luck. On the software GPU the race check finds the fault.
 inline constexpr const char* lockstep_luck =
     "right only by luck from Volta on: the lanes of a warp need not run in lockstep, and no __syncwarp orders them";
-inline constexpr const char* lockstep_verdict =
-    "guaranteed by no architecture from Volta on; the race check shows the accesses that are left without an order";
 
 // Reduces scratch[0] to scratch[size - 1] (64 at most; what lies beyond the block's threads is the identity) into
 // scratch[0]. For tid < 32. Lanes above the result write values that nothing reads, so the scratch has at least 64 elements.

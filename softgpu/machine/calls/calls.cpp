@@ -11,9 +11,9 @@
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/module/callees.hpp"
 #include "softgpu/machine/module/kernel_code.hpp"
-#include "softgpu/machine/run/divergence.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/fill_constants.hpp"
+#include "softgpu/machine/run/warp/divergence.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the checks need of an access instruction; decode/check_emitter.cpp fills it in.
+// What the checks need of an access instruction; decode/emit/check_emitter.cpp fills it in.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 
-#include "softgpu/check/stamp.hpp"
+#include "softgpu/check/shadow/stamp.hpp"
 #include "softgpu/machine/code/instruction.hpp"
 #include "softgpu/ptx/ast.hpp"
 

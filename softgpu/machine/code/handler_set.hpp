@@ -53,12 +53,12 @@ struct handler_set {
     builtin (*find_builtin)(std::string_view name); // nullptr where there is none of this name
 
     // Scheduling and counting.
-    handler poll;              // before the branch that closes a loop which only reads memory (run/deadlock.hpp)
-    handler schedule_point;    // where an adversarial schedule may switch (run/adversary.hpp)
+    handler poll;           // before the branch that closes a loop which only reads memory (run/schedule/deadlock.hpp)
+    handler schedule_point; // where an adversarial schedule may switch (run/schedule/adversary.hpp)
     handler count_instruction; // before each instruction that is profiled (inspect/profile.hpp)
 
     // Checks that do not depend on the form.
-    handler check_warp_sync; // run/warp_sync_checks.hpp
+    handler check_warp_sync; // run/warp/warp_sync_checks.hpp
     handler check_barrier;   // inspect/barrier_checks.hpp
     handler check_fence;     // inspect/release_checks.hpp
     handler check_acquire;   // behind an access that may acquire

@@ -9,7 +9,7 @@
 
 namespace softgpu::machine {
 
-// Throws ptx::error for a body that is wrong: a branch to no label, an unknown symbol.
+// Throws ptx::error for an invalid body: a branch to an undefined label, an unknown symbol.
 [[nodiscard]] program_code decode(const ptx::function& f, const program::control_flow& flow,
                                   const program::register_places& places, const decode_context& context);
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-#include "softgpu/check/checks.hpp"
+#include "softgpu/check/findings/checks.hpp"
 #include "softgpu/machine/code/access_site.hpp"
 #include "softgpu/machine/code/function_entry.hpp"
 #include "softgpu/machine/decode/profile_points.hpp"

@@ -8,9 +8,9 @@
 #include "softgpu/machine/calls/calls.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/lanes.hpp"
-#include "softgpu/machine/run/divergence.hpp"
 #include "softgpu/machine/run/fault.hpp"
-#include "softgpu/machine/run/warp_sync.hpp"
+#include "softgpu/machine/run/warp/divergence.hpp"
+#include "softgpu/machine/run/warp/warp_sync.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 

@@ -12,9 +12,9 @@
 #include "softgpu/machine/inspect/profile.hpp"
 #include "softgpu/machine/inspect/release_checks.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
-#include "softgpu/machine/run/adversary.hpp"
-#include "softgpu/machine/run/deadlock.hpp"
-#include "softgpu/machine/run/warp_sync_checks.hpp"
+#include "softgpu/machine/run/schedule/adversary.hpp"
+#include "softgpu/machine/run/schedule/deadlock.hpp"
+#include "softgpu/machine/run/warp/warp_sync_checks.hpp"
 
 namespace softgpu::machine {
 

@@ -4,8 +4,8 @@
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/lanes.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
-#include "softgpu/machine/run/divergence.hpp"
-#include "softgpu/machine/run/warp_sync.hpp"
+#include "softgpu/machine/run/warp/divergence.hpp"
+#include "softgpu/machine/run/warp/warp_sync.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "softgpu/check/under_way.hpp"
+#include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/operation_races.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "softgpu/check/clock.hpp"
-#include "softgpu/check/order.hpp"
-#include "softgpu/check/release_graph.hpp"
-#include "softgpu/check/stamp.hpp"
+#include "softgpu/check/order/clock.hpp"
+#include "softgpu/check/order/order.hpp"
+#include "softgpu/check/order/release_graph.hpp"
+#include "softgpu/check/shadow/stamp.hpp"
 #include "softgpu/machine/code/access_site.hpp"
 #include "softgpu/machine/state/block.hpp"
 #include "softgpu/ptx/ast.hpp"

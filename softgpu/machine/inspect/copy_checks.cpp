@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "softgpu/check/under_way.hpp"
+#include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/access_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/word_races.hpp"

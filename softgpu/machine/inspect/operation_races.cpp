@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "softgpu/check/describe_address.hpp"
+#include "softgpu/check/findings/describe_address.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/module/loaded_module.hpp"
 #include "softgpu/machine/module/source_place.hpp"
@@ -89,7 +89,7 @@ void report_operations(launch_state& l, const lane_access& now, const check::ope
     } else {
         theirs.what = other.title() + (of_write ? ", writes it" : ", reads it");
     }
-    check::finding f = check::order::race_of(self, std::move(mine), other, std::move(theirs));
+    check::finding f = check::race_of(self, std::move(mine), other, std::move(theirs));
     f.address = hexadecimal(now.at);
     f.allocation = check::describe_address(*l.memory, now.at);
     l.checks->add(which, std::move(f));

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "softgpu/check/order.hpp"
+#include "softgpu/check/order/order.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "softgpu/check/describe_address.hpp"
+#include "softgpu/check/findings/describe_address.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/report.hpp"

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
+// The order of an access and those before it. word_race_reports.cpp has the findings.
 #include "softgpu/machine/inspect/word_races.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <mutex>
-#include <string>
 
-#include "softgpu/check/describe_address.hpp"
-#include "softgpu/check/under_way.hpp"
+#include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/operation_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 
@@ -25,13 +23,6 @@ constexpr stamp lost_write =
     (std::numeric_limits<stamp>::max() >> check::time_shift << check::time_shift) | check::several_lanes;
 
 constexpr std::uint64_t most_searched = 1000; // findings of one pair of instructions
-
-constexpr const char* shared_race = "race in shared memory";
-constexpr const char* global_race = "race in global memory";
-constexpr const char* different_values =
-    "lanes of one instruction write different values to one word: which one stays?";
-constexpr const char* not_waited_for = "a copy by cp.async to this word is under way: its thread has not waited for it";
-constexpr const char* without_syncwarp = "two lanes of a warp use one word without __syncwarp() between them";
 
 } // namespace
 
@@ -258,8 +249,6 @@ instruction_place word_access::place_before(stamp s) const {
     return site == nullptr ? instruction_place{} : instruction_place{site->function, site->source};
 }
 
-const char* word_access::kind() const { return in_global_ ? global_race : shared_race; }
-
 bool word_access::has_enough(stamp s) const {
     std::uint64_t times = 0;
     for (const reach between : {reach::block, reach::warp, reach::lane}) {
@@ -288,183 +277,6 @@ void word_access::note_read(stamp& read, stamp mine) const {
         const stamp bytes = read & check::bytes_bits;
         read = (mine & ~check::strong_read) | spread | (read & mine & check::strong_read) | bytes;
     }
-}
-
-const std::byte* word_access::memory() const {
-    return in_global_ ? reinterpret_cast<const std::byte*>(at_) : b_.shared + at_;
-}
-
-[[gnu::no_sanitize("thread")]] std::uint64_t word_access::in_memory() const {
-    std::uint64_t value = 0;
-    if (!in_global_ || l_.memory->find(at_, width())) {
-        const std::byte* const from = memory();
-        for (unsigned k = 0; k < width(); ++k) {
-            value |= std::uint64_t{std::to_integer<std::uint8_t>(from[k])} << (8 * k);
-        }
-    }
-    return value;
-}
-
-std::optional<std::uint64_t> word_access::in_register() const {
-    if (site_.verb != access_verb::store || site_.element_bytes == 0) {
-        return std::nullopt;
-    }
-    const place p = site_.values != nullptr ? site_.values[offset_ / site_.element_bytes] : site_.value;
-    if (p == nowhere) {
-        return std::nullopt;
-    }
-    const std::byte* const base = (p & in_constants) != 0 ? w_->constants : frame_;
-    std::uint64_t value = 0;
-    std::memcpy(&value,
-                base + (p & ~in_constants) + std::size_t{lane_} * site_.value_width + offset_ % site_.element_bytes,
-                std::min<unsigned>(width(), site_.value_width));
-    return value;
-}
-
-bool word_access::loses(stamp s) {
-    if (in_global_ || site_.verb != access_verb::store || !is_of_warp(s) || site_before(s) == nullptr) {
-        return false;
-    }
-    lost_value lost;
-    lost.one_instruction = is_same_instruction(s);
-    lost.value = in_register();
-    const unsigned own = lane_;
-    if (lost.one_instruction) {
-        lane_ = check::lane_of(s); // it has not written yet; its register tells
-        lost.value_before = in_register();
-        lane_ = own;
-    } else {
-        lost.value_before = in_memory();
-    }
-    if (lost.value == lost.value_before) {
-        return false;
-    }
-    lost.site = &site_;
-    lost.site_before = site_before(s);
-    lost.thread = thread_of(w_, own);
-    lost.thread_before = thread_of(w_, check::lane_of(s));
-    lost.time = clock_.view.time;
-    b_.checks->lost[at_ / 4] = lost;
-    clock_.view.has_lost = true;
-    return true;
-}
-
-bool word_access::is_lost_still() const {
-    const auto found = b_.checks->lost.find(at_ / 4);
-    return found != b_.checks->lost.end() && found->second.time == clock_.view.time;
-}
-
-void word_access::report_lost() {
-    const auto found = b_.checks->lost.find(at_ / 4);
-    if (found == b_.checks->lost.end()) {
-        return;
-    }
-    const lost_value& lost = found->second;
-    const instruction_place stands_at{lost.site->function, lost.site->source};
-    const instruction_place place_before{lost.site_before->function, lost.site_before->source};
-    if (count_again(l_, check::race, shared_race, false, stands_at, place_before)) {
-        return;
-    }
-    finding_facts what;
-    what.check = check::race;
-    what.kind = shared_race;
-    what.message = lost.one_instruction ? different_values : without_syncwarp;
-    what.address = "shared memory + " + std::to_string(at_);
-    what.allocation = shared_variable(l_, at_);
-    access_facts now{access_text(*lost.site), stands_at, b_.linear, lost.thread, {}};
-    access_facts before{access_text(*lost.site_before), place_before, b_.linear, lost.thread_before, {}};
-    now.value =
-        lost.value ? std::optional(value_text(*lost.value, std::min<unsigned>(4, lost.site->bytes))) : std::nullopt;
-    if (lost.value_before && !lost.one_instruction) {
-        before.value = value_text(*lost.value_before, std::min<unsigned>(4, lost.site_before->bytes));
-    }
-    report(l_, std::move(what), now, &before);
-}
-
-bool word_access::is_same_instruction(stamp s) const {
-    return is_of_warp(s) && (mine_ ^ s) >> check::time_shift == 0 && check::site_of(s) == site_.id &&
-           site_.verb == access_verb::store;
-}
-
-void word_access::report_under_way(stamp s) {
-    if (count_again(l_, check::race, shared_race, false, own_place(), place_before(s))) {
-        return;
-    }
-    finding_facts what;
-    what.check = check::race;
-    what.kind = shared_race;
-    what.message = not_waited_for;
-    what.address = "shared memory + " + std::to_string(at_);
-    what.allocation = shared_variable(l_, at_);
-    const access_site* const copy = site_before(s);
-    const access_facts now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
-    const access_facts before{copy != nullptr ? "copy of " + std::to_string(copy->bytes) + " bytes" : "a copy",
-                              place_before(s),
-                              b_.linear,
-                              check::warp_of(s) * lanes + check::lane_of(s),
-                              {}};
-    report(l_, std::move(what), now, &before);
-}
-
-void word_access::report_race(stamp s, bool of_write) {
-    const std::optional<std::uint64_t> value = in_register();
-    const bool one_instruction = of_write && is_same_instruction(s);
-    bool same_value = false;
-    if (one_instruction) {
-        // The other lane has not written yet; its register tells.
-        const unsigned own = lane_;
-        lane_ = check::lane_of(s);
-        same_value = in_register() == value;
-        lane_ = own;
-    } else if (of_write && value) {
-        same_value = *value == in_memory();
-    }
-    const bool is_note = same_value && of_write && site_.verb == access_verb::store;
-    std::uint64_t block = 0;
-    event e;
-    static_cast<void>(event_of(s, block, e));
-    const check::spread by = of_write ? check::spread::thread : check::spread_of(s);
-    const bool blocks = block != b_.linear || by == check::spread::blocks;
-    const bool warps = e.warp != w_->index || by == check::spread::warps;
-    const reach between = one_instruction ? reach::lane : blocks ? reach::block : warps ? reach::warp : reach::lane;
-    if (count_again(l_, check::race, kind(), is_note, own_place(), place_before(s), between)) {
-        return;
-    }
-    finding_facts what;
-    what.check = check::race;
-    what.between = between;
-    what.kind = kind();
-    what.is_note = is_note;
-    if (one_instruction) {
-        what.message = same_value ? "lanes of one instruction write the same value to one word" : different_values;
-    } else {
-        what.message = blocks  ? "two blocks use one word without an order between them"
-                       : warps ? "two warps of a block use one word without a barrier between them"
-                               : without_syncwarp;
-        what.message += same_value ? "; both write the same value" : "";
-    }
-    what.address = in_global_ ? hexadecimal(at_) : "shared memory + " + std::to_string(at_);
-    what.allocation = in_global_ ? check::describe_address(*l_.memory, at_) : shared_variable(l_, at_);
-    access_facts now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
-    now.value = value                             ? std::optional(value_text(*value, width()))
-                : site_.verb == access_verb::load ? std::optional(value_text(in_memory(), width()))
-                                                  : std::nullopt;
-    const access_site* const earlier = site_before(s);
-    access_facts before{earlier != nullptr ? access_text(*earlier)
-                        : of_write         ? "a write"
-                                           : "a read",
-                        place_before(s),
-                        block,
-                        check::warp_of(s) * lanes + check::lane_of(s),
-                        {}};
-    if (!of_write && check::spread_of(s) != check::spread::thread) {
-        before.what += " by several threads";
-        before.is_one_thread = false;
-    }
-    if (of_write && !one_instruction) {
-        before.value = value_text(in_memory(), width());
-    }
-    report(l_, std::move(what), now, &before);
 }
 
 } // namespace softgpu::machine

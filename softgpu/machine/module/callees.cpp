@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "softgpu/machine/decode/call_decoder.hpp"
+#include "softgpu/machine/decode/emit/call_decoder.hpp"
 #include "softgpu/machine/module/shared_variables.hpp"
 
 namespace softgpu::machine {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "softgpu/check/finding.hpp"
+#include "softgpu/check/findings/finding.hpp"
 #include "softgpu/machine/launch.hpp"
 #include "softgpu/ptx/ast.hpp"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "softgpu/check/describe_address.hpp"
+#include "softgpu/check/findings/describe_address.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/inspect/report.hpp"

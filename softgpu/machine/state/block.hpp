@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "softgpu/check/view.hpp"
+#include "softgpu/check/shadow/view.hpp"
 #include "softgpu/machine/launch.hpp"
 #include "softgpu/machine/state/lazy_memory.hpp"
 #include "softgpu/machine/state/warp.hpp"

@@ -34,7 +34,7 @@ struct launch_state {
     std::uint64_t blocks = 0;
     std::atomic<bool> stop{false};
     int turn = turn_budget;                // backward branches until others get their turn
-    std::atomic<unsigned> restless{0};     // workers that do not only wait; see run/deadlock.hpp
+    std::atomic<unsigned> restless{0};     // workers that do not only wait; see run/schedule/deadlock.hpp
     std::atomic<std::uint64_t> changes{0}; // how often one of them came to do something again
     std::mutex fault_mutex;
     fault first_fault;

@@ -97,7 +97,7 @@ struct warp {
     std::array<std::uint32_t, lanes> copy_groups{}; // groups that each lane has committed
     lane_mask passed = 0;    // under checks: lanes that went past a place where others wait for them
     bool waits = false;      // it has given way, and lanes that wait at joins still wait
-    std::uint32_t quiet = 0; // turns that ended in a state seen before; see run/deadlock.hpp
+    std::uint32_t quiet = 0; // turns that ended in a state seen before; see run/schedule/deadlock.hpp
     std::uint32_t history_next = 0;
     std::array<std::uint64_t, 8> history{}; // hashes of its last states
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "softgpu/check/finding_report.hpp"
+#include "softgpu/check/findings/finding_report.hpp"
 #include "softgpu/observe/whole_file.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/process.hpp"

@@ -2,7 +2,7 @@
 // The findings of the process, their text on stderr and the file that SOFTGPU_CHECK_JSON names.
 #pragma once
 
-#include "softgpu/check/finding.hpp"
+#include "softgpu/check/findings/finding.hpp"
 #include "softgpu/runtime/core/settings.hpp"
 
 namespace softgpu::runtime::checking {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "softgpu/check/order.hpp"
+#include "softgpu/check/order/order.hpp"
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "softgpu/check/finding.hpp"
+#include "softgpu/check/findings/finding.hpp"
 #include "softgpu/runtime/accounts/check_report.hpp"
 #include "softgpu/runtime/accounts/checking.hpp"
 #include "softgpu/runtime/accounts/journal.hpp"

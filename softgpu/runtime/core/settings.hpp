@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "softgpu/check/checks.hpp"
+#include "softgpu/check/findings/checks.hpp"
 #include "softgpu/runtime/cards/cards.hpp"
 
 namespace softgpu::runtime {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// cp.async with its groups, and mbarrier. What they do stands in softgpu/machine/run/async_copy.cpp; here addresses are found and
+// cp.async with its groups, and mbarrier. What they do stands in softgpu/machine/run/memory/async_copy.cpp; here addresses are found and
 // checked, lane by lane.
-#include "softgpu/machine/run/async_copy.hpp"
+#include "softgpu/machine/run/memory/async_copy.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
-#include "softgpu/machine/run/divergence.hpp"
-#include "softgpu/machine/run/mbarrier.hpp"
+#include "softgpu/machine/run/memory/mbarrier.hpp"
+#include "softgpu/machine/run/warp/divergence.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 

@@ -6,7 +6,7 @@
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
-#include "softgpu/machine/run/exchange_128.hpp"
+#include "softgpu/machine/run/memory/exchange_128.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 

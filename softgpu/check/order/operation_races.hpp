@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Compares two operations of which neither waits for the other, and reports memory that both touch.
+#pragma once
+
+#include <vector>
+
+#include "softgpu/check/findings/finding.hpp"
+#include "softgpu/check/order/operation.hpp"
+#include "softgpu/check/shadow/global_shadow.hpp"
+#include "softgpu/memory/device_memory.hpp"
+
+namespace softgpu::check {
+
+// The finding for two accesses of different operations, the one that was issued first in front.
+[[nodiscard]] finding race_of(const operation_record& a, finding_access one, const operation_record& b,
+                              finding_access other);
+
+// Thread-safe as far as the records are: the caller keeps them from changing.
+class operation_races {
+public:
+    operation_races(findings& sink, const memory::device_memory& device, const global_shadow& shadow)
+        : sink_(sink), memory_(device), shadow_(shadow) {}
+
+    // Two operations with ranges: at most one finding.
+    void compare_ranges(const operation_record& a, const operation_record& b) const;
+    // A launch and the allocation or the free of memory.
+    void compare_with_memory(const operation_record& kernel, const operation_record& owned) const;
+    // The stamps of launches in a transfer's ranges: one finding for each instruction. With `stamp_them` the transfer
+    // leaves its own stamps too.
+    void compare_stamps(operation_record& record, const std::vector<record_pointer>& kernels, bool stamp_them) const;
+    void put_stamps(operation_record& record) const;
+
+private:
+    findings& sink_;
+    const memory::device_memory& memory_;
+    const global_shadow& shadow_;
+};
+
+} // namespace softgpu::check

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/decode/emit/check_emitter.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "softgpu/machine/code/handler_set.hpp"
+#include "softgpu/program/visit_registers.hpp"
+
+namespace softgpu::machine {
+
+using ptx::opcode;
+using ptx::suffix;
+
+namespace {
+
+check::strength strength_of(const form& fm) {
+    if (fm.op == opcode::atom || fm.op == opcode::red) {
+        return check::strength::atomic;
+    }
+    if (fm.has(suffix::relaxed) || fm.has(suffix::acquire) || fm.has(suffix::release) || fm.has(suffix::mmio)) {
+        return check::strength::strong;
+    }
+    return fm.has(suffix::volatile_) ? check::strength::volatile_ : check::strength::plain;
+}
+
+bool is_access(opcode op) {
+    switch (op) {
+    case opcode::ld:
+    case opcode::ldu:
+    case opcode::st:
+    case opcode::atom:
+    case opcode::red:
+    case opcode::cp:
+    case opcode::mbarrier: return true;
+    default: return false;
+    }
+}
+
+} // namespace
+
+check_emitter::check_emitter(const ptx::function& f, program_code& code, site_table& table, check::check_set checks)
+    : f_(f),
+      code_(code),
+      table_(table),
+      checks_(checks),
+      handlers_(chosen_handlers()),
+      read_(f.registers.size()),
+      flows_(f) {
+    for (const ptx::instruction& i : f.instructions) {
+        program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+            if (how == program::use::read) {
+                read_[reg] = true;
+            }
+        });
+    }
+    // .pragma "used_bytes_mask 241" is about the next load.
+    const std::string_view pragma = "used_bytes_mask ";
+    std::uint32_t mask = 0;
+    for (const ptx::statement& s : f.statements) {
+        if (s.kind == ptx::statement_kind::pragma && s.text.starts_with(pragma)) {
+            mask = static_cast<std::uint32_t>(std::strtoul(s.text.c_str() + pragma.size(), nullptr, 0));
+        } else if (s.kind == ptx::statement_kind::instruction && mask != 0) {
+            used_bytes_[s.index] = mask;
+            mask = 0;
+        }
+    }
+}
+
+bool check_emitter::is_used(const ptx::operand& o) const { return o.kind == ptx::operand_kind::reg && read_[o.reg]; }
+
+instruction check_emitter::before(const ptx::instruction& i, std::uint32_t source, const form& fm,
+                                  const instruction& decoded) {
+    instruction look;
+    if (!checks_for(is_access(i.op) ? check::race | check::init : check::race | check::sync)) {
+        return look;
+    }
+    look.source = source;
+    look.a = decoded.a;
+    look.b = decoded.b;
+    look.c = decoded.c;
+    look.immediate = decoded.immediate;
+    for (unsigned k = 0; k < 4; ++k) {
+        look.width[k] = decoded.width[k];
+    }
+    switch (i.op) {
+    case opcode::ld:
+    case opcode::ldu:
+    case opcode::st:
+    case opcode::atom:
+    case opcode::red: break;
+    case opcode::cp:
+        if (fm.has(suffix::commit_group)) {
+            return look;
+        }
+        if (fm.has(suffix::wait_group) || fm.has(suffix::wait_all)) {
+            look.run = handlers_.check_copy_wait;
+            return look;
+        }
+        break;
+    case opcode::mbarrier:
+        if (fm.has(suffix::pending_count) || fm.has(suffix::inval)) {
+            return look;
+        }
+        break;
+    case opcode::shfl:
+        look.e = decoded.places[0];
+        look.more = static_cast<std::uint32_t>(fm.has(suffix::up)     ? warp_sync::shfl_up
+                                               : fm.has(suffix::down) ? warp_sync::shfl_down
+                                               : fm.has(suffix::bfly) ? warp_sync::shfl_bfly
+                                                                      : warp_sync::shfl_idx);
+        look.run = handlers_.check_warp_sync;
+        return look;
+    case opcode::vote:
+    case opcode::match:
+    case opcode::redux:
+        look.e = decoded.b;
+        look.more = static_cast<std::uint32_t>(warp_sync::other);
+        look.run = handlers_.check_warp_sync;
+        return look;
+    case opcode::elect:
+        look.e = decoded.a;
+        look.more = static_cast<std::uint32_t>(warp_sync::other);
+        look.run = handlers_.check_warp_sync;
+        return look;
+    case opcode::bar:
+    case opcode::barrier:
+        if (fm.has(suffix::warp)) {
+            look.e = decoded.a;
+            look.more = static_cast<std::uint32_t>(warp_sync::barrier);
+            look.run = handlers_.check_warp_sync;
+            return look;
+        }
+        look.more = (fm.has(suffix::arrive) ? 0u : barrier_waits) |
+                    (i.op == opcode::bar || fm.has(suffix::aligned) ? barrier_aligned : 0u);
+        look.run = handlers_.check_barrier;
+        return look;
+    case opcode::membar:
+    case opcode::fence:
+        look.more = (fm.has(suffix::cta) ? fence_within_block : 0u) |
+                    (i.op == opcode::membar || fm.has(suffix::sc) ? fence_is_sc : 0u);
+        look.run = handlers_.check_fence;
+        return look;
+    default: return look;
+    }
+    if (fm.space == suffix::local && !checks_for(check::init)) {
+        return look; // nobody else's
+    }
+    look.run = handlers_.check_access(fm);
+    if (look.run == nullptr) {
+        return look;
+    }
+    access_site site;
+    site.source = source;
+    site.function = &f_;
+    site.id = table_.used < check::most_sites ? ++table_.used : std::uint16_t{0};
+    const bool copies = i.op == opcode::cp && !fm.has(suffix::mbarrier);
+    const bool object = i.op == opcode::mbarrier || (i.op == opcode::cp && !copies);
+    site.verb = i.op == opcode::st || copies || (object && fm.has(suffix::init)) ? access_verb::store
+                : i.op == opcode::ld || i.op == opcode::ldu                      ? access_verb::load
+                                                                                 : access_verb::update;
+    site.space = fm.space == suffix::global  ? access_space::global
+                 : fm.space == suffix::local ? access_space::local
+                 : fm.space == suffix::none  ? access_space::generic
+                                             : access_space::shared;
+    site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(fm.type[0]));
+    site.elements = static_cast<std::uint8_t>(fm.vector);
+    site.bytes = static_cast<std::uint8_t>(site.element_bytes * fm.vector);
+    site.strength = object && site.verb == access_verb::update ? check::strength::atomic : strength_of(fm);
+    site.within_block = fm.has(suffix::cta);
+    site.releases = fm.has(suffix::release) || fm.has(suffix::acq_rel);
+    if (object) {
+        site.element_bytes = 8;
+        site.bytes = 8;
+        site.elements = 1;
+        site.used = ~0u;
+        const bool waits = fm.has(suffix::test_wait) || fm.has(suffix::try_wait);
+        site.acquires = waits;
+        site.releases = !waits && site.verb == access_verb::update;
+    } else if (copies) {
+        site.bytes = static_cast<std::uint8_t>(i.operands.at(2).bits);
+        site.element_bytes = site.bytes;
+        site.elements = 1;
+        site.source_places = decoded.places;
+        site.source_flags = decoded.more;
+        access_site from = site;
+        from.id = table_.used < check::most_sites ? ++table_.used : std::uint16_t{0};
+        from.verb = access_verb::load;
+        from.space = access_space::global;
+        from.used = 1;
+        code_.sites.push_back(from);
+        site.from = &code_.sites.back();
+        if (from.id != 0) {
+            table_.by_id[from.id].store(site.from, std::memory_order_release);
+        }
+    } else if (site.verb == access_verb::load) {
+        const ptx::operand& to = i.operands.at(0);
+        for (unsigned k = 0; k < fm.vector; ++k) {
+            site.used |= (is_used(fm.vector > 1 ? to.elements.at(k) : to) ? 1u : 0u) << k;
+        }
+        if (const auto found = used_bytes_.find(source); found != used_bytes_.end()) {
+            site.used_bytes = found->second;
+            const std::uint64_t element = (1ull << site.element_bytes) - 1;
+            for (unsigned k = 0; k < fm.vector; ++k) {
+                site.used &= (site.used_bytes >> (k * site.element_bytes) & element) != 0 ? ~0u : ~(1u << k);
+            }
+        }
+        site.acquires = site.strength != check::strength::plain;
+    } else {
+        // An exchange whose old value nobody wants is a store to what has not been written.
+        site.used = fm.has(suffix::exch) && (i.op == opcode::red || !is_used(i.operands.at(0))) ? 0 : ~0u;
+        site.acquires =
+            i.op == opcode::atom && (is_used(i.operands.at(0)) || fm.has(suffix::acquire) || fm.has(suffix::acq_rel));
+        site.value = decoded.b;
+        site.value_width = site.verb == access_verb::update ? site.bytes : decoded.width[2];
+        site.values = fm.vector > 1 ? decoded.places : nullptr;
+    }
+    site.acquires = site.acquires && checks_for(check::race);
+    site.releases = site.releases && checks_for(check::race);
+    code_.sites.push_back(site);
+    look.access = &code_.sites.back();
+    if (site.id != 0) {
+        table_.by_id[site.id].store(look.access, std::memory_order_release);
+    }
+    return look;
+}
+
+instruction check_emitter::flow(std::uint32_t source, const program::register_places& places) {
+    instruction follow;
+    register_flow how;
+    if (checks_for(check::init) && flows_.find(source, places, how)) {
+        code_.flows.push_back(std::move(how));
+        follow.source = source;
+        follow.run = handlers_.follow_values;
+        follow.immediate = static_cast<std::int64_t>(code_.flows.size() - 1);
+    }
+    return follow;
+}
+
+instruction check_emitter::after(const instruction& before) const {
+    instruction look = before;
+    const bool access = before.run != handlers_.check_warp_sync && before.run != handlers_.check_barrier &&
+                        before.run != handlers_.check_fence;
+    look.run = access && before.access != nullptr && before.access->acquires ? handlers_.check_acquire : nullptr;
+    return look;
+}
+
+} // namespace softgpu::machine

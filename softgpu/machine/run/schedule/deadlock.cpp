@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/run/schedule/deadlock.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/module/source_place.hpp"
+#include "softgpu/machine/run/warp/divergence.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+constexpr int poll_cost = 300;       // backward branches that one of a loop that waits counts for
+constexpr int short_turn = 16;       // rounds of such a loop, once a warp has waited in one
+constexpr std::uint32_t settled = 2; // turns without a change, until a warp counts as quiet
+constexpr std::size_t least_rounds = 3;
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t x) {
+    h ^= x;
+    h *= 0x9E3779B97F4A7C15ull;
+    return h ^ (h >> 29);
+}
+
+std::uint64_t hash_of(std::byte* frame) {
+    std::uint64_t h = 0x1234567;
+    const std::size_t bytes = frame_of(frame)->code->frame_bytes; // a multiple of 64
+    for (std::size_t at = 0; at < bytes; at += 8) {
+        std::uint64_t x;
+        std::memcpy(&x, frame + at, 8);
+        h = mix(h, x);
+    }
+    return h;
+}
+
+// All that decides what the warp does next, but memory.
+std::uint64_t state_of(const warp* w, const instruction* at) {
+    std::uint64_t sum = stores_of(*w->host);
+    const auto add = [&](const instruction* pc, lane_mask mask, const std::byte* frame, waiting why) {
+        std::uint64_t h = mix(1, reinterpret_cast<std::uintptr_t>(pc));
+        h = mix(h, mask);
+        h = mix(h, reinterpret_cast<std::uintptr_t>(frame));
+        sum += mix(h, static_cast<std::uint64_t>(why)); // whatever the order of the splits
+    };
+    add(at, w->mask, w->frame, waiting::no);
+    sum = mix(sum, hash_of(w->frame));
+    for (std::uint32_t k = 0; k < w->parked; ++k) {
+        const split& s = w->splits[k];
+        add(s.pc, s.mask, s.frame, s.why);
+        if (s.frame != w->frame) {
+            sum += hash_of(s.frame);
+        }
+    }
+    return sum;
+}
+
+// The decoded form of an instruction that reads memory, with its address in `a`; nullptr where it is none.
+const instruction* decoded(const program_code& code, std::uint32_t source) {
+    const auto found = std::find_if(code.code.begin(), code.code.end(), [&](const instruction& i) {
+        return i.source == source && i.a != nowhere && i.run != poll;
+    });
+    return found == code.code.end() ? nullptr : &*found;
+}
+
+// Where lane `lane` of the running split reads.
+std::uint64_t address_in(const instruction& i, std::byte* frame, unsigned lane) {
+    const std::byte* const base = (i.a & in_constants) != 0 ? frame_of(frame)->constants : frame;
+    const unsigned width = i.width[1] == 8 ? 8 : 4;
+    std::uint64_t at = 0;
+    std::memcpy(&at, base + (i.a & ~in_constants) + std::size_t{lane} * width, width);
+    return at + static_cast<std::uint64_t>(i.immediate);
+}
+
+const std::vector<std::uint32_t>& reads_of(const program_code& code, const instruction* i) {
+    return code.polls[i->more];
+}
+
+bool host_may_write(const warp* w, const instruction* i) {
+    const program_code& code = *frame_of(w->frame)->code;
+    for (const std::uint32_t source : reads_of(code, i)) {
+        const ptx::suffix space = code.source->instructions[source].space();
+        const instruction* const read = decoded(code, source);
+        if (read == nullptr || (space != ptx::suffix::none && space != ptx::suffix::global)) {
+            continue;
+        }
+        for (lane_mask m = w->mask; m != 0; m &= m - 1) {
+            const auto found =
+                w->host->launch->memory->find(address_in(*read, w->frame, static_cast<unsigned>(std::countr_zero(m))));
+            if (found && (found->kind == memory::allocation_kind::host_mapped ||
+                          found->kind == memory::allocation_kind::managed)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void look(warp* w, const instruction* i) {
+    const std::uint64_t now = state_of(w, i + 1); // as the others stand that have given way
+    const bool known = std::find(w->history.begin(), w->history.end(), now) != w->history.end();
+    if (!known) {
+        w->history[w->history_next++ % w->history.size()] = now;
+        w->quiet = 0;
+    } else if (!host_may_write(w, i)) {
+        w->quiet = std::min(w->quiet + 1, settled);
+    }
+}
+
+std::string threads_of(const block& b, const warp& w, lane_mask mask) {
+    const extent size = b.members.front().host->launch->request->block;
+    const std::uint32_t first = w.index * lanes + static_cast<std::uint32_t>(std::countr_zero(mask));
+    char text[96];
+    std::snprintf(text, sizeof(text), "%d thread%s of block (%u,%u,%u), the first (%u,%u,%u),", std::popcount(mask),
+                  std::popcount(mask) == 1 ? "" : "s", b.id.x, b.id.y, b.id.z, first % size.x, first / size.x % size.y,
+                  first / size.x / size.y);
+    return text;
+}
+
+std::string line_of(const warp& w, const program_code& code, std::uint32_t source) {
+    if (source >= code.source->instructions.size()) {
+        return {};
+    }
+    const check::source_place at = source_place_of(*w.host->launch->home, {code.source, source});
+    std::string text = " at '" + at.instruction + "'";
+    if (!at.file.empty()) {
+        text += ", " + at.file + ":" + std::to_string(at.line);
+        for (const auto& [file, line] : at.called_from) {
+            text += ", called at " + file + ":" + std::to_string(line);
+        }
+    }
+    return text;
+}
+
+// The pseudo-instruction of the loop that `pc` is in; nullptr where that is no loop which waits.
+const instruction* poll_of(const program_code& code, const instruction* pc) {
+    const instruction* const end = code.code.data() + code.code.size();
+    const instruction* const last = std::min(pc + 64, end - 1); // such loops are short
+    for (const instruction* i = pc == code.code.data() ? pc : pc - 1; i < last; ++i) {
+        if (i->run == poll && i[1].target <= pc) {
+            return i;
+        }
+    }
+    return nullptr;
+}
+
+std::string described_poll(const warp& w, const split& s) {
+    const program_code& code = *frame_of(s.frame)->code;
+    const instruction* const i = poll_of(code, s.pc);
+    if (i == nullptr) {
+        return "run" + line_of(w, code, s.pc->source);
+    }
+    if (reads_of(code, i).empty()) {
+        return "are in a loop that does nothing" + line_of(w, code, s.pc->source);
+    }
+    const std::uint32_t source = reads_of(code, i).front();
+    std::string text = "wait for a change of ";
+    const instruction* const read = decoded(code, source);
+    const bool shared = code.source->instructions[source].space() == ptx::suffix::shared;
+    if (read != nullptr) {
+        const std::uint64_t at = address_in(*read, s.frame, static_cast<unsigned>(std::countr_zero(s.mask)));
+        char address[40];
+        std::snprintf(address, sizeof(address), "%s memory at 0x%llx", shared ? "shared" : "global",
+                      static_cast<unsigned long long>(at));
+        text += address;
+        const auto found = shared ? std::nullopt : w.host->launch->memory->find(at);
+        if (found && !found->name.empty()) {
+            text += " (" + found->name + ")";
+        }
+    } else {
+        text += "memory";
+    }
+    return text + line_of(w, code, source);
+}
+
+std::string described_split(const warp& w, const split& s) {
+    const program_code& code = *frame_of(s.frame)->code;
+    switch (s.why) {
+    case waiting::barrier: {
+        // It goes on behind the barrier.
+        const std::uint32_t source = s.pc == code.code.data() ? 0 : (s.pc - 1)->source;
+        return "wait at barrier " + std::to_string(s.barrier) + line_of(w, code, source);
+    }
+    case waiting::others: {
+        char members[48];
+        std::snprintf(members, sizeof(members), "wait for lanes 0x%08x of their warp", s.members & w.live & ~s.mask);
+        return members + line_of(w, code, s.pc->source);
+    }
+    case waiting::no: break;
+    }
+    return described_poll(w, s);
+}
+
+} // namespace
+
+std::uint64_t stores_of(const worker& host) {
+    std::uint64_t n = 0;
+    for (std::size_t k = 0; k < host.intervals_used; ++k) {
+        const observe::counters& c = host.counts[k];
+        n += c.global_store_requests + c.shared_store_requests + c.local_store_requests;
+    }
+    return n;
+}
+
+const instruction* poll(const instruction* i, std::byte* /*frame*/, warp* w) {
+    w->budget -= poll_cost;
+    if (w->budget >= 0) {
+        return i + 1;
+    }
+    look(w, i);
+    w->budget = short_turn * poll_cost;
+    return give_way(w, i + 1);
+}
+
+bool is_quiet(const block& b) {
+    return std::all_of(b.members.begin(), b.members.end(), [](const warp& w) {
+        const auto runs = [](const split& s) { return s.why == waiting::no; };
+        const bool can_run =
+            w.live != 0 && (w.running || std::any_of(w.splits.begin(), w.splits.begin() + w.parked, runs));
+        return !can_run || w.quiet >= settled;
+    });
+}
+
+void quiet_watch::become(bool quiet) {
+    if (quiet != quiet_) {
+        quiet_ = quiet;
+        if (quiet) {
+            --launch_.restless;
+        } else {
+            ++launch_.changes;
+            ++launch_.restless;
+        }
+    }
+}
+
+bool quiet_watch::turn(bool quiet, std::size_t resident, bool more_may_start) {
+    quiet_turns_ = quiet && !more_may_start ? quiet_turns_ + 1 : 0;
+    become(quiet_turns_ > least_rounds * resident);
+    const double limit = launch_.request->deadlock_seconds;
+    if (!quiet_ || limit <= 0 || launch_.restless.load() != 0) {
+        timing_ = false;
+        return false;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    const std::uint64_t changes = launch_.changes.load();
+    const bool outside = launch_.request->outside && launch_.request->outside();
+    if (!timing_ || changes != seen_changes_ || outside) {
+        timing_ = true;
+        seen_changes_ = changes;
+        since_ = now;
+        return false;
+    }
+    return std::chrono::duration<double>(now - since_).count() > limit;
+}
+
+std::string described_waits(const block& b) {
+    constexpr std::size_t most = 3;
+    std::string text;
+    std::size_t groups = 0;
+    std::uint32_t left = 0;
+    for (const warp& w : b.members) {
+        const auto tell = [&](const split& s) {
+            if (groups++ < most) {
+                text += (text.empty() ? "" : "; ") + threads_of(b, w, s.mask) + " " + described_split(w, s);
+            } else {
+                left += static_cast<std::uint32_t>(std::popcount(s.mask));
+            }
+        };
+        if (w.running) {
+            tell({w.pc, w.mask, w.join_index, w.frame, waiting::no, 0, 0});
+        } else if (w.held != 0) {
+            tell({w.pc, w.mask, w.join_index, w.frame, waiting::barrier, static_cast<std::uint8_t>(w.held - 1), 0});
+        }
+        for (std::uint32_t k = 0; k < w.parked; ++k) {
+            tell(w.splits[k]);
+        }
+    }
+    return left == 0 ? text : text + "; and " + std::to_string(left) + " threads more";
+}
+
+} // namespace softgpu::machine

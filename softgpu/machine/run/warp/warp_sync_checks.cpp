@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/run/warp/warp_sync_checks.hpp"
+
+#include <bit>
+
+#include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/inspect/barrier_checks.hpp"
+#include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/machine/run/warp/warp_sync.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+const std::uint32_t* words(std::byte* frame, const warp* w, place p) {
+    return reinterpret_cast<const std::uint32_t*>(lanes_at(frame, w, p));
+}
+
+// Findings of the sync check.
+void mismatch(const instruction* i, warp* w, unsigned lane, const char* kind, std::string message,
+              const access_facts* other = nullptr) {
+    launch_state& l = *w->host->launch;
+    if (!l.checks->owner.has(check::sync) || count_again(l, check::sync, kind, false, place_of(w, i),
+                                                         other != nullptr ? other->where : instruction_place{})) {
+        return;
+    }
+    finding_facts what;
+    what.check = check::sync;
+    what.kind = kind;
+    what.message = std::move(message);
+    const instruction_place at = place_of(w, i);
+    report(l, std::move(what),
+           {std::string(ptx::name_of(at.function->instructions[at.index].op)),
+            at,
+            w->owner->linear,
+            thread_of(w, lane),
+            {}},
+           other);
+}
+
+// The lanes of the running split and of those that wait here, if all that live of the members are there; 0: not yet.
+lane_mask gathered(const warp* w, lane_mask members, const instruction* at, bool same_place) {
+    lane_mask here = w->mask;
+    if (((members & w->live) & ~here) == 0) {
+        return here;
+    }
+    for (std::uint32_t k = 0; k < w->parked; ++k) {
+        const split& s = w->splits[k];
+        if (s.why == waiting::others && s.members == members && (!same_place || s.pc == at)) {
+            here |= s.mask;
+        }
+    }
+    return ((members & w->live) & ~here) == 0 ? here : 0;
+}
+
+// A shuffle's lanes read from lanes that are there.
+void check_shuffle(const instruction* i, std::byte* frame, warp* w, const std::uint32_t* members, lane_mask here) {
+    const std::uint32_t* const by = words(frame, w, i->b);
+    const std::uint32_t* const limits = words(frame, w, i->c);
+    each_lane(here, [&](unsigned lane) {
+        const unsigned segment = limits[lane] >> 8 & 31;
+        const unsigned clamp = limits[lane] & 31;
+        const int distance = static_cast<int>(by[lane] & 31);
+        const int own = static_cast<int>(lane);
+        const int least = own & static_cast<int>(segment);
+        const int most = least | static_cast<int>(clamp & ~segment);
+        int from = own;
+        bool inside = true;
+        switch (static_cast<warp_sync>(i->more)) {
+        case warp_sync::shfl_up:
+            from = own - distance;
+            inside = from >= most;
+            break;
+        case warp_sync::shfl_down:
+            from = own + distance;
+            inside = from <= most;
+            break;
+        case warp_sync::shfl_bfly:
+            from = own ^ distance;
+            inside = from <= most;
+            break;
+        default: from = least | (distance & ~static_cast<int>(segment)); inside = from <= most;
+        }
+        if (!inside) {
+            return; // it gets its own value
+        }
+        const lane_mask source = 1u << (from & 31);
+        if ((here & source) == 0 || (members[lane] & source) == 0) {
+            mismatch(i, w, lane, "shuffle from an absent lane",
+                     "lane " + std::to_string(lane) + " reads from lane " + std::to_string(from) +
+                         ((members[lane] & source) == 0
+                              ? ", which is not in the member mask " + mask_text(members[lane])
+                          : (w->live & source) == 0 ? ", which has ended"
+                                                    : ", which does not take part"));
+        }
+    });
+}
+
+} // namespace
+
+const instruction* check_warp_sync(const instruction* i, std::byte* frame, warp* w) {
+    const std::uint32_t* const members = words(frame, w, i->e);
+    static_cast<void>(members_of_first(w, members, i)); // who stays here looks at the meeting, the others come again
+    const lane_mask first = members[std::countr_zero(w->mask)];
+    check::block_clock& clock = w->owner->checks->clock;
+    lane_mask differ = 0;
+    each_lane(w->mask, [&](unsigned l) { differ |= members[l] ^ first; });
+    const bool same_place = static_cast<warp_sync>(i->more) != warp_sync::barrier;
+    w->passed &= ~w->mask;
+    const lane_mask here = gathered(w, first, i + 1, same_place);
+    each_lane(w->mask, [&](unsigned l) {
+        if ((members[l] >> l & 1) == 0) {
+            mismatch(i, w, l, "lane outside its own mask",
+                     "lane " + std::to_string(l) + " executes this with the member mask " + mask_text(members[l]) +
+                         ", which does not name it");
+        }
+    });
+    if (here == 0) {
+        // Others that wait with another mask but name these lanes will wait in vain.
+        for (std::uint32_t k = 0; k < w->parked; ++k) {
+            const split& s = w->splits[k];
+            if (s.why == waiting::others && s.members != first && (s.members & w->mask) != 0 && (first & s.mask) != 0) {
+                const access_facts waits{"waits",
+                                         {frame_of(s.frame)->code->source, s.pc->source},
+                                         w->owner->linear,
+                                         thread_of(w, static_cast<unsigned>(std::countr_zero(s.mask))),
+                                         {}};
+                mismatch(i, w, static_cast<unsigned>(std::countr_zero(w->mask)), mismatched_masks,
+                         "lanes " + mask_text(w->mask) + " come with the member mask " + mask_text(first) + ", lanes " +
+                             mask_text(s.mask) + " wait with " + mask_text(s.members),
+                         &waits);
+            }
+        }
+        return i + 1;
+    }
+    if (static_cast<warp_sync>(i->more) >= warp_sync::shfl_up) {
+        check_shuffle(i, frame, w, members, here);
+    }
+    if (differ == 0) {
+        const lane_mask together = here & first;
+        clock.synchronize_warp(w->index, together, (w->live & ~together) == 0);
+        return i + 1;
+    }
+    // Each group with a mask of its own.
+    lane_mask left = here;
+    while (left != 0) {
+        const lane_mask mask = members[std::countr_zero(left)];
+        lane_mask group = 0;
+        each_lane(left, [&](unsigned l) { group |= (members[l] == mask ? 1u : 0u) << l; });
+        clock.synchronize_warp(w->index, group & mask, false);
+        left &= ~group;
+    }
+    return i + 1;
+}
+
+} // namespace softgpu::machine

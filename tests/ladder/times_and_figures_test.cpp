@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Checks that compare times by their spreads, and checks of figures that they measure themselves, on made-up evidence.
+#include <gtest/gtest.h>
+
+#include "ladder/engine/definition/claims.hpp"
+
+namespace warpfold::ladder::engine {
+namespace {
+
+timing around(double seconds) {
+    return {.median = seconds, .low = 0.9 * seconds, .high = 1.1 * seconds, .samples = 31};
+}
+
+class TimesAndFigures : public ::testing::Test {
+protected:
+    TimesAndFigures() {
+        report_.steps.resize(2);
+        report_.steps[0].id = "1";
+        report_.steps[1].id = "2";
+        for (auto& step : report_.steps) {
+            step.correct = true;
+            step.n = 100;
+        }
+    }
+    // Of step 2, with these times.
+    verdict judged(const check& claim, double first, double second) {
+        report_.steps[0].cold = around(first);
+        report_.steps[1].cold = around(second);
+        return claim(here());
+    }
+    evidence here() { return {.report = report_, .step = report_.steps[1], .data = data_, .result = result_}; }
+
+    ladder_report report_;
+    sample data_;
+    bytes result_;
+};
+
+TEST_F(TimesAndFigures, SlowerNeedsMoreThanTheSpread) {
+    const check slower = slower_than("1");
+    EXPECT_FALSE(slower(here()).holds.has_value());
+    EXPECT_EQ(judged(slower, 2, 3).holds, true);
+    EXPECT_EQ(judged(slower, 3, 2).holds, false);
+    EXPECT_EQ(judged(slower, 2, 2.2).holds, false);
+    EXPECT_EQ(judged(slower, 2, 2.2).qualified, "no difference");
+    report_.steps[0].n = 50;
+    EXPECT_FALSE(judged(slower, 2, 3).holds.has_value());
+}
+
+TEST_F(TimesAndFigures, AtMostSoManyTimes) {
+    const check nearly = at_most_times(1.2, "1");
+    EXPECT_EQ(judged(nearly, 2, 2.3).holds, true);
+    EXPECT_EQ(judged(nearly, 2, 2.5).holds, false);
+}
+
+struct cycles {
+    double here = 0;
+};
+
+TEST_F(TimesAndFigures, FiguresAreMeasuredOrGiven) {
+    const check four =
+        measured<cycles>([](const evidence&) { return cycles{4}; },
+                         [](const evidence&, const cycles& c) { return seen(c.here == 4, std::to_string(c.here)); });
+    EXPECT_FALSE(four(here()).holds.has_value()) << "no clock";
+    report_.steps[1].cold = around(1);
+    EXPECT_EQ(four(here()).holds, true);
+    evidence given = here();
+    given.figures = cycles{5};
+    EXPECT_EQ(four(given).holds, false);
+    given.figures = 4.0; // of another claim
+    EXPECT_EQ(four(given).holds, true);
+}
+
+} // namespace
+} // namespace warpfold::ladder::engine
