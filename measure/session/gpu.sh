@@ -7,6 +7,7 @@
 #     build      the tree; runs if a stage needs it
 #     ladder     reduce in nine shapes, then all ladders once, with pages and plots
 #     ladders    all ladders once (reduce on 2^24 elements), with pages and plots, and under compute-sanitizer
+#     published  the reductions whose times the lectures print, at their sizes, for docs/lectures/tables.md
 #     sanitize   the steps of reduce under compute-sanitizer
 #     ncu        the steps of reduce under Nsight Compute
 #     counters   golden counters for tests/counters
@@ -14,7 +15,7 @@
 #     compare    the library's benchmarks of this tree and of the older tree in .baseline/, alternately, and the ratio of
 #                their times; COMPARE="scan reduce" selects benchmarks
 # Output in $OUT, default build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
-# ladders.tar.gz, sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz (ncu's own
+# ladders.tar.gz, published.json, sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz (ncu's own
 # tables), library.tar.gz. docs/measuring.md makes docs/results/ from them.
 set -uo pipefail
 
@@ -28,8 +29,9 @@ fi
 stages=" ${*:-ladder sanitize ncu} "
 for stage in $stages; do
     case $stage in
-        facts | build | ladder | ladders | sanitize | ncu | counters | library | compare) ;;
-        *) echo "gpu: there is no stage '$stage': facts build ladder ladders sanitize ncu counters library compare" >&2; exit 2 ;;
+        facts | build | ladder | ladders | published | sanitize | ncu | counters | library | compare) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder ladders published sanitize ncu counters library compare" >&2
+            exit 2 ;;
     esac
 done
 out=${OUT:-$root/build/gpu/out}
@@ -174,11 +176,25 @@ ladders() {
     date=$(date -u +%F)
     mkdir -p "$pages"
     within 20 python3 measure/pages/ladders_page.py "$out/ladders.json" --date "$date" >"$pages/ladders.md"
-    within 20 python3 measure/pages/lectures_table.py --distil "$out/ladders.json" --date "$date" >"$pages/ladders.json"
+    within 20 python3 measure/pages/verdicts.py "$out/ladders.json" --date "$date" >"$pages/ladders.json"
     within 20 python3 measure/pages/plots.py "$out/ladders.json" --date "$date" "$pages"
     tail -n 16 "$work/ladder/all.txt"
     tar -C "$work" -czf "$out/ladders.tar.gz" ladder
     sanitize_all_ladders
+}
+
+# The sizes, blocks, types and steps of the lectures' tables; a shape that fails leaves the others.
+published() {
+    local n block kind finish steps name
+    mkdir -p "$work/published"
+    while read -r n block kind finish steps; do
+        name=$work/published/$n-$block-$kind-$finish
+        within 100 "$tool" ladder reduce --device gpu --n "$n" --block "$block" --type "$kind" --finish "$finish" \
+            --steps "$steps" --no-claims --json "$name.json" </dev/null >"$name.txt" 2>"$name.err" ||
+            { say "published: n = $n, block $block, $kind failed"; tail -n 2 "$name.err"; rm -f "$name.json"; }
+        say "published: n = $n, block $block, $kind, finished on the $finish"
+    done < <(python3 measure/pages/lecture_tables.py --shapes)
+    within 20 python3 measure/pages/lecture_tables.py --distil "$work"/published/*.json --date "$(date -u +%F)" >"$out/published.json"
 }
 
 sanitize_all_ladders() {
@@ -366,6 +382,7 @@ facts
 [[ "${stages/ counters /}" =~ ^[[:space:]]*((library|compare)[[:space:]]*)*$ ]] || build
 [[ $stages == *" ladder "* ]] && ladder
 [[ $stages == *" ladders "* ]] && ladders
+[[ $stages == *" published "* ]] && published
 [[ $stages == *" sanitize "* ]] && sanitize
 [[ $stages == *" ncu "* ]] && ncu_counters
 [[ $stages == *" counters "* ]] && golden_counters

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Instructions of memory read out of cubins: names against those that nvdisasm gives for the same words, and what ptxas makes of
-// loads by option, as docs/lectures.md has it, for each target that it knows.
+// loads by option, as docs/lectures/380.md has it, for each target that it knows.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

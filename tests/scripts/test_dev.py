@@ -169,11 +169,11 @@ class ContinuousIntegration(unittest.TestCase):
     def test_every_part_runs(self):
         answer = self.ci()
         self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.assertEqual(answer.stdout.splitlines(), ["dev lint", "dev test --no-tests=error", "dev test-report",
+        self.assertEqual(answer.stdout.splitlines(), ["dev lint", "dev docs", "dev test --no-tests=error", "dev test-report",
                                                       "dev build ci warpfold_benchmarks"])
 
     def test_a_part_that_fails_fails_the_whole_after_the_others(self):
-        for part in ["lint", "test", "build", "asan", "tsan"]:
+        for part in ["lint", "docs", "test", "build", "asan", "tsan"]:
             answer = self.ci(part)
             self.assertNotEqual(answer.returncode, 0, part)
             self.assertIn("dev test", answer.stdout)

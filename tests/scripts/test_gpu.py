@@ -106,7 +106,7 @@ class Session(unittest.TestCase):
         self.assertFalse((self.place / "out/ladder.tar.gz").exists())
 
     def pages(self):
-        for name in ["ladders_page", "lectures_table", "plots"]:
+        for name in ["ladders_page", "verdicts", "plots"]:
             self.program(self.place / "measure/pages" / f"{name}.py", f"import sys\nprint('{name}', *sys.argv[1:])\n")
 
     def test_all_ladders_and_their_pages(self):
@@ -124,7 +124,18 @@ class Session(unittest.TestCase):
         self.assertEqual(self.names("ladders.tar.gz"), {"ladder", "pages", "all.txt", "all.err", "ladders.md", "ladders.json"})
         kept = self.place.joinpath("build", "gpu", "work", "ladder")
         self.assertIn("ladder all --claims --device gpu", (kept / "all.txt").read_text())
-        self.assertIn("--distil", (kept / "pages" / "ladders.json").read_text())
+        self.assertIn("verdicts", (kept / "pages" / "ladders.json").read_text())
+
+    def test_published_sizes(self):
+        self.program(self.place / "measure/pages/lecture_tables.py", """import sys
+print("16 128 int32 device 1,2\\n16 1024 float host 1" if "--shapes" in sys.argv else " ".join(sys.argv[1:]))
+""")
+        answer, _ = self.session("1", "published")
+        self.assertEqual(answer.returncode, 1)  # block 1024 fails, and is left out
+        kept = self.place / "build/gpu/work/published"
+        self.assertIn("--n 16 --block 128 --type int32 --finish device --steps 1,2", (kept / "16-128-int32-device.txt").read_text())
+        self.assertRegex((self.place / "out/published.json").read_text(), r"^--distil \S*/16-128-int32-device.json --date 20")
+        self.assertIn("published: n = 16, block 1024, float failed", answer.stdout)
 
     def test_findings_in_ladders(self):
         self.pages()
