@@ -166,10 +166,14 @@ function roofline(parent, ladder) {
 
 // --- steps ------------------------------------------------------------------------------------------------------------
 
-const VERDICTS = {true: ["✓", "holds", "good"], false: ["✗", "does not hold", "bad"], null: ["–", "cannot be seen", "unknown"]};
+const VERDICTS = {true: ["✓", "holds", "good"], false: ["✗", "does not hold", "bad"], null: ["–", "cannot be seen", "unknown"],
+    remark: ["·", "remark", "unknown"]};
 
-function verdict({holds, qualified}) {
-    const [mark, words, tone] = VERDICTS[holds];
+// A claim that no counter-example could refute is a remark.
+const kind = (claim) => (claim.refuted_by === null ? "remark" : String(claim.holds));
+
+function verdict({qualified, ...claim}) {
+    const [mark, words, tone] = VERDICTS[kind(claim)];
     const limited = qualified && (qualified.startsWith("only") ? `holds ${qualified}` : qualified);
     return el("span", {class: limited ? "unknown" : tone}, `${mark} ${limited || words}`);
 }
@@ -260,10 +264,11 @@ function claims(parent, ladder) {
     const here = ladder.device.software ? "software GPU" : ladder.device.name;
     const cards = ladder.verdicts.map(({card, date, verdicts}) => ({card, date,
         of: new Map(verdicts.map((one) => [`${one.step}\n${one.claim}`, one]))}));
-    const rows = all.map((claim) => [claim.step, claim.text, claim.lecture, verdict(claim), claim.figure,
+    const rows = all.map((claim) => [claim.step, el("div", {}, claim.text,
+        claim.refuted_by && el("div", {class: "note"}, `held against: ${claim.refuted_by}`)), claim.lecture, verdict(claim), claim.figure,
         ...cards.map(({of}) => {
             const one = of.get(`${ladder.ladder}/${claim.step}\n${claim.text}`);
-            return one ? el("div", {}, verdict(one), el("div", {class: "note"}, one.figure)) : "";
+            return one ? el("div", {}, verdict({...one, refuted_by: claim.refuted_by}), el("div", {class: "note"}, one.figure)) : "";
         })]);
     const found = table(["step", "claim", "lecture", here, "evidence", ...cards.map(({card, date}) => `${card}, ${date}`)], rows,
         `Claims of the ladder ${ladder.ladder}`);
@@ -273,7 +278,7 @@ function claims(parent, ladder) {
     const choice = el("select", {}, el("option", {value: "all"}, "all"),
         Object.entries(VERDICTS).map(([value, [, words]]) => el("option", {value}, words)));
     const filter = () => {
-        lines.forEach((line, k) => { line.hidden = choice.value !== "all" && String(all[k].holds) !== choice.value; });
+        lines.forEach((line, k) => { line.hidden = choice.value !== "all" && kind(all[k]) !== choice.value; });
         count.textContent = ` ${lines.filter((line) => !line.hidden).length} of ${all.length} claims`;
     };
     choice.addEventListener("change", filter);
