@@ -172,6 +172,15 @@ class Reports(unittest.TestCase):
                            f"s.value = '{value}'; s.dispatchEvent(new Event('change')); }})()")
             self.assertEqual(self.tab.value(visible), sum(one is kind for one in found), value)
 
+    def test_errata(self):
+        errata = self.open("reduce")["errata"]
+        rows = [line for line in errata.splitlines() if line.startswith("|")]
+        heads = [line for line in rows if line.startswith("| --- |")]
+        self.assertEqual(self.count("[aria-label=Errata] tbody tr"), len(rows) - 2 * len(heads))
+        text = "[N+1] blocks, [a link](x.md), **bold**, `a < b`"
+        self.assertEqual(self.tab.value(f"el('p', {{}}, inline({text!r})).innerHTML"),
+                         "[N+1] blocks, a link, <strong>bold</strong>, <code>a &lt; b</code>")
+
     def test_timelines_of_streams(self):
         ladder = self.open("streams")["ladders"][0]
         operations = [len(step["timeline"]["operations"]) for step in ladder["steps"] if step.get("timeline", {}).get("operations")]

@@ -361,7 +361,7 @@ function inline(text) {
     return plain.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]*\))/).map((part) => {
         if (part.startsWith("`")) return el("code", {}, part.slice(1, -1));
         if (part.startsWith("**")) return el("strong", {}, part.slice(2, -2));
-        return part.startsWith("[") ? part.slice(1, part.indexOf("](")) : part;
+        return /^\[[^\]]+\]\([^)]*\)$/.test(part) ? part.slice(1, part.indexOf("](")) : part;
     });
 }
 
