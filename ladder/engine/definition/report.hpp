@@ -65,8 +65,8 @@ struct step_description {
     std::string follows{}; // id of the step that this one takes further; empty: the one before it in the ladder's order
     std::string next{};    // id of the step that takes this one further; empty: the first that follows it
 
-    [[nodiscard]] step_description leads_to(std::string id) && {
-        next = std::move(id);
+    [[nodiscard]] step_description leads_to(std::string step) && {
+        next = std::move(step);
         return std::move(*this);
     }
 };
