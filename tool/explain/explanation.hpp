@@ -80,5 +80,9 @@ void compare(const explanation& here, const std::vector<shown_file>& there, next
 
 [[nodiscard]] std::string text_of(const explanation& e, const report::style& look);
 [[nodiscard]] report::json json_of(const explanation& e);
+// null where nothing was counted.
+[[nodiscard]] report::json json_of(const bounds_of_step& bounds, const std::vector<costly_line>& costly);
+// The file's lines, each with its counters or null.
+[[nodiscard]] report::json json_of(const shown_file& file, const step_profile& profile);
 
 } // namespace warpfold::tool
