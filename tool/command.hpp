@@ -34,6 +34,7 @@ action add_devices(CLI::App& app);
 action add_run(CLI::App& app);
 action add_annotate(CLI::App& app);
 action add_explain(CLI::App& app);
+action add_report(CLI::App& app);
 
 // Everything after the first "--" of `warpfold run`: CLI11 is never shown it.
 [[nodiscard]] const std::vector<std::string>& program_arguments();

@@ -21,10 +21,12 @@ namespace {
 constexpr int status_failure = 1;
 constexpr int status_usage = 2;
 
-constexpr std::array<subcommand, 10> subcommands{{
+constexpr std::array<subcommand, 11> subcommands{{
     {"ladder", "[NAME ...]", "run every step of a ladder of kernels, checked, and counted or timed", add_ladder},
     {"explain", "LADDER/STEP", "show a step's source with what each line did, its claims, and what the next changes",
      add_explain},
+    {"report", "[LADDER ...] [-o FILE]", "write ladders as one HTML page: charts, source with heat, claims",
+     add_report},
     {"reduce", "FILE [--op OP]", "reduce an array from a .npy or raw file", add_reduce},
     {"sum", "FILE ...", "add up arrays, exactly", add_sum},
     {"scan", "FILE [--op OP]", "running sums, products, minima or maxima of an array", add_scan},

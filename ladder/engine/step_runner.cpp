@@ -346,6 +346,9 @@ bool step_runner::run(const step_definition& step) {
         for (const claim_check& one : step.claims) {
             verdict v = shown ? one.holds(seen_here) : unseen("the step did not give the expected result");
             const auto& against = one.holds.against();
+            if (!against) {
+                v.holds.reset(); // a remark
+            }
             here.step.claims.push_back({one.text, one.lecture, v.holds, std::move(v.figure), std::move(v.qualified),
                                         against ? against->what : "", std::nullopt});
         }

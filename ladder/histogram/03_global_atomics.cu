@@ -58,8 +58,10 @@ constexpr const char* example = "Parallel patterns, Example";
 
 engine::step_definition global_atomics() {
     return {
-        .about = {"3", "global atomics", source, "read, modify and write as one operation that nobody can come between",
-                  "Parallel patterns, Implementation 3"},
+        .about = step_description{"3", "global atomics", source,
+                                  "read, modify and write as one operation that nobody can come between",
+                                  "Parallel patterns, Implementation 3"}
+                     .leads_to("4"),
         .data = text,
         .run = run,
         .least_bytes = [](std::uint64_t n) { return n; },

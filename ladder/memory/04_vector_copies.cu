@@ -112,8 +112,7 @@ engine::step_definition copy_by_int2() {
             .claims = {
                 {"LD.E.64: 256 bytes a warp", section, loads_for(256).refuted_by(engine::step_in_place("int"))},
                 {"fewer instructions than by int", "beyond the lectures", engine::compared("int", fewer_instructions)},
-                {"increase performance with vectorized memory access: faster than by int", section,
-                 engine::faster_than("int")}}};
+                {"faster than by int", section, engine::faster_than("int")}}};
 }
 
 engine::step_definition copy_by_int4() {
@@ -124,8 +123,7 @@ engine::step_definition copy_by_int4() {
             .claims = {
                 {"LD.E.128: 512 bytes a warp", section, loads_for(512).refuted_by(engine::step_in_place("int"))},
                 {"fewer instructions than by int", "beyond the lectures", engine::compared("int", fewer_instructions)},
-                {"increase performance with vectorized memory access: faster than by int", section,
-                 engine::faster_than("int")}}};
+                {"faster than by int", section, engine::faster_than("int")}}};
 }
 
 engine::step_definition copy_of_the_slide() {

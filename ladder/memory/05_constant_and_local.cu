@@ -217,7 +217,7 @@ engine::step_definition constant_spread() {
             .data = with_table<1>,
             .run = run_constant<1>,
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
-            .claims = {{"constant (uniform) cache: slower where lanes read different words",
+            .claims = {{"the constant cache is uniform: lanes that want other words are served one after the other",
                         "380, Memory and Cache Types", engine::slower_than("constant")}}};
 }
 

@@ -310,7 +310,7 @@ engine::step_definition restricted() {
         .claims = {{"the compiler uses __ldg() where it detects that data is read-only: const and __restrict__ make "
                     "that likelier",
                     "380, Compute Capab. 3.x (Kepler, Part 2)", compiled(by_decoration)},
-                   {"no slower than plain loads", "beyond the lectures", engine::at_most_times(1.05, "aligned")}}};
+                   {"as fast as plain loads", "beyond the lectures", engine::at_most_times(1.05, "aligned")}}};
 }
 
 engine::step_definition by_ldg() {
@@ -319,7 +319,7 @@ engine::step_definition by_ldg() {
             .run = copied_by("copy_by_ldg", copy_by_ldg),
             .least_bytes = [](std::uint64_t n) { return 2 * n * sizeof(int); },
             .claims = {{"using __ldg() intrinsic: requires no pointer decoration", slides, compiled(by_intrinsic)},
-                       {"no slower than plain loads", "beyond the lectures", engine::at_most_times(1.05, "aligned")}}};
+                       {"as fast as plain loads", "beyond the lectures", engine::at_most_times(1.05, "aligned")}}};
 }
 
 engine::step_definition through_texture() {

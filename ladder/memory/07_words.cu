@@ -325,7 +325,7 @@ engine::step_definition store_operators() {
             .run = run_store_operators,
             .size = engine::at_most(1u << 22),
             .least_bytes = [](std::uint64_t n) { return 8 * n * sizeof(int); },
-            .claims = {{"they say where a line is kept, not what is written", "PTX ISA, Cache Operators",
+            .claims = {{"they say where a line is kept, not what is written", "beyond the lectures",
                         full_warps(same_stores).refuted_by(engine::step_in_place("stores"))}}};
 }
 
@@ -348,7 +348,7 @@ engine::step_definition atomic_functions() {
             .data = applied,
             .run = run_functions,
             .size = engine::at_most(1u << 16),
-            .claims = {{"read the old value, calculate a new value, and write it: the old value is returned", third,
+            .claims = {{"read the old value, calculate a new value, and write it: the old one is returned", third,
                         engine::launched(old_values).refuted_by(new_value_returned)},
                        {"CAS (compare and swap): old == compare ? val : old", third,
                         engine::launched(compare_and_swap).refuted_by(always_swapped)},

@@ -242,7 +242,7 @@ engine::step_definition texture_queries() {
                         operation,
                         engine::measured(measure_cycles, eight_at_least)
                             .refuted_by(engine::figures_in_place("an H200's cycles", cycles_by_path{4.0, 1.4}))},
-                       {"if data within a 32-B segment is needed by multiple threads in a warp, the segment misses at "
+                       {"if data within a 32-B segment is needed by multiple threads in a warp, segment misses at "
                         "most once",
                         operation,
                         engine::measured(measure_times, at_most_one_miss)

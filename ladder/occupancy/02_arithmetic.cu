@@ -289,13 +289,13 @@ engine::step_definition arithmetic() {
         .data = ends_of_chains,
         .run = run_chains,
         .size = engine::at_most(1024),
-        .claims = {{"latency is time: instruction takes 4 cycles per warp", slide,
+        .claims = {{"latency is time: an instruction takes 4 cycles per warp", slide,
                     timed(engine::check(four_cycles)
                               .refuted_by(h200_with("8 cycles", [](figures& f) { f.arithmetic.float32 = 8; })))},
-                   {"% operator is very slow", "759, Reduction #1: Interleaved Addressing",
+                   {"the % operator is very slow", "759, Reduction #1: Interleaved Addressing",
                     timed(engine::check(modulo_is_slow)
                               .refuted_by(h200_with("% in 8 cycles", [](figures& f) { f.arithmetic.modulo = 8; })))},
-                   {"less operations means idle cycle", "Parallel patterns, Examples from GPU",
+                   {"less operations means idle cycles", "Parallel patterns, Examples from GPU",
                     timed(engine::check(idle_cycles).refuted_by(h200_with("the peak by one warp", [](figures& f) {
                         f.rate.float32[0][0] = f.rate.best();
                     })))}}};
@@ -309,7 +309,7 @@ engine::step_definition parallelism() {
         .data = ends_of_four,
         .run = run_four,
         .size = engine::at_most(1024),
-        .claims = {{"throughput is rate: arithmetic: 480 ops/cycle (op = multiply-add)", slide,
+        .claims = {{"throughput is rate: 480 arithmetic operations a cycle (a multiply-add each)", slide,
                     timed(engine::check(operations_of_the_device).refuted_by(an_h200()))},
                    {"parallelism needed = latency x throughput", "Parallel patterns, Little's Law",
                     timed(engine::check(needed_parallelism)
@@ -331,7 +331,7 @@ engine::step_definition parallelism() {
                     timed(engine::check(other_units)
                               .refuted_by(h200_with("as many of 1/sqrt(x)",
                                                     [](figures& f) { f.rate.special = f.rate.best(); })))},
-                   {"each bank has a bandwidth of 32 bits per two clock cycles",
+                   {"each bank of shared memory has a bandwidth of 32 bits per two clock cycles",
                     "759, Shared Memory Architecture [2/2]", timed(engine::check(bank_width).refuted_by(an_h200()))}}};
 }
 

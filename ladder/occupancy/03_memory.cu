@@ -386,16 +386,16 @@ engine::step_definition memory_chains() {
         .size = [](std::uint64_t n) { return std::bit_floor(std::min<std::uint64_t>(n, 1u << 14)); },
         .scratch_bytes = [](std::uint64_t n) { return n * line_bytes; },
         .claims = {{"memory takes 400 cycles", slide, timed(engine::check(four_hundred).refuted_by(an_h200()))},
-                   {"memory: 177 GB/s = 32 ops/cycle (op = 32-bit load)", slide,
+                   {"memory: 177 GB/s, 32 loads of 32 bits a cycle", slide,
                     timed(engine::check(loads_a_cycle).refuted_by(an_h200()))},
-                   {"to hide memory latency you need to keep 100KB in flight: latency x throughput",
-                    "Parallel patterns, How about memory?", timed(engine::check(bytes_needed).refuted_by(an_h200()))},
-                   {"all DRAM accesses go through L2, including copies CPU-GPU", "380, GPU Memory System",
+                   {"bytes in flight needed = latency x throughput: 100 KB", "Parallel patterns, How about memory?",
+                    timed(engine::check(bytes_needed).refuted_by(an_h200()))},
+                   {"all DRAM accesses go through L2, including copies between CPU and GPU", "380, GPU Memory System",
                     timed(engine::check(through_l2)
                               .refuted_by(h200_with(
                                   "as slow as from DRAM",
                                   [](figures& f) { f.memory.after_a_copy.copied = f.memory.after_a_copy.flushed; })))},
-                   {"programmer can choose the split", "380, L1 Sizing",
+                   {"the programmer can choose the split of L1 cache and shared memory", "380, L1 Sizing",
                     timed(engine::check(split).refuted_by(
                         h200_with("one split for both", [](figures& f) { f.memory.small_l1 = f.memory.large_l1; })))}}};
 }
@@ -406,22 +406,22 @@ engine::step_definition reload() {
                   "what ld.ca, ld.cg, ld.cs, ld.lu, ld.cv and ld.nc leave where", operators};
     step.claims = {
         {".ca: cache at all levels, the default", operators, kept_in<cache_operator::ca, true>()},
-        {".cg: cache in L2 and below, not L1", operators, kept_in<cache_operator::cg, false>()},
+        {".cg: cache in L2, bypassing the L1 cache", operators, kept_in<cache_operator::cg, false>()},
         {".cs: allocates global lines in L1", operators, kept_in<cache_operator::cs, true>()},
         {".cs: with evict-first policy in L1", operators,
          timed(engine::check(evict_first)
                    .refuted_by(h200_with("as long kept as by ld.ca",
                                          [](figures& f) { f.memory.kept_cs = f.memory.kept_ca = f.memory.l1; })))},
-        {".lu: performs a load cached streaming operation (ld.cs) on global addresses", operators,
+        {".lu: a cached streaming operation (ld.cs) on global addresses", operators,
          kept_in<cache_operator::lu, true>()},
         {".cv: don't cache and fetch again", operators, kept_in<cache_operator::cv, false>()},
-        {"read-only cache: always attempts to hit", "380, Read-Only Cache Operation",
+        {"the read-only cache always attempts to hit", "380, Read-Only Cache Operation",
          kept_in<cache_operator::nc, true>()},
-        {"read-only cache: higher latency than L1 reads", "380, Read-Only Cache",
+        {"and has a higher latency than L1 reads", "380, Read-Only Cache",
          timed(engine::check(read_only_latency).refuted_by(an_h200()))},
-        {"read-only cache: aggregate 48 KB per SM: 4 12-KB caches", "380, Read-Only Cache",
+        {"aggregate 48 KB per SM: 4 12-KB caches", "380, Read-Only Cache",
          timed(engine::check(small_read_only_cache).refuted_by(an_h200()))},
-        {"writes are not cached in the SM: invalidate the line in L1, go to L2", "380, GMEM Writes",
+        {"stores are not cached in the SM: invalidate the line in L1, go to L2", "380, GMEM Writes",
          timed(engine::check(stores_leave_l1).refuted_by(an_h200()))},
         {"mapped CPU memory takes the L1 path", "380, Access Path",
          timed(engine::check(mapped_in_l1).refuted_by(h200_with("as slow as from L2", [](figures& f) {

@@ -179,7 +179,7 @@ engine::step_definition launches() {
         .run = run_launches,
         .scratch_bytes = [](std::uint64_t n) { return n * sizeof(std::int32_t); },
         .least_bytes = [](std::uint64_t n) { return launches_in_a_row * 2 * n * sizeof(std::int32_t); },
-        .claims = {{"kernel launch serves as a global synchronization point", section,
+        .claims = {{"a kernel launch serves as a global synchronization point", section,
                     engine::launched(ordered).refuted_by(
                         engine::mutant("all eight passes in one launch", run_at_once))},
                    {"kernel launch has negligible overhead", section,

@@ -336,17 +336,17 @@ engine::step_definition shared_chains() {
         .size = engine::at_most(32),
         .claims = {{"latency is roughly 100x lower than global memory latency", banks,
                     timed(engine::check(hundred_times).refuted_by(an_h200()))},
-                   {"shared memory access is fast, but not as fast as register access", banks,
+                   {"fast, but not as fast as register access", banks,
                     timed(engine::check(slower_than_registers)
                               .refuted_by(h200_with("a load in 4 cycles", [](figures& f) { f.on_chip.shared = 4; })))},
-                   {"a bank conflict: at least double the shared memory latency", "587, Shared Memory Bank Conflicts",
+                   {"a bank conflict at least doubles the shared memory latency", "587, Shared Memory Bank Conflicts",
                     timed(engine::check(doubled).refuted_by(an_h200()))},
                    {"constant memory is aggressively cached, and assumed faster than global memory",
                     "Parallel patterns, Question: Isn't the constant memory also in DRAM?",
                     timed(engine::check(constant_is_cached)
                               .refuted_by(h200_with("as slow as DRAM",
                                                     [](figures& f) { f.on_chip.constant = f.memory.dram; })))},
-                   {"the size of constant memory can vary from device to device", "Parallel patterns, Constant Memory",
+                   {"size of constant memory can vary from device to device", "Parallel patterns, Constant Memory",
                     engine::check(constant_size)
                         .refuted_by(engine::figures_in_place("two devices with 64 KiB",
                                                              constant_sizes{64 * 1024, 64 * 1024}))}}};
@@ -364,7 +364,7 @@ engine::step_definition atomics() {
             {"atomic operation on a DRAM location: a latency of a few hundred cycles", about_atomics,
              timed(engine::check(few_hundred)
                        .refuted_by(h200_with("50 cycles", [](figures& f) { f.on_chip.global_atomic = 50; })))},
-            {"shorter latency if serviced from L2 cache", about_atomics,
+            {"shorter latency if serviced from the L2 cache", about_atomics,
              timed(engine::check(atomics_from_l2)
                        .refuted_by(h200_with("twice as long as DRAM",
                                              [](figures& f) { f.on_chip.global_atomic = 2 * f.memory.dram; })))},

@@ -345,7 +345,7 @@ engine::step_definition dependent_grids() {
                   run_grids);
     s.data = none_differs;
     s.claims = {
-        {"the driver must invalidate global L1 cache lines between dependent grids: stores by the first are correctly "
+        {"the driver must invalidate global L1 lines between dependent grids: stores of the first are correctly "
          "fetched by the second's ld.ca",
          operators, on_a_gpu(engine::launched(invalidated_between_grids).refuted_by(old_words))}};
     return s;

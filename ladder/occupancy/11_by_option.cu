@@ -412,7 +412,7 @@ engine::step_definition by_option() {
         .run = run_plainly,
         .size = [](std::uint64_t n) { return std::bit_floor(std::min<std::uint64_t>(n, 1u << 14)); },
         .scratch_bytes = [](std::uint64_t n) { return n * line_bytes; },
-        .claims = {{"caching: compiler option -Xptxas -dlcm=ca; non-caching: -Xptxas -dlcm=cg", reads,
+        .claims = {{"caching in L1 can be asked for by -Xptxas -dlcm=ca, left out by -Xptxas -dlcm=cg", reads,
                     against_kernel(opt_in, "a load by ld.global.nc", "nc")},
                    {"caching loads (-dlcm=ca): attempt to hit in L1", reads, kept(true, {"-dlcm=ca"})},
                    {"non-caching loads (-dlcm=cg): go directly to L2", reads, kept(false, {"-dlcm=cg"})},
@@ -439,7 +439,7 @@ engine::step_definition by_option() {
                     against_kernel(non_coherent, "a coherent load", "global")},
                    {"SASS: LD.E.64, LD.E.128, ST.E.64, ST.E.128", "380, Vectorized Memory Access",
                     against_kernel(wide_names, "one word in the place of two", "global")},
-                   {"ld.cs applied to a Local window address performs the ld.lu operation", "380, PTX Cache Operators",
+                   {"ld.cs applied to a local address performs the ld.lu operation", "380, PTX Cache Operators",
                     against_kernel(local_by_cs, "shared memory in the place of local", "shared")},
                    {"state spaces: addressable, initializable, access", "380, PTX State Spaces (2)",
                     assembled(engine::check(properties).refuted_by(constant_written))}}};

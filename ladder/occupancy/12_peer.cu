@@ -212,7 +212,7 @@ engine::step_definition peer_memory() {
             .size = engine::at_most(1u << 20),
             .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
             .claims = {
-                {"all DRAM accesses go through L2, including copies: P2P", "380, GPU Memory System",
+                {"all DRAM accesses go through L2, including copies P2P", "380, GPU Memory System",
                  engine::measured(measure_peer_copy, copies_go_through_l2)
                      .refuted_by(engine::figures_in_place("as slow as from DRAM", peer_copy{{true, 663, 663}, 280}))},
                 {"peer GPU memory takes the L1 path", "380, Access Path",

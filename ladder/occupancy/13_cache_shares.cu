@@ -237,13 +237,13 @@ engine::step_definition cache_shares() {
         .run = run_parts,
         .size =
             [](std::uint64_t n) { return std::clamp<std::uint64_t>(n / words_of_a_block, 1, 64) * words_of_a_block; },
-        .claims = {{"a cache line request is serviced at the throughput of L1 or L2 in case of a cache hit, or at the "
+        .claims = {{"a cache line request is serviced at the throughput of L1 or L2 in case of a hit, or at the "
                     "throughput "
                     "of device memory",
                     "380, Compute Capab. 3.x (Kepler, Part 2)",
                     engine::measured(measure_levels, throughput_by_level)
                         .refuted_by(engine::figures_in_place("the rates of an H200", of_an_h200))},
-                   {"if it is possible to block for L1 then it's possible to block for SMEM: same or higher bandwidth",
+                   {"if it is possible to block for L1 then it is possible to block for SMEM: same or higher bandwidth",
                     blocking,
                     engine::measured(measure_levels, shared_is_as_fast)
                         .refuted_by(engine::figures_in_place("half the rate of L1",
@@ -257,8 +257,7 @@ engine::step_definition cache_shares() {
                     engine::measured(measure_warps, cache_of_a_scheduler)
                         .refuted_by(engine::figures_in_place("the cycles of an H200",
                                                              warps_in_turn{{405, 39, 39, 39}, 32, 280}))},
-                   {"peak bandwidth by the memory interface: 384 bits x 900 MHz x 2 / 8 = 86.4 GB/s",
-                    "759, What is Our Optimization Goal?",
+                   {"peak bandwidth: 384 bits x 900 MHz x 2 / 8 = 86.4 GB/s", "759, What is Our Optimization Goal?",
                     engine::measured(measure_bus, peak_by_clock)
                         .refuted_by(engine::figures_in_place("half of the formula", memory_bus{6016, 3201, 2407e9}))}}};
 }

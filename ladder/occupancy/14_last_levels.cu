@@ -140,7 +140,7 @@ engine::step_definition last_levels() {
             .run = run_levels,
             .size = engine::at_most(1u << 20),
             .scratch_bytes = [](std::uint64_t n) { return (n / 16 + 64) * sizeof(int); },
-            .claims = {{"more threads per block reduces levels in tree of recursive kernel invocations", cascading,
+            .claims = {{"more threads per block reduces levels in the tree of recursive kernel invocations", cascading,
                         engine::guarded(engine::check(fewer_levels).refuted_by(engine::step_in_place("launches")),
                                         [](const engine::evidence& e) {
                                             return std::string(e.n() > 1024 ? "" : "needs more than 1024 elements");

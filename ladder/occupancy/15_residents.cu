@@ -85,17 +85,15 @@ constexpr const char* section = "Parallel patterns, cudaOccupancyMaxActiveBlocks
 } // namespace
 
 engine::step_definition residents() {
-    return {
-        .about = {"residents", "blocks that count each other", "ladder/occupancy/15_residents.cu",
-                  "how many are on a multiprocessor at once", section, false, "calculator"},
-        .data = all_of_them,
-        .run = run_blocks,
-        .size = engine::at_most(4096),
-        .claims = {{"produces an occupancy prediction (don't forget: it is just a prediction!), which comes true here",
-                    section,
-                    engine::measured(count_residents, as_predicted)
-                        .refuted_by(engine::figures_in_place("a block less than predicted",
-                                                             residents_found{{32, 16}, {32, 15}}))}}};
+    return {.about = {"residents", "blocks that count each other", "ladder/occupancy/15_residents.cu",
+                      "how many are on a multiprocessor at once", section, false, "calculator"},
+            .data = all_of_them,
+            .run = run_blocks,
+            .size = engine::at_most(4096),
+            .claims = {{"a prediction, don't forget: just a prediction, which comes true here", section,
+                        engine::measured(count_residents, as_predicted)
+                            .refuted_by(engine::figures_in_place("a block less than predicted",
+                                                                 residents_found{{32, 16}, {32, 15}}))}}};
 }
 
 } // namespace warpfold::ladder::occupancy

@@ -78,9 +78,12 @@ verdict factor_of_log_n(const engine::evidence& e) {
 
 engine::step_definition hillis_steele() {
     return {
-        .about = {"2", "Hillis and Steele, two buffers", "ladder/scan/02_hillis_steele.cu",
-                  "log n times, every thread adds the element a doubling stride before its own; ping and pong",
-                  "Parallel patterns, A Parallel Inclusive Scan Algorithm"},
+        .about =
+            step_description{
+                "2", "Hillis and Steele, two buffers", "ladder/scan/02_hillis_steele.cu",
+                "log n times, every thread adds the element a doubling stride before its own; ping and pong",
+                "Parallel patterns, A Parallel Inclusive Scan Algorithm"}
+                .leads_to("3"),
         .data = inclusive,
         .run = run,
         .size = engine::at_most(most_threads),

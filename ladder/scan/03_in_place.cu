@@ -60,9 +60,12 @@ verdict where_to_cut(const engine::evidence& e) {
 
 engine::step_definition two_barriers() {
     return {
-        .about = {"3", "in place, two barriers", "ladder/scan/03_in_place.cu",
-                  "one buffer: a barrier between all reads and all writes, and another before the next reads",
-                  "Parallel patterns, How to handle dependencies in that implementation?"},
+        .about =
+            step_description{
+                "3", "in place, two barriers", "ladder/scan/03_in_place.cu",
+                "one buffer: a barrier between all reads and all writes, and another before the next reads",
+                "Parallel patterns, How to handle dependencies in that implementation?"}
+                .leads_to("4"),
         .data = inclusive,
         .run = run,
         .size = engine::at_most(most_threads),

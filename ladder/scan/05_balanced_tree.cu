@@ -123,30 +123,32 @@ verdict compares_well(const engine::evidence& e) {
 } // namespace
 
 engine::step_definition balanced_tree() {
-    return {
-        .about = {"5", "balanced tree, up-sweep and down-sweep", "ladder/scan/05_balanced_tree.cu",
-                  "build sums up a tree in place, clear the root, and pass them down again: work in proportion to n",
-                  "759, Parallel Scan Algorithm: Solution #2"},
-        .data = exclusive,
-        .run = run,
-        .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
-        .least_bytes = read_and_written,
-        .claims = {
-            {"the reduction takes n/2 + n/4 + ... + 1 = n-1 additions", "759, Operation Count, Reduce Phase",
-             engine::counted(halving_levels).refuted_by(engine::step_in_place("2"))},
-            {"down-sweep: n-1 additions and n-1 swaps (each swap shadows an addition)",
-             "759, Down-Sweep Phase, Remarks", engine::counted(down_sweep).refuted_by(engine::step_in_place("7"))},
-            {"in all 2n-2 additions and n-1 swaps, against n log n", "759, Down-Sweep Phase, Remarks",
-             engine::counted(in_all).refuted_by(engine::step_in_place("7"))},
-            {"very comparable with the work load in the sequential solution", "759, Down-Sweep Phase, Remarks",
-             engine::counted(compares_well).refuted_by(engine::step_in_place("2"))},
-            {"numerous shared memory bank conflicts since strides are powers of 2",
-             "759, Going Beyond 2048 Entries [3/3]",
-             engine::counted(strides_conflict).refuted_by(engine::step_in_place("6"))},
-            {"2-way-interleaved loads result in 2-way bank conflicts, and halve the device memory bandwidth",
-             "759, Exercise: Is ShMem access below good or bad?",
-             engine::counted(two_way_load).refuted_by(engine::step_in_place("6"))},
-        }};
+    return {.about =
+                step_description{
+                    "5", "balanced tree, up-sweep and down-sweep", "ladder/scan/05_balanced_tree.cu",
+                    "build sums up a tree in place, clear the root, and pass them down again: work in proportion to n",
+                    "759, Parallel Scan Algorithm: Solution #2"}
+                    .leads_to("6"),
+            .data = exclusive,
+            .run = run,
+            .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
+            .least_bytes = read_and_written,
+            .claims = {
+                {"the reduction takes n/2 + n/4 + ... + 1 = n-1 additions", "759, Operation Count, Reduce Phase",
+                 engine::counted(halving_levels).refuted_by(engine::step_in_place("2"))},
+                {"down-sweep: n-1 additions and n-1 swaps (each swap shadows an addition)",
+                 "759, Down-Sweep Phase, Remarks", engine::counted(down_sweep).refuted_by(engine::step_in_place("7"))},
+                {"in all 2n-2 additions and n-1 swaps, against n log n", "759, Down-Sweep Phase, Remarks",
+                 engine::counted(in_all).refuted_by(engine::step_in_place("7"))},
+                {"very comparable with the work load in the sequential solution", "759, Down-Sweep Phase, Remarks",
+                 engine::counted(compares_well).refuted_by(engine::step_in_place("2"))},
+                {"numerous shared memory bank conflicts since strides are powers of 2",
+                 "759, Going Beyond 2048 Entries [3/3]",
+                 engine::counted(strides_conflict).refuted_by(engine::step_in_place("6"))},
+                {"2-way-interleaved loads result in 2-way bank conflicts, and halve the device memory bandwidth",
+                 "759, Exercise: Is ShMem access below good or bad?",
+                 engine::counted(two_way_load).refuted_by(engine::step_in_place("6"))},
+            }};
 }
 
 } // namespace warpfold::ladder::scan

@@ -117,7 +117,7 @@ engine::step_definition two_loads_apart() {
                        {"and coalesced loads", better, sectors_are(4).refuted_by(engine::step_in_place("two loads"))},
                        {"two neighbours: basically you are halving the device mem bandwidth", exercise,
                         engine::check(halves_the_bandwidth).refuted_by(equal_times)},
-                       {"a better way: faster than two neighbours", better, engine::faster_than("two loads")}}};
+                       {"faster than two neighbours", better, engine::faster_than("two loads")}}};
 }
 
 } // namespace warpfold::ladder::shared

@@ -117,7 +117,7 @@ engine::step_definition carve_out() {
                       "asked for by cudaFuncSetAttribute, carved out of L1", "759, Shared Memory Architecture"},
             .data = once,
             .run = run_large,
-            .claims = {{"Fermi: partitioned as 48 KB of ShMem and 16 KB of L1 cache, or the other way around",
+            .claims = {{"48 KB of ShMem at most: Fermi can be partitioned as 48 and 16 KB",
                         "759, Shared Memory Architecture [1/2]",
                         engine::launched(at_most_48_kib).refuted_by(engine::on_size(1024))}}};
 }

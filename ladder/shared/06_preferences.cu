@@ -139,8 +139,8 @@ spilling_times measure_spilling(const engine::evidence& e) {
 
 verdict large_l1_helps(const engine::evidence& /*e*/, const spilling_times& t) {
     return engine::shorter(t.l1, t.shared,
-                   "128 KiB of local memory on a multiprocessor: " + microseconds(t.l1) + " where L1 is preferred, " +
-                       microseconds(t.shared) + " where shared memory is");
+                           "128 KiB of local memory on a multiprocessor: " + microseconds(t.l1) +
+                               " where L1 is preferred, " + microseconds(t.shared) + " where shared memory is");
 }
 
 // Eight blocks with 24 KiB each on each multiprocessor, which wait: how often one set has to wait for another.
@@ -161,9 +161,9 @@ eight_blocks measure_eight_blocks(const engine::evidence& e) {
 
 verdict large_shared_helps(const engine::evidence& /*e*/, const eight_blocks& t) {
     return engine::shorter(t.shared, t.l1,
-                   "eight blocks with 24 KiB on each multiprocessor: " + microseconds(t.shared) +
-                       " where shared memory is preferred, " + microseconds(t.l1) + " where L1 is, " +
-                       microseconds(t.none) + " where nothing is said");
+                           "eight blocks with 24 KiB on each multiprocessor: " + microseconds(t.shared) +
+                               " where shared memory is preferred, " + microseconds(t.l1) + " where L1 is, " +
+                               microseconds(t.none) + " where nothing is said");
 }
 
 // What a block may have without asking, against what a multiprocessor has; bytes.
@@ -292,8 +292,8 @@ streaming_times measure_streaming(const engine::evidence& e) {
 
 verdict spilling_without_l1(const engine::evidence& /*e*/, const streaming_times& t) {
     return engine::shorter(t.non_caching, t.caching,
-                   "128 KiB of local memory on a multiprocessor, and a stream of global memory by ld.ca: " +
-                       microseconds(t.caching) + "; by ld.cg " + microseconds(t.non_caching));
+                           "128 KiB of local memory on a multiprocessor, and a stream of global memory by ld.ca: " +
+                               microseconds(t.caching) + "; by ld.cg " + microseconds(t.non_caching));
 }
 
 // The driver's calls of CUDA 1: the size is a property of the function, its arguments are put together by hand.
@@ -376,7 +376,7 @@ engine::step_definition preferences() {
                  compared_times(measure_two_kernels, kept_apart_by_sizing)},
                 {"non-caching loads are better when kernel uses lots of LMEM (register spilling)",
                  "380, Caching vs Non-caching Loads", compared_times(measure_streaming, spilling_without_l1)},
-                {"third way: dynamically, via CUDA Driver API, cuFuncSetSharedSize()",
+                {"third way: dynamically, via the driver API, cuFuncSetSharedSize()",
                  "759, 3 Ways to Set Aside Shared Memory",
                  engine::check(third_way).refuted_by(
                      engine::figures_in_place("a block in its old order", third_way_result{"", {1, 2}, {2, 1}}))}}};

@@ -154,15 +154,13 @@ engine::step_definition neighbours_memory() {
             .run = run_two_launches,
             .scratch_bytes = [](std::uint64_t n) { return std::size_t{pairs_of_blocks(n)} * threads * sizeof(int); },
             .least_bytes = [](std::uint64_t n) { return 4 * n * sizeof(int); },
-            .claims =
-                {{"shared memory: shareable only between threads in same thread block, so others meet in global memory",
-                  section,
-                  engine::launched(by_two_launches)
-                      .refuted_by(engine::mutant("blocks that look in their own shared memory", run_in_own))},
-                 {"Hopper/CC 9.x: also thread block clusters", section,
-                  engine::check(in_a_cluster)
-                      .refuted_by(engine::figures_in_place("values of the block itself",
-                                                           neighbours_values{{std::byte{1}}, {std::byte{2}}}))}}};
+            .claims = {{"shared memory: shareable only between threads in the same thread block", section,
+                        engine::launched(by_two_launches)
+                            .refuted_by(engine::mutant("blocks that look in their own shared memory", run_in_own))},
+                       {"Hopper, CC 9.x: also in thread block clusters", section,
+                        engine::check(in_a_cluster)
+                            .refuted_by(engine::figures_in_place("values of the block itself",
+                                                                 neighbours_values{{std::byte{1}}, {std::byte{2}}}))}}};
 }
 
 } // namespace warpfold::ladder::shared

@@ -179,6 +179,7 @@ void run_calls_in_between(const engine::stage& on) {
         while (!holds[k].over && cudaStreamQuery(stream2) == cudaErrorNotReady) {
             std::this_thread::yield();
         }
+        (void)cudaGetLastError(); // the query's cudaErrorNotReady
         holds[k].over = true;
         wait_for(on, stream2, stream1);
     }

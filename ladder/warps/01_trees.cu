@@ -211,8 +211,9 @@ engine::step_definition sequential() {
 }
 
 engine::step_definition unrolled() {
-    return {.about = {"unrolled", "the loop unrolled", source, "constants instead of loop variables",
-                      "587, Loop Unrolling"},
+    return {.about = step_description{"unrolled", "the loop unrolled", source, "constants instead of loop variables",
+                                      "587, Loop Unrolling"}
+                         .leads_to("by shuffles"),
             .data = partial_sums,
             .run = [](const engine::stage& on) { run_tree(on, "sum_unroll_128", sum_unroll_128); },
             .least_bytes = least_bytes,

@@ -86,7 +86,7 @@ class Pages:
         self.lectures = [Lecture(folder / "slides" / f"{name}.json") for name in LECTURES]
         self.steps = {step["step"]: step for step in load(folder / "claims.json")}
         self.reasons = load(folder / "reasons.json")
-        self.cards = {}  # "H100" -> {(step, claim): verdict}
+        self.cards = {}  # "H100" -> {(step, claim, lecture): verdict}; older runs have no lecture
         self.taken = []  # "NVIDIA H100 80GB HBM3, 2026-11-21"
         self.beyond, self.problems, self.used = [], [], set()
         for path in sorted((folder / "../results").glob("ladders-*.json")):
@@ -100,19 +100,16 @@ class Pages:
         gpus, _, name = run["card"].rpartition(" x ")
         card = self.cards.setdefault(name.split()[1] if " " in name else name, {})
         for verdict in run["verdicts"]:
-            key = verdict["step"], verdict["claim"]
+            key = verdict["step"], verdict["claim"], verdict.get("lecture")
             if key not in card or (card[key]["holds"] is None and verdict["holds"] is not None):
                 card[key] = {**verdict, "figure": verdict["figure"] + (f" ({run['card']})" if gpus else "")}
 
     def check_names(self):
-        for lecture in self.lectures:
-            for slide in lecture.slides:
-                for step in slide["steps"]:
-                    if step not in self.steps:
-                        raise BadInput(f'{lecture.key}, "{slide["title"]}": no ladder has the step {step}')
-        for reason in self.reasons:
-            if reason["step"] not in self.steps:
-                raise BadInput(f"reasons.json: no ladder has the step {reason['step']}")
+        named = [(f'{lecture.key}, "{slide["title"]}"', step) for lecture in self.lectures for slide in lecture.slides
+                 for step in slide["steps"]] + [("reasons.json", reason["step"]) for reason in self.reasons]
+        unknown = [f"{where}: no ladder has the step {step}" for where, step in named if step not in self.steps]
+        if unknown:
+            raise BadInput("\n".join(unknown))
 
     def place_claims(self):
         known, unknown = {lecture.key.lower(): lecture for lecture in self.lectures}, []
@@ -140,7 +137,8 @@ class Pages:
         """(device, verdict) of the software GPU and of each card."""
         yield SOFTWARE, claim
         for name, card in self.cards.items():
-            yield name, card.get((claim["step"], claim["claim"]))
+            key = claim["step"], claim["claim"]
+            yield name, card.get((*key, claim["lecture"])) or card.get((*key, None))
 
     def why(self, claim, device, fails):
         for number, reason in enumerate(self.reasons):
@@ -159,11 +157,11 @@ class Pages:
             reached = any(verdict and verdict["holds"] is not None for _, verdict in verdicts)
             cells = []
             for device, verdict in verdicts:
-                fails = bool(verdict) and verdict["holds"] is False and not is_remark(claim)
+                fails = bool(verdict) and verdict["holds"] is False
                 why = self.why(claim, device, fails) if verdict and verdict["holds"] is not None else None
                 if why:
                     reasons.setdefault(why, []).append((claim["step"], device, fails))
-                elif fails:
+                elif fails and not is_remark(claim):
                     self.problems.append(f'no reason: {claim["step"]} on {device}: "{claim["claim"]}" ({verdict["figure"]})')
                 cells.append(self.verdict(verdict, reached, is_remark(claim)))
             checks = self.steps[claim["step"]]["checks"]

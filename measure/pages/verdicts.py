@@ -38,10 +38,11 @@ def steps_of(ladders):
     steps = []
     for ladder in sorted(ladders, key=lambda each: each["ladder"]):
         for step in ladder["steps"]:
-            place, texts = f"{ladder['ladder']}/{step['id']}", [claim["text"] for claim in step["claims"]]
-            for text in texts:
-                if texts.count(text) > 1:
-                    raise BadInput(f"{place} claims twice: {text}")
+            place = f"{ladder['ladder']}/{step['id']}"
+            said = [(claim["text"], claim["lecture"]) for claim in step["claims"]]
+            for text, lecture in said:
+                if said.count((text, lecture)) > 1:
+                    raise BadInput(f"{place} claims twice: {text} [{lecture}]")
             found = [claim for claim in step["claims"] if claim["lecture"] == CHECKS]
             ought = step.get("ought_to_be") or "right"
             steps.append({"step": place, "title": step["title"], "source": step["source"],
@@ -57,7 +58,7 @@ def claim_of(claim):
 
 
 def on_a_gpu(name, steps, date, gpus):
-    verdicts = [{"step": step["step"], **{key: value for key, value in claim.items() if key not in ("lecture", "refuted_by")}}
+    verdicts = [{"step": step["step"], **{key: value for key, value in claim.items() if key != "refuted_by"}}
                 for step in steps for claim in step["claims"]
                 if claim["holds"] is not None or claim["figure"].startswith(INSTEAD)]
     return {"card": name if gpus == 1 else f"{gpus} x {name}", "date": date, "verdicts": verdicts}

@@ -67,10 +67,31 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.targets("ladder"), ["warpfold"])
         self.assertEqual(self.targets("ladder", "--help"), ["warpfold"])
 
+    def test_a_report_needs_the_ladders_that_it_names(self):
+        self.assertEqual(self.targets("report", "-o", "x.html"), ["warpfold", "softgpu_runtime", "warpfold_ladder_reduce"])
+        self.assertEqual(self.targets("report", "streams", "scan"), ["warpfold", "softgpu_runtime", "warpfold_ladder_scan",
+                                                                     "warpfold_ladder_streams"])
+        every = self.targets("report", "all")
+        self.assertEqual(len(every), 2 + len(function_of_dev("ladders").stdout.split()))
+
     def test_the_library_is_built_for_the_commands_that_call_it(self):
         self.assertEqual(self.targets("sum", "x.npy"), ["warpfold", "softgpu_runtime", "warpfold_calls"])
         self.assertEqual(self.targets("run", "./program"), ["warpfold", "softgpu_runtime", "softgpu_runtime_12"])
         self.assertEqual(self.targets("--version"), ["warpfold"])
+
+
+class Charts(unittest.TestCase):
+    """What draws the charts of a page is installed for the commands that write one, and for no other."""
+
+    def installed(self, *arguments):
+        script = 'install_packages() { printf "%s\\n" "$@"; }; tool() { :; }; main "$@"'
+        return function_of_dev(script, *arguments).stdout.split()
+
+    def test_reports_alone_install_it(self):
+        for arguments in [("report", "reduce"), ("run", "--report", "x.html", "--", "./a"), ("run", "--report=x.html", "./a")]:
+            self.assertEqual(self.installed(*arguments), ["node-d3"], arguments)
+        for arguments in [("ladder", "reduce"), ("run", "--", "./a", "--report"), ("run", "./a"), ("warpfold", "devices")]:
+            self.assertEqual(self.installed(*arguments), [], arguments)
 
 
 class Changes(unittest.TestCase):
@@ -148,7 +169,7 @@ class ContinuousIntegration(unittest.TestCase):
     def test_every_part_runs(self):
         answer = self.ci()
         self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.assertEqual(answer.stdout.splitlines(), ["dev lint", "dev docs", "dev test --no-tests=error",
+        self.assertEqual(answer.stdout.splitlines(), ["dev lint", "dev docs", "dev test --no-tests=error", "dev test-report",
                                                       "dev build ci warpfold_benchmarks"])
 
     def test_a_part_that_fails_fails_the_whole_after_the_others(self):

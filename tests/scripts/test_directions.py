@@ -80,9 +80,11 @@ ALLOWED = {
     "include/warpfold": set(),
     "ladder/engine/definition": {"include/warpfold", "measure", "softgpu/observe"},
     "ladder/engine": {"ladder/engine/definition", "measure", "report", "softgpu/observe"},
-    "ladder": {"ladder/engine/definition", "ladder/engine", "include/warpfold", "measure", "softgpu/observe"},  # the folder of one ladder
-    "tool": {"ladder/engine/definition", "ladder/engine", "include/warpfold", "report", CHECK + "/findings", "softgpu/observe", MACHINE,
-             RUNTIME + "/cards"},
+    "ladder/reduce/definition": {"ladder/engine/definition", "measure"},
+    "ladder": {"ladder/engine/definition", "ladder/engine", "ladder/reduce/definition", "include/warpfold", "measure",
+               "softgpu/observe"},  # the folder of one ladder
+    "tool": {"ladder/engine/definition", "ladder/engine", "ladder/reduce/definition", "include/warpfold", "report",
+             CHECK + "/findings", "softgpu/observe", MACHINE, RUNTIME + "/cards"},
 }
 
 # Cycles of modules that are to be broken. A module is a header with the source of the same name.

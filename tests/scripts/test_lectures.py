@@ -139,6 +139,17 @@ class Lectures(unittest.TestCase):
         self.assertIn("| ✓ 64 of 128 | ✓ 7 (2 x NVIDIA H1) |", self.page("759.md"))
         self.assertIn("| ✓ 1 | ✓ first |", self.page("beyond.md"))
 
+    def test_the_same_words_of_two_lectures(self):
+        first, second = json.loads(self.page("claims.json"))
+        first["claims"] = [{**first["claims"][0], "lecture": f"{name}, Idle"} for name in ("759", "380")]
+        self.write("claims.json", [first, second])
+        self.write("../results/ladders-h1.json", {"card": "NVIDIA H1", "date": "2026-01-31", "verdicts": [
+            {"step": "x/1", "claim": "half | idle", "lecture": f"{name}, Idle", "holds": True, "figure": f"of {name}"}
+            for name in ("759", "380")]})
+        self.call()
+        self.assertIn("| ✓ of 759 |", self.page("759.md"))
+        self.assertIn("| ✓ of 380 |", self.page("380.md"))
+
     def test_check(self):
         self.call()
         self.assertEqual(self.call("--check"), (0, "", ""))

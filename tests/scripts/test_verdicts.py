@@ -90,6 +90,9 @@ class Verdicts(unittest.TestCase):
     def test_bad_input(self):
         twice, mixed = ladders(), ladders() + ladders(software=False)
         twice[0]["steps"][0]["claims"] *= 2
+        same_words = ladders()
+        same_words[0]["steps"][0]["claims"].append({**same_words[0]["steps"][0]["claims"][0], "lecture": "380, Idle"})
+        self.assertEqual(self.call(self.path("same.json", same_words))[0], 0)
         for content, *arguments in (("{",), (ladders(), "--date", "2026-01-31"), (ladders(software=False),), (twice,), (mixed,)):
             with self.assertRaises(verdicts.BadInput):
                 self.call(self.path("bad.json", content), *arguments)

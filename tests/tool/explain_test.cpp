@@ -41,9 +41,9 @@ TEST_F(explain, shows_source_and_claims_where_nothing_is_counted) {
     EXPECT_EQ(seen.status, 0) << seen.error;
     EXPECT_EQ(seen.error, "");
     expect_in(seen.out, {"scan/a  right", "the idea", "n = 1,000: right", "__global__ void kernel_a(int* out)",
-                         "✓ as many as elements → 1000 [759, a slide]", "✗ more than before",
-                         "Nothing was counted by line: this runtime writes no profile", "What step b changes: wrong",
-                         "warpfold explain 'scan/b'"});
+                         "✓ as many as elements → 1000 [759, a slide]", "✗ more than before → only for n > 5",
+                         "· worth knowing → 12 of 13", "Nothing was counted by line: this runtime writes no profile",
+                         "What step b changes: wrong", "warpfold explain 'scan/b'"});
 }
 
 TEST_F(explain, is_clear_about_unknown_names) {
@@ -180,6 +180,31 @@ TEST_F(explain, shows_what_the_next_step_changes) {
     EXPECT_TRUE(found);
     expect_in(run({"reduce/3"}, true).out, {"and beside it 'reduce/sum_unroll'"});
     expect_in(run({"reduce/3", "--block", "64"}, true).out, {"blocks of 64 threads"});
+}
+
+// Not the demonstrations that stand between two steps.
+TEST_F(explain, names_the_step_that_really_follows) {
+    const std::map<std::string, std::string> next{
+        {"scan/2", "3"}, {"scan/3", "4"}, {"scan/5", "6"}, {"histogram/3", "4"}, {"warps/unrolled", "by shuffles"}};
+    for (const auto& [step, follower] : next) {
+        EXPECT_EQ(json::parse(run({step, "--json", "-"}, true).out)["next"]["id"], follower) << step;
+    }
+}
+
+// The strided index costs instructions, 16-byte loads wait for memory; the texts name lines of the step.
+TEST_F(explain, names_what_bounds_a_step) {
+    const json strided = json::parse(run({"reduce/2", "--n", "64Ki", "--json", "-"}, true).out)["bounds"];
+    EXPECT_EQ(strided["resources"][0]["name"], "instruction issue");
+    EXPECT_EQ(strided["lines"][0]["path"], "ladder/reduce/02_strided_index.cu");
+    const json once = json::parse(run({"reduce/12", "--n", "64Ki", "--json", "-"}, true).out)["bounds"];
+    EXPECT_EQ(once["resources"][0]["name"], "DRAM");
+    for (const json& bounds : {strided, once}) {
+        for (std::size_t k = 1; k < bounds["resources"].size(); ++k) {
+            EXPECT_GE(bounds["resources"][k - 1]["seconds"], bounds["resources"][k]["seconds"]);
+        }
+    }
+    expect_in(run({"reduce/2"}, true).out, {"What bounds it on", "The lines that cost most", "host code: lines"});
+    EXPECT_TRUE(json::parse(run({"reduce/cpu", "--json", "-"}, true).out)["bounds"].is_null());
 }
 
 TEST_F(explain, shows_shared_headers_and_says_what_is_not_shown) {

@@ -142,9 +142,10 @@ private:
             s.warm = timing{time / 2, time / 2, time / 2, q.samples};
         }
         if (id == "1") {
-            s.claims.push_back({"half of the threads are idle", "759, slide 'Idle Threads'", true, "128 of 256"});
-            s.claims.push_back({"no bank conflicts", "759", false, "50 more wavefronts"});
-            s.claims.push_back({"twice as fast", "759", std::nullopt, "no times here"});
+            s.claims.push_back({"half of the threads are idle", "759, slide 'Idle Threads'", true, "128 of 256", "",
+                                "step 2 in its place"});
+            s.claims.push_back({"no bank conflicts", "759", false, "50 more wavefronts", "", "step 3 in its place"});
+            s.claims.push_back({"twice as fast", "759", std::nullopt, "no times here", "", "twice the time of step 1"});
         }
         if (id == "2") {
             s.lesson = asked_for("cautious") ? "right only by luck" : "";
@@ -186,11 +187,16 @@ private:
                 s.cold = s.warm = timing{5e-6, 4e-6, 6e-6, q.samples};
             }
             if (about.id == "a") {
-                s.claims.push_back({"as many as elements", "759, a slide", true, "1000"});
-                s.claims.push_back({"more than before", "759, a slide", false, "fewer"});
+                s.claims.push_back({"as many as elements", "759, a slide", true, "1000", "", "step b in its place"});
+                s.claims.push_back({"more than before", "759, a slide", false, "fewer", "only for n > 5", "n = 5"});
+                s.claims.push_back({"worth knowing", "759, a slide", std::nullopt, "12 of 13"});
+                if (q.counterexamples) { // the second check cannot fail
+                    s.claims[0].refutation = {false, "999"};
+                    s.claims[1].refutation = {true, "fewer again"};
+                }
             }
             if (q.check) {
-                s.claims.push_back({"nothing is found", "the checks", true, "no finding"});
+                s.claims.push_back({"nothing is found", "the checks", true, "no finding", "", "planted faults"});
             }
             r.steps.push_back(std::move(s));
         }

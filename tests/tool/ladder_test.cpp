@@ -41,8 +41,17 @@ TEST_F(ladder, shows_counters_claims_and_tables) {
     expect_in(seen.out,
               {"scan: what is done; n = 2,048", "right", "wrong, as expected", "7.00", "Then and now", "2.5",
                "✓ 4 hold, ✗ 1 does not, – 0 cannot be seen here", "✓ as many as elements → 1000 [759, a slide]",
-               "✗ more than before → fewer", "! nothing makes it right", "ladder/scan/a.cu", "no finding",
-               "b    3 of 1000 values are wrong"});
+               "✗ more than before → only for n > 5: fewer", "· worth knowing → 12 of 13", "! nothing makes it right",
+               "ladder/scan/a.cu", "no finding", "b    3 of 1000 values are wrong"});
+}
+
+TEST_F(ladder, fails_where_a_check_cannot_fail) {
+    const outcome seen = run({"scan", "--device", "softgpu", "--counterexamples"});
+    EXPECT_EQ(seen.status, 1);
+    expect_in(seen.out, {"✗ against step b in its place: 999", "✓ against n = 5: fewer again"});
+    expect_in(seen.error, {"not refuted by their counter-examples: step a, 'more than before'"});
+    expect_complaint(run({"scan", "--device", "softgpu", "--counterexamples", "--no-claims"}), 2,
+                     {"--counterexamples"});
 }
 
 TEST_F(ladder, shows_times_with_a_gpu) {
@@ -72,6 +81,9 @@ TEST_F(ladder, writes_json) {
     EXPECT_EQ(document["steps"][1]["as_told"], true);
     EXPECT_EQ(document["steps"][1]["difference"], "3 of 1000 values are wrong");
     EXPECT_EQ(document["steps"][0]["claims"][1]["holds"], false);
+    EXPECT_EQ(document["steps"][0]["claims"][1]["qualified"], "only for n > 5");
+    EXPECT_EQ(document["steps"][0]["claims"][1]["refuted_by"], "n = 5");
+    EXPECT_TRUE(document["steps"][0]["claims"][2]["refuted_by"].is_null());
     EXPECT_EQ(document["steps"][0]["launches"][0]["counters"]["thread_instructions"], 7000);
     EXPECT_EQ(document["tables"][0]["rows"][0][1], "2.5");
     EXPECT_EQ(json::parse(run({"scan", "--device", "softgpu", "--json", "-"}).out), document);

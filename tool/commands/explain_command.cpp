@@ -110,13 +110,17 @@ std::vector<std::string> ids_of(const std::vector<ladder::step_description>& ste
     return ids;
 }
 
-// Steps that take this one further, in the ladder's order: those that name it, and the one after it.
+// Steps that take this one further: first the one that its definition names, then those that name it, and the one after it,
+// in the ladder's order.
 std::vector<ladder::step_description> successors(const std::vector<ladder::step_description>& steps,
                                                  const std::string& id) {
     std::vector<ladder::step_description> out;
+    const auto here = std::find_if(steps.begin(), steps.end(), [&](const auto& s) { return s.id == id; });
     for (std::size_t k = 0; k < steps.size(); ++k) {
-        const bool behind = k > 0 && steps[k - 1].id == id && steps[k].follows.empty();
-        if ((behind && !steps[k - 1].peer) || steps[k].follows == id) {
+        const bool behind = k > 0 && steps[k - 1].id == id && steps[k].follows.empty() && !steps[k - 1].peer;
+        if (steps[k].id == here->next) {
+            out.insert(out.begin(), steps[k]);
+        } else if (behind || steps[k].follows == id) {
             out.push_back(steps[k]);
         }
     }

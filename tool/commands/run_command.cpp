@@ -21,6 +21,8 @@
 #include "softgpu/check/findings/checks.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"
+#include "tool/report/page.hpp"
+#include "tool/report/run_document.hpp"
 #include "tool/run/elf_facts.hpp"
 #include "tool/run/locate.hpp"
 #include "tool/run/program.hpp"
@@ -43,6 +45,7 @@ struct options {
     int error_exit = status_failure;
     std::optional<std::string> profile;
     std::optional<std::string> timeline;
+    std::optional<std::string> report;
     device_options device;
     CLI::App* app = nullptr;
 };
@@ -128,23 +131,46 @@ void complain_of(const std::string& what, const std::string& program, const prog
     }
 }
 
+// The page of --report: what it needs is there before the program starts.
+class run_page {
+public:
+    explicit run_page(const std::string& path) : library_(charts_library()), file_(path) {}
+
+    void write(const std::vector<std::string>& arguments, const run_texts& texts) {
+        const std::string command = fmt::format("{}", fmt::join(arguments, " "));
+        report::json document = new_document("warpfold: " + command, command);
+        document["run"] = run_document(texts);
+        file_.commit(page_of(document, library_));
+    }
+
+private:
+    std::string library_;
+    report::output_file file_;
+};
+
 int run_watched(const options& o, const std::vector<std::string>& arguments, const std::optional<elf_facts>& facts) {
     const report::passing_folder passing("warpfold-run");
     const std::string folder = std::filesystem::absolute(passing.path()).string();
     struct kind {
         run_files files;
         merged (*merge)(const std::vector<process_file>&);
+        std::string run_texts::*text; // of the page
     };
     std::vector<kind> kinds;
     std::optional<run_files> findings;
-    if (o.counters) {
-        kinds.push_back({{folder, "counters", "SOFTGPU_COUNTERS", o.counters}, merge_counters});
+    std::optional<run_page> page;
+    run_texts texts;
+    if (o.report) {
+        page.emplace(*o.report);
     }
-    if (o.profile) {
-        kinds.push_back({{folder, "profile", "SOFTGPU_PROFILE", o.profile}, merge_profiles});
+    if (o.counters || o.report) {
+        kinds.push_back({{folder, "counters", "SOFTGPU_COUNTERS", o.counters}, merge_counters, &run_texts::counters});
     }
-    if (o.timeline) {
-        kinds.push_back({{folder, "timeline", "SOFTGPU_TIMELINE", o.timeline}, merge_timelines});
+    if (o.profile || o.report) {
+        kinds.push_back({{folder, "profile", "SOFTGPU_PROFILE", o.profile}, merge_profiles, &run_texts::profile});
+    }
+    if (o.timeline || o.report) {
+        kinds.push_back({{folder, "timeline", "SOFTGPU_TIMELINE", o.timeline}, merge_timelines, &run_texts::timeline});
     }
     if (o.check) {
         ::setenv("SOFTGPU_CHECK", o.check->c_str(), 1);
@@ -166,24 +192,44 @@ int run_watched(const options& o, const std::vector<std::string>& arguments, con
     };
     for (kind& k : kinds) {
         const std::vector<process_file> left = k.files.left();
+        const bool asked = !k.files.target().empty();
         if (left.empty()) {
-            complain_of(k.files.what(), arguments.front(), end, facts);
+            if (asked || k.text == &run_texts::counters) { // one complaint of a page alone
+                complain_of(asked ? k.files.what() : "report", arguments.front(), end, facts);
+            }
             fail();
             continue;
         }
         const merged all = k.merge(left);
         for (const std::string& remark : all.remarks) {
-            complain(fmt::format("{}: {}", k.files.target(), remark));
+            if (asked) {
+                complain(fmt::format("{}: {}", k.files.target(), remark));
+            }
+            texts.remarks.push_back(fmt::format("{}: {}", k.files.what(), remark));
         }
         write(k.files, all.text);
+        texts.*k.text = all.text;
     }
+    const auto write_page = [&] {
+        if (!page || texts.counters.empty()) {
+            return;
+        }
+        try {
+            page->write(arguments, texts);
+        } catch (const std::runtime_error& error) { // the program's own status and its findings count all the same
+            complain(error.what());
+            fail();
+        }
+    };
     if (!findings) {
+        write_page();
         return status;
     }
     const std::vector<process_file> left = findings->left();
     if (left.empty()) {
         complain_of("findings", arguments.front(), end, facts);
         fail();
+        write_page();
         return status;
     }
     const merged_findings all = merge_findings(left);
@@ -193,6 +239,8 @@ int run_watched(const options& o, const std::vector<std::string>& arguments, con
     complain(fmt::format("{} finding{}{}", all.count, all.count == 1 ? "" : "s",
                          left.size() > 1 ? fmt::format(" in {} processes", left.size()) : ""));
     write(*findings, all.text);
+    texts.findings = all.text;
+    write_page();
     return all.count != 0 ? o.error_exit : status;
 }
 
@@ -239,6 +287,12 @@ int run(const options& o) {
     if (o.timeline && (o.timeline == o.counters || o.timeline == o.profile)) {
         throw usage_error("--timeline: give a file of its own");
     }
+    if (o.report == "-") {
+        throw usage_error("--report: give a file; standard output is the program's own");
+    }
+    if (o.report && (o.report == o.counters || o.report == o.profile || o.report == o.timeline)) {
+        throw usage_error("--report: give a file of its own");
+    }
     if (arguments.front().empty()) {
         return cannot_start("''", ENOENT);
     }
@@ -249,7 +303,7 @@ int run(const options& o) {
     if (const auto path = find_program(arguments.front())) {
         facts = read_elf(*path);
     }
-    if (o.counters || o.profile || o.timeline || o.check) {
+    if (o.counters || o.profile || o.timeline || o.report || o.check) {
         return run_watched(o, arguments, facts);
     }
     if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime()) {
@@ -295,6 +349,10 @@ action add_run(CLI::App& app) {
            "--timeline", o->timeline,
            "write when each copy, kernel and host function would run on the card, by a model of its engines, to this "
            "file; ui.perfetto.dev opens it")
+        ->type_name("FILE");
+    app.add_option("--report", o->report,
+                   "write launches, counters, heat by source line, the timeline and findings to this file, as one HTML "
+                   "page")
         ->type_name("FILE");
     add_software_options(app, o->device);
     return [o] { return run(*o); };

@@ -47,7 +47,7 @@ struct changed_counter {
 
 struct next_step {
     ladder::step_description about;
-    step_profile profile;
+    step_profile profile{};
     std::vector<changed_line> source; // of the parts that are shown of both; empty: `note`
     std::vector<changed_counter> counters;
     std::string note; // why there is no difference of sources
@@ -58,13 +58,13 @@ struct explanation {
     std::string data; // what the problem is
     ladder::device_description device;
     ladder::step_result step;
-    step_profile profile;
-    bounds_of_step bounds;
-    std::vector<costly_line> costly;
-    std::vector<shown_file> files;
-    std::string note; // what is not shown, and why
-    std::optional<next_step> next;
-    std::vector<std::string> others; // further steps that take this one further
+    step_profile profile{};
+    bounds_of_step bounds{};
+    std::vector<costly_line> costly{};
+    std::vector<shown_file> files{};
+    std::string note{}; // what is not shown, and why
+    std::optional<next_step> next{};
+    std::vector<std::string> others{}; // further steps that take this one further
 };
 
 // The parts of the step's files that matter: kernels that ran, what they call, what launches them. `whole`: the step's
@@ -80,5 +80,9 @@ void compare(const explanation& here, const std::vector<shown_file>& there, next
 
 [[nodiscard]] std::string text_of(const explanation& e, const report::style& look);
 [[nodiscard]] report::json json_of(const explanation& e);
+// null where nothing was counted.
+[[nodiscard]] report::json json_of(const bounds_of_step& bounds, const std::vector<costly_line>& costly);
+// The file's lines, each with its counters or null.
+[[nodiscard]] report::json json_of(const shown_file& file, const step_profile& profile);
 
 } // namespace warpfold::tool

@@ -23,7 +23,9 @@ json counts(const point_counts& p) {
     return out;
 }
 
-json file_json(const shown_file& file, const step_profile& profile) {
+} // namespace
+
+json json_of(const shown_file& file, const step_profile& profile) {
     json out;
     out["path"] = file.path;
     out["lines"] = json::array();
@@ -44,23 +46,25 @@ json file_json(const shown_file& file, const step_profile& profile) {
     return out;
 }
 
-json bounds_json(const explanation& e) {
-    if (e.bounds.all.empty()) {
+json json_of(const bounds_of_step& bounds, const std::vector<costly_line>& costly) {
+    if (bounds.all.empty()) {
         return nullptr;
     }
     json out;
-    out["card"] = e.bounds.card;
-    out["n"] = e.bounds.n;
+    out["card"] = bounds.card;
+    out["n"] = bounds.n;
     out["resources"] = json::array();
-    for (const bound& b : e.bounds.all) {
+    for (const bound& b : bounds.all) {
         out["resources"].push_back({{"name", name_of(b.of)}, {"seconds", b.seconds}, {"figure", b.figure}});
     }
     out["lines"] = json::array();
-    for (const costly_line& line : e.costly) {
+    for (const costly_line& line : costly) {
         out["lines"].push_back({{"path", line.path}, {"line", line.number}, {"share", line.share}, {"why", line.why}});
     }
     return out;
 }
+
+namespace {
 
 json next_json(const explanation& e, const next_step& next) {
     json out;
@@ -102,13 +106,13 @@ json json_of(const explanation& e) {
     out["step"] = json_of(e.step, e.profile.why_none.empty() && e.step.on_device);
     out["note"] = text_or_null(e.note);
     out["launches"] = json_of(e.profile.launches, e.profile.why_none.empty());
-    out["bounds"] = bounds_json(e);
+    out["bounds"] = json_of(e.bounds, e.costly);
     out["counters"] = json();
     out["counters"]["all"] = counts(e.profile.all);
     out["counters"]["in_no_line"] = counts(e.profile.elsewhere);
     out["files"] = json::array();
     for (const shown_file& file : e.files) {
-        out["files"].push_back(file_json(file, e.profile));
+        out["files"].push_back(json_of(file, e.profile));
     }
     out["next"] = e.next ? next_json(e, *e.next) : json(nullptr);
     return out;

@@ -287,14 +287,7 @@ private:
             out_ += "\nThe lectures claim nothing of it.\n";
             return;
         }
-        std::size_t hold = 0;
-        std::size_t fail = 0;
-        std::size_t unseen = 0;
-        for (const auto& claim : e_.step.claims) {
-            ++(!claim.holds ? unseen : *claim.holds ? hold : fail);
-        }
-        out_ += fmt::format("\nWhat is claimed of it: ✓ {} hold{}, ✗ {} do{} not, – {} cannot be seen here\n", hold,
-                            hold == 1 ? "s" : "", fail, fail == 1 ? "es" : "", unseen);
+        out_ += fmt::format("\nWhat is claimed of it: {}\n", in_words(tally_of(e_.step.claims)));
         for (const auto& claim : e_.step.claims) {
             out_ += claim_text(claim, 2, look_);
         }

@@ -17,21 +17,6 @@ namespace {
 using json = nlohmann::json;
 using softgpu::observe::launch_record;
 
-launch_record launch_of(const json& j) {
-    launch_record launch;
-    launch.kernel = j.at("kernel").get<std::string>();
-    launch.grid = j.at("grid").get<std::array<std::uint32_t, 3>>();
-    launch.block = j.at("block").get<std::array<std::uint32_t, 3>>();
-    launch.dynamic_shared_bytes = j.at("dynamic_shared_bytes").get<std::uint64_t>();
-    launch.static_shared_bytes = j.at("static_shared_bytes").get<std::uint64_t>();
-    if (const json& counters = j.at("counters"); counters.is_object()) {
-#define SOFTGPU_COUNTER(name, combine, meaning) launch.total.name = counters.value(#name, std::uint64_t{0});
-#include "softgpu/observe/counters.def"
-#undef SOFTGPU_COUNTER
-    }
-    return launch;
-}
-
 // What the child has written of the step: n, launches.
 bool read_step(const std::string& path, step_profile& profile) {
     std::ifstream in(path);
@@ -62,6 +47,21 @@ void add_lines(const profile_kernel& kernel, std::span<const ladder::source_file
 }
 
 } // namespace
+
+launch_record launch_of(const json& j) {
+    launch_record launch;
+    launch.kernel = j.at("kernel").get<std::string>();
+    launch.grid = j.at("grid").get<std::array<std::uint32_t, 3>>();
+    launch.block = j.at("block").get<std::array<std::uint32_t, 3>>();
+    launch.dynamic_shared_bytes = j.at("dynamic_shared_bytes").get<std::uint64_t>();
+    launch.static_shared_bytes = j.at("static_shared_bytes").get<std::uint64_t>();
+    if (const json& counters = j.at("counters"); counters.is_object()) {
+#define SOFTGPU_COUNTER(name, combine, meaning) launch.total.name = counters.value(#name, std::uint64_t{0});
+#include "softgpu/observe/counters.def"
+#undef SOFTGPU_COUNTER
+    }
+    return launch;
+}
 
 const ladder::source_file* file_of(std::string_view path, std::span<const ladder::source_file> tree) {
     for (const ladder::source_file& file : tree) {

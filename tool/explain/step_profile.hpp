@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "ladder/engine/sources.hpp"
 #include "softgpu/observe/launch_record.hpp"
 #include "softgpu/observe/profile.hpp"
@@ -38,6 +40,9 @@ struct step_profile {
 
 // The software GPU's card and workers are those of the environment. Runs this command once more, as a child.
 [[nodiscard]] step_profile profile_step(const step_place& place, std::span<const ladder::source_file> tree);
+
+// A launch as `run --counters` and `ladder --json` write it. Throws nlohmann::json::exception where it is none.
+[[nodiscard]] softgpu::observe::launch_record launch_of(const nlohmann::json& launch);
 
 // The tree's file that the compiler knew by this path; nullptr where it is none of them.
 [[nodiscard]] const ladder::source_file* file_of(std::string_view path, std::span<const ladder::source_file> tree);

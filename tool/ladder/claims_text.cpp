@@ -27,19 +27,14 @@ claim_tally total_of(const std::vector<ladder::step_result>& steps) {
     return all;
 }
 
-std::string marked_paragraph(std::optional<bool> holds, const std::string& text, std::size_t indent,
+const char* mark_of(std::optional<bool> holds) { return !holds ? "–" : *holds ? "✓" : "✗"; }
+
+std::string marked_paragraph(std::optional<bool> holds, const char* mark, const std::string& text, std::size_t indent,
                              const style& look) {
-    const char* mark = !holds ? "–" : *holds ? "✓" : "✗";
     const tone as = !holds ? tone::faint : *holds ? tone::good : tone::bad;
     // The mark is coloured after the layout, which would count the colour's bytes.
     std::string out = report::paragraph(fmt::format("{:{}}{} ", "", indent, mark), text, look.width);
     return out.replace(indent, std::string_view(mark).size(), report::coloured(mark, as, look));
-}
-
-// "✓ 2 hold, ✗ 1 does not, – 0 cannot be seen here"
-std::string in_words(const claim_tally& all) {
-    return fmt::format("✓ {} hold{}, ✗ {} do{} not, – {} cannot be seen here", all.hold, all.hold == 1 ? "s" : "",
-                       all.fail, all.fail == 1 ? "es" : "", all.unseen);
 }
 
 // Each lesson once, after the ids of its steps: "5, 6  ! right only by luck".
@@ -79,6 +74,11 @@ std::string step_in_words(const ladder::step_result& step, const style& look) {
 
 } // namespace
 
+std::string in_words(const claim_tally& all) {
+    return fmt::format("✓ {} hold{}, ✗ {} do{} not, – {} cannot be seen here", all.hold, all.hold == 1 ? "s" : "",
+                       all.fail, all.fail == 1 ? "es" : "", all.unseen);
+}
+
 claim_tally& claim_tally::operator+=(const claim_tally& more) {
     hold += more.hold;
     fail += more.fail;
@@ -89,6 +89,9 @@ claim_tally& claim_tally::operator+=(const claim_tally& more) {
 claim_tally tally_of(const std::vector<ladder::claim>& claims) {
     claim_tally all;
     for (const auto& claim : claims) {
+        if (claim.refuted_by.empty()) {
+            continue; // a remark
+        }
         ++(!claim.holds ? all.unseen : *claim.holds ? all.hold : all.fail);
     }
     return all;
@@ -143,10 +146,11 @@ std::string claim_text(const ladder::claim& claim, std::size_t indent, const sty
     if (!claim.lecture.empty()) {
         text += " [" + claim.lecture + "]";
     }
-    std::string out = marked_paragraph(claim.holds, text, indent, look);
+    std::string out =
+        marked_paragraph(claim.holds, claim.refuted_by.empty() ? "·" : mark_of(claim.holds), text, indent, look);
     if (claim.refutation) {
         const auto& [holds, figure, qualified] = *claim.refutation;
-        out += marked_paragraph(holds, "against " + claim.refuted_by + ": " + figure, indent + 2, look);
+        out += marked_paragraph(holds, mark_of(holds), "against " + claim.refuted_by + ": " + figure, indent + 2, look);
     }
     return out;
 }

@@ -15,7 +15,10 @@ struct claim_tally {
 
     claim_tally& operator+=(const claim_tally& more);
 };
+// Remarks count nowhere.
 [[nodiscard]] claim_tally tally_of(const std::vector<ladder::claim>& claims);
+// "✓ 2 hold, ✗ 1 does not, – 0 cannot be seen here"
+[[nodiscard]] std::string in_words(const claim_tally& all);
 
 // Columns that the longest id takes.
 [[nodiscard]] std::size_t widest_id(const std::vector<ladder::step_result>& steps);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ladder/engine/definition/parameters.hpp"
@@ -35,11 +36,11 @@ struct claim {
     std::string lecture;       // "759, slide 'Idle Threads'"
     std::optional<bool> holds; // empty: this device cannot show it; figure says why
     std::string figure;        // what was measured, with its unit
-    std::string qualified;     // as in verdict
-    std::string refuted_by;    // what its check is held against, in words; empty: nothing, so that it is a remark
+    std::string qualified{};   // as in verdict
+    std::string refuted_by{};  // what its check is held against, in words; empty: nothing, so that it is a remark
     // The same check on that counter-example, where the request asked for it: a check that can fail says that it does not
     // hold.
-    std::optional<verdict> refutation;
+    std::optional<verdict> refutation{};
 };
 
 struct device_description {
@@ -62,6 +63,12 @@ struct step_description {
     std::string lecture;
     bool peer = false;     // CUB, Thrust, a loop on the CPU
     std::string follows{}; // id of the step that this one takes further; empty: the one before it in the ladder's order
+    std::string next{};    // id of the step that takes this one further; empty: the first that follows it
+
+    [[nodiscard]] step_description leads_to(std::string step) && {
+        next = std::move(step);
+        return std::move(*this);
+    }
 };
 
 // What a step's result is expected to be. Some steps are there for their fault.

@@ -27,8 +27,6 @@ namespace warpfold::ladder::reduce {
 [[nodiscard]] engine::check algorithm_before_code(std::string published);
 // Holds where the race check finds nothing between the lanes of the last warp.
 [[nodiscard]] engine::check lockstep_is_enough();
-// The blocks and rounds of `from` in the step's place, `what` in words.
-[[nodiscard]] engine::counterexample mutant_of(std::string what, reduction from);
 // The load, which all threads do, counted as the first iteration of the tree.
 [[nodiscard]] engine::counterexample load_as_iteration();
 // The iterations of the tree in the opposite order.

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "ladder/reduce/definition/claims.hpp"
+#include "ladder/engine/definition/claims.hpp"
 #include "ladder/reduce/definition/data.hpp"
 #include "measure/check.hpp"
 #include "measure/device.hpp"

@@ -62,5 +62,7 @@ struct reduction {
 };
 
 [[nodiscard]] engine::step_definition as_step(reduction from);
+// The blocks and rounds of `from` in the step's place, `what` in words.
+[[nodiscard]] engine::counterexample mutant_of(std::string what, reduction from);
 
 } // namespace warpfold::ladder::reduce

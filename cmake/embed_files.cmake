@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# cmake -DROOT=... -DPATTERNS=... -DHEADER=... -DFUNCTION=... -DOUTPUT=... -DDEPFILE=... -P embed_files.cmake: the files
+# below ROOT that match PATTERNS (recursively) as a C++ table, which FUNCTION returns as HEADER declares it. So the command
+# can show them wherever it is installed. DEPFILE names them and their folders, whose times change when a file is added or
+# removed.
+set(paths "")
+set(inputs "")
+foreach(pattern IN LISTS PATTERNS)
+  file(GLOB_RECURSE found RELATIVE "${ROOT}" "${ROOT}/${pattern}")
+  list(APPEND paths ${found})
+  get_filename_component(folder "${ROOT}/${pattern}" DIRECTORY)
+  while(NOT EXISTS "${folder}")
+    get_filename_component(folder "${folder}" DIRECTORY)
+  endwhile()
+  file(GLOB_RECURSE below LIST_DIRECTORIES true "${folder}/*")
+  foreach(input IN LISTS below)
+    if(IS_DIRECTORY "${input}")
+      list(APPEND inputs "${input}")
+    endif()
+  endforeach()
+  list(APPEND inputs "${folder}")
+endforeach()
+list(REMOVE_DUPLICATES paths)
+list(REMOVE_DUPLICATES inputs)
+list(SORT paths)
+foreach(path IN LISTS paths)
+  list(APPEND inputs "${ROOT}/${path}")
+endforeach()
+string(REPLACE " " "\\ " inputs "${inputs}")
+list(JOIN inputs " " inputs)
+file(WRITE "${DEPFILE}" "${OUTPUT}: ${inputs}\n")
+set(text "// Made by cmake/embed_files.cmake.\n#include \"${HEADER}\"\n\nnamespace {\n\n")
+set(table "")
+set(number 0)
+foreach(path IN LISTS paths)
+  file(READ "${ROOT}/${path}" content)
+  if(content MATCHES "\\)embedded\"")
+    message(FATAL_ERROR "${path} holds the end of the literal that it is put into")
+  endif()
+  # A literal of its own each; an empty file needs none.
+  string(APPEND text "constexpr std::string_view text_${number} = R\"embedded(${content})embedded\";\n")
+  string(APPEND table "    {\"${path}\", text_${number}},\n")
+  math(EXPR number "${number} + 1")
+endforeach()
+string(APPEND text
+  "\nconstexpr warpfold::ladder::source_file all[] = {\n${table}};\n\n} // namespace\n\n"
+  "std::span<const warpfold::ladder::source_file> ${FUNCTION}() { return all; }\n")
+file(WRITE "${OUTPUT}" "${text}")
