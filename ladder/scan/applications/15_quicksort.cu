@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scan, step 15: flat quicksort (Blelloch, 1990). A round splits all segments at once, each by its first key, with three
-// segmented scans, until the keys are sorted.
+// Scan, step 15: flat quicksort (Blelloch, 1990). A round splits all segments at once, each by its first key, with
+// three segmented scans. Rounds follow until the keys are sorted.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scan, step 17: lexical analysis. A character is a move of a finite automaton, a function from states to states; the scan
-// composes the moves, so that every state is known without running through the text (Hillis and Steele, 1986).
+// Scan, step 17: lexical analysis (Hillis and Steele, 1986). A character is a move of a finite automaton, a function
+// from states to states. The scan composes the moves, which gives the state behind every character.
 #include "ladder/engine/definition/claims.hpp"
 #include "ladder/engine/definition/library_workspace.hpp"
 #include "ladder/scan/applications/applications.hpp"
