@@ -30,7 +30,7 @@ struct last_difference {
 template <class Op>
 void compare(const engine::stage& on) {
     static engine::kept_workspace memory;
-    const gpu target = memory.target(on, scan_workspace<char, int, Op>(on.n));
+    const gpu target = memory.target(on, scan_workspace<int, int, Op>(on.n));
     const compared_with order{on.input<char>(1), on.data->in[1].size()};
     warpfold::transform_inclusive_scan(target, on.input<char>(), on.n, on.output<int>(), order, Op{});
 }

@@ -42,7 +42,7 @@ struct states {
 template <class Op>
 void analyse(const engine::stage& on) {
     static engine::kept_workspace memory;
-    const gpu target = memory.target(on, scan_workspace<char, unsigned, Op>(on.n));
+    const gpu target = memory.target(on, scan_workspace<unsigned, unsigned, Op>(on.n));
     warpfold::transform_inclusive_scan(target, on.input<char>(), on.n, states{on.output<unsigned>()},
                                        move_of_character{}, Op{});
 }
