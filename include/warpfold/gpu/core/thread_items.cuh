@@ -93,11 +93,13 @@ __device__ void copy_items_async(const T* from, T* shared) {
 
 template <class T, unsigned Count>
 __device__ void reverse_items(T (&items)[Count]) {
+    if constexpr (Count > 1) { // nvcc warns of a loop that is never entered
 #pragma unroll
-    for (unsigned j = 0; j < Count / 2; ++j) {
-        const T kept = items[j];
-        items[j] = items[Count - 1 - j];
-        items[Count - 1 - j] = kept;
+        for (unsigned j = 0; j < Count / 2; ++j) {
+            const T kept = items[j];
+            items[j] = items[Count - 1 - j];
+            items[Count - 1 - j] = kept;
+        }
     }
 }
 
