@@ -80,6 +80,7 @@ std::string meant(std::string_view wish, const std::vector<std::string>& names, 
 
 std::vector<std::string> ladder_names() {
     std::vector<std::string> names;
+    names.reserve(ladder::catalogue.size());
     for (const auto& entry : ladder::catalogue) {
         names.emplace_back(entry.name);
     }
@@ -104,6 +105,7 @@ std::string with_blocks() {
 
 std::vector<std::string> ids_of(const std::vector<ladder::step_description>& steps) {
     std::vector<std::string> ids;
+    ids.reserve(steps.size());
     for (const auto& step : steps) {
         ids.push_back(step.id);
     }
