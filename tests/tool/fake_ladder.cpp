@@ -37,6 +37,7 @@ public:
 
     std::vector<std::string> ladders() const override {
         std::vector<std::string> names;
+        names.reserve(catalogue.size());
         for (const catalogue_entry& entry : catalogue) {
             names.emplace_back(entry.name);
         }

@@ -143,21 +143,29 @@ ladder::ladder_report run_steps(ladder::ladder_engine& engine, const step_place&
     return report;
 }
 
-// Runs the step, and once more with all steps that its claims are compared with. The report has this step alone.
+// Runs the step, and again with the steps that its claims are compared with, until none is missing: a claim may name them
+// one after the other. The report has this step alone.
 ladder::ladder_report run_step(ladder::ladder_engine& engine, const step_place& place) {
-    ladder::ladder_report alone = run_steps(engine, place, {place.step}, true);
-    const ladder::step_result& step = alone.steps.front();
-    if (step.missing.empty()) {
-        return alone;
-    }
+    ladder::ladder_report report = run_steps(engine, place, {place.step}, true);
+    const std::vector<ladder::claim> alone = report.steps.front().claims;
     std::vector<std::string> steps{place.step};
-    steps.insert(steps.end(), step.missing.begin(), step.missing.end());
-    ladder::ladder_report compared = run_steps(engine, place, steps, false);
-    std::vector<ladder::claim>& claims = compared.steps.front().claims;
-    if (claims.size() + 1 == step.claims.size()) {
-        claims.push_back(step.claims.back()); // of the checks
+    while (true) {
+        const std::size_t before = steps.size();
+        for (const std::string& id : report.steps.front().missing) {
+            if (std::find(steps.begin(), steps.end(), id) == steps.end()) {
+                steps.push_back(id);
+            }
+        }
+        if (steps.size() == before) {
+            break;
+        }
+        report = run_steps(engine, place, steps, false);
     }
-    return compared;
+    std::vector<ladder::claim>& claims = report.steps.front().claims;
+    if (claims.size() + 1 == alone.size()) {
+        claims.push_back(alone.back()); // of the checks
+    }
+    return report;
 }
 
 explanation explained(ladder::ladder_engine& engine, step_place place, const options& o) {

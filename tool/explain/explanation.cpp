@@ -169,6 +169,7 @@ private:
 
 std::vector<std::string> bare_names(const std::vector<std::string>& kernels) {
     std::vector<std::string> names;
+    names.reserve(kernels.size());
     for (const std::string& kernel : kernels) {
         names.push_back(bare_name(kernel));
     }
@@ -212,6 +213,7 @@ std::vector<compared_line> compared_lines(const std::vector<shown_file>& files) 
 
 std::vector<std::string> texts_of(const std::vector<compared_line>& lines) {
     std::vector<std::string> texts;
+    texts.reserve(lines.size());
     for (const compared_line& line : lines) {
         texts.push_back(line.text);
     }
