@@ -98,12 +98,7 @@ void run_at_once(const engine::stage& on) {
 }
 
 verdict ordered(const engine::evidence& e) {
-    const auto got = engine::view<std::int32_t>(e.result);
-    const auto right = engine::view<std::int32_t>(e.data.right);
-    std::uint64_t found = 0;
-    for (std::uint64_t i = 0; i < e.n(); ++i) {
-        found += got[i] == right[i] ? 1 : 0;
-    }
+    const std::uint64_t found = engine::right_words(e);
     return seen(found == e.n(), std::to_string(found) + " of " + std::to_string(e.n()) +
                                     " words have passed through other blocks eight times, in " +
                                     std::to_string(e.step.launches.size()) + " launches");

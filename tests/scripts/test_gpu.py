@@ -132,7 +132,7 @@ print("16 128 int32 device 1,2\\n16 1024 float host 1" if "--shapes" in sys.argv
 """)
         answer, _ = self.session("1", "published")
         self.assertEqual(answer.returncode, 1)  # block 1024 fails, and is left out
-        kept = self.place / "build/gpu/work/published"
+        kept = self.place.joinpath("build", "gpu", "work", "published")
         self.assertIn("--n 16 --block 128 --type int32 --finish device --steps 1,2", (kept / "16-128-int32-device.txt").read_text())
         self.assertRegex((self.place / "out/published.json").read_text(), r"^--distil \S*/16-128-int32-device.json --date 20")
         self.assertIn("published: n = 16, block 1024, float failed", answer.stdout)

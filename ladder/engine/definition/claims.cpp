@@ -65,10 +65,6 @@ check compared(std::string other, comparison inner) {
     return counted(launched_with(std::move(other), std::move(inner)));
 }
 
-check unseen_because(std::string why) {
-    return [why = std::move(why)](const evidence&) { return unseen(why); };
-}
-
 verdict shorter(const timing& here, const timing& there, std::string figure) {
     if (here.high < there.low) {
         return seen(true, std::move(figure));
@@ -134,13 +130,6 @@ check at_most_times(double factor, std::string other) {
         .refuted_by(times_planted(number(2 * factor, 1) + "x the time", other, 2 * factor));
 }
 
-check comes_out_wrong() {
-    const check wrong = [](const evidence& e) {
-        return seen(!e.step.correct, e.step.correct ? "it came out right" : e.step.difference);
-    };
-    return wrong.refuted_by(planted("the right result", [](altered_evidence& e) { e.step.correct = true; }));
-}
-
 check races(std::string kind, const std::string& without) {
     const check raced = [kind = std::move(kind)](const evidence& e) {
         const std::string result = e.step.correct ? "it came out right here" : e.step.difference;
@@ -167,6 +156,16 @@ counterexample launches_exchanged(std::size_t a, std::size_t b) {
 
 counterexample planted(std::string what, std::function<void(altered_evidence&)> change) {
     return {.what = std::move(what), .change = std::move(change)};
+}
+
+std::uint64_t right_words(const evidence& e) {
+    const auto got = view<std::int32_t>(e.result);
+    const auto right = view<std::int32_t>(e.data.right);
+    std::uint64_t found = 0;
+    for (std::size_t k = 0; k < std::min(got.size(), right.size()); ++k) {
+        found += got[k] == right[k] ? 1 : 0;
+    }
+    return found;
 }
 
 counters total(const std::vector<softgpu::observe::launch_record>& launches) {

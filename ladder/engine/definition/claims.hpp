@@ -27,10 +27,8 @@ using comparison = std::function<verdict(const evidence& here, const step_result
 [[nodiscard]] check launched_with(std::string other, comparison inner);
 // `inner` with an earlier step of the same run, both counted. Refuted as launched_with is.
 [[nodiscard]] check compared(std::string other, comparison inner);
-// Never seen: no run can show the claim.
-[[nodiscard]] check unseen_because(std::string why);
 // Holds where this step's cold times are below the other's on the same n: the 95th percentile below the 5th. "No
-// difference" where the two ranges overlap. `published` is the lecture's figure, if any. Refuted by exchanged times.
+// difference" where the two ranges overlap. `published` is the lecture's figure, if any. Refuted by twice the other's time.
 [[nodiscard]] check faster_than(std::string other, std::string published = {});
 // "Holds", "does not hold" or "no difference" of the claim that `here` is the shorter time, by their spreads.
 [[nodiscard]] verdict shorter(const timing& here, const timing& there, std::string figure);
@@ -49,8 +47,6 @@ template <class Figures>
         return e.step.cold ? decide(e, measure(e)) : unseen("needs the clock of a GPU");
     };
 }
-// Holds where the result is wrong, as the lecture says of a faulty step. Refuted by the right result.
-[[nodiscard]] check comes_out_wrong();
 // Holds where the checks find that kind of fault, or the result is wrong; a right result alone shows nothing. Refuted by
 // step `without` in its place.
 [[nodiscard]] check races(std::string kind, const std::string& without);
@@ -71,6 +67,8 @@ template <class Figures>
     return planted(std::move(what), [figures = std::move(figures)](altered_evidence& e) { e.figures = figures; });
 }
 
+// Words of the result that are the right ones.
+[[nodiscard]] std::uint64_t right_words(const evidence& e);
 // Sums over launches.
 [[nodiscard]] counters total(const std::vector<softgpu::observe::launch_record>& launches);
 [[nodiscard]] counters total(const step_result& step);
