@@ -156,21 +156,24 @@ class Packages(unittest.TestCase):
 class ContinuousIntegration(unittest.TestCase):
     """.ci/run in a tree whose ./dev only notes what it is called with."""
 
-    def ci(self, failing=""):
+    def ci(self, failing="", slow="", **env):
         with tempfile.TemporaryDirectory() as folder:
             tree = pathlib.Path(folder)
             (tree / ".ci").mkdir()
             (tree / "build").mkdir()
             (tree / ".ci/run").write_text((ROOT / ".ci/run").read_text())
-            (tree / "dev").write_text(f'#!/bin/sh\necho "dev $*"\n[ "$1" != "{failing}" ]\n')
+            (tree / "dev").write_text(f'#!/bin/sh\necho "dev $*"\n[ "$1" != "{slow}" ] || sleep 60\n'
+                                      f'[ "$1" != "{failing}" ]\n')
             (tree / "dev").chmod(0o755)
-            return run("bash", str(tree / ".ci/run"))
+            return run("bash", str(tree / ".ci/run"), **env)
 
     def test_every_part_runs(self):
         answer = self.ci()
         self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.assertEqual(answer.stdout.splitlines(), ["dev lint", "dev docs", "dev test --no-tests=error", "dev test-report",
-                                                      "dev build ci warpfold_benchmarks"])
+        self.assertEqual(answer.stdout.splitlines(), ["dev lint", "dev test --no-tests=error", "dev docs", "dev test-report"])
+        self.assertEqual(re.findall(r"ci: (\S+).* took", answer.stderr),
+                         ["lint", "all", "pages", "reports", "address", "thread", "benchmarks"])
+        self.assertNotIn("no time", answer.stderr)
 
     def test_a_part_that_fails_fails_the_whole_after_the_others(self):
         for part in ["lint", "docs", "test", "build", "asan", "tsan"]:
@@ -178,7 +181,15 @@ class ContinuousIntegration(unittest.TestCase):
             self.assertNotEqual(answer.returncode, 0, part)
             self.assertIn("dev test", answer.stdout)
             self.assertIn("ci: failed: ", answer.stderr)
-        self.assertIn("dev tsan -L softgpu", answer.stdout)
+            self.assertIn(f"dev {part}", answer.stdout)
+
+    def test_what_there_is_no_time_for_is_left_out_and_named(self):
+        answer = self.ci(slow="asan", WARPFOLD_CI_SECONDS="2")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("ci: no time was left for: address and undefined-behaviour sanitizers", answer.stderr)
+        self.assertIn("ci: no time was left for: thread sanitizer", answer.stderr)
+        answer = self.ci(failing="lint", slow="asan", WARPFOLD_CI_SECONDS="1")
+        self.assertNotEqual(answer.returncode, 0)
 
 
 class Compiler(unittest.TestCase):
