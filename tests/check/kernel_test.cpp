@@ -108,6 +108,55 @@ TEST_F(Check, NarrowAndWideAccesses) {
     expect_none(wide("bar.warp.sync -1;"), {.block = {64}}, {out}, shared_array);
 }
 
+// Threads that read and write elements of 1 or 2 bytes each: those of one word have nothing to do with each other.
+TEST_F(Check, OwnElementsOfOneWord) {
+    const auto pass = [](const std::string& index, const std::string& size, const std::string& write_if) {
+        return "mov.u32 %r3, %i;\n" + index + "mul.wide.u32 %rd0, %r3, " + size +
+               "; add.u64 %rd0, %rd0, %p0; ld.global.u" + (size == "1" ? "8" : "16") +
+               " %h0, [%rd0]; add.u16 %h0, %h0, 1;\n" + write_if + " st.global.u" + (size == "1" ? "8" : "16") +
+               " [%rd0], %h0;";
+    };
+    const launch_options blocks{.grid = {4}, .block = {50}};
+    expect_none(pass("xor.b32 %r3, %r3, 1;\n", "2", ""), blocks, {zeros(1024)});
+    expect_none(pass("mul.lo.u32 %r3, %r3, 3;\n", "1", ""), blocks, {zeros(1024)});
+    expect_none(pass("add.u32 %r3, %r3, 1;\n", "1", ""), blocks, {zeros(1024)});
+    const std::string some = "and.b32 %r4, %i, 5; setp.eq.u32 %q0, %r4, 1; @%q0";
+    for (const char* size : {"1", "2"}) {
+        expect_none(pass("", size, some), {.grid = {4}, .block = {64}}, {zeros(1024)});
+        // Lane i writes what lane i - 1 has read.
+        const std::string other = "sub.u64 %rd0, %rd0, " + std::string(size) + "; ";
+        expect_one(global_race, pass("", size, other + some), {.grid = {1}, .block = {64}}, {zeros(1024)});
+    }
+    // Bytes of shared memory by two warps.
+    const std::string shared = "mov.u32 %r7, s; mul.lo.u32 %r4, %i, 3; add.u32 %r4, %r4, %r7; cvt.u16.u32 %h0, %i;\n"
+                               "st.shared.u8 [%r4], %h0; ld.shared.u8 %h1, [%r4]; st.shared.u8 [%r4], %h1;";
+    expect_none(shared, {.block = {64}}, {}, shared_array);
+    // Warp 1 writes the bytes that warp 0 has read.
+    const std::string crossed = "mov.u32 %r7, s; add.u32 %r4, %i, %r7; cvt.u16.u32 %h0, %i; st.shared.u8 [%r4], %h0;\n"
+                                "bar.sync 0; ld.shared.u8 %h1, [%r4];\n";
+    const std::string store = "xor.b32 %r5, %i, 32; add.u32 %r5, %r5, %r7; st.shared.u8 [%r5], %h1;";
+    expect_one(shared_race, crossed + store, {.block = {64}}, {}, shared_array);
+    expect_none(crossed + "bar.sync 0;\n" + store, {.block = {64}}, {}, shared_array);
+}
+
+// All blocks read a word, meet, and one of them reads it again and writes it.
+TEST_F(Check, ReadAgainBehindABarrierOfTheGrid) {
+    const auto body = [](const std::string& meet) {
+        return "ld.global.u32 %r3, [%p0];\n" + meet +
+               "setp.ne.u32 %q0, %i, 32; @%q0 exit; ld.global.u32 %r3, [%p0]; add.u32 %r3, %r3, 1; st.global.u32 "
+               "[%p0], "
+               "%r3;";
+    };
+    const std::string meet =
+        "bar.sync 0; mov.u32 %r4, %tid.x; setp.ne.u32 %q1, %r4, 0; @%q1 bra MET;\n"
+        "membar.gl; atom.global.add.u32 %r5, [%p1], 1;\n"
+        "WAIT: ld.volatile.global.u32 %r5, [%p1]; setp.lt.u32 %q2, %r5, 3; @%q2 bra WAIT; membar.gl;\n"
+        "MET: bar.sync 0;\n";
+    const launch_options how{.grid = {3}, .block = {32}, .cooperative = true};
+    expect_none(body(meet), how, {zeros(4), zeros(4)});
+    EXPECT_FALSE(run(body(""), how, {zeros(4), zeros(4)}).empty());
+}
+
 TEST_F(Check, BarriersOfSome) {
     // Warp 0 produces and arrives, warp 1 waits and consumes.
     const auto body = [](const std::string& producer, const std::string& consumer) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "softgpu/check/findings/describe_address.hpp"
 #include "softgpu/machine/inspect/report.hpp"
@@ -154,6 +155,11 @@ void word_access::report_race(stamp s, bool of_write) {
         lane_ = own;
     } else if (of_write && value) {
         same_value = *value == in_memory();
+        // Another block, in another host thread, may have left its stamp and not yet its value.
+        for (int k = 0; k < 64 && in_global_ && !same_value && !is_own_block(s); ++k) {
+            std::this_thread::yield();
+            same_value = *value == in_memory();
+        }
     }
     const bool is_note = same_value && of_write && site_.verb == access_verb::store;
     std::uint64_t block = 0;

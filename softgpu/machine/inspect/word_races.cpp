@@ -79,7 +79,7 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
     if (writes && read != 0 && (check::bytes_of(read) & byte_mask) != 0 &&
         !(site_.strength >= strength::strong && (read & check::strong_read) != 0) &&
         !(site_.strength == strength::volatile_ && (read & check::strong_read) != 0 && !is_of_warp(read)) &&
-        !follows_read(read)) {
+        !follows_read(read, byte_mask)) {
         report_race(read, false);
     }
     if (writes && hides(written)) {
@@ -193,7 +193,21 @@ bool word_access::follows_write(stamp s) const {
     return has_enough(s) || is_released(block, e);
 }
 
-bool word_access::follows_read(stamp s) const {
+bool word_access::has_read_alone(stamp row, unsigned byte_mask) const {
+    const access_site* const site = site_before(row);
+    if (check::bytes_of(row) != check::bytes_bits || site == nullptr || site->bytes >= 4) {
+        return false;
+    }
+    const unsigned lanes_a_word = 4 / site->bytes;
+    for (unsigned byte = 0; byte < 4; ++byte) {
+        if ((byte_mask >> byte & 1) != 0 && check::lane_of(row) * lanes_a_word + byte / site->bytes != lane_) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool word_access::follows_read(stamp s, unsigned byte_mask) const {
     std::uint64_t block = 0;
     event e;
     if (!event_of(s, block, e)) {
@@ -208,9 +222,10 @@ bool word_access::follows_read(stamp s) const {
         break;
     case check::spread::lanes:
         // Which lanes is not known: after any synchronisation they count as known.
-        if (own &&
-            (e.warp == w_->index ? clock_.has_synchronized_since(e.time, w_->index, lane_) || has_acquired_since(e.time)
-                                 : is_known(e))) {
+        if (own && (e.warp == w_->index
+                        ? has_read_alone(s, byte_mask) || clock_.has_synchronized_since(e.time, w_->index, lane_) ||
+                              has_acquired_since(e.time)
+                        : is_known(e))) {
             return true;
         }
         break;
@@ -222,8 +237,9 @@ bool word_access::follows_read(stamp s) const {
         break;
     case check::spread::blocks:
         if (own) {
-            // This block was the last to read; what the others did is known if it has learnt anything since.
-            return has_enough(s) || has_acquired_since(e.time);
+            // This block was the last to read; when the others did is not known. If it has ever waited for others, they
+            // count as ordered.
+            return has_enough(s) || has_acquired();
         }
         break;
     }
@@ -238,6 +254,14 @@ bool word_access::has_acquired_since(std::uint64_t time) const {
     const std::lock_guard lock(graph.mutex());
     const auto& list = b_.checks->record->acquisitions;
     return !list.empty() && list.back().by.time >= time + clock_.view.global_offset;
+}
+
+bool word_access::has_acquired() const {
+    if (b_.checks->record == nullptr) {
+        return false;
+    }
+    const std::lock_guard lock(l_.checks->graph.mutex());
+    return !b_.checks->record->acquisitions.empty();
 }
 
 const access_site* word_access::site_before(stamp s) const {
@@ -260,8 +284,9 @@ bool word_access::has_enough(stamp s) const {
 void word_access::note_read(stamp& read, stamp mine) const {
     std::uint64_t block = 0;
     event e;
-    if (read == 0 || !event_of(read, block, e)) {
-        read = mine;
+    const stamp bytes = read & mine & check::bytes_bits;
+    if (bytes == 0 || !event_of(read, block, e)) {
+        read = mine; // of different bytes of a word the last read is known
         return;
     }
     const bool own = block == b_.linear;
@@ -274,8 +299,7 @@ void word_access::note_read(stamp& read, stamp mine) const {
                                                                                            : e.warp == w_->index ? 1
                                                                                                                  : 2)
                                                                             << check::kind_shift);
-        const stamp bytes = read & check::bytes_bits;
-        read = (mine & ~check::strong_read) | spread | (read & mine & check::strong_read) | bytes;
+        read = (mine & ~(check::strong_read | check::bytes_bits)) | spread | (read & mine & check::strong_read) | bytes;
     }
 }
 

@@ -42,8 +42,11 @@ private:
     // In order by releases and acquires.
     [[nodiscard]] bool is_released(std::uint64_t block, event e) const;
     [[nodiscard]] bool follows_write(stamp s) const;
-    [[nodiscard]] bool follows_read(stamp s) const;
+    [[nodiscard]] bool follows_read(stamp s, unsigned byte_mask) const;
+    // The stamp is that of lanes that read elements of 1 or 2 bytes side by side, this lane the bytes of the mask.
+    [[nodiscard]] bool has_read_alone(stamp row, unsigned byte_mask) const;
     [[nodiscard]] bool has_acquired_since(std::uint64_t time) const;
+    [[nodiscard]] bool has_acquired() const;
 
     [[nodiscard]] const access_site* site_before(stamp s) const;
     [[nodiscard]] instruction_place place_before(stamp s) const;

@@ -56,12 +56,14 @@ SOFTGPU_INLINE bool pass_access(const instruction* i, warp* w, const std::uint64
             const unsigned shift = bytes == 8 ? 1 : bytes == 16 ? 2 : 3;
             return pass_row<Verb, Global>({own_writes, own_reads, static_cast<unsigned>(length / 4), first, shift}, v);
         }
-        if (((begin | length) & 3) != 0) {
+        // Several lanes share a word: its number in the warp's row stands for them.
+        const unsigned lanes_a_word = 4 / bytes;
+        if (((begin | length) & 3) != 0 || first % lanes_a_word != 0) {
             return false;
         }
-        // Several lanes share a word: none of them stands for all.
         v.mine |= Verb == access_verb::load ? stamp{1} << check::kind_shift : check::several_lanes;
-        return pass_row<Verb, Global>({own_writes, own_reads, static_cast<unsigned>(length / 4), 0, 0}, v);
+        return pass_row<Verb, Global>(
+            {own_writes, own_reads, static_cast<unsigned>(length / 4), first / lanes_a_word, 0}, v);
     }
     std::uint64_t ored = 0;
     std::uint64_t highest = 0;
