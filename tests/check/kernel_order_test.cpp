@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fences of many threads before one signal, and the padding of structures.
+// Fences of many threads before one signal, the padding of structures, places and values in findings.
 #include "tests/check/check_fixture.hpp"
 
 namespace softgpu::test {
@@ -66,6 +66,39 @@ TEST_F(Check, UsedBytesOfLoads) {
                body(".pragma \"used_bytes_mask 3\";\n", character, "") + "ld.shared.v2.u32 {%r3, %r4}, [%r7]; "
                                                                          "st.global.v2.u32 [%p0], {%r3, %r4};",
                one, {zeros(8)}, shared_array);
+}
+
+// One call, inlined twice: the place is called at line 7 of file 1.
+TEST_F(Check, CallersAreThoseOfTheNearestCopy) {
+    const auto copy = [](const std::string& line) {
+        return ".loc 2 20 3, function_name $L, inlined_at 1 " + line +
+               " 9\n.loc 2 8 1, function_name $L, inlined_at 2 20 3\n";
+    };
+    const finding f = expect_one("race in global memory",
+                                 copy("5") + "mov.u32 %r3, 1;\n" + copy("7") + "st.global.u32 [%p0], %i;\n" +
+                                     copy("9") + "mov.u32 %r3, 1;",
+                                 {.grid = {2}, .block = {1}}, {zeros(4)});
+    using called_from = std::vector<std::pair<std::string, std::uint32_t>>;
+    EXPECT_EQ(f.accesses.at(0).where.called_from, (called_from{{"file 2", 20}, {"file 1", 7}}));
+}
+
+TEST_F(Check, WordsOfWideElementsAreNoFloats) {
+    const auto value = [&](const std::string& type) {
+        const auto found = run("shl.b32 %r3, %i, 30; cvt.u64.u32 %rd0, %r3; st.global." + type + " [%p0], " +
+                                   (type == "u64" ? "%rd0;" : "%r3;"),
+                               {.grid = {2}, .block = {1}}, {zeros(8)});
+        return found.empty() ? std::string() : found[0].accesses.at(0).value.value_or("");
+    };
+    EXPECT_EQ(value("u32"), "0x40000000 (1073741824, as float 2)");
+    EXPECT_EQ(value("u64"), "0x40000000 in 4 of 8 bytes");
+}
+
+TEST_F(Check, AKindThatIsItsCheckIsNamedOnce) {
+    finding f;
+    f.check = check::leak;
+    f.kind = "leak";
+    f.message = "4 bytes";
+    EXPECT_EQ(check::to_text(f), "softgpu: leak: 4 bytes\n");
 }
 
 } // namespace

@@ -236,8 +236,11 @@ int run_watched(const options& o, const std::vector<std::string>& arguments, con
     for (const std::string& paragraph : all.not_printed) {
         std::fputs(paragraph.c_str(), stderr);
     }
-    complain(fmt::format("{} finding{}{}", all.count, all.count == 1 ? "" : "s",
-                         left.size() > 1 ? fmt::format(" in {} processes", left.size()) : ""));
+    complain(fmt::format(
+        "{} finding{}{}{}", all.count, all.count == 1 ? "" : "s",
+        left.size() > 1 ? fmt::format(" in {} processes", left.size()) : "",
+        end.signal != 0 ? fmt::format(" until signal {} ({}) ended the program", end.signal, ::strsignal(end.signal))
+                        : ""));
     write(*findings, all.text);
     texts.findings = all.text;
     write_page();

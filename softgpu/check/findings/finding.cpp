@@ -106,7 +106,10 @@ std::size_t findings::size() const {
 std::string to_text(const finding& f) {
     std::string text = "softgpu: ";
     text += name_of(f.check);
-    text += ": " + f.kind + (f.is_note ? " (a note)" : "");
+    if (f.kind != name_of(f.check)) {
+        text += ": " + f.kind;
+    }
+    text += f.is_note ? " (a note)" : "";
     if (!f.kernel.empty()) {
         text += " in kernel " + f.kernel;
     }

@@ -96,20 +96,20 @@ std::string access_text(const access_site& site) {
     return std::string(kind) + verb + " of " + std::to_string(site.bytes) + (site.bytes == 1 ? " byte" : " bytes");
 }
 
-std::string value_text(std::uint64_t bits, unsigned bytes) {
+std::string value_text(std::uint64_t bits, const access_site& site) {
     char text[64];
-    if (bytes == 4) {
-        const auto narrow = static_cast<std::uint32_t>(bits);
-        const float f = std::bit_cast<float>(narrow);
-        const bool floating = (f > 1e-6f && f < 1e9f) || (f < -1e-6f && f > -1e9f);
-        if (floating) {
-            std::snprintf(text, sizeof(text), "0x%x (%d, as float %g)", narrow, static_cast<std::int32_t>(narrow),
-                          static_cast<double>(f));
-        } else {
-            std::snprintf(text, sizeof(text), "0x%x (%d)", narrow, static_cast<std::int32_t>(narrow));
-        }
+    const auto word = static_cast<std::uint32_t>(bits);
+    const float f = std::bit_cast<float>(word);
+    const bool floating = (f > 1e-6f && f < 1e9f) || (f < -1e-6f && f > -1e9f);
+    if (site.element_bytes > 4) {
+        std::snprintf(text, sizeof(text), "0x%x in 4 of %u bytes", word, unsigned{site.element_bytes});
+    } else if (site.bytes < 4) {
+        std::snprintf(text, sizeof(text), "0x%x", word);
+    } else if (floating) {
+        std::snprintf(text, sizeof(text), "0x%x (%d, as float %g)", word, static_cast<std::int32_t>(word),
+                      static_cast<double>(f));
     } else {
-        std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(bits));
+        std::snprintf(text, sizeof(text), "0x%x (%d)", word, static_cast<std::int32_t>(word));
     }
     return text;
 }

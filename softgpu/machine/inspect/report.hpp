@@ -58,8 +58,8 @@ inline constexpr const char* invalid_free = "invalid free"; // of malloc's memor
 // The variable at this offset of shared memory.
 [[nodiscard]] std::string shared_variable(const launch_state& l, std::uint64_t at);
 [[nodiscard]] std::string access_text(const access_site& site);
-// Of up to 8 bytes.
-[[nodiscard]] std::string value_text(std::uint64_t bits, unsigned bytes);
+// Of the word that an access found or left, or of the narrower element.
+[[nodiscard]] std::string value_text(std::uint64_t bits, const access_site& site);
 // "0x0000ffff"
 [[nodiscard]] std::string mask_text(lane_mask m);
 // "(1,2,3)"

@@ -110,10 +110,9 @@ void word_access::report_lost() {
     what.allocation = shared_variable(l_, at_);
     access_facts now{access_text(*lost.site), stands_at, b_.linear, lost.thread, {}};
     access_facts before{access_text(*lost.site_before), place_before, b_.linear, lost.thread_before, {}};
-    now.value =
-        lost.value ? std::optional(value_text(*lost.value, std::min<unsigned>(4, lost.site->bytes))) : std::nullopt;
+    now.value = lost.value ? std::optional(value_text(*lost.value, *lost.site)) : std::nullopt;
     if (lost.value_before && !lost.one_instruction) {
-        before.value = value_text(*lost.value_before, std::min<unsigned>(4, lost.site_before->bytes));
+        before.value = value_text(*lost.value_before, *lost.site_before);
     }
     report(l_, std::move(what), now, &before);
 }
@@ -188,8 +187,8 @@ void word_access::report_race(stamp s, bool of_write) {
     what.address = in_global_ ? hexadecimal(at_) : "shared memory + " + std::to_string(at_);
     what.allocation = in_global_ ? check::describe_address(*l_.memory, at_) : shared_variable(l_, at_);
     access_facts now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
-    now.value = value                             ? std::optional(value_text(*value, width()))
-                : site_.verb == access_verb::load ? std::optional(value_text(in_memory(), width()))
+    now.value = value                             ? std::optional(value_text(*value, site_))
+                : site_.verb == access_verb::load ? std::optional(value_text(in_memory(), site_))
                                                   : std::nullopt;
     const access_site* const earlier = site_before(s);
     access_facts before{earlier != nullptr ? access_text(*earlier)
@@ -204,7 +203,7 @@ void word_access::report_race(stamp s, bool of_write) {
         before.is_one_thread = false;
     }
     if (of_write && !one_instruction) {
-        before.value = value_text(in_memory(), width());
+        before.value = value_text(in_memory(), earlier != nullptr ? *earlier : site_);
     }
     report(l_, std::move(what), now, &before);
 }

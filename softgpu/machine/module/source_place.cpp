@@ -65,15 +65,22 @@ check::source_place source_place_of(const module::implementation& program, const
             break;
         }
         found.called_from.emplace_back(file_name(home, file), line);
-        const auto& all = which.function->statements;
-        const auto call = std::find_if(all.begin(), all.end(), [&](const ptx::statement& other) {
+        const auto is_call = [&](const ptx::statement& other) {
             return other.kind == ptx::statement_kind::location && other.file == file && other.line == line &&
                    other.column == column && other.text.find("inlined_at") != std::string::npos;
-        });
-        if (call == all.end() || &*call == at) {
+        };
+        // The same call may be inlined several times: the copy before this place is meant, else the first behind it.
+        const ptx::statement* const begin = which.function->statements.data();
+        const ptx::statement* const end = begin + which.function->statements.size();
+        const ptx::statement* call = at;
+        while (call != begin && !is_call(*(call - 1))) {
+            --call;
+        }
+        call = call != begin ? call - 1 : std::find_if(at + 1, end, is_call);
+        if (call == end) {
             break;
         }
-        at = &*call;
+        at = call;
     }
     if (found.line == 0) { // of the compiler's making
         found.file.clear();
