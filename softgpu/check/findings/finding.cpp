@@ -13,19 +13,11 @@ namespace {
 std::atomic<void (*)(const findings&)> told_of_new{nullptr};
 
 std::string place_text(const source_place& p) {
-    std::string text;
     if (!p.file.empty()) {
-        text = p.file + ":" + std::to_string(p.line);
-    } else if (p.ptx_line != 0) {
-        text = "line " + std::to_string(p.ptx_line) + " of the PTX";
+        return source_lines(p);
     }
-    if (p.file.empty() && !p.instruction.empty()) {
-        text += " (" + p.instruction + ")";
-    }
-    for (const auto& [file, line] : p.called_from) {
-        text += ", called at " + file + ":" + std::to_string(line);
-    }
-    return text;
+    std::string text = p.ptx_line != 0 ? "line " + std::to_string(p.ptx_line) + " of the PTX" : "";
+    return p.instruction.empty() ? text : text + " (" + p.instruction + ")";
 }
 
 std::string triple(const std::array<std::uint32_t, 3>& t) {
@@ -39,6 +31,17 @@ bool names_warp_barrier(const finding& f) { return f.message.find("__syncwarp") 
 std::string hexadecimal(std::uint64_t value) {
     char text[24];
     std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
+    return text;
+}
+
+std::string source_lines(const source_place& at) {
+    if (at.file.empty()) {
+        return {};
+    }
+    std::string text = at.file + ":" + std::to_string(at.line);
+    for (const auto& [file, line] : at.called_from) {
+        text += ", called at " + file + ":" + std::to_string(line);
+    }
     return text;
 }
 

@@ -27,6 +27,9 @@ struct source_place {
     std::vector<std::pair<std::string, std::uint32_t>> called_from;
 };
 
+// "a.cu:3, called at a.cu:9"; empty where the file is not known.
+[[nodiscard]] std::string source_lines(const source_place& at);
+
 // One access, or one arrival, of a finding.
 struct finding_access {
     std::string what; // "write of 4 bytes", "waits at barrier 0"

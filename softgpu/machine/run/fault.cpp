@@ -23,10 +23,10 @@ std::string where(const warp* w, unsigned lane) {
            index_text(l.request->block.index(w->index * lanes + lane));
 }
 
-// The source line of an instruction, where the PTX has it (-lineinfo).
+// The source line of an instruction and those it is inlined at, where the PTX has them (-lineinfo).
 std::string source_line(const warp* w, const program_code& code, const instruction* i) {
-    const check::source_place at = source_place_of(*w->host->launch->home, {code.source, i->source});
-    return at.file.empty() ? std::string() : ", " + at.file + ":" + std::to_string(at.line);
+    const std::string at = check::source_lines(source_place_of(*w->host->launch->home, {code.source, i->source}));
+    return at.empty() ? at : ", " + at;
 }
 
 // Where in the source that is, and how the kernel came there: the innermost calls.

@@ -124,14 +124,8 @@ std::string line_of(const warp& w, const program_code& code, std::uint32_t sourc
         return {};
     }
     const check::source_place at = source_place_of(*w.host->launch->home, {code.source, source});
-    std::string text = " at '" + at.instruction + "'";
-    if (!at.file.empty()) {
-        text += ", " + at.file + ":" + std::to_string(at.line);
-        for (const auto& [file, line] : at.called_from) {
-            text += ", called at " + file + ":" + std::to_string(line);
-        }
-    }
-    return text;
+    const std::string lines = check::source_lines(at);
+    return " at '" + at.instruction + "'" + (lines.empty() ? "" : ", " + lines);
 }
 
 // The pseudo-instruction of the loop that `pc` is in; nullptr where that is no loop which waits.
