@@ -139,6 +139,37 @@ TEST(thread_pool, the_child_of_a_fork_has_threads_of_its_own) {
     EXPECT_EQ(long_loop(), 1225u);
 }
 
+TEST(thread_pool, a_loop_that_forks_ends_in_the_child) {
+    const auto caller = std::this_thread::get_id();
+    std::atomic<pid_t> child{-1};
+    unsigned mine = 0;
+    const auto loop = [&] {
+        detail::parallel_for(3, 50, [&](std::uint64_t) {
+            take_time();
+            if (std::this_thread::get_id() != caller) {
+                while (child == -1) {
+                    std::this_thread::yield();
+                }
+            } else if (++mine == 2) { // threads have been asked for
+                child = ::fork();
+                ::alarm(child == 0 ? 60 : 0);
+            }
+        });
+    };
+    try {
+        loop();
+    } catch (const error&) {
+        ::_exit(child == 0 ? 17 : 1);
+    }
+    if (child == 0) {
+        ::_exit(1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 17);
+}
+
 struct calls_at_the_end {
     ~calls_at_the_end() {
         if (long_loop() != 1225) {

@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "warpfold/detail/thread_pool.hpp"
+#include "warpfold/error.hpp"
 
 namespace warpfold::detail {
 
@@ -43,12 +44,16 @@ public:
           pieces_(pieces),
           others_(static_cast<unsigned>(std::min<std::uint64_t>(threads, pieces) - 1)) {}
 
-    // Returns when all threads have stopped. Rethrows the first exception.
+    // Returns when all threads have stopped. Rethrows the first exception. Throws error in a child of fork() that was
+    // called in the loop.
     void run() {
         begin_ = clock::now();
         guarded([this] { body_([this](std::uint64_t& piece) { return claim_and_share(piece); }); });
-        if (offered_ != 0) {
-            thread_pool::instance().withdraw(*this);
+        if (pool_ != nullptr) {
+            if (pool_ != &thread_pool::instance()) {
+                throw error("warpfold: a process that was forked inside a loop has no threads to finish it");
+            }
+            pool_->withdraw(*this);
         }
         if (failure_) {
             std::rethrow_exception(failure_);
@@ -89,12 +94,16 @@ private:
             return;
         }
         thread_pool& pool = thread_pool::instance();
+        if (pool_ != nullptr && pool_ != &pool) {
+            return;
+        }
         const auto worth = [this](double number) {
             return static_cast<unsigned>(std::min<double>(number, static_cast<double>(others_)));
         };
         const unsigned wanted =
             std::max(std::min(pool.polling(), worth(left_ns / polling_thread_ns)), worth(left_ns / sleeping_thread_ns));
         if (wanted > offered_) {
+            pool_ = &pool;
             pool.offer(*this, wanted - offered_);
             offered_ = wanted;
         }
@@ -120,7 +129,8 @@ private:
 
     const Body& body_;
     const std::uint64_t pieces_;
-    const unsigned others_; // threads beside the caller
+    const unsigned others_;       // threads beside the caller
+    thread_pool* pool_ = nullptr; // where they were asked for
     unsigned offered_ = 0;
     std::uint64_t mine_ = 0; // pieces of the caller, while threads may still join
     clock::time_point begin_;

@@ -7,9 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include <pthread.h>
@@ -131,7 +130,7 @@ private:
             for (; threads_ < number; ++threads_) {
                 std::thread([this] { work(); }).detach();
             }
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {
         }
     }
 
