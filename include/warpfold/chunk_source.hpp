@@ -26,103 +26,20 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/chunked/file.hpp"
 #include "warpfold/error.hpp"
 
 namespace warpfold {
-
-// A file cannot be opened, read or written, or its size does not fit. The message begins with its name.
-struct file_error : error {
-    using error::error;
-};
-
-namespace detail {
-
-// An open regular file. All functions throw file_error.
-class file_handle {
-public:
-    file_handle(std::string path, int flags) : path_(std::move(path)) {
-        // O_NONBLOCK: opening a pipe without a writer must not block.
-        descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
-        if (descriptor_ < 0) {
-            fail(std::strerror(errno));
-        }
-        struct stat facts {};
-        if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-            ::close(descriptor_);
-            fail(S_ISDIR(facts.st_mode) ? "it is a directory" : "it is no regular file");
-        }
-        bytes_ = static_cast<std::uint64_t>(facts.st_size);
-    }
-    file_handle(file_handle&& other) noexcept
-        : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), bytes_(other.bytes_) {}
-    file_handle& operator=(file_handle&&) = delete;
-    ~file_handle() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-
-    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    [[noreturn]] void fail(const std::string& what) const { throw file_error("warpfold: " + path_ + ": " + what); }
-
-    void read(std::uint64_t at, void* to, std::uint64_t bytes) const {
-        auto* place = static_cast<unsigned char*>(to);
-        while (bytes != 0) {
-            const ssize_t got = ::pread(descriptor_, place, bytes, static_cast<off_t>(at));
-            if (got < 0 && errno == EINTR) {
-                continue;
-            }
-            if (got < 0) {
-                fail(std::strerror(errno));
-            }
-            if (got == 0) {
-                fail("it ends after " + std::to_string(at) + " of " + std::to_string(bytes_) +
-                     " bytes: it became shorter while it was read");
-            }
-            place += got;
-            at += static_cast<std::uint64_t>(got);
-            bytes -= static_cast<std::uint64_t>(got);
-        }
-    }
-    void write(std::uint64_t at, const void* from, std::uint64_t bytes) const {
-        const auto* place = static_cast<const unsigned char*>(from);
-        while (bytes != 0) {
-            const ssize_t done = ::pwrite(descriptor_, place, bytes, static_cast<off_t>(at));
-            if (done < 0 && errno == EINTR) {
-                continue;
-            }
-            if (done < 0) {
-                fail(std::strerror(errno));
-            }
-            place += done;
-            at += static_cast<std::uint64_t>(done);
-            bytes -= static_cast<std::uint64_t>(done);
-        }
-    }
-    void cut(std::uint64_t bytes) const {
-        if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
-            fail(std::strerror(errno));
-        }
-    }
-
-private:
-    std::string path_;
-    int descriptor_ = -1;
-    std::uint64_t bytes_ = 0; // at opening
-};
-
-} // namespace detail
 
 // The elements of a regular file from byte `offset` on, in the layout of memory. Throws file_error.
 template <class T>
@@ -153,6 +70,10 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
     void read(std::uint64_t first, T* to, std::uint64_t count) const {
         file_.read(offset_ + first * sizeof(T), to, count * sizeof(T));
+    }
+    // The bytes that are read.
+    [[nodiscard]] std::optional<detail::file_range> range() const noexcept {
+        return detail::file_range{file_.id(), offset_, offset_ + count_ * sizeof(T), false};
     }
 
 private:
@@ -205,6 +126,8 @@ public:
         }
         return have / sizeof(T);
     }
+    // The bytes that are read if it is a regular file.
+    [[nodiscard]] std::optional<detail::file_range> range() const noexcept { return detail::rest_of_file(descriptor_); }
 
 private:
     int descriptor_;
@@ -243,6 +166,10 @@ public:
     }
     // Called once, after the last of `count` elements.
     void finish(std::uint64_t count) const { file_.cut(offset_ + count * sizeof(T)); }
+    // The bytes that `count` elements take.
+    [[nodiscard]] detail::file_range range(std::uint64_t count) const noexcept {
+        return {file_.id(), offset_, offset_ + count * sizeof(T), false};
+    }
 
 private:
     detail::file_handle file_;

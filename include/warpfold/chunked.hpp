@@ -30,6 +30,7 @@
 
 #include "warpfold/chunk_source.hpp"
 #include "warpfold/detail/chunked/fold.hpp"
+#include "warpfold/detail/chunked/overlap.hpp"
 #include "warpfold/detail/chunked/plan.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/exact_accumulator.hpp"
@@ -169,12 +170,15 @@ template <class On, chunked_source Source, detail::bins_for<detail::source_eleme
     return detail::chunked_engine<On>::count(on, from, bins, options, "chunked_histogram");
 }
 
-// = --- scans
-// -----------------------------------------------------------------------------------------------------------
+// --- scans -----------------------------------------------------------------------------------------------------------
+
 // From a source to a sink of as many elements. After the operation, in any order: an initial value, `reversed` (for
 // random access sources and sinks), chunked_options. The sink's element type is the type that is folded in: for sums
-// and products the sink's own, as in scan.hpp; for other operations the source's. One range in memory may be source and
-// sink.
+// and products the sink's own, as in scan.hpp; for other operations the source's.
+//
+// One range in memory or one file may be source and sink if results have the size of elements and begin at the same
+// place. A source and a sink that overlap otherwise are refused before anything is written: invalid_argument. Files are
+// compared by device and inode, so links count as the file itself. Your own objects and functions are not checked.
 
 namespace detail {
 
@@ -220,10 +224,8 @@ void chunked_scan(const char* call, const On& on, Source& source, Sink& sink, co
     const chunked_options& options = options_of(none, how...);
     if constexpr (random_access_source<From>) {
         check_room(to, from.size(), call);
-        if constexpr (in_memory_v<From> && in_memory_v<To>) {
-            check_overlap(from.data, to.data, from.size(), call);
-        }
     }
+    check_overlap(from, to, call);
     const auto initial = chunked_initial_of<A>(how...);
     using By = resolved_operation_t<Op, A>;
     const By by = detail::resolve<A>(op);

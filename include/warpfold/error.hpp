@@ -18,4 +18,9 @@ struct invalid_argument : error {
     using error::error;
 };
 
+// A file cannot be opened, read or written, or its size does not fit. The message begins with its name.
+struct file_error : error {
+    using error::error;
+};
+
 } // namespace warpfold

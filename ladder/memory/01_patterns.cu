@@ -30,7 +30,7 @@ struct permutation { // within each 32
 template <unsigned Offset>
 struct shifted {
     static constexpr std::uint64_t more = Offset;
-    __host__ __device__ static std::uint64_t of(std::uint64_t i, std::uint64_t /*n*/) { return i + Offset; }
+    __host__ __device__ static std::uint64_t of(std::uint64_t i, std::uint64_t /*n*/) { return i + more; }
 };
 struct one_word { // for each warp
     static constexpr std::uint64_t more = 0;

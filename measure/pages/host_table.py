@@ -16,7 +16,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "library"
 PROGRAMS = ["benchmark_library", "benchmark_sums", "benchmark_histogram", "benchmark_convolve"]
 SCRIPTS = ["histogram_numpy.py", "numpy_convolve.py"]
-PEERS = {"onetbb": "oneTBB", "execution": "std::execution", "opencv": "OpenCV", "std": "the standard library",
+PEERS = {"onetbb": "oneTBB", "openmp": "OpenMP", "one": "ours on one thread", "execution": "std::execution", "opencv": "OpenCV", "std": "the standard library",
          "numpy": "NumPy"}
 TYPES = {"std::uint8_t": "u8", "std::int8_t": "i8", "std::int32_t": "i32", "float": "f32", "double": "f64"}
 SINGLE = {"sum": "sum", "min_max": "min-max", "arg_max": "arg_max", "exact": "exact_sum, f32", "dot": "exact_dot, f32",
@@ -40,15 +40,16 @@ def case_of(name):
     segments = re.fullmatch(r"segments(?:_(\w+))?/(\d+)", name)
     if segments:
         return f"segmented sum f32, segments of {int(segments[2]):,}", segments[1] or "ours"
-    single = re.fullmatch(r"(sum|min_max|arg_max)_(\w+)", name)
+    single = re.fullmatch(r"(sum|min_max|arg_max)_(\w+)/(\d+)", name)
     if single:
-        return SINGLE[single[1]] + " f32", single[2]
+        short = int(single[3]) != 1 << 26
+        return SINGLE[single[1]] + " f32" + (f", {int(single[3]):,} elements" if short else ""), single[2]
     return (SINGLE[name], "ours") if name in SINGLE else None
 
 
 def ceiling_of(name):
     name = re.sub(r"/(process_time|real_time)", "", name)
-    if name == "reading":
+    if re.fullmatch(r"reading(/67108864)?", name):
         return "read"
     copying = re.fullmatch(r"copying(?:<([\w:]+)>)?", name)
     return None if not copying or copying[1] not in (None, "float") else "copy"
@@ -65,6 +66,16 @@ def take(folder, raw):
         if said.returncode != 0:  # no NumPy, say
             print(f"host_table: no row of {script}: {said.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         (raw / f"{script}.tsv").write_text(said.stdout)
+
+
+def peers_of(times, scale, digits):
+    """The columns of the peers: the fastest, its time, the factor, the others."""
+    ours = times["ours"][0]
+    peers = sorted((time[0], PEERS[who]) for who, time in times.items() if who not in ("ours", "program"))
+    if not peers:
+        return "– | – | – | –"
+    others = ", ".join(f"{who} {scale * time:.{digits}f}" for time, who in peers[1:]) or "–"
+    return f"{peers[0][1]} | {scale * peers[0][0]:.{digits}f} | {peers[0][0] / ours:.2f} | {others}"
 
 
 def page(raw):
@@ -98,21 +109,24 @@ def page(raw):
            "reading and copying 2^26 floats with the same threads, are taken by each program anew:", ""]
     for program, limit in limits.items():
         out.append(f"- {program}: " + ", ".join(f"{what} {rate:.1f} GB/s" for what, rate in limit.items()))
-    out += ["", "| what | ours | GB/s | of the ceiling | fastest peer | its time | factor | others |",
-            "| --- | ---: | ---: | ---: | --- | ---: | ---: | --- |"]
     natural = {what: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", what.replace(",", ""))]
                for what in cases}
-    for what, times in sorted(cases.items(), key=lambda case: (PROGRAMS.index(case[1]["program"]), natural[case[0]])):
-        if "ours" not in times:
+    ordered = sorted(cases.items(), key=lambda case: (PROGRAMS.index(case[1]["program"]), natural[case[0]]))
+    ordered = [(what, times) for what, times in ordered if "ours" in times]
+    out += ["", "| what | ours | GB/s | of the ceiling | fastest peer | its time | factor | others |",
+            "| --- | ---: | ---: | ---: | --- | ---: | ---: | --- |"]
+    for what, times in ordered:
+        if "elements" in what:
             continue
         ours, rate = times["ours"]
         kind = "copy" if "scan" in what or "convolve" in what else "read"
         limit = limits[times["program"]].get(kind)
-        peers = sorted((time[0], who) for who, time in times.items() if who not in ("ours", "program"))
-        best = f"{PEERS[peers[0][1]]} | {peers[0][0]:.1f} | {peers[0][0] / ours:.2f}" if peers else "– | – | –"
-        others = ", ".join(f"{PEERS[who]} {time:.1f}" for time, who in peers[1:]) or "–"
         share = f"{100 * rate / limit:.0f} % of {kind}" if limit and rate else "–"
-        out.append(f"| {what} | {ours:.1f} | {rate:.1f} | {share} | {best} | {others} |")
+        out.append(f"| {what} | {ours:.1f} | {rate:.1f} | {share} | {peers_of(times, 1, 1)} |")
+    out += ["", "## Short arrays", "", "Microseconds, in the processor's caches.", "",
+            "| what | ours | fastest peer | its time | factor | others |", "| --- | ---: | --- | ---: | ---: | --- |"]
+    out += [f"| {what} | {1e3 * times['ours'][0]:.2f} | {peers_of(times, 1e3, 2)} |"
+            for what, times in ordered if "elements" in what]
     return "\n".join(out) + "\n"
 
 

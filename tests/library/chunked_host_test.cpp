@@ -26,6 +26,8 @@ TEST(chunked, what_is_thrown_reaches_the_caller) { tests::failures(host{2}); }
 TEST(chunked, running_sums) { tests::running_sums(host{2}); }
 TEST(chunked, running_compositions) { tests::running_compositions(host{2}); }
 TEST(chunked, failing_scans) { tests::failing_scans(host{2}); }
+TEST(chunked, one_file_as_source_and_sink) { tests::one_file(host{2}); }
+TEST(chunked, one_range_as_source_and_sink) { tests::one_range(host{2}); }
 TEST(chunked, histograms) { tests::histograms(host{2}); }
 
 TEST(chunked, chunks_of_the_hosts_own_multiple_give_the_sum_of_the_whole_array) {

@@ -2,6 +2,12 @@
 // What holds of scans and histograms of streams, for any target.
 #pragma once
 
+#include <cstdio>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "tests/library/chunked_cases.hpp"
 
 namespace warpfold::tests {
@@ -90,6 +96,93 @@ void failing_scans(const On& on) {
     EXPECT_EQ(message_of<file_error>(
                   [&] { chunked_inclusive_scan(on, data, file_sink<std::int64_t>("/no/such/file"), sum{}, options); }),
               "warpfold: /no/such/file: No such file or directory");
+}
+
+// A call that is refused and leaves the file as it was.
+template <class T, class Call>
+void expect_refused(const scratch_file& file, const std::vector<T>& data, const Call& call) {
+    EXPECT_EQ(message_of<invalid_argument>(call).substr(0, 78),
+              "warpfold: chunked_inclusive_scan: source and sink overlap in one file; results");
+    EXPECT_EQ(file.read<T>(), data);
+}
+
+// Source and sink in one file, under any of its names.
+template <class On>
+void one_file(const On& on) {
+    const chunked_options options = chunks_of_bytes(4096, 2);
+    const auto data = any_numbers<std::int32_t>(30001, 8);
+    const scratch_file file(data), hard, symbolic;
+    ASSERT_EQ(std::remove(hard.path().c_str()), 0);
+    ASSERT_EQ(std::remove(symbolic.path().c_str()), 0);
+    std::filesystem::create_hard_link(file.path(), hard.path());
+    std::filesystem::create_symlink(file.path(), symbolic.path());
+    using from = file_source<std::int32_t>;
+    using wide = file_sink<std::int64_t>;
+    using same = file_sink<std::int32_t>;
+    for (const scratch_file* const name : {&file, &hard, &symbolic}) {
+        const auto scan = [&](const auto& source, const auto& sink) {
+            expect_refused(file, data, [&] { chunked_inclusive_scan(on, source, sink, sum{}, options); });
+        };
+        scan(from(file.path()), wide(name->path()));
+        scan(from(file.path()), wide(name->path(), 120000));
+        scan(from(file.path(), 4), same(name->path()));
+        scan(from(file.path()), same(name->path(), 4));
+        expect_refused(file, data, [&] {
+            chunked_inclusive_scan(on, from(file.path()), wide(name->path()), sum{}, options, reversed);
+        });
+    }
+    const int descriptor = ::open(hard.path().c_str(), O_RDWR);
+    ASSERT_TRUE(descriptor >= 0);
+    expect_refused(file, data, [&] {
+        chunked_inclusive_scan(on, descriptor_source<std::int32_t>(descriptor), wide(file.path()), sum{}, options);
+    });
+    expect_refused(file, data, [&] { // what it appends would be read
+        chunked_inclusive_scan(on, descriptor_source<std::int32_t>(descriptor), wide(file.path(), 120008), sum{},
+                               options);
+    });
+
+    // In place, and apart.
+    std::vector<std::int32_t> right(data.size());
+    inclusive_scan(host{1}, data, right);
+    chunked_inclusive_scan(on, descriptor_source<std::int32_t>(descriptor), same(file.path()), sum{}, options);
+    EXPECT_EQ(::close(descriptor), 0);
+    EXPECT_EQ(file.read<std::int32_t>(), right);
+    file.write(data);
+    chunked_inclusive_scan(on, from(file.path()), same(symbolic.path()), sum{}, options);
+    EXPECT_EQ(file.read<std::int32_t>(), right);
+    file.write(data);
+    inclusive_scan(host{1}, data, right, sum{}, reversed);
+    chunked_inclusive_scan(on, from(file.path()), same(hard.path()), sum{}, options, reversed);
+    EXPECT_EQ(file.read<std::int32_t>(), right);
+    file.write(data);
+    inclusive_scan(host{1}, data, right);
+    chunked_inclusive_scan(on, from(file.path()), same(hard.path(), 4 * data.size()), sum{}, options);
+    const auto both = file.read<std::int32_t>();
+    EXPECT_EQ(std::vector<std::int32_t>(both.begin() + 30001, both.end()), right);
+}
+
+// Source and sink in one range of memory.
+template <class On>
+void one_range(const On& on) {
+    std::vector<std::int64_t> room(20000, 1);
+    const auto before = room;
+    auto* const ints = reinterpret_cast<std::int32_t*>(room.data());
+    const chunked_options options = chunks_of_bytes(4096);
+    const auto refused = [&](const auto& source, const auto& sink, const auto&... how) {
+        EXPECT_TRUE(message_of<invalid_argument>([&] {
+                        chunked_inclusive_scan(on, source, sink, sum{}, options, how...);
+                    }).find("input and output overlap") != std::string::npos);
+        EXPECT_EQ(room, before);
+    };
+    refused(std::span(ints, 10000), std::span(room));
+    refused(std::span(ints, 10000), std::span(room), reversed);
+    refused(std::span(room).first(9999), std::span(room).subspan(1));
+    refused(std::span(room).subspan(1), std::span(room).first(19999), reversed);
+    refused(std::span(room), std::span(ints, 20000));
+    std::vector<std::int64_t> right(10000);
+    inclusive_scan(host{1}, std::span(room).first(10000), right);
+    chunked_inclusive_scan(on, std::span(room).first(10000), std::span(room).subspan(10000), sum{}, options);
+    EXPECT_TRUE(std::equal(right.begin(), right.end(), room.begin() + 10000));
 }
 
 template <class On>

@@ -48,6 +48,8 @@ TEST(chunked_scan, accumulators_of_double) { accumulators<double>(); }
 TEST(chunked_scan, running_sums) { tests::running_sums(gpu{}); }
 TEST(chunked_scan, running_compositions) { tests::running_compositions(gpu{}); }
 TEST(chunked_scan, failing_scans) { tests::failing_scans(gpu{}); }
+TEST(chunked_scan, one_file_as_source_and_sink) { tests::one_file(gpu{}); }
+TEST(chunked_scan, one_range_as_source_and_sink) { tests::one_range(gpu{}); }
 TEST(chunked_scan, histograms) { tests::histograms(gpu{}); }
 
 } // namespace

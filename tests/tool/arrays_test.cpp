@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
@@ -109,6 +110,12 @@ TEST_F(arrays, scans_many_elements_into_a_file) {
     EXPECT_TRUE(file.ends_with(bytes_of(expected)));
     EXPECT_NE(file.find("'<i8'"), std::string::npos);
     EXPECT_EQ(run({"sum", out}).status, 0);
+    // The array's own file, under another name: the results replace it when they are complete.
+    const std::string link = path("link.npy");
+    std::filesystem::create_symlink(in, link);
+    EXPECT_EQ(run({"scan", in, "--chunk", "1000", "--out", link}).error, "");
+    EXPECT_EQ(content(in), file);
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
 TEST_F(arrays, histograms) {

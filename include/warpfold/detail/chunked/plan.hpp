@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <thread>
 
 #include "warpfold/chunk_source.hpp"
+#include "warpfold/detail/thread_pool.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/tuning/chunked.hpp"
 
@@ -58,7 +58,7 @@ chunked_plan plan_chunks(Source& source, const chunked_options& options) {
     }
     plan.each = std::max<std::uint64_t>(plan.each, 1);
     plan.piece = std::max<std::uint64_t>(policy.piece_bytes / bytes, 1);
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    const unsigned cores = machine_threads();
     plan.threads = options.threads != 0 ? options.threads : std::min(cores, policy.max_host_threads);
     return plan;
 }

@@ -226,11 +226,13 @@ public:
                                       std::int64_t columns, std::int64_t rows)
         : row_(static_cast<std::size_t>(rows)) {
         const bool inside = x >= 0 && x + columns <= task.width;
-        std::int64_t copies = 1;
+        std::int64_t copies = y < 0 || y + rows > task.height ? 1 : 0; // a row of zeros
         if (!std::is_same_v<T, A> || !inside) {
             copies += rows;
         }
-        copy_.reset(new A[static_cast<std::size_t>(copies * columns)]);
+        if (copies != 0) { // a large allocation costs as much as a block of a short mask
+            copy_.reset(new A[static_cast<std::size_t>(copies * columns)]);
+        }
         A* next = copy_.get();
         const A* ghost = nullptr;
         for (std::int64_t r = 0; r < rows; ++r) {
@@ -314,15 +316,39 @@ WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::
     }
 }
 
-// The results of one block of an image.
+// The results of one block of an image; samples outside of the image, and those around them, are copied.
 template <class A, class T, class O>
-WARPFOLD_LANES_TARGET void convolve_block(const convolve_task<T, O>& task, const host_block& block, const A* mask,
-                                          std::int64_t kx, std::int64_t ky, bool streamed) {
+WARPFOLD_LANES_TARGET void convolve_whole_block(const convolve_task<T, O>& task, const host_block& block, const A* mask,
+                                                std::int64_t kx, std::int64_t ky, bool streamed) {
     const T* const image = task.in + block.image * task.distance;
     O* const out = task.out + block.image * task.out_distance + block.y * task.out_pitch + block.x;
     const sample_rows<A, T, O> rows(task, image, block.x - task.lead_x, block.y - task.lead_y,
                                     most_columns<A>(block.columns) + kx - 1, block.rows + ky - 1);
     correlate_block(out, task.out_pitch, block.columns, block.rows, rows.from(0), mask, kx, ky, streamed);
+}
+
+// The same, with an edge of a long row as a block of its own, so that only that is copied.
+template <class A, class T, class O>
+WARPFOLD_LANES_TARGET void convolve_block(const convolve_task<T, O>& task, const host_block& block, const A* mask,
+                                          std::int64_t kx, std::int64_t ky, bool streamed) {
+    constexpr std::int64_t line = 64; // elements; so that all parts have the alignment of the block
+    const std::int64_t edge = (most_columns<A>(0) + kx + line - 1) / line * line;
+    host_block middle = block;
+    const auto part = [&](std::int64_t x, std::int64_t columns) {
+        convolve_whole_block(task, host_block{block.image, block.y, x, block.rows, columns}, mask, kx, ky, streamed);
+    };
+    if (block.rows == 1 && block.columns > 4 * edge) {
+        if (middle.x < task.lead_x) {
+            part(middle.x, edge);
+            middle.x += edge;
+            middle.columns -= edge;
+        }
+        if (middle.x + middle.columns + edge > task.width) {
+            middle.columns -= 2 * edge;
+            part(middle.x + middle.columns, 2 * edge);
+        }
+    }
+    part(middle.x, middle.columns);
 }
 
 // Four rows of results at a time, and only the row sums that they need, which stay in the cache.

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -392,16 +391,19 @@ struct histogram_engine<host> {
         }
         constexpr std::uint64_t each = histogram_chunk * Of::channels;
         const std::uint64_t chunks = (n + each - 1) / each;
-        const unsigned threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
-        const bool words = in_words(of.bins, std::min<std::uint64_t>(threads, chunks));
-        const std::uint64_t workers = std::min<std::uint64_t>({threads, chunks, words ? threads : 15u});
-        std::atomic<std::uint64_t> next{0};
+        const std::uint64_t threads = threads_of(on.threads);
+        const bool words = in_words(of.bins, std::min(threads, chunks));
+        const std::uint64_t workers = std::min(chunks, words ? threads : std::min<std::uint64_t>(threads, 15));
         std::mutex guard;
-        parallel_for(static_cast<unsigned>(workers), workers, [&](std::uint64_t) {
-            host_tables<In, Of, Counter> tables(of, n / workers, words, counts, guard);
-            for (std::uint64_t chunk = next++; chunk < chunks; chunk = next++) {
-                tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
+        parallel_claims(static_cast<unsigned>(workers), chunks, [&](auto&& claim) {
+            std::uint64_t chunk = 0;
+            if (!claim(chunk)) {
+                return;
             }
+            host_tables<In, Of, Counter> tables(of, n / workers, words, counts, guard);
+            do {
+                tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
+            } while (claim(chunk));
             tables.hand_over();
         });
     }

@@ -36,12 +36,6 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
-        if constexpr (std::is_pointer_v<In>) {
-            for (std::uint64_t byte = 0; byte < host_lanes * sizeof(T); byte += 64) {
-                __builtin_prefetch(
-                    reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in + k) + 2048 + byte));
-            }
-        }
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             const key x = key_of_number(in[k + j]);
             low[j] = smaller_one(low[j], x);

@@ -341,7 +341,7 @@ struct scan_engine<host> {
         if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
             elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
         }
-        const std::uint64_t threads = on.threads != 0 ? on.threads : std::max(1u, std::thread::hardware_concurrency());
+        const std::uint64_t threads = threads_of(on.threads);
         const Scan scan{in,
                         n,
                         out,

@@ -164,7 +164,7 @@ private:
 
     // Prefetches: hardware prefetchers do not follow four streams.
     static void fetch(const T* in, std::uint64_t k) {
-        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in) + k * sizeof(T) + 4096));
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in) + k * sizeof(T) + 16384));
     }
 
     static void join(const vector (&sums)[width], const std::uint64_t* begin, A* total) {

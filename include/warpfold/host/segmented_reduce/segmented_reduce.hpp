@@ -175,14 +175,18 @@ struct segmented_engine<host> {
                 mine.head = next(first);
             }
             segment_results<Out, R> results(out, first + 1, non_temporal);
-            for (std::uint64_t s = first + 1; s < behind;) {
-                with_widest_vectors([&] { fold_short<A, R>(in, at, s, behind, k, limit, map, op, result, results); });
-                if (s < behind) {
-                    const R one[1] = {result(next(s))};
-                    results.put(one);
-                    ++s;
+            with_widest_vectors([&] {
+                for (std::uint64_t s = first + 1; s < behind;) {
+                    if (at(s + 1) - k <= segment_sums<A, In, Map, Op>::longest) {
+                        fold_short<A, R>(in, at, s, behind, k, limit, map, op, result, results);
+                    }
+                    if (s < behind) {
+                        const R one[1] = {result(next(s))};
+                        results.put(one);
+                        ++s;
+                    }
                 }
-            }
+            });
             results.flush();
             non_temporal_fence();
             const std::uint64_t stop = base + end - behind;
