@@ -6,6 +6,7 @@
 
 #include "warpfold/by_key.hpp"
 #include "warpfold/gpu/compact/compact.cuh"
+#include "warpfold/gpu/compact/key_segments.cuh"
 #include "warpfold/scan.cuh"
 
 namespace warpfold {

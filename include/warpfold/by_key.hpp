@@ -95,18 +95,6 @@ struct all_ones {
     WARPFOLD_HD constexpr std::uint32_t operator[](std::uint64_t) const { return 1; }
 };
 
-// Flags: whether a run of equal keys begins.
-template <class Keys, class Equal>
-struct run_heads {
-    WARPFOLD_HD bool operator[](std::uint64_t k) const {
-        return k == 0 || !equal_by(equal, static_cast<const element_t<Keys>&>(keys[k - 1]),
-                                   static_cast<const element_t<Keys>&>(keys[k]));
-    }
-
-    Keys keys;
-    Equal equal;
-};
-
 template <bool Inclusive, class On, class Keys, class Values, class Out, class Op, class Equal, class... How>
 void scan_by_key_call(const char* call, const On& on, const Keys& keys, std::uint64_t n, const Values& values, Out& out,
                       const Op& op, const Equal& equal, const How&... how) {

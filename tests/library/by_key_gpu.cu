@@ -111,10 +111,10 @@ TEST(by_key, run_lengths) {
 }
 
 TEST(by_key, scans) {
-    for (const std::uint64_t n : {1, 4099, 20011}) {
+    for (const std::uint64_t n : {1, 4099, 20012}) {
         for (const auto& keys : tests::key_cases(n, 9000)) {
             const auto values = tests::any_numbers<std::uint32_t>(n, 2);
-            const on_device<std::uint32_t> keys_in(keys, 1), in(values), out(n);
+            const on_device<std::uint32_t> keys_in(keys, n % 4), in(values), out(n);
             std::vector<std::uint32_t> expected(n);
             inclusive_scan_by_key(gpu{}, keys_in.data(), n, in.data(), out.data());
             inclusive_scan_by_key(host{1}, keys, values, expected);

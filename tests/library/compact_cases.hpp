@@ -38,10 +38,10 @@ inline std::vector<flag_case> flag_cases(std::uint64_t n) {
     for (std::uint64_t k = 0; k < n; ++k) {
         cases[0].flags.push_back(1);
         cases[1].flags.push_back(0);
-        cases[2].flags.push_back(k % 2);
-        cases[3].flags.push_back(random() % 2);
-        cases[4].flags.push_back(k % 3001 < 1000);
-        cases[5].flags.push_back(k + 1 == n);
+        cases[2].flags.push_back(k % 2 != 0 ? 1 : 0);
+        cases[3].flags.push_back(random() % 2 != 0 ? 1 : 0);
+        cases[4].flags.push_back(k % 3001 < 1000 ? 1 : 0);
+        cases[5].flags.push_back(k + 1 == n ? 1 : 0);
     }
     const char* const names[] = {"all", "none", "alternating", "random", "stretches", "last"};
     for (std::size_t c = 0; c < cases.size(); ++c) {
@@ -85,7 +85,7 @@ inline std::vector<std::vector<std::uint32_t>> key_cases(std::uint64_t n, unsign
         for (unsigned c = 0; c < 2; ++c) {
             if (left[c] == 0) {
                 left[c] = 1 + random() % (c == 0 ? 5 : longest);
-                key[c] = (key[c] + 1 + random() % 3) % 101;
+                key[c] = (key[c] + 1 + static_cast<std::uint32_t>(random() % 3)) % 101;
             }
             --left[c];
             cases[2 + c].push_back(key[c]);

@@ -87,6 +87,18 @@ WARPFOLD_HD void write_number(const Place& place, std::uint64_t number) {
     }
 }
 
+// Flags: whether a run of equal keys begins.
+template <class Keys, class Equal>
+struct run_heads {
+    WARPFOLD_HD bool operator[](std::uint64_t k) const {
+        return k == 0 || !equal_by(equal, static_cast<const element_t<Keys>&>(keys[k - 1]),
+                                   static_cast<const element_t<Keys>&>(keys[k]));
+    }
+
+    Keys keys;
+    Equal equal;
+};
+
 // --- tasks ---------------------------------------------------------------------------------------------------------------
 
 struct no_output {};

@@ -12,7 +12,7 @@ namespace warpfold::tuning {
 struct compact_kernels {
     unsigned block_threads = 256;   // elements of more than 64 bytes have smaller blocks
     unsigned bytes_per_thread = 64; // of the largest elements that are read or written; one element at least
-    unsigned resident_blocks = 4;   // of a multiprocessor, for which registers are left; by key, half of them
+    unsigned resident_blocks = 4;   // of a multiprocessor, for which registers are left; by key, one
 
     bool operator==(const compact_kernels&) const = default;
 };
