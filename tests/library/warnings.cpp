@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "warpfold/by_key.hpp"
 #include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
@@ -13,6 +14,7 @@
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
 #include "warpfold/segmented_reduce.hpp"
+#include "warpfold/select.hpp"
 
 namespace {
 
@@ -45,6 +47,13 @@ void folds(const std::vector<T>& in, std::vector<T>& out) {
     exclusive_scan(on, in, out, maximum{}, T(1), reversed, heads(flags + 0));
     transform_exclusive_scan(on, in, out, weighed, sum{}, offsets(begins.data(), 3));
     inclusive_scan(on, in, out, larger<T>);
+    std::uint32_t number = 0;
+    number = static_cast<std::uint32_t>(select(on, in, out, above_one<T>) + unique(on, in, out));
+    select(on, in.data(), count_at(&number, n), out, out.data(), where(flags, std::logical_not<>{}));
+    partition(on, in, out, out, &number, where(flags));
+    reduce_by_key(on, in, in, out, out, &number, larger<T>);
+    run_length_encode(on, in, out, out, &number);
+    exclusive_scan_by_key(on, in, in, out, maximum{}, equals{}, T(1), reversed);
     segmented_reduce(on, in, begins, out, larger<T>, T(0));
     segmented_reduce(on, in.data(), equal_segments{3}, 2, &total);
 

@@ -21,6 +21,12 @@ struct segmented_engine;
 template <class On>
 struct scan_engine;
 
+// Compactions and reductions by key; `task` is a selection or a keyed_fold (compact.hpp), `count` has value() and most.
+//   value(on, task, count, call)         waits and returns the number of results
+//   into(on, task, count, place, call)   *place = the number, in the order of the target
+template <class On>
+struct compact_engine;
+
 // Histograms; `of` gives a sample's index among the counts (channels.hpp).
 //   count(on, in, n, counts, of, mode, call)
 //   weigh(on, in, weights, n, sums, of, mode, call)

@@ -3,16 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
-#include <string>
 #include <type_traits>
 
-#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/argument_arrays.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_options.hpp"
-#include "warpfold/error.hpp"
 #include "warpfold/operation.hpp"
 
 namespace warpfold::detail {
@@ -39,30 +36,6 @@ constexpr auto segments_of(const X& x, const Rest&... rest) {
         return x;
     } else {
         return segments_of(rest...);
-    }
-}
-
-// A pointer to const, so that arrays of T and of const T are one case.
-template <class In>
-auto read_only(const In& in) {
-    if constexpr (std::is_pointer_v<In>) {
-        return static_cast<const std::remove_pointer_t<In>*>(in);
-    } else {
-        return in;
-    }
-}
-
-// The output as a pointer or object. Throws if a range is too short.
-template <class Out>
-auto place_of(Out& out, std::uint64_t n, const char* call) {
-    if constexpr (array_like<Out>) {
-        if (static_cast<std::uint64_t>(std::size(out)) < n) {
-            throw invalid_argument(std::string("warpfold: ") + call + ": the output has room for " +
-                                   std::to_string(std::size(out)) + " of " + std::to_string(n) + " elements");
-        }
-        return std::data(out);
-    } else {
-        return std::remove_cvref_t<Out>(out);
     }
 }
 

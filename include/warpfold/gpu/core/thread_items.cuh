@@ -72,6 +72,18 @@ __device__ void store_items(T* to, const T (&items)[Count]) {
     }
 }
 
+// The same for 16 bytes, by an instruction that nvcc leaves whole, where it would split the vector into elements because
+// other code near it stores elements.
+template <class T, unsigned Count>
+__device__ void store_whole_vector(T* to, const T (&items)[Count]) {
+    static_assert(sizeof(items) == 16);
+    unsigned held[4];
+    std::memcpy(held, items, 16);
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(held[0]),
+                 "r"(held[1]), "r"(held[2]), "r"(held[3])
+                 : "memory");
+}
+
 // Starts to copy `Count` elements from global to shared memory, both aligned as for load_items. The thread reads them
 // after wait_copies() or wait_all_copies(). Sizes that cp.async has no instruction for go through registers.
 template <class T, unsigned Count>

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
@@ -170,7 +169,7 @@ struct scan_elements {
             if (vectors || (out_runs && (inside || whole(v)))) {
                 in_order(results);
                 if constexpr (Unsplit && sizeof(results) == 16) {
-                    store_vector(out + run_place(v), results);
+                    store_whole_vector(out + run_place(v), results);
                 } else {
                     store_items(out + run_place(v), results);
                 }
@@ -237,14 +236,6 @@ private:
         } else {
             return x;
         }
-    }
-    template <class X>
-    __device__ static void store_vector(X* to, const X (&items)[run]) {
-        unsigned held[4];
-        std::memcpy(held, items, 16);
-        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(held[0]),
-                     "r"(held[1]), "r"(held[2]), "r"(held[3])
-                     : "memory");
     }
     // From the order in memory to that of the scan, and back.
     template <class X>

@@ -32,8 +32,10 @@ public:
                    : (tiles + groups + districts) * sizeof(flagged_slot<A>) + (groups + districts) * sizeof(unsigned);
     }
 
-    __device__ grouped_prefix(void* memory, storage& shared)
-        : prefix_(reinterpret_cast<total_type*>(shared.prefix)), tile_(blockIdx.x), tiles_(gridDim.x) {
+    // `tiles`: the blocks that take part, the first ones of the grid. `ordered`: what the blocks before have read by
+    // publish(), before a barrier, may be written after before() and another barrier.
+    __device__ grouped_prefix(void* memory, storage& shared, unsigned tiles = gridDim.x, bool ordered = false)
+        : prefix_(reinterpret_cast<total_type*>(shared.prefix)), tile_(blockIdx.x), tiles_(tiles), ordered_(ordered) {
         const unsigned groups = (tiles_ + group - 1) / group, districts = (tiles_ + district - 1) / district;
         of_tile_ = static_cast<flagged_slot<A>*>(memory);
         of_group_ = of_tile_ + tiles_;
@@ -44,6 +46,7 @@ public:
 
     __device__ void publish(const total_type& total) const {
         if (threadIdx.x == 0 && tile_ + 1 < tiles_ && !closes_group()) {
+            fence();
             post_total(&of_tile_[tile_], total);
         }
     }
@@ -94,6 +97,12 @@ private:
     [[nodiscard]] __device__ bool closes_group() const { return tile_ % group == group - 1; }
     [[nodiscard]] __device__ bool closes_district() const { return tile_ % district == district - 1; }
 
+    __device__ void fence() const {
+        if (ordered_) {
+            __threadfence();
+        }
+    }
+
     // By the first warp: the prefix, in lane 0. Posts the totals of what the tile closes.
     template <class First, class Op>
     __device__ total_type look_back(const total_type& total, const First& first, const Op& op) const {
@@ -114,6 +123,7 @@ private:
         }
         total_type prefix = folded(tile_words, tile_box, tiles_before, op);
         if (posts && closes_group() && !closes_district()) {
+            fence();
             post_total(&of_group_[tile_ / group], op(prefix, total));
         }
         if (groups_before != 0) {
@@ -122,6 +132,7 @@ private:
         }
         if (tile_ >= district) {
             district_words.wait(district_box);
+            fence();
             __syncwarp();
             const auto districts = total_in<total_type>(district_words);
             prefix = tile_ % district == 0 ? districts : op(districts, prefix);
@@ -129,16 +140,18 @@ private:
             prefix = tile_ == 0 ? first : op(first, prefix);
         }
         if (posts && closes_district()) {
+            fence();
             post_total(&through_district_[tile_ / district], op(prefix, total));
         }
         return prefix;
     }
     // In lane 0: op over the slots of the first `count` lanes, in their order.
     template <class Op>
-    __device__ static total_type folded(slot_reader<A>& words, const flagged_slot<A>* box, unsigned count,
-                                        const Op& op) {
+    __device__ total_type folded(slot_reader<A>& words, const flagged_slot<A>* box, unsigned count,
+                                 const Op& op) const {
         if (threadIdx.x % warp::lanes < count) {
             words.wait(box);
+            fence();
         }
         __syncwarp();
         return fold_lanes(total_in<total_type>(words), count, op);
@@ -151,6 +164,7 @@ private:
     unsigned* district_counter_;
     total_type* prefix_;
     unsigned tile_, tiles_;
+    bool ordered_;
     unsigned in_group_before_ = 0,
              in_district_before_ = 0; // in thread 0: tiles that have counted themselves off before
 };

@@ -6,11 +6,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -19,6 +17,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/detail/scan_options.hpp"
+#include "warpfold/host/core/chunk_chain.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"
 #include "warpfold/host/core/target.hpp"
@@ -31,40 +30,6 @@ template <class A>
 inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // runs folded side by side
 template <class A>
 inline constexpr std::uint64_t scan_chunk = std::clamp<std::uint64_t>(std::bit_floor(65536 / sizeof(A)), 4096, 32768);
-
-// The prefix of each chunk, passed from thread to thread.
-template <class A>
-class chunk_chain {
-public:
-    explicit chunk_chain(std::uint64_t chunks) : links_(new link[chunks]) {}
-
-    void hand_on(std::uint64_t chunk, const A& through) {
-        links_[chunk].value = through;
-        links_[chunk].there.store(true, std::memory_order_release);
-    }
-    // Returns false if another thread has failed, so that the value never comes.
-    [[nodiscard]] bool wait(std::uint64_t chunk, A& through) const {
-        for (unsigned spins = 0; !links_[chunk].there.load(std::memory_order_acquire); ++spins) {
-            if (failed_.load(std::memory_order_relaxed)) {
-                return false;
-            }
-            if (spins > 1 << 14) {
-                std::this_thread::yield();
-            }
-        }
-        through = links_[chunk].value;
-        return true;
-    }
-    void fail() { failed_ = true; }
-
-private:
-    struct link {
-        A value;
-        std::atomic<bool> there{false};
-    };
-    std::unique_ptr<link[]> links_;
-    std::atomic<bool> failed_{false};
-};
 
 // One scan, as a chunk sees it.
 template <class In, class Out, class Map, class Op, class How>

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// The number of elements of a call: an integer, or one in the target's memory that an earlier call has written.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/portable.hpp"
+#include "warpfold/error.hpp"
+
+namespace warpfold {
+
+// In place of n: the number of elements is *number, or `most` where that is smaller. `number` is in the target's memory,
+// not negative, and read in the order of the target, so that a chain of calls needs no round trip. The launch and the
+// workspace are those of `most` elements; arrays have room for *number.
+template <std::integral I>
+struct count_at {
+    WARPFOLD_HD constexpr count_at(const I* number_, std::uint64_t most_) : number(number_), most(most_) {}
+
+    [[nodiscard]] WARPFOLD_HD std::uint64_t value() const {
+        const auto n = static_cast<std::uint64_t>(*number);
+        return n < most ? n : most;
+    }
+
+    const I* number;
+    std::uint64_t most;
+};
+template <class I>
+count_at(I*, std::uint64_t) -> count_at<std::remove_const_t<I>>;
+
+namespace detail {
+
+struct known_count {
+    [[nodiscard]] WARPFOLD_HD std::uint64_t value() const { return most; }
+
+    std::uint64_t most;
+};
+
+template <class N>
+inline constexpr bool is_count_at_v = false;
+template <class I>
+inline constexpr bool is_count_at_v<count_at<I>> = true;
+
+// How many elements an input has at least, before the number is read.
+template <class Count>
+std::uint64_t least_of(const Count& count) {
+    return is_count_at_v<Count> && count.most > 1 ? 1 : count.most;
+}
+
+// What a call takes as its number of elements.
+template <class N>
+concept element_count = std::integral<N> || is_count_at_v<N>;
+
+// A known_count, or the count_at. Throws invalid_argument for impossible numbers and null or misaligned pointers.
+template <element_count N>
+auto checked_count(const N& n, const char* call) {
+    if constexpr (is_count_at_v<N>) {
+        detail::check_number(n.most, call);
+        detail::check_array(n.number, 1, call);
+        return n;
+    } else {
+        const known_count known{static_cast<std::uint64_t>(n)};
+        detail::check_number(known.most, call);
+        return known;
+    }
+}
+
+// Throws where the number of results would be written over the number of elements, which other blocks still read.
+template <class Count, class Place>
+void check_place(const Count& count, const Place& place, const char* call) {
+    detail::check_array(place, 1, call);
+    if constexpr (is_count_at_v<Count> && std::is_pointer_v<Place>) {
+        if (static_cast<const void*>(count.number) == static_cast<const void*>(place)) {
+            throw invalid_argument(std::string("warpfold: ") + call +
+                                   ": the number of results has the place of the number of elements");
+        }
+    }
+}
+
+} // namespace detail
+} // namespace warpfold

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// The kernel of compactions and reductions by key: one launch, one pass over memory, one tile a block. A block loads its
+// tile, finds the total of each thread's runs, publishes the tile's, gets its prefix (gpu/scan/grouped_prefix.cuh) and
+// writes the tile's results. What totals and results are is the task's: selection.cuh, keyed_fold.cuh.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/block/scan.cuh"
+#include "warpfold/gpu/compact/tile_rows.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/scan/elements.cuh"
+#include "warpfold/gpu/scan/grouped_prefix.cuh"
+#include "warpfold/tuning/compact.hpp"
+
+namespace warpfold::detail {
+
+// The tile of a task, as one of its threads sees it.
+//   layout      run and bytes of the elements; `first_input(task)`, which decides where tiles begin
+//   local_type, total_type   totals in a tile, and of all tiles; sums(task) joins either
+//   total(r)    of the run in row r
+//   write(...)  the results, from the totals before the thread's runs, before the tile, and of the tile
+template <class Task>
+struct compact_layout;
+template <class Task, class Shape>
+class compact_tile;
+
+// How the elements of a task stand in tiles: of `ReadBytes`, the larger ones of the inputs, and `Bytes`, the largest.
+template <class Kernels, std::size_t ReadBytes, std::size_t Bytes>
+struct compact_shape {
+    static constexpr tuning::compact_kernels kernels = Kernels::value;
+    static constexpr std::size_t bytes = Bytes;
+    // A run is a vector of the input, unless it makes tiles larger than twice the policy's.
+    static constexpr unsigned run =
+        scan_run_of(ReadBytes) * Bytes <= 2 * kernels.bytes_per_thread ? scan_run_of(ReadBytes) : 1;
+    static constexpr unsigned rows =
+        run * Bytes >= kernels.bytes_per_thread ? 1 : static_cast<unsigned>(kernels.bytes_per_thread / (run * Bytes));
+
+    static constexpr unsigned threads_of(unsigned threads) {
+        return threads == warp::lanes || threads * rows * run * Bytes <= 36864
+                   ? threads
+                   : threads_of(threads / 2 / warp::lanes * warp::lanes);
+    }
+    static constexpr unsigned threads = threads_of(kernels.block_threads), warps = threads / warp::lanes;
+    static constexpr unsigned tile = threads * rows * run; // elements
+    static_assert(tile * Bytes <= 36864, "elements of more than 1,152 bytes");
+
+    // No array of n elements has more, wherever it begins.
+    WARPFOLD_HD static constexpr std::uint64_t tiles_of(std::uint64_t n, unsigned shift = run - 1) {
+        return n == 0 ? 1 : (n + shift + tile - 1) / tile;
+    }
+};
+
+template <class Kernels, class Task, class Count, class Place>
+struct compact_plan {
+    using task_type = Task;
+    using layout = compact_layout<Task>;
+    using shape = compact_shape<Kernels, layout::read_bytes, layout::bytes>;
+    static constexpr unsigned least_blocks = !layout::few_registers ? 1 : Kernels::value.resident_blocks;
+
+    Task task;
+    Count count;
+    Place place; // of the number of results
+    void* workspace;
+    unsigned shift; // so many elements before the input it is aligned to a run
+    bool in_place;
+};
+
+template <class Plan>
+__global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) compact_kernel(const Plan plan) {
+    using Layout = typename Plan::layout;
+    using Shape = typename Plan::shape;
+    using Rows = tile_rows<Shape::run, Shape::rows>;
+    using Tile = compact_tile<typename Plan::task_type, Shape>;
+    using Local = typename Layout::local_type;
+    using Total = typename Layout::total_type;
+    using Prefix = grouped_prefix<Total, false>;
+    __shared__ typename Tile::storage tile_storage;
+    __shared__ typename Prefix::storage prefix_storage;
+    __shared__ block::scan_storage<Local, Shape::warps> storage;
+    pdl_trigger();
+    pdl_wait();
+    const std::uint64_t n = plan.count.value();
+    const auto tiles = static_cast<unsigned>(Shape::tiles_of(n, plan.shift));
+    if (blockIdx.x >= tiles) {
+        return;
+    }
+    if (n == 0) {
+        if (threadIdx.x == 0) {
+            detail::write_number(plan.place, 0);
+        }
+        return;
+    }
+
+    const auto op = Layout::sums(plan.task);
+    const Rows rows(plan.shift, n);
+    Tile tile(plan.task, rows, tile_storage);
+    Local before[Shape::rows];
+#pragma unroll
+    for (unsigned r = 0; r < Shape::rows; ++r) {
+        before[r] = tile.total(r);
+    }
+    block::store_warp_total(storage, scan_run_totals(before, op), 0);
+    __syncthreads();
+    const block::warp_totals<Local> warps = block::scan_warp_totals(storage, op, Shape::warps);
+    const Local in_tile = warps.before(), total = warps.total(Shape::warps);
+    Total prefix{};
+    Prefix tile_prefix(plan.workspace, prefix_storage, tiles, plan.in_place);
+    if (tiles != 1) {
+        tile_prefix.publish(Layout::widened(total));
+        prefix = tile_prefix.before(Layout::widened(total), Total{}, op);
+    }
+#pragma unroll
+    for (unsigned r = 0; r < Shape::rows; ++r) {
+        if (r == 0 && threadIdx.x % warp::lanes == 0) {
+            before[r] = threadIdx.x == 0 ? Local{} : in_tile;
+        } else if (threadIdx.x >= warp::lanes) {
+            before[r] = op(in_tile, before[r]);
+        }
+    }
+    if (blockIdx.x == tiles - 1 && threadIdx.x == 0) {
+        detail::write_number(plan.place, Layout::count_of(prefix) + Layout::count_of(Layout::widened(total)));
+    }
+    tile.write(before, prefix, total, plan.in_place);
+    if (tiles != 1) {
+        tile_prefix.release();
+    }
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// A tile of a reduction by key on a GPU.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "warpfold/detail/compact.hpp"
+#include "warpfold/gpu/compact/kernel.cuh"
+#include "warpfold/gpu/compact/staged_results.cuh"
+#include "warpfold/gpu/compact/tile_rows.cuh"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/scan/elements.cuh"
+
+namespace warpfold::detail {
+
+// The fold of a stretch of keyed elements: of those since the last beginning of a run, of which there are count(). Where
+// there is none, of all. In words, so that nothing of it is undefined.
+template <class A, class Count>
+struct keyed_total {
+    static constexpr unsigned value_words = (sizeof(A) + 3) / 4, count_words = sizeof(Count) / 4;
+    unsigned word[value_words + count_words];
+
+    __device__ static keyed_total of(const A& value, Count count) {
+        keyed_total total{};
+        std::memcpy(total.word, &value, sizeof(A));
+        std::memcpy(total.word + value_words, &count, sizeof(Count));
+        return total;
+    }
+    [[nodiscard]] __device__ A value() const {
+        A value;
+        std::memcpy(&value, word, sizeof(A));
+        return value;
+    }
+    [[nodiscard]] __device__ Count count() const {
+        Count count;
+        std::memcpy(&count, word + value_words, sizeof(Count));
+        return count;
+    }
+};
+
+// Joins totals of neighbouring stretches.
+template <class A, class Op>
+struct keyed_operation {
+    template <class Count>
+    __device__ keyed_total<A, Count> operator()(const keyed_total<A, Count>& left,
+                                                const keyed_total<A, Count>& right) const {
+        const A value = right.count() != 0 ? right.value() : static_cast<A>(op(left.value(), right.value()));
+        return keyed_total<A, Count>::of(value, left.count() + right.count());
+    }
+
+    const Op& op;
+};
+
+template <class A, class Keys, class Values, class KeysOut, class ValuesOut, class Op, class Equal>
+struct compact_layout<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>> {
+    using task_type = keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>;
+    using local_type = keyed_total<A, unsigned>;
+    using total_type = keyed_total<A, std::uint64_t>;
+    using Key = element_t<Keys>;
+    using Value = element_t<Values>;
+    static constexpr std::size_t read_bytes =
+        std::is_pointer_v<Values> ? std::max(sizeof(Key), sizeof(Value)) : sizeof(Key);
+    static constexpr std::size_t bytes = std::max(
+        {sizeof(Key), sizeof(Value), sizeof(element_written_t<KeysOut, Key>), sizeof(element_written_t<ValuesOut, A>)});
+    static constexpr bool few_registers = false;
+
+    static const Keys& first_input(const task_type& task) { return task.keys; }
+    __device__ static keyed_operation<A, Op> sums(const task_type& task) { return {task.op}; }
+    __device__ static total_type widened(const local_type& total) {
+        return total_type::of(total.value(), total.count());
+    }
+    __device__ static std::uint64_t count_of(const total_type& total) { return total.count(); }
+};
+
+// Element 0 begins a run. So a fold before it, which has no meaning, is never used.
+template <class A, class Keys, class Values, class KeysOut, class ValuesOut, class Op, class Equal, class Shape>
+class compact_tile<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>, Shape> {
+public:
+    using task_type = keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>;
+    using Key = element_t<Keys>;
+    using KeyOut = element_written_t<KeysOut, Key>;
+    using ValueOut = element_written_t<ValuesOut, A>;
+    using Rows = tile_rows<Shape::run, Shape::rows>;
+    using local_type = keyed_total<A, unsigned>;
+    using total_type = keyed_total<A, std::uint64_t>;
+
+    struct storage {
+        alignas(16) unsigned char results[Shape::tile * Shape::bytes + 16];
+        bool joins; // the first element belongs to a run that begins in an earlier tile
+        bool open;  // the last run goes on in the next tile
+    };
+
+    __device__ compact_tile(const task_type& task, const Rows& rows, storage& shared)
+        : task_(task), rows_(rows), shared_(shared) {
+        check_operation<Op, A>();
+        check_operation<Equal, Key>();
+        rows.load(task.keys, keys_);
+        rows.load(task.values, values_);
+        find_heads(rows, task.keys, keys_, task.equal, heads_);
+        find_tails(rows, task.keys, keys_, task.equal, heads_, tails_);
+        if (threadIdx.x == 0) {
+            shared.joins = blockIdx.x != 0 && (heads_[0] & 1) == 0;
+        }
+        if (threadIdx.x == Shape::threads - 1) {
+            shared.open = rows.has(Rows::rows - 1, Rows::run - 1) && tails_[Rows::rows - 1] >> (Rows::run - 1) == 0;
+        }
+    }
+
+    [[nodiscard]] __device__ local_type total(unsigned r) const {
+        A sum = value(r, 0);
+#pragma unroll
+        for (unsigned j = 1; j < Rows::run; ++j) {
+            sum = is_head(r, j) ? value(r, j) : static_cast<A>(task_.op(sum, value(r, j)));
+        }
+        return local_type::of(sum, static_cast<unsigned>(__popc(heads_[r])));
+    }
+
+    // Barriers.
+    __device__ void write(const local_type (&before)[Rows::rows], const total_type& prefix, const local_type& total,
+                          bool) {
+        const staged_results<KeysOut, KeyOut> keys(shared_.results, task_.keys_out, prefix.count(), total.count());
+#pragma unroll
+        for (unsigned r = 0; r < Rows::rows; ++r) {
+            unsigned run = before[r].count(); // of the tile; runs that begin in it count from 0
+#pragma unroll
+            for (unsigned j = 0; j < Rows::run; ++j) {
+                if (is_head(r, j)) {
+                    keys.put(run++, static_cast<KeyOut>(keys_[r][j]));
+                }
+            }
+        }
+        __syncthreads();
+        keys.write();
+        __syncthreads();
+
+        const unsigned joins = shared_.joins ? 1 : 0, open = shared_.open ? 1 : 0; // runs
+        const staged_results<ValuesOut, ValueOut> values(shared_.results, task_.values_out, prefix.count() - joins,
+                                                         total.count() + joins - open);
+#pragma unroll
+        for (unsigned r = 0; r < Rows::rows; ++r) {
+            A sum = before[r].value();
+            unsigned begun = before[r].count() + joins; // runs of the tile so far
+            if (r == 0 && threadIdx.x == 0) {
+                sum = prefix.value();
+            } else if (before[r].count() == 0) {
+                sum = static_cast<A>(task_.op(prefix.value(), sum));
+            }
+#pragma unroll
+            for (unsigned j = 0; j < Rows::run; ++j) {
+                if (is_head(r, j)) {
+                    sum = value(r, j);
+                    ++begun;
+                } else {
+                    sum = static_cast<A>(task_.op(sum, value(r, j)));
+                }
+                if ((tails_[r] >> j & 1) != 0) {
+                    values.put(begun - 1, static_cast<ValueOut>(sum));
+                }
+            }
+        }
+        __syncthreads();
+        values.write();
+    }
+
+private:
+    [[nodiscard]] __device__ A value(unsigned r, unsigned j) const { return static_cast<A>(values_[r][j]); }
+    [[nodiscard]] __device__ bool is_head(unsigned r, unsigned j) const { return (heads_[r] >> j & 1) != 0; }
+
+    const task_type& task_;
+    const Rows& rows_;
+    storage& shared_;
+    Key keys_[Rows::rows][Rows::run];
+    element_t<Values> values_[Rows::rows][Rows::run];
+    unsigned heads_[Rows::rows], tails_[Rows::rows]; // where runs begin and end
+};
+
+} // namespace warpfold::detail

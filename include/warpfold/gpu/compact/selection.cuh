@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// A tile of a selection on a GPU.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "warpfold/detail/compact.hpp"
+#include "warpfold/gpu/compact/kernel.cuh"
+#include "warpfold/gpu/compact/staged_results.cuh"
+#include "warpfold/gpu/compact/tile_rows.cuh"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/scan/elements.cuh"
+
+namespace warpfold::detail {
+
+struct add_counts {
+    template <class A>
+    __device__ A operator()(A left, A right) const {
+        return left + right;
+    }
+};
+
+template <class In, class Out, class Rejected, class Test>
+struct compact_layout<selection<In, Out, Rejected, Test>> {
+    using task_type = selection<In, Out, Rejected, Test>;
+    using local_type = unsigned;
+    using total_type = std::uint64_t;
+    using T = element_t<In>;
+    static constexpr std::size_t read_bytes = sizeof(T);
+    static constexpr std::size_t bytes =
+        std::max({sizeof(T), sizeof(element_written_t<Out, T>),
+                  task_type::has_rejected ? sizeof(element_written_t<Rejected, T>) : 1});
+    static constexpr bool few_registers = sizeof(T) <= 16;
+
+    static const In& first_input(const task_type& task) { return task.in; }
+    __device__ static add_counts sums(const task_type&) { return {}; }
+    __device__ static total_type widened(local_type total) { return total; }
+    __device__ static std::uint64_t count_of(std::uint64_t total) { return total; }
+};
+
+template <class In, class Out, class Rejected, class Test, class Shape>
+class compact_tile<selection<In, Out, Rejected, Test>, Shape> {
+public:
+    using task_type = selection<In, Out, Rejected, Test>;
+    using T = element_t<In>;
+    using Rows = tile_rows<Shape::run, Shape::rows>;
+
+    struct storage {
+        alignas(16) unsigned char results[Shape::tile * Shape::bytes + 16];
+    };
+
+    __device__ compact_tile(const task_type& task, const Rows& rows, storage& shared)
+        : task_(task), rows_(rows), memory_(shared.results) {
+        rows.load(task.in, items_);
+        find(task.test);
+    }
+
+    [[nodiscard]] __device__ unsigned total(unsigned r) const { return static_cast<unsigned>(__popc(bits_[r])); }
+
+    // Barriers.
+    __device__ void write(const unsigned (&before)[Rows::rows], std::uint64_t prefix, unsigned total, bool in_place) {
+        const std::uint64_t begin = rows_.first_index();
+        const unsigned size = rows_.size();
+        // What is where it belongs stays: another block may read the last element.
+        if (!in_place || prefix != begin || total != size) {
+            const staged_results<Out, element_written_t<Out, T>> selected(memory_, task_.out, prefix, total);
+            each([&](unsigned r, unsigned j) {
+                if ((bits_[r] >> j & 1) != 0) {
+                    selected.put(rank(before, r, j), static_cast<element_written_t<Out, T>>(items_[r][j]));
+                }
+            });
+            __syncthreads();
+            selected.write();
+        }
+        if constexpr (task_type::has_rejected) {
+            __syncthreads();
+            using U = element_written_t<Rejected, T>;
+            const staged_results<Rejected, U> rejected(memory_, task_.rejected, begin - prefix, size - total);
+            each([&](unsigned r, unsigned j) {
+                if ((bits_[r] >> j & 1) == 0 && rows_.has(r, j)) {
+                    const auto place = static_cast<unsigned>(rows_.index(r) + j - begin);
+                    rejected.put(place - rank(before, r, j), static_cast<U>(items_[r][j]));
+                }
+            });
+            __syncthreads();
+            rejected.write();
+        }
+    }
+
+private:
+    template <class F>
+    __device__ static void each(const F& f) {
+#pragma unroll
+        for (unsigned r = 0; r < Rows::rows; ++r) {
+#pragma unroll
+            for (unsigned j = 0; j < Rows::run; ++j) {
+                f(r, j);
+            }
+        }
+    }
+    // How many elements of the tile before this one are selected.
+    [[nodiscard]] __device__ unsigned rank(const unsigned (&before)[Rows::rows], unsigned r, unsigned j) const {
+        return before[r] + static_cast<unsigned>(__popc(bits_[r] & ((1u << j) - 1)));
+    }
+
+    template <class Predicate>
+    __device__ void find(const element_test<Predicate>& test) {
+        find_by(test.predicate, items_);
+    }
+    template <class Stencil, class Predicate>
+    __device__ void find(const stencil_test<Stencil, Predicate>& test) {
+        element_t<Stencil> stencil[Rows::rows][Rows::run];
+        rows_.load(test.stencil, stencil);
+        find_by(test.predicate, stencil);
+    }
+    template <class Equal>
+    __device__ void find(const run_head_test<Equal>& test) {
+        check_operation<Equal, T>();
+        find_heads(rows_, task_.in, items_, test.equal, bits_);
+    }
+    template <class Predicate, class S>
+    __device__ void find_by(const Predicate& predicate, const S (&items)[Rows::rows][Rows::run]) {
+        check_map<Predicate, S>();
+#pragma unroll
+        for (unsigned r = 0; r < Rows::rows; ++r) {
+            bits_[r] = 0;
+#pragma unroll
+            for (unsigned j = 0; j < Rows::run; ++j) {
+                if (rows_.has(r, j) && detail::mapped(predicate, items[r][j], rows_.index(r) + j)) {
+                    bits_[r] |= 1u << j;
+                }
+            }
+        }
+    }
+
+    const task_type& task_;
+    const Rows& rows_;
+    unsigned char* memory_;
+    T items_[Rows::rows][Rows::run];
+    unsigned bits_[Rows::rows]; // the selected ones
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The results of a tile on their way to consecutive places of an output: collected in shared memory, so that they are
+// written in whole vectors.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/gpu/core/thread_items.cuh"
+#include "warpfold/gpu/scan/elements.cuh"
+
+namespace warpfold::detail {
+
+// `count` results of type U for out[position] and on. Put by put(), in any order, and written by write() behind a barrier.
+// `memory` has room for them and 16 bytes more, and is aligned to 16 bytes.
+template <class Out, class U>
+class staged_results {
+public:
+    static constexpr unsigned run = scan_run_of(sizeof(U)); // results in a vector
+
+    __device__ staged_results(unsigned char* memory, const Out& out, std::uint64_t position, unsigned count)
+        : results_(reinterpret_cast<U*>(memory)), out_(out), position_(position), count_(count) {
+        if constexpr (std::is_pointer_v<Out>) {
+            const auto address = reinterpret_cast<std::uintptr_t>(out + position);
+            vectors_ = address % sizeof(U) == 0;
+            gap_ = vectors_ ? static_cast<unsigned>(address / sizeof(U) % run) : 0;
+        }
+    }
+
+    __device__ void put(unsigned k, const U& result) const { results_[gap_ + k] = result; }
+
+    // By all threads of the block.
+    __device__ void write() const {
+        if constexpr (std::is_pointer_v<Out> && run > 1) {
+            if (vectors_) {
+                const unsigned first = (gap_ + run - 1) / run, last = (gap_ + count_) / run; // vectors
+                if (first < last) {
+                    const Out base = out_ + position_ - gap_;
+                    for (unsigned v = first + threadIdx.x; v < last; v += blockDim.x) {
+                        U items[run];
+                        load_items(results_ + v * run, items);
+                        store_whole_vector(base + v * run, items);
+                    }
+                    write_each(0, first * run - gap_);
+                    write_each(last * run - gap_, count_);
+                    return;
+                }
+            }
+        }
+        write_each(0, count_);
+    }
+
+private:
+    __device__ void write_each(unsigned from, unsigned to) const {
+        for (unsigned k = from + threadIdx.x; k < to; k += blockDim.x) {
+            out_[position_ + k] = results_[gap_ + k];
+        }
+    }
+
+    U* results_;
+    const Out& out_;
+    std::uint64_t position_;
+    unsigned count_, gap_ = 0;
+    bool vectors_ = false;
+};
+
+} // namespace warpfold::detail

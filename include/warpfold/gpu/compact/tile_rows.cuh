@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Where the elements of a tile are that a thread has, in rows (block/load.cuh): `Rows` runs of `Run` consecutive elements.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/block/load.cuh"
+#include "warpfold/detail/compact.hpp"
+#include "warpfold/gpu/core/thread_items.cuh"
+#include "warpfold/warp/scan.cuh"
+
+namespace warpfold::detail {
+
+// Tiles begin where the input is aligned to a run, so the first `shift` positions of tile 0 hold no element; their index
+// wraps. Nor do positions from n on.
+template <unsigned Run, unsigned Rows>
+struct tile_rows {
+    static constexpr unsigned run = Run, rows = Rows, row = Run * warp::lanes;
+
+    __device__ tile_rows(unsigned shift, std::uint64_t n_)
+        : n(n_),
+          begin(std::uint64_t{blockIdx.x} * (blockDim.x * Run * Rows) - shift),
+          first(begin + block::place_in_rows<Run>(Rows)),
+          inside((blockIdx.x != 0 || shift == 0) && begin + blockDim.x * Run * Rows <= n_) {}
+
+    // Of the run in row r.
+    [[nodiscard]] __device__ std::uint64_t index(unsigned r) const { return first + r * row; }
+    [[nodiscard]] __device__ bool has(unsigned r, unsigned j) const { return inside || index(r) + j < n; }
+    // Of the positions of the run, those that hold elements, as bits.
+    [[nodiscard]] __device__ unsigned present(unsigned r) const {
+        unsigned bits = 0;
+#pragma unroll
+        for (unsigned j = 0; j < Run; ++j) {
+            bits |= (has(r, j) ? 1u : 0u) << j;
+        }
+        return bits;
+    }
+    // The index of the nearest element.
+    [[nodiscard]] __device__ std::uint64_t nearest(std::uint64_t k) const {
+        return k < n ? k : (k >> 63 != 0 ? 0 : n - 1);
+    }
+    // The index of the first element of the tile, and the number of its elements.
+    [[nodiscard]] __device__ std::uint64_t first_index() const { return blockIdx.x == 0 ? 0 : begin; }
+    [[nodiscard]] __device__ unsigned size() const {
+        const std::uint64_t end = begin + blockDim.x * Run * Rows;
+        return static_cast<unsigned>((end < n ? end : n) - first_index());
+    }
+
+    // items[r][j] = in[index(r) + j]; where there is no element, the nearest one.
+    template <class In, class T>
+    __device__ void load(const In& in, T (&items)[Rows][Run]) const {
+        if constexpr (std::is_pointer_v<In>) {
+            if (inside && reinterpret_cast<std::uintptr_t>(in + first) % items_alignment_v<T, Run> == 0) {
+#pragma unroll
+                for (unsigned r = 0; r < Rows; ++r) {
+                    load_items(in + index(r), items[r]);
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (unsigned r = 0; r < Rows; ++r) {
+#pragma unroll
+            for (unsigned j = 0; j < Run; ++j) {
+                items[r][j] = in[nearest(index(r) + j)];
+            }
+        }
+    }
+
+    std::uint64_t n, begin, first;
+    bool inside; // all positions hold elements
+};
+
+// Bits: at which elements of the runs, loaded from `in`, a run of equal neighbours begins. By whole warps.
+template <class Rows, class In, class T, class Equal>
+__device__ void find_heads(const Rows& rows, const In& in, const T (&items)[Rows::rows][Rows::run], const Equal& equal,
+                           unsigned (&bits)[Rows::rows]) {
+    const unsigned lane = threadIdx.x % warp::lanes;
+    T row_before = items[0][0];
+    if (lane == 0) {
+        row_before = in[rows.nearest(rows.first - 1)];
+    }
+#pragma unroll
+    for (unsigned r = 0; r < Rows::rows; ++r) {
+        T before = warp::shuffle_up(items[r][Rows::run - 1], 1);
+        if (lane == 0) {
+            before = row_before;
+        }
+        row_before = warp::shuffle(items[r][Rows::run - 1], warp::lanes - 1);
+        bits[r] = 0;
+#pragma unroll
+        for (unsigned j = 0; j < Rows::run; ++j) {
+            const T& left = j == 0 ? before : items[r][j == 0 ? 0 : j - 1];
+            if (rows.has(r, j) && (rows.index(r) + j == 0 || !equal_by(equal, left, items[r][j]))) {
+                bits[r] |= 1u << j;
+            }
+        }
+    }
+}
+
+// Bits: at which elements a run ends, from those where one begins.
+template <class Rows, class In, class T, class Equal>
+__device__ void find_tails(const Rows& rows, const In& in, const T (&items)[Rows::rows][Rows::run], const Equal& equal,
+                           const unsigned (&heads)[Rows::rows], unsigned (&bits)[Rows::rows]) {
+    const unsigned lane = threadIdx.x % warp::lanes;
+    constexpr unsigned last = Rows::rows - 1;
+    const std::uint64_t behind = rows.index(last) + Rows::run;
+    bool row_behind = false; // a run begins behind the last row
+    if (lane == warp::lanes - 1 && behind < rows.n) {
+        const T next = in[behind];
+        row_behind = !equal_by(equal, items[last][Rows::run - 1], next);
+    }
+#pragma unroll
+    for (unsigned r = Rows::rows; r-- > 0;) {
+        unsigned next = __shfl_down_sync(warp::all_lanes, heads[r] & 1, 1);
+        if (lane == warp::lanes - 1) {
+            next = row_behind ? 1 : 0;
+        }
+        row_behind = (__shfl_sync(warp::all_lanes, heads[r], 0) & 1) != 0;
+        bits[r] = heads[r] >> 1 | next << (Rows::run - 1);
+        if (!rows.inside) {
+            const std::uint64_t to_end = rows.n - 1 - rows.index(r);
+            bits[r] |= to_end < Rows::run ? 1u << static_cast<unsigned>(to_end) : 0;
+            bits[r] &= rows.present(r);
+        } else if (rows.index(r) + Rows::run == rows.n) {
+            bits[r] |= 1u << (Rows::run - 1);
+        }
+    }
+}
+
+// op over the warp's runs before each one, from their totals; not defined for the first. Returns op over all of them, in
+// all lanes.
+template <class Total, unsigned Rows, class Op>
+__device__ Total scan_run_totals(Total (&runs)[Rows], const Op& op) {
+    warp::inclusive_scan_each(runs, op);
+    Total through{};
+#pragma unroll
+    for (unsigned r = 0; r < Rows; ++r) {
+        const Total all = warp::shuffle(runs[r], warp::lanes - 1), in_row = warp::shuffle_up(runs[r], 1);
+        runs[r] = r == 0 ? in_row : (threadIdx.x % warp::lanes == 0 ? through : op(through, in_row));
+        through = r == 0 ? all : op(through, all);
+    }
+    return through;
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A chunk of a selection on the host.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/compact.hpp"
+#include "warpfold/detail/fold.hpp"
+
+namespace warpfold::detail {
+
+template <class Task>
+struct compact_chunk;
+
+// out[position + k] = from[k]
+template <class Out, class T>
+void copy_results(const Out& out, std::uint64_t position, const T* from, std::uint64_t count) {
+    if constexpr (std::is_pointer_v<Out>) {
+        std::copy_n(from, count, out + position);
+    } else {
+        for (std::uint64_t k = 0; k < count; ++k) {
+            out[position + k] = from[k];
+        }
+    }
+}
+
+// Packs elements [begin, end) when it is made.
+template <class In, class Out, class Rejected, class Test>
+struct compact_chunk<selection<In, Out, Rejected, Test>> {
+    using task_type = selection<In, Out, Rejected, Test>;
+    using total_type = std::uint64_t;
+    using T = element_t<In>;
+    static constexpr std::size_t bytes = sizeof(T);
+
+    compact_chunk(const task_type& task, std::uint64_t begin, std::uint64_t end, std::uint64_t /*n*/)
+        : task_(task), begin_(begin), size_(end - begin), selected_(new T[size_ + 1]) {
+        if constexpr (task_type::has_rejected) {
+            rejected_.reset(new T[size_ + 1]);
+        }
+        for (std::uint64_t k = begin; k < end; ++k) {
+            const T& x = task.in[k];
+            const bool is_selected = test(task.test, x, k);
+            selected_[count_] = x;
+            if constexpr (task_type::has_rejected) {
+                rejected_[k - begin - count_] = x;
+            }
+            count_ += is_selected ? 1 : 0;
+        }
+    }
+
+    [[nodiscard]] total_type total() const { return count_; }
+    [[nodiscard]] static total_type join(total_type left, total_type right) { return left + right; }
+    [[nodiscard]] static std::uint64_t count_of(total_type total) { return total; }
+    void write(total_type prefix) const {
+        // What is where it belongs stays: another thread may read the last element.
+        if (!task_.is_in_place() || prefix != begin_ || count_ != size_) {
+            copy_results(task_.out, prefix, selected_.get(), count_);
+        }
+        if constexpr (task_type::has_rejected) {
+            copy_results(task_.rejected, begin_ - prefix, rejected_.get(), size_ - count_);
+        }
+    }
+
+private:
+    template <class Predicate>
+    static bool test(const element_test<Predicate>& by, const T& x, std::uint64_t k) {
+        return static_cast<bool>(detail::mapped(by.predicate, x, k));
+    }
+    template <class Stencil, class Predicate>
+    static bool test(const stencil_test<Stencil, Predicate>& by, const T&, std::uint64_t k) {
+        return static_cast<bool>(detail::mapped(by.predicate, by.stencil[k], k));
+    }
+    template <class Equal>
+    bool test(const run_head_test<Equal>& by, const T& x, std::uint64_t k) const {
+        return k == 0 || !equal_by(by.equal, static_cast<const T&>(task_.in[k - 1]), x);
+    }
+
+    const task_type& task_;
+    std::uint64_t begin_, size_, count_ = 0;
+    std::unique_ptr<T[]> selected_, rejected_;
+};
+
+} // namespace warpfold::detail
