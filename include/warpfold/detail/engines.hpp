@@ -16,6 +16,11 @@ struct reduce_engine;
 template <class On>
 struct segmented_engine;
 
+// Reductions along axes; `in` points to const elements, the plan (axis_plan.hpp) says where they and the results are.
+//   into<A>(on, in, plan, out, map, op, result, call)   out's element = result(op over map(x, index) of its elements)
+template <class On>
+struct axis_engine;
+
 // Scans of n > 0 elements; `how` is a scan_options.
 //  run(on, in, n, out, map, op, how, call)
 template <class On>
