@@ -218,6 +218,34 @@ TEST(AlongAxis, BadArguments) {
         "workspace has");
 }
 
+// Rows of up to 16 elements, which lanes fold.
+TEST(AlongAxis, ShortRows) {
+    const auto on_short_rows = [](const auto& on) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(on)>, gpu>) {
+            return on.with(tuning::along_axis_policy<>{.short_rows_max_bytes = 0});
+        } else {
+            return on;
+        }
+    };
+    for (const std::uint64_t length : {2u, 3u, 7u, 8u, 15u, 16u, 17u}) {
+        for (const unsigned turned : {0u, 1u, 2u}) {
+            const axis_case one = make_axis_case({1001, length}, {0, 1}, {1}, 0, 1, turned, 0, turned);
+            expect_as_on_host<float>(
+                one, tests::small_numbers<float>(one.room, 2),
+                [&](const auto& on, const auto& in, const axes& which, const auto& out) {
+                    reduce_along(on_short_rows(on), in, which, out);
+                },
+                same);
+            expect_as_on_host<located<float>>(
+                one, few_values<float>(one.room),
+                [&](const auto& on, const auto& in, const axes& which, const auto& out) {
+                    arg_min_along(on_short_rows(on), in, which, out);
+                },
+                same_place);
+        }
+    }
+}
+
 // The same results with other launches.
 TEST(AlongAxis, Policies) {
     for (const axis_case& one : gpu_cases()) {

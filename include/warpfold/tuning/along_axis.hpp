@@ -35,6 +35,8 @@ struct along_axis_policy {
     unsigned thread_min_elements = 8;     // vectors or elements of a thread, where threads share those of a result
     unsigned block_row_min_vectors = 2048; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
 
+    std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20; // more in rows of up to 16 elements: folded by lanes
+
     // Defaults of an architecture: derived from those of segmented reductions on an H100, until measured.
     static constexpr along_axis_policy of(unsigned compute_capability) {
         along_axis_policy policy;

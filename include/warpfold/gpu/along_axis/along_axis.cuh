@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Reductions along axes on a GPU. The kernels, and when they are chosen:
 //
-//  kernel             plan                                                                  file
-//  fold_rows_kernel   the innermost reduced dimension is contiguous, its rows have 32       fold_rows.cuh
-//                     bytes and more, the operation commutes
-//  fold_lanes_kernel  everything else; vectors of columns if the innermost kept dimension   fold_lanes.cuh
-//                     is contiguous and all others keep their alignment
+//  kernel                 plan                                                              file
+//  short_segments_kernel  contiguous rows of up to 16 elements of 4 or 8 bytes without      ../segmented_reduce/
+//                         gaps, more than 1 MiB in all, and results without gaps            short_segments.cuh
+//  fold_rows_kernel       the innermost reduced dimension is contiguous, its rows have 32   fold_rows.cuh
+//                         bytes and more, the operation commutes
+//  fold_lanes_kernel      everything else; vectors of columns if the innermost kept         fold_lanes.cuh
+//                         dimension is contiguous and all others keep their alignment
 //
 // If the results do not fill the device, blocks divide the elements of each, and fold_lanes_kernel joins their values in
 // a second launch. The order depends on the plan, the address's alignment, the device and the policy only.
@@ -26,6 +28,7 @@
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/gpu/reduce/packed_candidate.cuh"
+#include "warpfold/gpu/segmented_reduce/short_segments.cuh"
 #include "warpfold/tuning/along_axis.hpp"
 
 namespace warpfold::detail {
@@ -70,7 +73,7 @@ lanes_shape shape_of_lanes(const Policy& policy, const axis_plan& plan, unsigned
     std::uint64_t along = 1;
     if (shape.along_first) {
         const std::uint64_t most = groups * 32 >= device_blocks * threads ? 32 : threads;
-        along = std::min(std::bit_floor(std::max<std::uint64_t>(1, length / 4)), most);
+        along = std::min(std::bit_floor(std::max<std::uint64_t>(1, length / (4 * policy.thread_min_elements))), most);
     } else {
         const std::uint64_t inner = plan.kept.count == 0 ? 1 : plan.kept.at[0].extent / width;
         const bool fills = groups >= device_blocks * threads && inner >= 32;
@@ -96,9 +99,9 @@ rows_shape shape_of_rows(const Policy& policy, const axis_plan& plan, std::uint6
     constexpr std::uint64_t longest = std::uint64_t{1} << 30; // elements of a piece
     constexpr unsigned threads = Policy::kernels.block_threads;
     const std::uint64_t row = plan.reduced.at[0].extent, rows = plan.reduced.size / row, vectors = row / each;
-    std::uint64_t team = std::min<std::uint64_t>(std::bit_floor(vectors), 32);
-    const bool few = plan.kept.size * rows * 32 < device_blocks * threads;
-    if (vectors >= policy.block_row_min_vectors || (few && vectors >= 2 * threads)) {
+    // Four vectors for a lane, but no part of a 32-byte sector.
+    std::uint64_t team = std::clamp<std::uint64_t>(std::bit_floor(vectors / 4), 2, 32);
+    if (vectors >= policy.block_row_min_vectors) {
         team = threads;
     }
     rows_shape shape{plan.kept.size, row, row, 1, {}, rows, rows, 1, 0};
@@ -146,6 +149,11 @@ private:
         const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
         const std::uint64_t blocks =
             std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
+        if constexpr (short_segments<const T*>::possible) {
+            if (is_short(policy, plan, sizeof(T))) {
+                return launch_short<A>(on, in, plan, out, map, op, result);
+            }
+        }
         if constexpr (is_commutative_v<Op> && fits_vectors_v<T>) {
             if (plan.by_rows() && plan.reduced.at[0].in == 1 && plan.reduced.at[0].extent * sizeof(T) >= 32) {
                 const rows_shape shape = shape_of_rows<T>(policy, plan, blocks);
@@ -198,6 +206,30 @@ private:
                         identity_map{}, op, result);
     }
 
+    // Segments of one short length, one after the other, whose results are, too.
+    static bool is_short(const policy_type& policy, const axis_plan& plan, std::size_t bytes) {
+        const plan_dimension &kept = plan.kept.at[0], &row = plan.reduced.at[0];
+        return plan.kept.count == 1 && plan.reduced.count == 1 && row.in == 1 &&
+               row.extent <= short_segments<const int*>::longest &&
+               kept.in == static_cast<std::int64_t>(row.extent) && kept.role == 1 &&
+               kept.extent * row.extent * bytes > policy.short_rows_max_bytes;
+    }
+    template <class A, class T, class R, class Map, class Op, class Result>
+    static void launch_short(const On& on, const T* in, const axis_plan& plan, R* out, const Map& map, const Op& op,
+                             const Result& result) {
+        using shape = short_segments<const T*>;
+        const plan_dimension& row = plan.reduced.at[0];
+        const map_in_row<Map> of_row{map, index_divisor(row.extent), static_cast<std::uint64_t>(plan.reduced.role_begin),
+                                     static_cast<std::uint64_t>(row.role)};
+        constexpr auto kernel = &short_segments_kernel<A, const T*, map_in_row<Map>, Op, Result, R*>;
+        const std::uint64_t of_block = shape::items / row.extent * shape::threads; // results
+        const std::uint64_t most = std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} *
+                                   shape::blocks_per_multiprocessor;
+        pdl_launch(properties_of<kernel>(), kernel,
+                   static_cast<unsigned>(std::min(most, rounded_quotient(plan.kept.size, of_block))), shape::threads, 0,
+                   on.stream, in + plan.kept.in_begin + plan.reduced.in_begin, static_cast<unsigned>(row.extent),
+                   plan.kept.size, of_row, op, result, out + plan.kept.role_begin);
+    }
     template <class A, class T, class R, class Map, class Op, class Result>
     static void launch_rows(const On& on, const T* in, const axis_plan& plan, const rows_shape& shape, R* out,
                             A* partial, const Map& map, const Op& op, const Result& result) {

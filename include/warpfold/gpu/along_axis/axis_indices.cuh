@@ -78,4 +78,23 @@ struct map_from_index {
     std::uint64_t first, weight;
 };
 
+// A map of elements of rows of one length that lie one after the other: of element k, the one with that index of all.
+template <class Map>
+struct map_in_row {
+    template <class T>
+    __device__ constexpr decltype(auto) operator()(const T& x, std::uint64_t k) const {
+        if constexpr (std::is_invocable_v<const Map&, const T&, std::uint64_t>) {
+            return map(x, first + (k - length.divide(k) * length.by) * weight);
+        } else {
+            return map(x);
+        }
+    }
+
+    Map map;
+    index_divisor length;
+    std::uint64_t first, weight;
+};
+template <class Map>
+struct user_callable<map_in_row<Map>> : user_callable<Map> {};
+
 } // namespace warpfold::detail
