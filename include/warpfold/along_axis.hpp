@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Reductions along axes of arrays of up to 8 dimensions in any layout. This header serves the host; along_axis.cuh adds
-// the GPU, with the same calls.
+// Reductions and scans along axes of arrays of up to 8 dimensions in any layout. This header serves the host;
+// along_axis.cuh adds the GPU, with the same calls.
 //
 //  reduce_along(on, in, axes, out, op, initial)                  one result for each index of the axes that are kept
 //  transform_reduce_along(on, in, axes, out, map, op, initial)   the same of map(x), or map(x, index)
 //  arg_min_along, arg_max_along, min_max_along(on, in, axes, out)
+//  inclusive_scan_along, exclusive_scan_along(on, in, axis, out, op, initial)
 //
 // Input. `in` is a strided_view (strided_view.hpp) of the target's memory. `axes` are those that are reduced: {0, 2},
 // {-1} for the last, axes::all(). With no axis, {}, every element is a result of its own.
@@ -24,7 +25,8 @@
 // No elements. A result of no elements is the identity, or the initial value. arg_min_along, arg_max_along and
 // min_max_along throw invalid_argument where there are such results.
 //
-// Cost. O(elements + results). On a GPU one launch, or two if there are few results of many elements.
+// Cost. O(elements + results). On a GPU one launch; two, of scans three, if there are few rows of many elements. A scan
+// of three launches reads the input twice.
 //
 // Errors. Throws invalid_argument if there is no such axis, an axis is named twice, the output's extents are not those
 // that are kept, or a pointer is null or not aligned to its type. Addresses that strides give are not checked.
@@ -35,11 +37,14 @@
 
 #include "warpfold/detail/arg.hpp"
 #include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axis_scan.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/scan_call.hpp"
 #include "warpfold/host/along_axis/along_axis.hpp"
+#include "warpfold/host/along_axis/scan.hpp"
 #include "warpfold/operation.hpp"
 #include "warpfold/strided_view.hpp"
 
@@ -64,7 +69,11 @@ struct axis_output<strided_view<R>> {
 // An output of results of type R.
 template <class Out, class R>
 concept axis_output_for = !std::is_void_v<typename axis_output<Out>::type> &&
-    std::is_assignable_v<typename axis_output<Out>::type&, const R&>;
+                          std::is_assignable_v<typename axis_output<Out>::type&, const R&>;
+
+// The type in which a scan folds, as in scan.hpp.
+template <class Op, class T, class Out>
+using scan_axis_t = typename scan_value<Op, std::remove_const_t<T>, typename axis_output<Out>::type>::type;
 
 template <class Map, class T>
 inline constexpr bool takes_index_v = std::is_invocable_v<const Map&, const T&, std::uint64_t>;
@@ -116,6 +125,27 @@ void fold_axes(const char* call, const On& on, const strided_view<T>& in, const 
     }
 }
 
+template <bool Inclusive, class On, class T, class Out, class Op, class... Initial>
+void scan_axis(const char* call, const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op,
+               const Initial&... initial) {
+    using R = typename axis_output<Out>::type;
+    using A = scan_axis_t<Op, T, Out>;
+    (void)require_operation<Op, A>{};
+    using By = resolved_operation_t<Op, A>;
+    static_assert(Inclusive || sizeof...(Initial) != 0 || has_identity<By, A>,
+                  "this operation has no identity: give an exclusive scan an initial value behind the operation");
+    const unsigned mask = axes{axis}.mask(in.rank, call);
+    const strided_view<R> to = output_of_axes(in, 0, out);
+    const axis_plan plan = plan_of_scan(in, mask, to, call);
+    if (plan.kept.size == 0 || plan.reduced.size == 0) {
+        return;
+    }
+    detail::check_array(in.first, plan.kept.size, call);
+    detail::check_array(to.first, plan.kept.size, call);
+    axis_scan_engine<On>::template run<Inclusive, A>(on, static_cast<const T*>(in.first), plan, to.first,
+                                                     detail::resolve<A>(op), initial_of<A>(initial...), call);
+}
+
 template <bool Smallest, class On, class T, class Out>
 void arg_axes(const char* call, const On& on, const strided_view<T>& in, const axes& which, const Out& out) {
     using X = std::remove_const_t<T>;
@@ -130,33 +160,44 @@ void arg_axes(const char* call, const On& on, const strided_view<T>& in, const a
 
 // `op` has an identity, which is the result of no elements.
 template <class On, class T, class Out, class Map, class Op = sum>
-requires(detail::maps<Map, const T*>&&
-             detail::axis_output_for<Out, accumulator_t<Op, detail::mapped_t<const T*, Map>>>)
-void transform_reduce_along(const On& on, const strided_view<T>& in, const axes& which, const Out& out, const Map& map,
-                            const Op& op = {}) {
+requires(
+    detail::maps<Map, const T*>&& detail::axis_output_for<
+        Out, accumulator_t<Op, detail::mapped_t<const T*, Map>>>) void transform_reduce_along(const On& on,
+                                                                                              const strided_view<T>& in,
+                                                                                              const axes& which,
+                                                                                              const Out& out,
+                                                                                              const Map& map,
+                                                                                              const Op& op = {}) {
     detail::fold_axes("transform_reduce_along", on, in, which, out, map, op);
 }
 
 // Results are op(initial, the value); any operation. `initial` where there are no elements.
 template <class On, class T, class Out, class Map, class Op>
-requires(detail::maps<Map, const T*>&&
-             detail::axis_output_for<Out, accumulator_t<Op, detail::mapped_t<const T*, Map>>>)
-void transform_reduce_along(const On& on, const strided_view<T>& in, const axes& which, const Out& out, const Map& map,
-                            const Op& op, const accumulator_t<Op, detail::mapped_t<const T*, Map>>& initial) {
+requires(detail::maps<Map, const T*>&& detail::axis_output_for<
+         Out,
+         accumulator_t<Op, detail::mapped_t<const T*, Map>>>) void transform_reduce_along(const On& on,
+                                                                                          const strided_view<T>& in,
+                                                                                          const axes& which,
+                                                                                          const Out& out,
+                                                                                          const Map& map, const Op& op,
+                                                                                          const accumulator_t<
+                                                                                              Op, detail::mapped_t<
+                                                                                                      const T*, Map>>&
+                                                                                              initial) {
     detail::fold_axes("transform_reduce_along", on, in, which, out, map, op, initial);
 }
 
 // --- reduce_along: op over the elements of each result ---------------------------------------------------------------
 
 template <class On, class T, class Out, class Op = sum>
-requires(operation<Op, T>&& detail::axis_output_for<Out, accumulator_t<Op, T>>)
-void reduce_along(const On& on, const strided_view<T>& in, const axes& which, const Out& out, const Op& op = {}) {
+requires(operation<Op, T>&& detail::axis_output_for<Out, accumulator_t<Op, T>>) void reduce_along(
+    const On& on, const strided_view<T>& in, const axes& which, const Out& out, const Op& op = {}) {
     detail::fold_axes("reduce_along", on, in, which, out, detail::identity_map{}, op);
 }
 template <class On, class T, class Out, class Op>
-requires(operation<Op, T>&& detail::axis_output_for<Out, accumulator_t<Op, T>>)
-void reduce_along(const On& on, const strided_view<T>& in, const axes& which, const Out& out, const Op& op,
-                  const accumulator_t<Op, T>& initial) {
+requires(operation<Op, T>&& detail::axis_output_for<Out, accumulator_t<Op, T>>) void reduce_along(
+    const On& on, const strided_view<T>& in, const axes& which, const Out& out, const Op& op,
+    const accumulator_t<Op, T>& initial) {
     detail::fold_axes("reduce_along", on, in, which, out, detail::identity_map{}, op, initial);
 }
 
@@ -181,6 +222,36 @@ void min_max_along(const On& on, const strided_view<T>& in, const axes& which, c
     using X = std::remove_const_t<T>;
     detail::into_axes<extremes<X>, true>("min_max_along", on, in, which, out, detail::extremes_map<X>{},
                                          detail::extremes_operation{}, detail::identity_result{});
+}
+
+// --- inclusive_scan_along, exclusive_scan_along: prefix sums of every row of an axis ---------------------------------
+// `axis` may be negative, as in axes. The output has the input's extents; it may be the input, with the same strides and
+// elements of the same size, or have nothing in common with it. Sums and products are folded in the type of the output's
+// elements (scan.hpp). Without elements nothing is written.
+
+template <class On, class T, class Out, class Op = sum>
+requires detail::axis_output_for<Out, detail::scan_axis_t<Op, T, Out>>
+void inclusive_scan_along(const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op = {}) {
+    detail::scan_axis<true>("inclusive_scan_along", on, in, axis, out, op);
+}
+template <class On, class T, class Out, class Op>
+requires detail::axis_output_for<Out, detail::scan_axis_t<Op, T, Out>>
+void inclusive_scan_along(const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op,
+                          const detail::scan_axis_t<Op, T, Out>& initial) {
+    detail::scan_axis<true>("inclusive_scan_along", on, in, axis, out, op, initial);
+}
+
+// `op` has an identity, or there is an initial value: the first element of every row of the output.
+template <class On, class T, class Out, class Op = sum>
+requires detail::axis_output_for<Out, detail::scan_axis_t<Op, T, Out>>
+void exclusive_scan_along(const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op = {}) {
+    detail::scan_axis<false>("exclusive_scan_along", on, in, axis, out, op);
+}
+template <class On, class T, class Out, class Op>
+requires detail::axis_output_for<Out, detail::scan_axis_t<Op, T, Out>>
+void exclusive_scan_along(const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op,
+                          const detail::scan_axis_t<Op, T, Out>& initial) {
+    detail::scan_axis<false>("exclusive_scan_along", on, in, axis, out, op, initial);
 }
 
 } // namespace warpfold

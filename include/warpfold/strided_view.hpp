@@ -57,8 +57,8 @@ struct strided_view {
                        std::span<const std::int64_t>(steps.begin(), steps.size())) {}
 #ifdef __cpp_lib_mdspan
     template <class U, class Extents, class Layout>
-    requires std::is_convertible_v<U (*)[], T (*)[]>
-    strided_view(const std::mdspan<U, Extents, Layout>& view) : first(view.data_handle()) { // NOLINT: converts
+    requires std::is_convertible_v<U (*)[], T (*)[]> strided_view(const std::mdspan<U, Extents, Layout>& view)
+        : first(view.data_handle()) { // NOLINT: converts
         static_assert(Extents::rank() <= max_rank && std::mdspan<U, Extents, Layout>::is_always_strided());
         std::array<std::uint64_t, max_rank> shape{};
         for (std::size_t d = 0; d < Extents::rank(); ++d) {
@@ -71,10 +71,7 @@ struct strided_view {
     // A view of const elements of a view.
     template <class U>
     requires(std::is_same_v<const U, T>) constexpr strided_view(const strided_view<U>& other) // NOLINT: converts
-        : first(other.first),
-          rank(other.rank),
-          extents(other.extents),
-          strides(other.strides) {}
+        : first(other.first), rank(other.rank), extents(other.extents), strides(other.strides) {}
 
     [[nodiscard]] constexpr std::uint64_t size() const {
         std::uint64_t product = 1;

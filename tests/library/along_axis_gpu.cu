@@ -25,18 +25,18 @@ using tests::on_device;
 
 std::vector<axis_case> gpu_cases() {
     auto all = tests::small_axis_cases(60, 1500, 2);
-    all.push_back(make_axis_case({3001, 3}, {1}));                                    // many short rows
-    all.push_back(make_axis_case({700, 17}, {1}));                                    // rows at all alignments
-    all.push_back(make_axis_case({2, 30011}, {1}));                                   // few long rows
-    all.push_back(make_axis_case({1, 20000}, {1}));                                   // all elements
-    all.push_back(make_axis_case({5, 16, 2, 48}, {1, 3}));                            // rows of rows
-    all.push_back(make_axis_case({10007, 3}, {0}));                                   // few columns of a long axis
-    all.push_back(make_axis_case({3000, 8}, {0}));                                    // the same by vectors
-    all.push_back(make_axis_case({64, 256}, {0}));                                    // columns
-    all.push_back(make_axis_case({3, 70, 67}, {1}));                                  // columns in the middle
-    all.push_back(make_axis_case({3, 40, 64}, {0, 1, 2}, {1}, 0, 1, 0, 0, 1));        // not aligned to vectors
-    all.push_back(make_axis_case({40, 5, 32}, {0, 1, 2}, {0, 1}, 16, 1, 7, 0, 0));    // backwards
-    all.push_back(make_axis_case({600, 5}, {1, 0}, {0}, 0, 2));                       // neither rows nor columns
+    all.push_back(make_axis_case({3001, 3}, {1}));                                 // many short rows
+    all.push_back(make_axis_case({700, 17}, {1}));                                 // rows at all alignments
+    all.push_back(make_axis_case({2, 30011}, {1}));                                // few long rows
+    all.push_back(make_axis_case({1, 20000}, {1}));                                // all elements
+    all.push_back(make_axis_case({5, 16, 2, 48}, {1, 3}));                         // rows of rows
+    all.push_back(make_axis_case({10007, 3}, {0}));                                // few columns of a long axis
+    all.push_back(make_axis_case({3000, 8}, {0}));                                 // the same by vectors
+    all.push_back(make_axis_case({64, 256}, {0}));                                 // columns
+    all.push_back(make_axis_case({3, 70, 67}, {1}));                               // columns in the middle
+    all.push_back(make_axis_case({3, 40, 64}, {0, 1, 2}, {1}, 0, 1, 0, 0, 1));     // not aligned to vectors
+    all.push_back(make_axis_case({40, 5, 32}, {0, 1, 2}, {0, 1}, 16, 1, 7, 0, 0)); // backwards
+    all.push_back(make_axis_case({600, 5}, {1, 0}, {0}, 0, 2));                    // neither rows nor columns
     all.push_back(make_axis_case({17, 0, 5}, {0, 2}));
     return all;
 }
@@ -48,7 +48,8 @@ void expect_as_on_host(const axis_case& one, const std::vector<T>& data, const C
     SCOPED_TRACE(one.name());
     const axes which{std::span<const int>(one.axes)};
     const tests::output_layout layout(one.kept());
-    const std::size_t results = std::size_t{strided_view<R>(nullptr, std::span<const std::uint64_t>(one.kept())).size()};
+    const std::size_t results =
+        std::size_t{strided_view<R>(nullptr, std::span<const std::uint64_t>(one.kept())).size()};
     std::vector<R> expected(results);
     call(host{1}, one.view(data.data()), which, expected.data());
     const on_device<T> in(data);
@@ -77,7 +78,9 @@ TEST(AlongAxis, SumsOfBytes) {
     for (const axis_case& one : gpu_cases()) {
         expect_as_on_host<std::uint64_t>(
             one, tests::any_numbers<std::uint8_t>(one.room, 1),
-            [](const auto& on, const auto& in, const axes& which, const auto& out) { reduce_along(on, in, which, out); },
+            [](const auto& on, const auto& in, const axes& which, const auto& out) {
+                reduce_along(on, in, which, out);
+            },
             same, &memory);
     }
     tests::expect_zero(memory);
@@ -88,7 +91,9 @@ TEST(AlongAxis, SumsOfFloats) {
     for (const axis_case& one : gpu_cases()) {
         expect_as_on_host<float>(
             one, tests::small_numbers<float>(one.room, 2),
-            [](const auto& on, const auto& in, const axes& which, const auto& out) { reduce_along(on, in, which, out); },
+            [](const auto& on, const auto& in, const axes& which, const auto& out) {
+                reduce_along(on, in, which, out);
+            },
             same);
     }
 }
@@ -179,7 +184,9 @@ void extremes_of() {
         }
         expect_as_on_host<located<T>>(
             one, data,
-            [](const auto& on, const auto& in, const axes& which, const auto& out) { arg_min_along(on, in, which, out); },
+            [](const auto& on, const auto& in, const axes& which, const auto& out) {
+                arg_min_along(on, in, which, out);
+            },
             same_place);
     }
 }
@@ -192,11 +199,15 @@ TEST(AlongAxis, ArgMaxAndMinMax) {
         const auto data = few_values<float>(one.room);
         expect_as_on_host<located<float>>(
             one, data,
-            [](const auto& on, const auto& in, const axes& which, const auto& out) { arg_max_along(on, in, which, out); },
+            [](const auto& on, const auto& in, const axes& which, const auto& out) {
+                arg_max_along(on, in, which, out);
+            },
             same_place);
         expect_as_on_host<extremes<float>>(
             one, data,
-            [](const auto& on, const auto& in, const axes& which, const auto& out) { min_max_along(on, in, which, out); },
+            [](const auto& on, const auto& in, const axes& which, const auto& out) {
+                min_max_along(on, in, which, out);
+            },
             [&](const auto& a, const auto& b) { return alike(a.smallest, b.smallest) && alike(a.largest, b.largest); });
     }
 }
@@ -208,13 +219,21 @@ TEST(AlongAxis, BadArguments) {
     tests::expect_invalid_argument([&] { reduce_along(gpu{}, view, {3}, out.data()); }, "there is no axis 3");
     tests::expect_invalid_argument([&] { reduce_along(gpu{}, view, {0, -3}, out.data()); }, "axis 0 is named twice");
     tests::expect_invalid_argument(
-        [&] { reduce_along(gpu{}, view, {1}, strided_view<std::int64_t>(out.data(), {2, 3})); }, "extents");
-    tests::expect_invalid_argument([&] { reduce_along(gpu{}, strided_view<int>(nullptr, {2, 3}), {1}, out.data()); },
-                                   "null pointer");
+        [&] {
+            reduce_along(gpu{}, view, {1}, strided_view<std::int64_t>(out.data(), {2, 3}));
+        },
+        "extents");
+    tests::expect_invalid_argument(
+        [&] {
+            reduce_along(gpu{}, strided_view<int>(nullptr, {2, 3}), {1}, out.data());
+        },
+        "null pointer");
     workspace little(16);
     const on_device<int> many(1000000);
     tests::expect_invalid_argument(
-        [&] { reduce_along(gpu{nullptr, &little}, strided_view<int>(many.data(), {1000000}), {0}, out.data()); },
+        [&] {
+            reduce_along(gpu{nullptr, &little}, strided_view<int>(many.data(), {1000000}), {0}, out.data());
+        },
         "workspace has");
 }
 

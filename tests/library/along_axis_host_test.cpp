@@ -59,7 +59,9 @@ TEST(AlongAxisOnHost, Sums) {
         for (const unsigned threads : {1u, 3u}) {
             expect_results<std::int64_t>(
                 one, data,
-                [&](const auto& in, const axes& which, const auto& out) { reduce_along(host{threads}, in, which, out); },
+                [&](const auto& in, const axes& which, const auto& out) {
+                    reduce_along(host{threads}, in, which, out);
+                },
                 [&](const auto& places) {
                     std::int64_t total = 0;
                     for (const std::uint64_t k : places) {
@@ -186,6 +188,74 @@ TEST(AlongAxisOnHost, Extremes) {
     }
 }
 
+// Scans along every axis of each case, into another layout and in place.
+template <class R, class T, class Call>
+void expect_scans(const Call& call, const std::function<R(const std::vector<T>&, std::size_t, std::size_t)>& expected) {
+    for (axis_case one : host_cases()) {
+        for (unsigned axis = 0; axis < one.extents.size(); ++axis) {
+            one.axes = {static_cast<int>(axis)};
+            auto data = tests::any_numbers<T>(one.room, 9);
+            const tests::output_layout layout(one.extents);
+            std::vector<R> placed(layout.room);
+            call(one.view(data.data()), static_cast<int>(axis), layout.view(placed.data()));
+            // Rows of the output are found in the same way: places of a layout whose elements are numbered.
+            axis_case out = one;
+            out.strides = layout.strides;
+            out.first = layout.first;
+            const auto rows = one.elements(), places = out.elements();
+            for (std::size_t r = 0; r < rows.size(); ++r) {
+                std::vector<T> row;
+                row.reserve(rows[r].size());
+                for (const std::uint64_t k : rows[r]) {
+                    row.push_back(data[k]);
+                }
+                R right{};
+                for (std::size_t k = 0; k < row.size(); ++k) {
+                    right = expected(row, k, r) + (k == 0 ? R{} : right);
+                    ASSERT_EQ(placed[places[r][k]], right) << one.name() << ": row " << r << ", " << k;
+                }
+            }
+        }
+    }
+}
+
+TEST(AlongAxisOnHost, Scans) {
+    expect_scans<std::uint64_t, std::uint32_t>(
+        [](const auto& in, int axis, const auto& out) { inclusive_scan_along(host{2}, in, axis, out); },
+        [](const auto& row, std::size_t k, std::size_t) { return std::uint64_t{row[k]}; });
+    expect_scans<std::uint64_t, std::uint32_t>(
+        [](const auto& in, int axis, const auto& out) {
+            exclusive_scan_along(host{2}, in, axis, out, sum{}, std::uint64_t{5});
+        },
+        [](const auto& row, std::size_t k, std::size_t) {
+            return k == 0 ? std::uint64_t{5} : std::uint64_t{row[k - 1]};
+        });
+}
+
+// Compositions of maps, which have no identity and do not commute, in place.
+TEST(AlongAxisOnHost, ScansInOrderAndInPlace) {
+    for (const std::uint64_t length : {1u, 30u, 3000u}) {
+        for (const int axis : {0, 1}) {
+            std::vector<tests::affine> data(length * 70);
+            std::mt19937 random(3);
+            for (auto& one : data) {
+                one = {static_cast<std::uint32_t>(random()) | 1u, static_cast<std::uint32_t>(random())};
+            }
+            auto expected = data;
+            const std::uint64_t apart = axis == 0 ? 70 : 1, rows = axis == 0 ? 70 : length;
+            for (std::uint64_t r = 0; r < rows; ++r) {
+                tests::affine* const row = expected.data() + (axis == 0 ? r : r * 70);
+                for (std::uint64_t k = 1; k < length * 70 / rows; ++k) {
+                    row[k * apart] = tests::then{}(row[(k - 1) * apart], row[k * apart]);
+                }
+            }
+            const strided_view<tests::affine> view(data.data(), {length, 70});
+            inclusive_scan_along(host{3}, view, axis - 2, view, tests::then{});
+            ASSERT_EQ(data, expected) << length << ", axis " << axis;
+        }
+    }
+}
+
 TEST(AlongAxisOnHost, BadArguments) {
     std::vector<int> data(24);
     std::vector<std::int64_t> out(24);
@@ -198,6 +268,9 @@ TEST(AlongAxisOnHost, BadArguments) {
     EXPECT_THROW(reduce_along(host{}, view, {1}, strided_view<std::int64_t>(out.data(), {2, 3})), invalid_argument);
     EXPECT_THROW(reduce_along(host{}, view, {1}, strided_view<std::int64_t>(out.data(), {2})), invalid_argument);
     EXPECT_THROW(reduce_along(host{}, view, {1}, strided_view<std::int64_t>(out.data(), {2, 4, 1})), invalid_argument);
+    EXPECT_THROW(inclusive_scan_along(host{}, view, 3, out.data()), invalid_argument);
+    EXPECT_THROW(inclusive_scan_along(host{}, view, 0, strided_view<std::int64_t>(out.data(), {2, 4, 3})),
+                 invalid_argument);
     EXPECT_THROW((axes{0, 1, 2, 3, 4, 5, 6, 7, 8}), invalid_argument);
     EXPECT_THROW(strided_view<int>(data.data(), {2, 3}, {3}), invalid_argument);
     EXPECT_THROW(strided_view<int>(data.data(), {1, 1, 1, 1, 1, 1, 1, 1, 1}), invalid_argument);

@@ -173,7 +173,8 @@ inline std::vector<axis_case> small_axis_cases(unsigned count, std::uint64_t mos
                 axes.push_back(static_cast<int>(d));
             }
         }
-        const unsigned turned = random() % 2 == 0 ? 0 : random() % 256, broadcast = random() & random() & random() & 255u;
+        const unsigned turned = random() % 2 == 0 ? 0 : random() % 256,
+                       broadcast = random() & random() & random() & 255u;
         all.push_back(make_axis_case(extents, order, axes, random() % 3 == 0 ? random() % 9 : 0,
                                      random() % 4 == 0 ? 2 : 1, turned, random() % 3 == 0 ? broadcast : 0,
                                      random() % 5));

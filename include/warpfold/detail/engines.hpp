@@ -21,6 +21,11 @@ struct segmented_engine;
 template <class On>
 struct axis_engine;
 
+// Scans along an axis; the plan is of plan_of_scan() (axis_scan.hpp). `initial`: an A or no_initial.
+//   run<Inclusive, A>(on, in, plan, out, op, initial, call)
+template <class On>
+struct axis_scan_engine;
+
 // Scans of n > 0 elements; `how` is a scan_options.
 //  run(on, in, n, out, map, op, how, call)
 template <class On>

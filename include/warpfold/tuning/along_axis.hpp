@@ -12,9 +12,9 @@
 namespace warpfold::tuning {
 
 struct along_axis_kernels {
-    unsigned block_threads = 256;    // a power of two; fewer where values have more than 128 bytes
-    unsigned loads_in_flight = 4;    // of up to 16 bytes, in each thread
-    unsigned resident_blocks = 4;    // of a multiprocessor, for which registers are left
+    unsigned block_threads = 256; // a power of two; fewer where values have more than 128 bytes
+    unsigned loads_in_flight = 4; // of up to 16 bytes, in each thread
+    unsigned resident_blocks = 4; // of a multiprocessor, for which registers are left
 
     bool operator==(const along_axis_kernels&) const = default;
 };
@@ -32,7 +32,7 @@ struct along_axis_policy {
 
     // Where the results give fewer blocks, blocks share the elements of a result, and a second launch joins their values.
     unsigned blocks_per_multiprocessor = Kernels.resident_blocks;
-    unsigned thread_min_elements = 8;     // vectors or elements of a thread, where threads share those of a result
+    unsigned thread_min_elements = 8;      // vectors or elements of a thread, where threads share those of a result
     unsigned block_row_min_vectors = 2048; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
 
     std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20; // more in rows of up to 16 elements: folded by lanes
@@ -41,7 +41,8 @@ struct along_axis_policy {
     static constexpr along_axis_policy of(unsigned compute_capability) {
         along_axis_policy policy;
         const unsigned fit = threads_of_multiprocessor(compute_capability) / Kernels.block_threads;
-        policy.blocks_per_multiprocessor = fit < Kernels.resident_blocks ? (fit == 0 ? 1 : fit) : Kernels.resident_blocks;
+        policy.blocks_per_multiprocessor =
+            fit < Kernels.resident_blocks ? (fit == 0 ? 1 : fit) : Kernels.resident_blocks;
         return policy;
     }
 

@@ -35,6 +35,10 @@ namespace warpfold::detail {
 
 constexpr std::uint64_t rounded_quotient(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
+inline unsigned grid_of_blocks(std::uint64_t blocks) {
+    return static_cast<unsigned>(std::min<std::uint64_t>(blocks, (1u << 31) - 1));
+}
+
 // Columns of a thread: as many as 16 bytes of elements and 64 bytes of values hold.
 template <class T, class A>
 constexpr unsigned columns_of_thread() {
@@ -52,10 +56,9 @@ bool has_columns(const T* in, const axis_plan& plan, unsigned width) {
         return false;
     }
     const auto aligned = [width](std::int64_t stride) { return stride % static_cast<std::int64_t>(width) == 0; };
-    bool all = plan.kept.at[0].extent % width == 0 &&
-               reinterpret_cast<std::uintptr_t>(in + plan.kept.in_begin + plan.reduced.in_begin) %
-                       (width * sizeof(T)) ==
-                   0;
+    bool all =
+        plan.kept.at[0].extent % width == 0 &&
+        reinterpret_cast<std::uintptr_t>(in + plan.kept.in_begin + plan.reduced.in_begin) % (width * sizeof(T)) == 0;
     for (unsigned d = 1; d < plan.kept.count; ++d) {
         all = all && aligned(plan.kept.at[d].in);
     }
@@ -78,14 +81,14 @@ lanes_shape shape_of_lanes(const Policy& policy, const axis_plan& plan, unsigned
         const std::uint64_t inner = plan.kept.count == 0 ? 1 : plan.kept.at[0].extent / width;
         const bool fills = groups >= device_blocks * threads && inner >= 32;
         const std::uint64_t across = fills ? threads : std::bit_ceil(std::min<std::uint64_t>(inner, 32));
-        along = std::min(std::bit_floor(std::max<std::uint64_t>(1, length / policy.thread_min_elements)),
-                         threads / across);
+        along =
+            std::min(std::bit_floor(std::max<std::uint64_t>(1, length / policy.thread_min_elements)), threads / across);
     }
     const std::uint64_t across = threads / along;
     shape.log_across = static_cast<unsigned>(std::countr_zero(across));
     shape.tiles = rounded_quotient(groups, across);
     const std::uint64_t most_splits = length / (along * policy.thread_min_elements);
-    if (shape.tiles < device_blocks && most_splits > 1) {
+    if (shape.tiles < device_blocks && across <= 32 && most_splits > 1) {
         const std::uint64_t wanted = std::min(rounded_quotient(device_blocks, shape.tiles), most_splits);
         shape.share = rounded_quotient(length, wanted);
         shape.splits = static_cast<unsigned>(rounded_quotient(length, shape.share));
@@ -185,7 +188,8 @@ private:
             launch(static_cast<A*>(nullptr));
             return;
         }
-        const call_memory memory(on, 0, plan.kept.size * splits * sizeof(A), call, std::max<std::size_t>(alignof(A), 16));
+        const call_memory memory(on, 0, plan.kept.size * splits * sizeof(A), call,
+                                 std::max<std::size_t>(alignof(A), 16));
         A* const partial = static_cast<A*>(memory.data());
         launch(partial);
         axis_plan joined;
@@ -200,8 +204,13 @@ private:
         constexpr unsigned threads = lanes_threads<Kernels, A>;
         const std::uint64_t along = std::min<std::uint64_t>(std::bit_floor(splits), 32);
         const std::uint64_t across = threads / along;
-        const lanes_shape shape{plan.kept.size, splits, splits, rounded_quotient(plan.kept.size, across), 1,
-                                static_cast<unsigned>(std::countr_zero(across)), false};
+        const lanes_shape shape{plan.kept.size,
+                                splits,
+                                splits,
+                                rounded_quotient(plan.kept.size, across),
+                                1,
+                                static_cast<unsigned>(std::countr_zero(across)),
+                                false};
         launch_lanes<1>(on, static_cast<const A*>(partial), joined, shape, out, static_cast<A*>(nullptr),
                         identity_map{}, op, result);
     }
@@ -210,21 +219,21 @@ private:
     static bool is_short(const policy_type& policy, const axis_plan& plan, std::size_t bytes) {
         const plan_dimension &kept = plan.kept.at[0], &row = plan.reduced.at[0];
         return plan.kept.count == 1 && plan.reduced.count == 1 && row.in == 1 &&
-               row.extent <= short_segments<const int*>::longest &&
-               kept.in == static_cast<std::int64_t>(row.extent) && kept.role == 1 &&
-               kept.extent * row.extent * bytes > policy.short_rows_max_bytes;
+               row.extent <= short_segments<const int*>::longest && kept.in == static_cast<std::int64_t>(row.extent) &&
+               kept.role == 1 && kept.extent * row.extent * bytes > policy.short_rows_max_bytes;
     }
     template <class A, class T, class R, class Map, class Op, class Result>
     static void launch_short(const On& on, const T* in, const axis_plan& plan, R* out, const Map& map, const Op& op,
                              const Result& result) {
         using shape = short_segments<const T*>;
         const plan_dimension& row = plan.reduced.at[0];
-        const map_in_row<Map> of_row{map, index_divisor(row.extent), static_cast<std::uint64_t>(plan.reduced.role_begin),
+        const map_in_row<Map> of_row{map, index_divisor(row.extent),
+                                     static_cast<std::uint64_t>(plan.reduced.role_begin),
                                      static_cast<std::uint64_t>(row.role)};
         constexpr auto kernel = &short_segments_kernel<A, const T*, map_in_row<Map>, Op, Result, R*>;
         const std::uint64_t of_block = shape::items / row.extent * shape::threads; // results
-        const std::uint64_t most = std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} *
-                                   shape::blocks_per_multiprocessor;
+        const std::uint64_t most =
+            std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * shape::blocks_per_multiprocessor;
         pdl_launch(properties_of<kernel>(), kernel,
                    static_cast<unsigned>(std::min(most, rounded_quotient(plan.kept.size, of_block))), shape::threads, 0,
                    on.stream, in + plan.kept.in_begin + plan.reduced.in_begin, static_cast<unsigned>(row.extent),
@@ -240,21 +249,18 @@ private:
         const auto weight = static_cast<std::uint64_t>(plan.reduced.at[0].role);
         constexpr auto kernel = &fold_rows_kernel<Kernels, A, T, R, Map, Op, Result>;
         const std::uint64_t teams = Kernels::value.block_threads >> shape.log_team;
-        pdl_launch(properties_of<kernel>(), kernel, grid_of(rounded_quotient(shape.results * shape.splits, teams)),
-                   Kernels::value.block_threads, 0, on.stream, in, out, partial, axis_indices(plan.kept),
-                   axis_indices(rows), weight, shape, map, op, result);
+        pdl_launch(properties_of<kernel>(), kernel,
+                   grid_of_blocks(rounded_quotient(shape.results * shape.splits, teams)), Kernels::value.block_threads,
+                   0, on.stream, in, out, partial, axis_indices(plan.kept), axis_indices(rows), weight, shape, map, op,
+                   result);
     }
     template <unsigned Width, class A, class T, class R, class Map, class Op, class Result>
     static void launch_lanes(const On& on, const T* in, const axis_plan& plan, const lanes_shape& shape, R* out,
                              A* partial, const Map& map, const Op& op, const Result& result) {
         constexpr auto kernel = &fold_lanes_kernel<Kernels, A, Width, T, R, Map, Op, Result>;
-        pdl_launch(properties_of<kernel>(), kernel, grid_of(shape.tiles * shape.splits), lanes_threads<Kernels, A>, 0,
-                   on.stream, in, out, partial, axis_indices(plan.kept), axis_indices(plan.reduced), shape, map, op,
-                   result);
-    }
-
-    static unsigned grid_of(std::uint64_t blocks) {
-        return static_cast<unsigned>(std::min<std::uint64_t>(blocks, (1u << 31) - 1));
+        pdl_launch(properties_of<kernel>(), kernel, grid_of_blocks(shape.tiles * shape.splits),
+                   lanes_threads<Kernels, A>, 0, on.stream, in, out, partial, axis_indices(plan.kept),
+                   axis_indices(plan.reduced), shape, map, op, result);
     }
 };
 

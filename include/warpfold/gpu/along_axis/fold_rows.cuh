@@ -18,12 +18,12 @@ namespace warpfold::detail {
 // divided into `splits` shares, one per team.
 struct rows_shape {
     std::uint64_t results;
-    std::uint64_t row;         // elements
-    std::uint64_t piece;       // elements, a multiple of 16 bytes unless it is the row
-    std::uint64_t row_pieces;  // of a row
+    std::uint64_t row;        // elements
+    std::uint64_t piece;      // elements, a multiple of 16 bytes unless it is the row
+    std::uint64_t row_pieces; // of a row
     index_divisor by_row_pieces;
-    std::uint64_t pieces;      // of a result
-    std::uint64_t share;       // pieces of a team
+    std::uint64_t pieces; // of a result
+    std::uint64_t share;  // pieces of a team
     unsigned splits;
     unsigned log_team;
 };
@@ -67,9 +67,10 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
                 const std::uint64_t first = (piece - row * shape.row_pieces) * shape.piece;
                 const axis_place at = rows.at(row);
                 const map_from_index<Map> indexed{map, static_cast<std::uint64_t>(at.role) + first * weight, weight};
-                mine = op(mine, fold_by_team<row_loads<Kernels>, A>(in + to.in + at.in + first, 0,
-                                                                    static_cast<unsigned>(min(shape.piece, shape.row - first)),
-                                                                    indexed, op, thread, team));
+                mine = op(mine,
+                          fold_by_team<row_loads<Kernels>, A>(
+                              in + to.in + at.in + first, 0, static_cast<unsigned>(min(shape.piece, shape.row - first)),
+                              indexed, op, thread, team));
             }
         }
         if (team <= warp::lanes) {

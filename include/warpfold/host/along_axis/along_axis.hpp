@@ -22,8 +22,8 @@
 
 namespace warpfold::detail {
 
-inline constexpr std::uint64_t axis_columns = 64;                          // of a group
-inline constexpr std::uint64_t axis_piece = std::uint64_t{1} << 16;        // elements of a piece, about
+inline constexpr std::uint64_t axis_columns = 64;                   // of a group
+inline constexpr std::uint64_t axis_piece = std::uint64_t{1} << 16; // elements of a piece, about
 
 // Calls run(index, count) for runs of elements [begin, end) of a result: neighbours of the innermost reduced dimension.
 template <class Run>
@@ -159,9 +159,8 @@ struct axis_engine<host> {
             });
             return;
         }
-        parallel_for(on.threads, groups * pieces, [&](std::uint64_t unit) {
-            fold_piece(unit / pieces, unit % pieces, &partial[unit * width]);
-        });
+        parallel_for(on.threads, groups * pieces,
+                     [&](std::uint64_t unit) { fold_piece(unit / pieces, unit % pieces, &partial[unit * width]); });
         for (std::uint64_t g = 0; g < groups; ++g) {
             A* const total = &partial[g * pieces * width];
             for (std::uint64_t p = 1; p < pieces; ++p) {
