@@ -44,6 +44,11 @@ struct histogram_engine;
 template <class On>
 struct exact_engine;
 
+// Exact sums along axes; the plan is of axis_plan.hpp.
+//   into(on, in, plan, out, call)
+template <class On>
+struct axis_exact_engine;
+
 // Adds n elements of `in` to a long_accumulator and waits.
 //   add(on, to, in, n, call)
 template <class On>
