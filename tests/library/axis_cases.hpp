@@ -44,7 +44,8 @@ struct axis_case {
         const auto list = [&](const char* what, const auto& numbers) {
             text += what;
             for (const auto number : numbers) {
-                text += " " + std::to_string(number);
+                text += ' ';
+                text += std::to_string(number);
             }
         };
         list("extents", extents);
