@@ -28,6 +28,7 @@ std::vector<axis_case> gpu_cases() {
     all.push_back(make_axis_case({2, 9001}, {0, 1}, {}, 5, 2)); // with gaps
     all.push_back(make_axis_case({10007, 3}, {}));
     all.push_back(make_axis_case({3, 70, 67}, {}));
+    all.push_back(make_axis_case({6, 512}, {}));                         // rows that vectors fit
     all.push_back(make_axis_case({1, 7000}, {0, 1}, {}, 0, 1, 3, 0, 3)); // backwards
     return all;
 }

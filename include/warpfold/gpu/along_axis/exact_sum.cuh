@@ -72,8 +72,7 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         const axis_place at = kept.at(which);
         const T* const from = in + at.in;
         const auto read = [&](std::uint64_t k) { return from[reduced.at(k).in]; };
-        const bool remaining =
-            detail::add_terms(&outliers, &storage, block_terms<T, decltype(read)>(read, length));
+        const bool remaining = detail::add_terms(&outliers, &storage, block_terms<T, decltype(read)>(read, length));
         const level_sums<levels> sums = sum_of_block(storage);
         if (threadIdx.x == 0) {
             const auto halves = in_halves<T, 1>(sums);

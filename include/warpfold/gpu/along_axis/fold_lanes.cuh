@@ -21,8 +21,9 @@ struct lanes_shape {
     std::uint64_t share;  // elements of a block
     std::uint64_t tiles;
     unsigned splits;
-    unsigned log_across; // threads across results
-    bool along_first;    // neighbouring threads are along the elements of a result
+    unsigned log_across;     // threads across results
+    bool along_first;        // neighbouring threads are along the elements of a result
+    bool by_vectors = false; // of scans: a thread's elements are loaded and stored together
 };
 
 // Threads of a block for values of type A.

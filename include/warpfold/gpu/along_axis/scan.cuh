@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scans along an axis on a GPU. Rows without gaps, one after the other, are the segments of one scan of all elements
-// (gpu/scan/). All others are scan_lanes_kernel's. If the rows do not fill the device, blocks divide the elements of each:
-// fold_lanes_kernel gives the totals of the shares, one block scans them, and each share starts from what precedes it.
+// Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/. All others are scan_lanes_kernel's. If
+// the rows do not fill the device, blocks divide the elements of each: fold_lanes_kernel gives the totals of the shares,
+// scan_lanes_kernel scans them, and each share starts from what precedes it.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,23 @@
 
 namespace warpfold::detail {
 
-// Flags of the first elements of rows of one length.
-struct row_heads {
-    __device__ bool operator[](std::uint64_t k) const { return k == length.divide(k) * length.by; }
-
-    index_divisor length;
-};
+// True if the elements that a thread has together are so in memory, at addresses aligned to them, in all rows.
+template <unsigned Items, class T, class R>
+bool has_row_vectors(const T* in, const R* out, const axis_plan& plan) {
+    const auto aligned = [](const auto* first, std::int64_t begin) {
+        using X = std::remove_cvref_t<decltype(*first)>;
+        return (reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uint64_t>(begin) * sizeof(X)) %
+                   items_alignment_v<X, Items> ==
+               0;
+    };
+    bool all = plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1 &&
+               aligned(in, plan.kept.in_begin + plan.reduced.in_begin) && aligned(out, plan.kept.role_begin);
+    for (unsigned d = 0; d < plan.kept.count; ++d) {
+        all = all && aligned(static_cast<const T*>(nullptr), plan.kept.at[d].in) &&
+              aligned(static_cast<const R*>(nullptr), plan.kept.at[d].role);
+    }
+    return all;
+}
 
 template <gpu_target On>
 struct axis_scan_engine<On> {
@@ -31,19 +42,16 @@ struct axis_scan_engine<On> {
     template <bool Inclusive, class A, class T, class R, class Op, class Initial>
     static void run(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Initial& initial,
                     const char* call) {
-        if (is_dense(plan)) {
-            const heads<row_heads> segments(row_heads{index_divisor(plan.reduced.size)});
+        if (plan.kept.size == 1 && plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1) {
             const T* const from = in + plan.kept.in_begin;
             R* const to = out + plan.kept.role_begin;
-            const std::uint64_t n = plan.kept.size * plan.reduced.size;
-            using Segments = heads<row_heads>;
+            const auto scan_row = [&](const auto& how) {
+                scan_engine<On>::run(on, from, plan.reduced.size, to, identity_map{}, op, how, call);
+            };
             if constexpr (Inclusive || !std::is_same_v<Initial, no_initial>) {
-                scan_engine<On>::run(on, from, n, to, identity_map{}, op,
-                                     scan_options<A, Initial, Segments, Inclusive, false>{initial, segments}, call);
+                scan_row(scan_options<A, Initial, no_segments, Inclusive, false>{initial, {}});
             } else {
-                scan_engine<On>::run(on, from, n, to, identity_map{}, op,
-                                     scan_options<A, A, Segments, false, false>{Op::template identity<A>(), segments},
-                                     call);
+                scan_row(scan_options<A, A, no_segments, false, false>{Op::template identity<A>(), {}});
             }
             return;
         }
@@ -53,15 +61,6 @@ struct axis_scan_engine<On> {
     }
 
 private:
-    // Rows without gaps, one after the other, of at least two elements.
-    static bool is_dense(const axis_plan& plan) {
-        const plan_dimension& axis = plan.reduced.at[0];
-        const auto length = static_cast<std::int64_t>(axis.extent);
-        return plan.reduced.count == 1 && axis.in == 1 && axis.role == 1 &&
-               (plan.kept.count == 0 ||
-                (plan.kept.count == 1 && plan.kept.at[0].in == length && plan.kept.at[0].role == length));
-    }
-
     template <bool Inclusive, class A, class T, class R, class Op, class Map, class Result>
     static void scan(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Map& map,
                      const A& first, const Result& result, const char* call) {
@@ -69,7 +68,12 @@ private:
         constexpr unsigned threads = lanes_threads<Kernels, A>;
         const std::uint64_t blocks =
             std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
-        const lanes_shape shape = shape_of_lanes(policy, plan, 1, threads, blocks);
+        // Half a device is enough: several shares of a row cost a second pass.
+        lanes_shape shape = shape_of_lanes(policy, plan, 1, threads, std::max<std::uint64_t>(1, blocks / 2));
+        constexpr unsigned items = scan_lane_items<A>;
+        shape.share = rounded_quotient(shape.share, items) * items;
+        shape.splits = static_cast<unsigned>(rounded_quotient(shape.length, shape.share));
+        shape.by_vectors = has_row_vectors<items>(in, out, plan);
         if (shape.splits == 1) {
             return launch<Inclusive>(on, in, plan, shape, out, static_cast<const A*>(nullptr), map, op, first, result);
         }

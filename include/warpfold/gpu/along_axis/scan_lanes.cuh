@@ -10,14 +10,29 @@
 #include "warpfold/gpu/along_axis/fold_lanes.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
+#include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
 template <class A>
 inline constexpr unsigned scan_lane_items = sizeof(A) <= 8 ? 8 : (sizeof(A) <= 32 ? 4 : 1); // of a thread in a tile
 
-// op over the values of a row's threads before this one; `all` becomes op over all of them. `slot`, `distance`: the
-// thread's place in `shared`, and the distance of the next along the row. Called by the whole block.
+// op over the values of a row's threads before this one; `all` becomes op over all of them. Called by the whole block. The
+// first form is for rows of neighbouring lanes of a warp.
+template <class A, class Op>
+__device__ A scan_along(A mine, A& all, const Op& op, unsigned y, unsigned along) {
+    for (unsigned step = 1; step < along; step *= 2) {
+        const A other = warp::shuffle_up(mine, step);
+        if (y >= step) {
+            mine = op(other, mine);
+        }
+    }
+    all = warp::shuffle(mine, threadIdx.x % warp::lanes | (along - 1));
+    const A before = warp::shuffle_up(mine, 1);
+    return y == 0 ? static_cast<A>(Op::template identity<A>()) : before;
+}
+// `slot`, `distance`: the thread's place in `shared`, and the distance of the next along the row.
 template <class A, class Op>
 __device__ A scan_along(A mine, A& all, const Op& op, A* shared, unsigned slot, unsigned distance, unsigned y,
                         unsigned along) {
@@ -67,9 +82,18 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
             R* const to = out + first.role + static_cast<std::int64_t>(k) * axis.role[0];
             const auto count = static_cast<unsigned>(is_row && k < end ? min(end - k, std::uint64_t{items}) : 0);
             A value[items];
+            if (shape.by_vectors && count == items) {
+                T loaded[items];
+                load_items(from, loaded);
 #pragma unroll
-            for (unsigned j = 0; j < items; ++j) {
-                value[j] = j < count ? static_cast<A>(map(from[j * axis.in[0]])) : Op::template identity<A>();
+                for (unsigned j = 0; j < items; ++j) {
+                    value[j] = static_cast<A>(map(loaded[j]));
+                }
+            } else {
+#pragma unroll
+                for (unsigned j = 0; j < items; ++j) {
+                    value[j] = j < count ? static_cast<A>(map(from[j * axis.in[0]])) : Op::template identity<A>();
+                }
             }
 #pragma unroll
             for (unsigned j = 1; j < items; ++j) {
@@ -80,17 +104,31 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
                 carry = op(carry, value[items - 1]);
             } else {
                 A all;
-                const A earlier = scan_along(value[items - 1], all, op, shared, y * across + x, across, y, along);
+                const A earlier = shape.along_first && along <= warp::lanes
+                                      ? scan_along(value[items - 1], all, op, y, along)
+                                      : scan_along(value[items - 1], all, op, shared, y * across + x, across, y, along);
                 before = op(carry, earlier);
                 carry = op(carry, all);
             }
+            const auto written = [&](unsigned j) {
+                if constexpr (Inclusive) {
+                    return result(op(before, value[j]));
+                } else {
+                    return result(j == 0 ? before : op(before, value[j == 0 ? 0 : j - 1]));
+                }
+            };
+            if (shape.by_vectors && count == items) {
+                R stored[items];
 #pragma unroll
-            for (unsigned j = 0; j < items; ++j) {
-                if (j < count) {
-                    if constexpr (Inclusive) {
-                        to[j * axis.role[0]] = result(op(before, value[j]));
-                    } else {
-                        to[j * axis.role[0]] = result(j == 0 ? before : op(before, value[j == 0 ? 0 : j - 1]));
+                for (unsigned j = 0; j < items; ++j) {
+                    stored[j] = written(j);
+                }
+                store_items(to, stored);
+            } else {
+#pragma unroll
+                for (unsigned j = 0; j < items; ++j) {
+                    if (j < count) {
+                        to[j * axis.role[0]] = written(j);
                     }
                 }
             }
