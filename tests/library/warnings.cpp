@@ -63,12 +63,13 @@ template <class T>
 void along_axes(const T* in) {
     const host on;
     const strided_view<const T> view(in, {2, 3});
-    accumulator_t<sum, T> sums[3]{};
-    located<T> places[3]{};
+    std::vector<accumulator_t<sum, T>> all(6);
+    std::vector<located<T>> places(3);
+    accumulator_t<sum, T>* const sums = all.data();
     extremes<T> both{};
     reduce_along(on, view, {0}, sums);
     reduce_along(on, view, {0}, sums, larger<accumulator_t<sum, T>>, accumulator_t<sum, T>{});
-    arg_min_along(on, view, {0}, places);
+    arg_min_along(on, view, {0}, places.data());
     min_max_along(on, view, axes::all(), &both);
     inclusive_scan_along(on, view, -1, strided_view<accumulator_t<sum, T>>(sums, {2, 3}));
     if constexpr (std::is_same_v<T, float>) {
