@@ -5,11 +5,13 @@
 #include <functional>
 #include <vector>
 
+#include "warpfold/along_axis.hpp"
 #include "warpfold/by_key.hpp"
 #include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
 #include "warpfold/exact_sum.hpp"
+#include "warpfold/exact_sum_along.hpp"
 #include "warpfold/histogram.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
@@ -67,6 +69,24 @@ void folds(const std::vector<T>& in, std::vector<T>& out) {
 }
 
 template <class T>
+void along_axes(const T* in) {
+    const host on;
+    const strided_view<const T> view(in, {2, 3});
+    std::vector<accumulator_t<sum, T>> all(6);
+    std::vector<located<T>> places(3);
+    accumulator_t<sum, T>* const sums = all.data();
+    extremes<T> both{};
+    reduce_along(on, view, {0}, sums);
+    reduce_along(on, view, {0}, sums, larger<accumulator_t<sum, T>>, accumulator_t<sum, T>{});
+    arg_min_along(on, view, {0}, places.data());
+    min_max_along(on, view, axes::all(), &both);
+    inclusive_scan_along(on, view, -1, strided_view<accumulator_t<sum, T>>(sums, {2, 3}));
+    if constexpr (std::is_same_v<T, float>) {
+        exact_sum_along(on, view, {0}, sums);
+    }
+}
+
+template <class T>
 void histograms(const std::vector<T>& in) {
     const host on;
     std::array<std::uint32_t, 4> counts{};
@@ -113,6 +133,8 @@ void calls_under_warnings() {
     folds(bytes, bytes);
     folds(ints, ints);
     folds(floats, floats);
+    along_axes(bytes.data());
+    along_axes(floats.data());
     histograms(bytes);
     histograms(ints);
     histograms(doubles);

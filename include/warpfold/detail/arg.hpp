@@ -115,6 +115,23 @@ struct located_result {
     In in;
 };
 
+// The same from the key alone: of NaN, not always the same one.
+template <class T>
+struct located_by_key {
+    template <class Key>
+    WARPFOLD_HD constexpr located<T> operator()(const candidate<Key>& best) const {
+        if constexpr (std::is_floating_point_v<T>) {
+            return {number_of_key<T>(best.key), best.index};
+        } else {
+            return {best.key, best.index};
+        }
+    }
+    template <class C>
+    WARPFOLD_HD constexpr located<T> operator()(const optional_value<C>& best) const {
+        return (*this)(best.value);
+    }
+};
+
 template <bool Smallest, class T>
 struct arg_fold {
     using map = candidate_map<T, Smallest>;

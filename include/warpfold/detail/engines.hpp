@@ -16,6 +16,16 @@ struct reduce_engine;
 template <class On>
 struct segmented_engine;
 
+// Reductions along axes; `in` points to const elements, the plan (axis_plan.hpp) says where they and the results are.
+//   into<A>(on, in, plan, out, map, op, result, call)   out's element = result(op over map(x, index) of its elements)
+template <class On>
+struct axis_engine;
+
+// Scans along an axis; the plan is of plan_of_scan() (axis_scan.hpp). `initial`: an A or no_initial.
+//   run<Inclusive, A>(on, in, plan, out, op, initial, call)
+template <class On>
+struct axis_scan_engine;
+
 // Scans of n > 0 elements; `how` is a scan_options.
 //  run(on, in, n, out, map, op, how, call)
 template <class On>
@@ -39,6 +49,11 @@ struct histogram_engine;
 //   into<T>(on, n, out, call, ins...)   *out = the same, in the order of the target
 template <class On>
 struct exact_engine;
+
+// Exact sums along axes; the plan is of axis_plan.hpp.
+//   into(on, in, plan, out, call)
+template <class On>
+struct axis_exact_engine;
 
 // Adds n elements of `in` to a long_accumulator and waits.
 //   add(on, to, in, n, call)

@@ -101,6 +101,20 @@ struct optional_map {
 template <class Map, class A>
 struct user_callable<optional_map<Map, A>> : user_callable<Map> {};
 
+// The same for a map that takes no index.
+template <class Map, class A>
+struct present_map {
+    WARPFOLD_CALLS_ANY
+    template <class T>
+    WARPFOLD_HD constexpr optional_value<A> operator()(const T& x) const {
+        return {static_cast<A>(map(x)), true};
+    }
+
+    Map map;
+};
+template <class Map, class A>
+struct user_callable<present_map<Map, A>> : user_callable<Map> {};
+
 template <class In, class Op>
 using fold_t = accumulator_t<Op, element_t<In>>;
 

@@ -24,7 +24,7 @@
 namespace warpfold::tuning {
 
 // Which calls a policy is for.
-enum class primitive { reduce, exact_sum, histogram, convolve, scan, segmented_reduce, compact };
+enum class primitive { reduce, exact_sum, histogram, convolve, scan, segmented_reduce, along_axis, compact };
 
 // A policy: what with() takes.
 template <class P>

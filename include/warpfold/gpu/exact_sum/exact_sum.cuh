@@ -194,6 +194,46 @@ __device__ void collect_sums(unsigned long long* slots, unsigned count, level_su
     }
 }
 
+// The sum of the levels of windows at the fixed place, in halves: those of levels 0, 1, ..., the lower one first.
+template <class T, unsigned Factors>
+using window_halves = level_sums<2 * window_parameters<T, Factors>::levels>;
+
+template <class T, unsigned Factors>
+__device__ window_halves<T, Factors> in_halves(const level_sums<window_parameters<T, Factors>::levels>& sums) {
+    window_halves<T, Factors> halves;
+#pragma unroll
+    for (unsigned w = 0; w < window_parameters<T, Factors>::levels; ++w) {
+        halves.of[2 * w] = sums.of[w] & 0xffffffff;
+        halves.of[2 * w + 1] = sums.of[w] >> 32;
+    }
+    return halves;
+}
+
+// Their sum, rounded. The second form adds the block's limbs, which it changes. Called by one thread.
+template <class T, unsigned Factors>
+__device__ T rounded_sums(const window_halves<T, Factors>& sums) {
+    using kind = window_parameters<T, Factors>;
+    using window = exact_window<kind::levels>;
+    multiword_integer<(window::depth + 74 + 63) / 64> total;
+    total.template set<exact_spacing, kind::levels>(sums.of);
+    return total.template rounded<T>(kind::highest - window::depth);
+}
+template <class T, unsigned Factors>
+__device__ T rounded_sums(const window_halves<T, Factors>& sums, block_accumulator<T, Factors>& limbs) {
+    using kind = window_parameters<T, Factors>;
+    using layout = exact_layout<T, Factors>;
+    constexpr int lowest_place = kind::highest - exact_window<kind::levels>::depth - layout::lowest;
+    auto* const limb = reinterpret_cast<std::int64_t*>(limbs.limb);
+    const to_limbs add{limb};
+#pragma unroll
+    for (unsigned w = 0; w < kind::levels; ++w) {
+        const unsigned place = static_cast<unsigned>(lowest_place) + (kind::levels - 1 - w) * exact_spacing;
+        add_integer(sums.of[2 * w], place, add);
+        add_integer(sums.of[2 * w + 1], place + 32, add);
+    }
+    return rounded<T>(limb, layout::limbs, layout::lowest, limbs.met);
+}
+
 template <class Kernels, class T, class Out, class... Ins>
 __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, sizeof...(Ins)>,
                                   Kernels::value.resident_blocks)
@@ -255,18 +295,10 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
             limbs_too = share_warp_sums(block_sums, storage_of_all, other_limbs);
             block_sums = sum_of_block(storage_of_all);
         }
-#pragma unroll
-        for (unsigned w = 0; w < levels; ++w) {
-            sums.of[2 * w] = block_sums.of[w] & 0xffffffff;
-            sums.of[2 * w + 1] = block_sums.of[w] >> 32;
-        }
+        sums = in_halves<T, factors>(block_sums);
     } else {
         if (threadIdx.x == 0) {
-#pragma unroll
-            for (unsigned w = 0; w < levels; ++w) {
-                sums.of[2 * w] = block_sums.of[w] & 0xffffffff;
-                sums.of[2 * w + 1] = block_sums.of[w] >> 32;
-            }
+            sums = in_halves<T, factors>(block_sums);
         }
         bool other_limbs = false;
         collect_sums<levels, 2>(memory->slot, last, sums, other_limbs);
@@ -276,12 +308,9 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         sums = sum_of_block(wide_storage);
     }
 
-    constexpr int lowest_place = kind::highest - exact_window<levels>::depth - layout::lowest;
     if (!touched && !limbs_too) {
         if (threadIdx.x == 0) {
-            multiword_integer<(exact_window<levels>::depth + 74 + 63) / 64> total;
-            total.template set<exact_spacing, levels>(sums.of);
-            *out = total.template rounded<T>(kind::highest - exact_window<levels>::depth);
+            *out = rounded_sums<T, factors>(sums);
         }
         return;
     }
@@ -300,15 +329,7 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        auto* const limb = reinterpret_cast<std::int64_t*>(outliers.limb);
-        const to_limbs add{limb};
-#pragma unroll
-        for (unsigned w = 0; w < levels; ++w) {
-            const unsigned place = static_cast<unsigned>(lowest_place) + (levels - 1 - w) * exact_spacing;
-            add_integer(sums.of[2 * w], place, add);
-            add_integer(sums.of[2 * w + 1], place + 32, add);
-        }
-        *out = rounded<T>(limb, layout::limbs, layout::lowest, outliers.met);
+        *out = rounded_sums(sums, outliers);
     }
 }
 

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// Reductions along axes on a GPU. The kernels, and when they are chosen:
+//
+//  kernel                 plan                                                              file
+//  short_segments_kernel  contiguous rows of up to 16 elements of 4 or 8 bytes without      ../segmented_reduce/
+//                         gaps, more than 1 MiB in all, and results without gaps            short_segments.cuh
+//  fold_rows_kernel       the innermost reduced dimension is contiguous, its rows have 32   fold_rows.cuh
+//                         bytes and more, the operation commutes
+//  fold_lanes_kernel      everything else; vectors of columns if the innermost kept         fold_lanes.cuh
+//                         dimension is contiguous and all others keep their alignment
+//
+// If the results do not fill the device, blocks divide the elements of each, and fold_lanes_kernel joins their values in
+// a second launch. The order depends on the plan, the address's alignment, the device and the policy only.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/along_axis/axis_indices.cuh"
+#include "warpfold/gpu/along_axis/fold_lanes.cuh"
+#include "warpfold/gpu/along_axis/fold_rows.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/core/vector_load.cuh"
+#include "warpfold/gpu/reduce/packed_candidate.cuh"
+#include "warpfold/gpu/segmented_reduce/short_segments.cuh"
+#include "warpfold/tuning/along_axis.hpp"
+
+namespace warpfold::detail {
+
+constexpr std::uint64_t rounded_quotient(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+inline unsigned grid_of_blocks(std::uint64_t blocks) {
+    return static_cast<unsigned>(std::min<std::uint64_t>(blocks, (1u << 31) - 1));
+}
+
+// Columns of a thread: as many as 16 bytes of elements and 64 bytes of values hold.
+template <class T, class A>
+constexpr unsigned columns_of_thread() {
+    unsigned width = fits_vectors_v<T> ? 16 / sizeof(T) : 1;
+    while (width > 1 && width * sizeof(A) > 64) {
+        width /= 2;
+    }
+    return width;
+}
+
+// True if `width` neighbouring results have neighbouring elements at addresses aligned to them, everywhere.
+template <class T>
+bool has_columns(const T* in, const axis_plan& plan, unsigned width) {
+    if (plan.kept.count == 0 || plan.kept.at[0].in != 1 || plan.by_rows()) {
+        return false;
+    }
+    const auto aligned = [width](std::int64_t stride) { return stride % static_cast<std::int64_t>(width) == 0; };
+    bool all =
+        plan.kept.at[0].extent % width == 0 &&
+        reinterpret_cast<std::uintptr_t>(in + plan.kept.in_begin + plan.reduced.in_begin) % (width * sizeof(T)) == 0;
+    for (unsigned d = 1; d < plan.kept.count; ++d) {
+        all = all && aligned(plan.kept.at[d].in);
+    }
+    for (unsigned d = 0; d < plan.reduced.count; ++d) {
+        all = all && aligned(plan.reduced.at[d].in);
+    }
+    return all;
+}
+
+template <class Policy>
+lanes_shape shape_of_lanes(const Policy& policy, const axis_plan& plan, unsigned width, unsigned threads,
+                           std::uint64_t device_blocks) {
+    const std::uint64_t groups = plan.kept.size / width, length = plan.reduced.size;
+    lanes_shape shape{plan.kept.size, length, length, 0, 1, 0, plan.by_rows()};
+    std::uint64_t along = 1;
+    if (shape.along_first) {
+        const std::uint64_t most = groups * 32 >= device_blocks * threads ? 32 : threads;
+        along = std::min(std::bit_floor(std::max<std::uint64_t>(1, length / (4 * policy.thread_min_elements))), most);
+    } else {
+        const std::uint64_t inner = plan.kept.count == 0 ? 1 : plan.kept.at[0].extent / width;
+        const bool fills = groups >= device_blocks * threads && inner >= 32;
+        const std::uint64_t across = fills ? threads : std::bit_ceil(std::min<std::uint64_t>(inner, 32));
+        along =
+            std::min(std::bit_floor(std::max<std::uint64_t>(1, length / policy.thread_min_elements)), threads / across);
+    }
+    const std::uint64_t across = threads / along;
+    shape.log_across = static_cast<unsigned>(std::countr_zero(across));
+    shape.tiles = rounded_quotient(groups, across);
+    const std::uint64_t most_splits = length / (along * policy.thread_min_elements);
+    if (shape.tiles < device_blocks && across <= 32 && most_splits > 1) {
+        const std::uint64_t wanted = std::min(rounded_quotient(device_blocks, shape.tiles), most_splits);
+        shape.share = rounded_quotient(length, wanted);
+        shape.splits = static_cast<unsigned>(rounded_quotient(length, shape.share));
+    }
+    return shape;
+}
+
+template <class T, class Policy>
+rows_shape shape_of_rows(const Policy& policy, const axis_plan& plan, std::uint64_t device_blocks) {
+    constexpr std::uint64_t each = 16 / sizeof(T);
+    constexpr std::uint64_t longest = std::uint64_t{1} << 30; // elements of a piece
+    constexpr unsigned threads = Policy::kernels.block_threads;
+    const std::uint64_t row = plan.reduced.at[0].extent, rows = plan.reduced.size / row, vectors = row / each;
+    // Four vectors for a lane, but no part of a 32-byte sector.
+    std::uint64_t team = std::clamp<std::uint64_t>(std::bit_floor(vectors / 4), 2, 32);
+    if (vectors >= policy.block_row_min_vectors) {
+        team = threads;
+    }
+    rows_shape shape{plan.kept.size, row, row, 1, {}, rows, rows, 1, 0};
+    shape.log_team = static_cast<unsigned>(std::countr_zero(team));
+    const std::uint64_t units = device_blocks * threads / std::max<std::uint64_t>(team, 4);
+    const std::uint64_t most_splits = rows * vectors / (team * policy.thread_min_elements);
+    std::uint64_t splits = 1;
+    if (plan.kept.size < units && most_splits > 1) {
+        splits = std::min(rounded_quotient(units, plan.kept.size), most_splits);
+    }
+    const std::uint64_t pieces = std::max(rounded_quotient(splits, rows), rounded_quotient(row, longest));
+    if (pieces > 1) {
+        shape.piece = rounded_quotient(rounded_quotient(row, pieces), each) * each;
+        shape.row_pieces = rounded_quotient(row, shape.piece);
+        shape.by_row_pieces = shape.row_pieces > 1 ? index_divisor(shape.row_pieces) : index_divisor();
+        shape.pieces = rows * shape.row_pieces;
+    }
+    shape.share = rounded_quotient(shape.pieces, splits);
+    shape.splits = static_cast<unsigned>(rounded_quotient(shape.pieces, shape.share));
+    return shape;
+}
+
+template <gpu_target On>
+struct axis_engine<On> {
+    using policy_type = policy_t<tuning::along_axis_policy<>, On>;
+    using Kernels = kernels_of<policy_type>;
+
+    template <class A, class T, class R, class Map, class Op, class Result>
+    static void into(const On& on, const T* in, const axis_plan& plan, R* out, const Map& map, const Op& op,
+                     const Result& result, const char* call) {
+        if constexpr (packs_into_word_v<Op, A>) {
+            if (plan.reduced.size <= most_packed_elements) {
+                run<std::uint64_t>(on, in, plan, out, pack_candidate<Op::smallest>{}, minimum{},
+                                   unpack_candidate<Op::smallest, Result, A>{result}, call);
+                return;
+            }
+        }
+        run<A>(on, in, plan, out, map, op, result, call);
+    }
+
+private:
+    template <class A, class T, class R, class Map, class Op, class Result>
+    static void run(const On& on, const T* in, const axis_plan& plan, R* out, const Map& map, const Op& op,
+                    const Result& result, const char* call) {
+        const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
+        const std::uint64_t blocks =
+            std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
+        if constexpr (short_segments<const T*>::possible) {
+            if (is_short(policy, plan, sizeof(T))) {
+                return launch_short<A>(on, in, plan, out, map, op, result);
+            }
+        }
+        if constexpr (is_commutative_v<Op> && fits_vectors_v<T>) {
+            if (plan.by_rows() && plan.reduced.at[0].in == 1 && plan.reduced.at[0].extent * sizeof(T) >= 32) {
+                const rows_shape shape = shape_of_rows<T>(policy, plan, blocks);
+                in_shares<A>(on, plan, shape.splits, out, op, result, call,
+                             [&](A* partial) { launch_rows(on, in, plan, shape, out, partial, map, op, result); });
+                return;
+            }
+        }
+        constexpr unsigned threads = lanes_threads<Kernels, A>, width = columns_of_thread<T, A>();
+        const auto by_lanes = [&](auto columns) {
+            constexpr unsigned many = decltype(columns)::value;
+            const lanes_shape shape = shape_of_lanes(policy, plan, many, threads, blocks);
+            in_shares<A>(on, plan, shape.splits, out, op, result, call,
+                         [&](A* partial) { launch_lanes<many>(on, in, plan, shape, out, partial, map, op, result); });
+        };
+        if constexpr (width > 1) {
+            if (has_columns(in, plan, width)) {
+                return by_lanes(std::integral_constant<unsigned, width>{});
+            }
+        }
+        by_lanes(std::integral_constant<unsigned, 1>{});
+    }
+
+    // Calls launch(nullptr) or, if blocks share the elements of a result, launch(partial), and joins the values.
+    template <class A, class R, class Op, class Result, class Launch>
+    static void in_shares(const On& on, const axis_plan& plan, unsigned splits, R* out, const Op& op,
+                          const Result& result, const char* call, const Launch& launch) {
+        if (splits == 1) {
+            launch(static_cast<A*>(nullptr));
+            return;
+        }
+        const call_memory memory(on, 0, plan.kept.size * splits * sizeof(A), call,
+                                 std::max<std::size_t>(alignof(A), 16));
+        A* const partial = static_cast<A*>(memory.data());
+        launch(partial);
+        axis_plan joined;
+        joined.kept = plan.kept;
+        joined.kept.in_begin = 0;
+        std::int64_t apart = 1;
+        for (unsigned d = 0; d < joined.kept.count; ++d) {
+            joined.kept.at[d].in = apart;
+            apart *= static_cast<std::int64_t>(joined.kept.at[d].extent);
+        }
+        joined.reduced.add({splits, apart, 0});
+        constexpr unsigned threads = lanes_threads<Kernels, A>;
+        const std::uint64_t along = std::min<std::uint64_t>(std::bit_floor(splits), 32);
+        const std::uint64_t across = threads / along;
+        const lanes_shape shape{plan.kept.size,
+                                splits,
+                                splits,
+                                rounded_quotient(plan.kept.size, across),
+                                1,
+                                static_cast<unsigned>(std::countr_zero(across)),
+                                false};
+        launch_lanes<1>(on, static_cast<const A*>(partial), joined, shape, out, static_cast<A*>(nullptr),
+                        identity_map{}, op, result);
+    }
+
+    // Segments of one short length, one after the other, whose results are, too.
+    static bool is_short(const policy_type& policy, const axis_plan& plan, std::size_t bytes) {
+        const plan_dimension &kept = plan.kept.at[0], &row = plan.reduced.at[0];
+        return plan.kept.count == 1 && plan.reduced.count == 1 && row.in == 1 &&
+               row.extent <= short_segments<const int*>::longest && kept.in == static_cast<std::int64_t>(row.extent) &&
+               kept.role == 1 && kept.extent * row.extent * bytes > policy.short_rows_max_bytes;
+    }
+    template <class A, class T, class R, class Map, class Op, class Result>
+    static void launch_short(const On& on, const T* in, const axis_plan& plan, R* out, const Map& map, const Op& op,
+                             const Result& result) {
+        using shape = short_segments<const T*>;
+        const plan_dimension& row = plan.reduced.at[0];
+        const map_in_row<Map> of_row{map, index_divisor(row.extent),
+                                     static_cast<std::uint64_t>(plan.reduced.role_begin),
+                                     static_cast<std::uint64_t>(row.role)};
+        constexpr auto kernel = &short_segments_kernel<A, const T*, map_in_row<Map>, Op, Result, R*>;
+        const std::uint64_t of_block = shape::items / row.extent * shape::threads; // results
+        const std::uint64_t most =
+            std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * shape::blocks_per_multiprocessor;
+        pdl_launch(properties_of<kernel>(), kernel,
+                   static_cast<unsigned>(std::min(most, rounded_quotient(plan.kept.size, of_block))), shape::threads, 0,
+                   on.stream, in + plan.kept.in_begin + plan.reduced.in_begin, static_cast<unsigned>(row.extent),
+                   plan.kept.size, of_row, op, result, out + plan.kept.role_begin);
+    }
+    template <class A, class T, class R, class Map, class Op, class Result>
+    static void launch_rows(const On& on, const T* in, const axis_plan& plan, const rows_shape& shape, R* out,
+                            A* partial, const Map& map, const Op& op, const Result& result) {
+        plan_dimensions rows = plan.reduced;
+        rows.size /= rows.at[0].extent;
+        rows.count -= 1;
+        std::copy(rows.at.begin() + 1, rows.at.end(), rows.at.begin());
+        const auto weight = static_cast<std::uint64_t>(plan.reduced.at[0].role);
+        constexpr auto kernel = &fold_rows_kernel<Kernels, A, T, R, Map, Op, Result>;
+        const std::uint64_t teams = Kernels::value.block_threads >> shape.log_team;
+        pdl_launch(properties_of<kernel>(), kernel,
+                   grid_of_blocks(rounded_quotient(shape.results * shape.splits, teams)), Kernels::value.block_threads,
+                   0, on.stream, in, out, partial, axis_indices(plan.kept), axis_indices(rows), weight, shape, map, op,
+                   result);
+    }
+    template <unsigned Width, class A, class T, class R, class Map, class Op, class Result>
+    static void launch_lanes(const On& on, const T* in, const axis_plan& plan, const lanes_shape& shape, R* out,
+                             A* partial, const Map& map, const Op& op, const Result& result) {
+        constexpr auto kernel = &fold_lanes_kernel<Kernels, A, Width, T, R, Map, Op, Result>;
+        pdl_launch(properties_of<kernel>(), kernel, grid_of_blocks(shape.tiles * shape.splits),
+                   lanes_threads<Kernels, A>, 0, on.stream, in, out, partial, axis_indices(plan.kept),
+                   axis_indices(plan.reduced), shape, map, op, result);
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Reductions along axes in any layout. A block is a grid of threads: across results, and along the elements of each.
+// Neighbouring threads have neighbours in memory, as far as there are any. A thread has `Width` neighbouring results,
+// which it loads together.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/along_axis/axis_indices.cuh"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
+
+namespace warpfold::detail {
+
+// Shares of a launch. A tile is the results of a block; its elements are divided into `splits` shares, one per block.
+struct lanes_shape {
+    std::uint64_t results;
+    std::uint64_t length; // elements of a result
+    std::uint64_t share;  // elements of a block
+    std::uint64_t tiles;
+    unsigned splits;
+    unsigned log_across;     // threads across results
+    bool along_first;        // neighbouring threads are along the elements of a result
+    bool by_vectors = false; // of scans: a thread's elements are loaded and stored together
+};
+
+// Threads of a block for values of type A.
+template <class Kernels, class A>
+inline constexpr unsigned lanes_threads = sizeof(A) <= 128   ? Kernels::value.block_threads
+                                          : sizeof(A) <= 512 ? 64
+                                                             : 32;
+
+// Elements k, k + step, ... before `end` of `Width` results, into `mine`. `place` gives where an element is.
+template <class Kernels, class A, unsigned Width, class T, class Map, class Op, class Place>
+__device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std::uint64_t end, std::uint64_t step,
+                          const Map& map, const Op& op, const Place& place) {
+    constexpr unsigned loads = Kernels::value.loads_in_flight;
+    const auto load = [&](T(&items)[Width], const axis_place& at) {
+        if constexpr (Width == 1) {
+            items[0] = from[at.in];
+        } else {
+            load_items(from + at.in, items);
+        }
+    };
+    const auto take = [&](const T(&items)[Width], const axis_place& at) {
+#pragma unroll
+        for (unsigned j = 0; j < Width; ++j) {
+            mine[j] = op(mine[j], static_cast<A>(detail::mapped(map, items[j], static_cast<std::uint64_t>(at.role))));
+        }
+    };
+    for (; k + (loads - 1) * step < end; k += loads * step) {
+        T items[loads][Width];
+        axis_place at[loads];
+#pragma unroll
+        for (unsigned i = 0; i < loads; ++i) {
+            at[i] = place(k + i * step);
+            load(items[i], at[i]);
+        }
+#pragma unroll
+        for (unsigned i = 0; i < loads; ++i) {
+            take(items[i], at[i]);
+        }
+    }
+    for (; k < end; k += step) {
+        T items[Width];
+        const axis_place at = place(k);
+        load(items, at);
+        take(items, at);
+    }
+}
+
+// Writes results to `out`, or values of shares to partial[split * results + result] if that is not null.
+template <class Kernels, class A, unsigned Width, class T, class R, class Map, class Op, class Result>
+__global__ void __launch_bounds__(lanes_threads<Kernels, A>)
+    fold_lanes_kernel(const T* in, R* out, A* partial, axis_indices kept, axis_indices reduced, lanes_shape shape,
+                      Map map, Op op, Result result) {
+    constexpr unsigned threads = lanes_threads<Kernels, A>;
+    __shared__ alignas(A) unsigned char room[threads * Width * sizeof(A)];
+    auto* const shared = reinterpret_cast<A*>(room);
+
+    check_map<Map, T>();
+    check_operation<Op, A>();
+    pdl_trigger();
+    pdl_wait();
+    const unsigned across = 1u << shape.log_across, along = threads >> shape.log_across;
+    const unsigned x = shape.along_first ? threadIdx.x / along : threadIdx.x & (across - 1);
+    const unsigned y = shape.along_first ? threadIdx.x & (along - 1) : threadIdx.x >> shape.log_across;
+    const std::uint64_t blocks = shape.tiles * shape.splits;
+    for (std::uint64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
+        const std::uint64_t split = shape.splits == 1 ? 0 : block / shape.tiles;
+        const std::uint64_t first = ((block - split * shape.tiles) * across + x) * Width; // result
+        A mine[Width];
+#pragma unroll
+        for (A& one : mine) {
+            one = Op::template identity<A>();
+        }
+        axis_place to{};
+        if (first < shape.results) {
+            to = kept.at(first);
+            const T* const from = in + to.in;
+            const std::uint64_t begin = split * shape.share, end = min(begin + shape.share, shape.length);
+            std::uint64_t k = begin + y, last = end, step = along;
+            if constexpr (!is_commutative_v<Op>) {
+                const std::uint64_t each = end > begin ? (end - begin + along - 1) / along : 0;
+                k = begin + y * each;
+                last = min(k + each, end);
+                step = 1;
+            }
+            if (reduced.count <= 1) {
+                fold_lane<Kernels>(mine, from + reduced.in_begin, k, last, step, map, op, [&](std::uint64_t element) {
+                    const auto n = static_cast<std::int64_t>(element);
+                    return axis_place{n * reduced.in[0], reduced.role_begin + n * reduced.role[0]};
+                });
+            } else {
+                fold_lane<Kernels>(mine, from, k, last, step, map, op,
+                                   [&](std::uint64_t element) { return reduced.at(element); });
+            }
+        }
+        // Neighbours first, so that the order of the elements is kept.
+        const unsigned slot = (y * across + x) * Width;
+        for (unsigned distance = 1; distance < along; distance *= 2) {
+            if ((y & distance) != 0 && (y & (distance - 1)) == 0) {
+#pragma unroll
+                for (unsigned j = 0; j < Width; ++j) {
+                    shared[slot + j] = mine[j];
+                }
+            }
+            __syncthreads();
+            if ((y & (2 * distance - 1)) == 0) {
+#pragma unroll
+                for (unsigned j = 0; j < Width; ++j) {
+                    mine[j] = op(mine[j], shared[slot + distance * across * Width + j]);
+                }
+            }
+        }
+        if (y == 0 && first < shape.results) {
+#pragma unroll
+            for (unsigned j = 0; j < Width; ++j) {
+                if (partial != nullptr) {
+                    partial[split * shape.results + first + j] = mine[j];
+                } else {
+                    out[to.role + static_cast<std::int64_t>(j) * kept.role[0]] = result(mine[j]);
+                }
+            }
+        }
+        __syncthreads();
+    }
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Reductions along axes whose innermost one is contiguous: the elements of a result are rows. A team of lanes, or a
+// block, folds the rows of a result, 16 bytes at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/block/reduce.cuh"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/along_axis/axis_indices.cuh"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/segmented_reduce/teams.cuh"
+
+namespace warpfold::detail {
+
+// Shares of a launch. Rows are cut into pieces of at most `piece` elements. The pieces of a result, row by row, are
+// divided into `splits` shares, one per team.
+struct rows_shape {
+    std::uint64_t results;
+    std::uint64_t row;        // elements
+    std::uint64_t piece;      // elements, a multiple of 16 bytes unless it is the row
+    std::uint64_t row_pieces; // of a row
+    index_divisor by_row_pieces;
+    std::uint64_t pieces; // of a result
+    std::uint64_t share;  // pieces of a team
+    unsigned splits;
+    unsigned log_team;
+};
+
+// Loads of a team, in the form that fold_by_team takes.
+template <class Kernels>
+struct row_loads {
+    struct loads {
+        unsigned vector_loads_in_flight = Kernels::value.loads_in_flight;
+    };
+    static constexpr loads value{};
+};
+
+// `rows`: the reduced dimensions but the innermost, whose elements have the indices 0, weight, 2 weight, ... of a row.
+// `mine` of every team goes to `out`, or to partial[split * results + result] if that is not null.
+template <class Kernels, class A, class T, class R, class Map, class Op, class Result>
+__global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.resident_blocks)
+    fold_rows_kernel(const T* in, R* out, A* partial, axis_indices kept, axis_indices rows, std::uint64_t weight,
+                     rows_shape shape, Map map, Op op, Result result) {
+    __shared__ block::reduce_storage<A> storage;
+
+    check_map<Map, T>();
+    check_operation<Op, A>();
+    pdl_trigger();
+    pdl_wait();
+    const unsigned team = 1u << shape.log_team, thread = threadIdx.x & (team - 1);
+    const unsigned teams = blockDim.x >> shape.log_team;
+    const std::uint64_t units = shape.results * shape.splits;
+    for (std::uint64_t base = std::uint64_t{blockIdx.x} * teams; base < units;
+         base += std::uint64_t{gridDim.x} * teams) {
+        const std::uint64_t unit = base + (threadIdx.x >> shape.log_team);
+        const std::uint64_t split = shape.splits == 1 ? 0 : unit / shape.results;
+        const std::uint64_t which = unit - split * shape.results;
+        A mine = Op::template identity<A>();
+        axis_place to{};
+        if (unit < units) {
+            to = kept.at(which);
+            const std::uint64_t end = min((split + 1) * shape.share, shape.pieces);
+            for (std::uint64_t piece = split * shape.share; piece < end; ++piece) {
+                const std::uint64_t row = shape.row_pieces == 1 ? piece : shape.by_row_pieces.divide(piece);
+                const std::uint64_t first = (piece - row * shape.row_pieces) * shape.piece;
+                const axis_place at = rows.at(row);
+                const map_from_index<Map> indexed{map, static_cast<std::uint64_t>(at.role) + first * weight, weight};
+                mine = op(mine,
+                          fold_by_team<row_loads<Kernels>, A>(
+                              in + to.in + at.in + first, 0, static_cast<unsigned>(min(shape.piece, shape.row - first)),
+                              indexed, op, thread, team));
+            }
+        }
+        if (team <= warp::lanes) {
+            mine = reduce_team(mine, op, team);
+        } else {
+            mine = block::reduce(mine, op, storage);
+            __syncthreads();
+        }
+        if (thread == 0 && unit < units) {
+            if (partial != nullptr) {
+                partial[unit] = mine;
+            } else {
+                out[to.role] = result(mine);
+            }
+        }
+    }
+}
+
+} // namespace warpfold::detail

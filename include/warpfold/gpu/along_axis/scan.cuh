@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/. All others are scan_lanes_kernel's. If
+// the rows do not fill the device, blocks divide the elements of each: fold_lanes_kernel gives the totals of the shares,
+// scan_lanes_kernel scans them, and each share starts from what precedes it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/detail/axis_scan.hpp"
+#include "warpfold/gpu/along_axis/along_axis.cuh"
+#include "warpfold/gpu/along_axis/scan_lanes.cuh"
+#include "warpfold/gpu/scan/scan.cuh"
+
+namespace warpfold::detail {
+
+// True if the elements that a thread has together are so in memory, at addresses aligned to them, in all rows.
+template <unsigned Items, class T, class R>
+bool has_row_vectors(const T* in, const R* out, const axis_plan& plan) {
+    const auto aligned = [](const auto* first, std::int64_t begin) {
+        using X = std::remove_cvref_t<decltype(*first)>;
+        return (reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uint64_t>(begin) * sizeof(X)) %
+                   items_alignment_v<X, Items> ==
+               0;
+    };
+    bool all = plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1 &&
+               aligned(in, plan.kept.in_begin + plan.reduced.in_begin) && aligned(out, plan.kept.role_begin);
+    for (unsigned d = 0; d < plan.kept.count; ++d) {
+        all = all && aligned(static_cast<const T*>(nullptr), plan.kept.at[d].in) &&
+              aligned(static_cast<const R*>(nullptr), plan.kept.at[d].role);
+    }
+    return all;
+}
+
+template <gpu_target On>
+struct axis_scan_engine<On> {
+    using policy_type = policy_t<tuning::along_axis_policy<>, On>;
+    using Kernels = kernels_of<policy_type>;
+
+    template <bool Inclusive, class A, class T, class R, class Op, class Initial>
+    static void run(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Initial& initial,
+                    const char* call) {
+        if (plan.kept.size == 1 && plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1) {
+            const T* const from = in + plan.kept.in_begin;
+            R* const to = out + plan.kept.role_begin;
+            const auto scan_row = [&](const auto& how) {
+                scan_engine<On>::run(on, from, plan.reduced.size, to, identity_map{}, op, how, call);
+            };
+            if constexpr (Inclusive || !std::is_same_v<Initial, no_initial>) {
+                scan_row(scan_options<A, Initial, no_segments, Inclusive, false>{initial, {}});
+            } else {
+                scan_row(scan_options<A, A, no_segments, false, false>{Op::template identity<A>(), {}});
+            }
+            return;
+        }
+        with_scan_identity<A>(op, initial, [&](const auto& by, const auto& map, const auto& first, const auto& result) {
+            scan<Inclusive>(on, in, plan, out, by, map, first, result, call);
+        });
+    }
+
+private:
+    template <bool Inclusive, class A, class T, class R, class Op, class Map, class Result>
+    static void scan(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Map& map,
+                     const A& first, const Result& result, const char* call) {
+        const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
+        constexpr unsigned threads = lanes_threads<Kernels, A>;
+        const std::uint64_t blocks =
+            std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
+        // Half a device is enough: several shares of a row cost a second pass.
+        lanes_shape shape = shape_of_lanes(policy, plan, 1, threads, std::max<std::uint64_t>(1, blocks / 2));
+        constexpr unsigned items = scan_lane_items<A>;
+        shape.share = rounded_quotient(shape.share, items) * items;
+        shape.splits = static_cast<unsigned>(rounded_quotient(shape.length, shape.share));
+        shape.by_vectors = has_row_vectors<items>(in, out, plan);
+        if (shape.splits == 1) {
+            return launch<Inclusive>(on, in, plan, shape, out, static_cast<const A*>(nullptr), map, op, first, result);
+        }
+        const std::uint64_t rows = plan.kept.size;
+        const call_memory memory(on, 0, rows * shape.splits * sizeof(A), call, std::max<std::size_t>(alignof(A), 16));
+        A* const totals = static_cast<A*>(memory.data());
+        constexpr auto fold = &fold_lanes_kernel<Kernels, A, 1, T, A, Map, Op, identity_result>;
+        pdl_launch(properties_of<fold>(), fold, grid_of_blocks(shape.tiles * shape.splits), threads, 0, on.stream, in,
+                   static_cast<A*>(nullptr), totals, axis_indices(plan.kept), axis_indices(plan.reduced), shape, map,
+                   op, identity_result{});
+
+        axis_plan of_totals;
+        of_totals.kept.add({rows, 1, 1});
+        const auto apart = static_cast<std::int64_t>(rows);
+        of_totals.reduced.add({shape.splits, apart, apart});
+        const std::uint64_t along = std::min<std::uint64_t>(std::bit_floor(shape.splits), 32);
+        const lanes_shape one{rows,
+                              shape.splits,
+                              shape.splits,
+                              rounded_quotient(rows, threads / along),
+                              1,
+                              static_cast<unsigned>(std::countr_zero(threads / along)),
+                              false};
+        launch<false>(on, static_cast<const A*>(totals), of_totals, one, totals, static_cast<const A*>(nullptr),
+                      identity_map{}, op, first, identity_result{});
+        launch<Inclusive>(on, in, plan, shape, out, static_cast<const A*>(totals), map, op, first, result);
+    }
+
+    template <bool Inclusive, class A, class T, class R, class Map, class Op, class Result>
+    static void launch(const On& on, const T* in, const axis_plan& plan, const lanes_shape& shape, R* out,
+                       const A* starts, const Map& map, const Op& op, const A& first, const Result& result) {
+        constexpr auto kernel = &scan_lanes_kernel<Kernels, Inclusive, A, T, R, Map, Op, Result>;
+        pdl_launch(properties_of<kernel>(), kernel, grid_of_blocks(shape.tiles * shape.splits),
+                   lanes_threads<Kernels, A>, 0, on.stream, in, out, starts, axis_indices(plan.kept),
+                   axis_indices(plan.reduced), shape, map, op, first, result);
+    }
+};
+
+} // namespace warpfold::detail

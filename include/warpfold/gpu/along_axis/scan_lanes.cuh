@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Scans along an axis in any layout. A block is a grid of threads: across rows, and along the elements of each. It walks
+// along the axis in tiles, in which a thread has some consecutive elements of its row.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/along_axis/axis_indices.cuh"
+#include "warpfold/gpu/along_axis/fold_lanes.cuh"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
+#include "warpfold/warp/shuffle.cuh"
+
+namespace warpfold::detail {
+
+template <class A>
+inline constexpr unsigned scan_lane_items = sizeof(A) <= 8 ? 8 : (sizeof(A) <= 32 ? 4 : 1); // of a thread in a tile
+
+// op over the values of a row's threads before this one; `all` becomes op over all of them. Called by the whole block. The
+// first form is for rows of neighbouring lanes of a warp.
+template <class A, class Op>
+__device__ A scan_along(A mine, A& all, const Op& op, unsigned y, unsigned along) {
+    for (unsigned step = 1; step < along; step *= 2) {
+        const A other = warp::shuffle_up(mine, step);
+        if (y >= step) {
+            mine = op(other, mine);
+        }
+    }
+    all = warp::shuffle(mine, threadIdx.x % warp::lanes | (along - 1));
+    const A before = warp::shuffle_up(mine, 1);
+    return y == 0 ? static_cast<A>(Op::template identity<A>()) : before;
+}
+// `slot`, `distance`: the thread's place in `shared`, and the distance of the next along the row.
+template <class A, class Op>
+__device__ A scan_along(A mine, A& all, const Op& op, A* shared, unsigned slot, unsigned distance, unsigned y,
+                        unsigned along) {
+    for (unsigned step = 1; step < along; step *= 2) {
+        shared[slot] = mine;
+        __syncthreads();
+        if (y >= step) {
+            mine = op(shared[slot - step * distance], mine);
+        }
+        __syncthreads();
+    }
+    shared[slot] = mine;
+    __syncthreads();
+    all = shared[slot + (along - 1 - y) * distance];
+    const A before = y == 0 ? static_cast<A>(Op::template identity<A>()) : shared[slot - distance];
+    __syncthreads();
+    return before;
+}
+
+// `axis`: the scanned dimension; its role is the place in `out`. Each share starts from starts[split * rows + row] or, if
+// that is null, from `initial`.
+template <class Kernels, bool Inclusive, class A, class T, class R, class Map, class Op, class Result>
+__global__ void __launch_bounds__(lanes_threads<Kernels, A>)
+    scan_lanes_kernel(const T* in, R* out, const A* starts, axis_indices kept, axis_indices axis, lanes_shape shape,
+                      Map map, Op op, A initial, Result result) {
+    constexpr unsigned threads = lanes_threads<Kernels, A>, items = scan_lane_items<A>;
+    __shared__ alignas(A) unsigned char room[threads * sizeof(A)];
+    auto* const shared = reinterpret_cast<A*>(room);
+
+    check_operation<Op, A>();
+    pdl_trigger();
+    pdl_wait();
+    const unsigned across = 1u << shape.log_across, along = threads >> shape.log_across;
+    const unsigned x = shape.along_first ? threadIdx.x / along : threadIdx.x & (across - 1);
+    const unsigned y = shape.along_first ? threadIdx.x & (along - 1) : threadIdx.x >> shape.log_across;
+    const std::uint64_t blocks = shape.tiles * shape.splits;
+    for (std::uint64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
+        const std::uint64_t split = shape.splits == 1 ? 0 : block / shape.tiles;
+        const std::uint64_t row = (block - split * shape.tiles) * across + x;
+        const std::uint64_t begin = split * shape.share, end = min(begin + shape.share, shape.length);
+        const bool is_row = row < shape.results;
+        const axis_place first = is_row ? kept.at(row) : axis_place{};
+        A carry = is_row && starts != nullptr ? starts[split * shape.results + row] : initial;
+        for (std::uint64_t tile = begin; tile < end; tile += along * items) {
+            const std::uint64_t k = tile + y * items;
+            const T* const from = in + first.in + axis.in_begin + static_cast<std::int64_t>(k) * axis.in[0];
+            R* const to = out + first.role + static_cast<std::int64_t>(k) * axis.role[0];
+            const auto count = static_cast<unsigned>(is_row && k < end ? min(end - k, std::uint64_t{items}) : 0);
+            A value[items];
+            if (shape.by_vectors && count == items) {
+                T loaded[items];
+                load_items(from, loaded);
+#pragma unroll
+                for (unsigned j = 0; j < items; ++j) {
+                    value[j] = static_cast<A>(map(loaded[j]));
+                }
+            } else {
+#pragma unroll
+                for (unsigned j = 0; j < items; ++j) {
+                    value[j] = j < count ? static_cast<A>(map(from[j * axis.in[0]])) : Op::template identity<A>();
+                }
+            }
+#pragma unroll
+            for (unsigned j = 1; j < items; ++j) {
+                value[j] = op(value[j - 1], value[j]);
+            }
+            A before = carry;
+            if (along == 1) {
+                carry = op(carry, value[items - 1]);
+            } else {
+                A all;
+                const A earlier = shape.along_first && along <= warp::lanes
+                                      ? scan_along(value[items - 1], all, op, y, along)
+                                      : scan_along(value[items - 1], all, op, shared, y * across + x, across, y, along);
+                before = op(carry, earlier);
+                carry = op(carry, all);
+            }
+            const auto written = [&](unsigned j) {
+                if constexpr (Inclusive) {
+                    return result(op(before, value[j]));
+                } else {
+                    return result(j == 0 ? before : op(before, value[j == 0 ? 0 : j - 1]));
+                }
+            };
+            if (shape.by_vectors && count == items) {
+                R stored[items];
+#pragma unroll
+                for (unsigned j = 0; j < items; ++j) {
+                    stored[j] = written(j);
+                }
+                store_items(to, stored);
+            } else {
+#pragma unroll
+                for (unsigned j = 0; j < items; ++j) {
+                    if (j < count) {
+                        to[j * axis.role[0]] = written(j);
+                    }
+                }
+            }
+        }
+    }
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Scans along an axis on the host. Rows are divided into groups of up to 64 neighbours, side by side, and into pieces of
+// a fixed size along the axis. If there are several pieces, their totals come first: then a thread scans one piece of
+// one group from the total of those before it. So results do not depend on the number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axis_scan.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/host/along_axis/along_axis.hpp"
+#include "warpfold/host/core/target.hpp"
+
+namespace warpfold::detail {
+
+template <>
+struct axis_scan_engine<host> {
+    template <bool Inclusive, class A, class T, class R, class Op, class Initial>
+    static void run(const host& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Initial& initial,
+                    const char* /*call*/) {
+        with_scan_identity<A>(op, initial, [&](const auto& by, const auto& map, const auto& first, const auto& result) {
+            scan<Inclusive>(on, in, plan, out, by, map, first, result);
+        });
+    }
+
+private:
+    template <bool Inclusive, class A, class T, class R, class Op, class Map, class Result>
+    static void scan(const host& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Map& map,
+                     const A& first, const Result& result) {
+        const bool by_columns = plan.kept.count != 0 && !plan.by_rows();
+        const plan_dimension inner = by_columns ? plan.kept.at[0] : plan_dimension{}, axis = plan.reduced.at[0];
+        const std::uint64_t length = plan.reduced.size;
+        const std::uint64_t inner_groups = (inner.extent + axis_columns - 1) / axis_columns;
+        const std::uint64_t groups = plan.kept.size / inner.extent * inner_groups;
+        const std::uint64_t width = std::min(inner.extent, axis_columns);
+        const std::uint64_t piece = std::max<std::uint64_t>(1, axis_piece / width);
+        const std::uint64_t pieces = (length + piece - 1) / piece;
+        const std::uint64_t together = std::max<std::uint64_t>(1, axis_piece / (width * length));
+
+        // Calls step(element, its place in the output, column) along piece p of a group.
+        const auto walk = [&](std::uint64_t group, std::uint64_t p, const auto& step) {
+            const std::uint64_t column = group % inner_groups * axis_columns;
+            const auto begin = plan.kept.of(group / inner_groups * inner.extent + column);
+            const std::uint64_t columns = std::min(axis_columns, inner.extent - column);
+            for (std::uint64_t k = p * piece; k < std::min(length, (p + 1) * piece); ++k) {
+                const auto at = static_cast<std::int64_t>(k);
+                const T* const from = in + begin.in + plan.reduced.in_begin + at * axis.in;
+                R* const to = out + begin.role + at * axis.role;
+                for (std::uint64_t c = 0; c < columns; ++c) {
+                    const auto apart = static_cast<std::int64_t>(c);
+                    step(from[apart * inner.in], to + apart * inner.role, c);
+                }
+            }
+        };
+        const auto scan_piece = [&](std::uint64_t group, std::uint64_t p, A* total) {
+            walk(group, p, [&](const T& x, R* to, std::uint64_t c) {
+                const A next = op(total[c], map(x));
+                *to = result(Inclusive ? next : total[c]);
+                total[c] = next;
+            });
+        };
+        if (pieces == 1) {
+            parallel_for(on.threads, (groups + together - 1) / together, [&](std::uint64_t unit) {
+                A total[axis_columns];
+                for (std::uint64_t g = unit * together; g < std::min(groups, (unit + 1) * together); ++g) {
+                    std::fill(total, total + width, first);
+                    scan_piece(g, 0, total);
+                }
+            });
+            return;
+        }
+        const std::unique_ptr<A[]> totals(new A[groups * pieces * width]);
+        parallel_for(on.threads, groups * pieces, [&](std::uint64_t unit) {
+            A* const total = &totals[unit * width];
+            std::fill(total, total + width, static_cast<A>(Op::template identity<A>()));
+            walk(unit / pieces, unit % pieces,
+                 [&](const T& x, R*, std::uint64_t c) { total[c] = op(total[c], map(x)); });
+        });
+        for (std::uint64_t g = 0; g < groups; ++g) {
+            for (std::uint64_t c = 0; c < width; ++c) {
+                A before = first;
+                for (std::uint64_t p = 0; p < pieces; ++p) {
+                    A& total = totals[(g * pieces + p) * width + c];
+                    const A next = op(before, total);
+                    total = before;
+                    before = next;
+                }
+            }
+        }
+        parallel_for(on.threads, groups * pieces,
+                     [&](std::uint64_t unit) { scan_piece(unit / pieces, unit % pieces, &totals[unit * width]); });
+    }
+};
+
+} // namespace warpfold::detail

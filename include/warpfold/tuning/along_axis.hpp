@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// How calls along axes are launched on a GPU. See policy.hpp.
+//
+// Every field decides which thread folds which elements, and so the bits of floating-point sums and products. Integers,
+// minima, maxima and places are the same with any policy.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/tuning/policy.hpp"
+
+namespace warpfold::tuning {
+
+struct along_axis_kernels {
+    unsigned block_threads = 256; // a power of two; fewer where values have more than 128 bytes
+    unsigned loads_in_flight = 4; // of up to 16 bytes, in each thread
+    unsigned resident_blocks = 4; // of a multiprocessor, for which registers are left
+
+    bool operator==(const along_axis_kernels&) const = default;
+};
+
+template <along_axis_kernels Kernels = along_axis_kernels{}>
+struct along_axis_policy {
+    static constexpr primitive calls = primitive::along_axis;
+    static constexpr along_axis_kernels kernels = Kernels;
+    static_assert(is_block_size(Kernels.block_threads) && (Kernels.block_threads & (Kernels.block_threads - 1)) == 0,
+                  "along_axis_kernels: block_threads is not a power of two from 32 to 1024");
+    static_assert(Kernels.resident_blocks >= 1 && Kernels.resident_blocks * Kernels.block_threads <= 2048,
+                  "along_axis_kernels: resident_blocks have no thread, or more than 2,048, the most of a "
+                  "multiprocessor");
+    static_assert(Kernels.loads_in_flight >= 1, "along_axis_kernels: a thread has at least one load in flight");
+
+    // Where the results give fewer blocks, blocks share the elements of a result, and a second launch joins their values.
+    unsigned blocks_per_multiprocessor = Kernels.resident_blocks;
+    unsigned thread_min_elements = 8;      // vectors or elements of a thread, where threads share those of a result
+    unsigned block_row_min_vectors = 2048; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
+
+    std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20; // more in rows of up to 16 elements: folded by lanes
+
+    // Defaults of an architecture: derived from those of segmented reductions on an H100, until measured.
+    static constexpr along_axis_policy of(unsigned compute_capability) {
+        along_axis_policy policy;
+        const unsigned fit = threads_of_multiprocessor(compute_capability) / Kernels.block_threads;
+        policy.blocks_per_multiprocessor =
+            fit < Kernels.resident_blocks ? (fit == 0 ? 1 : fit) : Kernels.resident_blocks;
+        return policy;
+    }
+
+    // Throws invalid_argument where a value cannot work.
+    constexpr void check() const {
+        check_field("along_axis_policy: blocks_per_multiprocessor", blocks_per_multiprocessor, 1, 32);
+        check_field("along_axis_policy: thread_min_elements", thread_min_elements, 1);
+        check_field("along_axis_policy: block_row_min_vectors", block_row_min_vectors, 1);
+    }
+};
+
+} // namespace warpfold::tuning
