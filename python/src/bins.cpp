@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histograms by NumPy's rules.
+#include <cmath>
 #include <cstdint>
 
 #include "python/src/calls.hpp"
@@ -10,12 +11,22 @@ namespace warpfold::python {
 
 namespace {
 
-// The last edge belongs to the last bin. NaN has no bin.
+// The last edge belongs to the last bin. NaN has no bin. The bin that x would have if all were of one width is tried first.
 template <class E>
 struct between {
+    between(const E* edges_, std::uint64_t bins_) : edges(edges_), bins(bins_) {
+        const double width = static_cast<double>(edges[bins]) - static_cast<double>(edges[0]);
+        per_width = width > 0 && std::isfinite(width) ? static_cast<double>(bins) / width : 0;
+    }
+
     std::int64_t operator()(E x) const {
         if (!(x >= edges[0] && x <= edges[bins])) {
             return no_bin;
+        }
+        const double place = (static_cast<double>(x) - static_cast<double>(edges[0])) * per_width;
+        const std::uint64_t guess = place < static_cast<double>(bins) ? static_cast<std::uint64_t>(place) : bins - 1;
+        if (x >= edges[guess] && x < edges[guess + 1]) {
+            return static_cast<std::int64_t>(guess);
         }
         std::uint64_t low = 0, high = bins; // edges[low] <= x < edges[high], or high == bins
         while (high - low > 1) {
@@ -27,6 +38,7 @@ struct between {
 
     const E* edges;
     std::uint64_t bins;
+    double per_width;
 };
 
 struct by_value {
@@ -50,7 +62,7 @@ void fill(const elements<S>& samples, std::uint64_t n, const F& bin_of, const ar
 
 template <class E>
 void fill_between(const array& samples, const array& edges, const array* weights, const array& sums) {
-    fill(elements<E>(samples), samples.size(), between<E>{edges.required<const E>(edges.type), sums.size()}, weights,
+    fill(elements<E>(samples), samples.size(), between<E>(edges.required<const E>(edges.type), sums.size()), weights,
          sums);
 }
 

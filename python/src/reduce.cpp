@@ -35,6 +35,8 @@ template <class Op>
 bool fold_fast(const array& in, std::uint64_t length, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum>;
     switch (in.type) {
+    case element::boolean: // its bytes are 0 and 1
+        return fold_as<std::uint8_t>(element::boolean, in, length, widens ? element::int64 : element::boolean, out, op);
     case element::uint8:
         return fold_as<std::uint8_t>(element::uint8, in, length, widens ? element::uint64 : element::uint8, out, op);
     case element::int32:
@@ -171,7 +173,8 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
 }
 
 void count_nonzero(const array& in, std::uint64_t length, const array* mask, const array& out) {
-    if (out.size() != 0) {
+    const bool is_sum = in.type == element::boolean && mask == nullptr; // of bytes 0 and 1
+    if (out.size() != 0 && !(is_sum && fold_fast(in, length, out, sum{}))) {
         segmented_reduce(host{}, nonzeros{elements<double>(in, mask)}, equal_segments{length}, out.size(),
                          results<std::uint64_t>(out));
     }
