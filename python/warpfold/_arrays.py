@@ -45,6 +45,8 @@ def read(x: Any, call: str, name: str = "a") -> Source:
 
     Raises TypeError if the elements have another type than the package takes, or are not in host memory.
     """
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{call}: {name} is a masked array; pass its data, and its mask as `where`")
     if isinstance(x, (np.ndarray, np.generic)):
         source = Source(np.asarray(x), _scalar_or_array)
     elif hasattr(x, "__cuda_array_interface__"):
@@ -64,6 +66,21 @@ def check_dtype(dtype: np.dtype[Any], call: str, name: str) -> None:
     """Raises TypeError unless the package takes the type."""
     if dtype not in TYPES:
         raise TypeError(f"{call}: {name} has dtype {dtype}; accepted are {ACCEPTED}")
+
+
+def _writable(out: Any, call: str) -> NumPyArray:
+    """The elements of an output, in place. Raises TypeError if it is no array of the package's types."""
+    if isinstance(out, np.ndarray):
+        array: NumPyArray = out
+    elif hasattr(out, "__dlpack__"):
+        array = _from_dlpack(out, call, "out").array
+    else:
+        try:
+            array = np.asarray(memoryview(out))
+        except TypeError:
+            raise TypeError(f"{call}: out is of type {type(out).__name__}, and must be an array") from None
+    check_dtype(array.dtype.newbyteorder("="), call, "out")
+    return array
 
 
 def describe(array: NumPyArray) -> Description:
@@ -137,7 +154,7 @@ class Output:
         self._source = source
         self._target: NumPyArray | None = None
         if out is not None:
-            self._target = out if isinstance(out, np.ndarray) else read(out, call, "out").array
+            self._target = _writable(out, call)
             if self._target.shape != shape:
                 raise ValueError(f"{call}: out has shape {self._target.shape}, and the result {shape}")
             if not self._target.flags.writeable:
