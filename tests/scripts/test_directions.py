@@ -78,6 +78,7 @@ ALLOWED = {
                          RUNTIME + "/memory", RUNTIME + "/program", RUNTIME + "/graph", RUNTIME + "/texture"},
 
     "include/warpfold": set(),
+    "python": {"include/warpfold"},
     "ladder/engine/definition": {"include/warpfold", "measure", "softgpu/observe"},
     "ladder/engine": {"ladder/engine/definition", "measure", "report", "softgpu/observe"},
     "ladder/reduce/definition": {"ladder/engine/definition", "measure"},

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Arrays whose element type, shape and strides are known at run time only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace warpfold::python {
+
+// NumPy's types that the package takes. The order is that of `TYPES` in warpfold/_arrays.py.
+enum class element : int {
+    boolean, // one byte, 0 or 1
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    float32,
+    float64
+};
+
+[[nodiscard]] constexpr std::int64_t size_of(element type) {
+    switch (type) {
+    case element::boolean:
+    case element::int8:
+    case element::uint8: return 1;
+    case element::int16:
+    case element::uint16:
+    case element::float16: return 2;
+    case element::int32:
+    case element::uint32:
+    case element::float32: return 4;
+    default: return 8;
+    }
+}
+
+// Where element k of an array lies, k in row-major order. Axes of one element are dropped, and neighbouring axes that one
+// stride describes become one axis.
+class layout {
+public:
+    // Strides are in bytes, of any sign.
+    layout(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
+        if (shape.size() != strides.size()) {
+            throw std::invalid_argument("warpfold: an array has as many strides as axes");
+        }
+        axes_.reserve(shape.size() + 1);
+        for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+            size_ *= static_cast<std::uint64_t>(shape[axis]);
+            if (shape[axis] == 1) {
+                continue;
+            }
+            const bool joined = !axes_.empty() && axes_.back().stride == strides[axis] * shape[axis];
+            if (joined) {
+                axes_.back().extent *= static_cast<std::uint64_t>(shape[axis]);
+                axes_.back().stride = strides[axis];
+            } else {
+                axes_.push_back({static_cast<std::uint64_t>(shape[axis]), strides[axis]});
+            }
+        }
+        if (axes_.empty()) {
+            axes_.push_back({1, 0});
+        }
+    }
+
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    // True if elements of `bytes` follow each other without gaps.
+    [[nodiscard]] bool is_contiguous(std::int64_t bytes) const noexcept {
+        return size_ <= 1 || (axes_.size() == 1 && axes_[0].stride == bytes);
+    }
+    // In bytes from the first element.
+    [[nodiscard]] std::int64_t offset(std::uint64_t k) const noexcept {
+        std::int64_t at = 0;
+        for (std::size_t axis = axes_.size() - 1; axis != 0; --axis) {
+            const std::uint64_t rest = k / axes_[axis].extent;
+            at += static_cast<std::int64_t>(k - rest * axes_[axis].extent) * axes_[axis].stride;
+            k = rest;
+        }
+        return at + static_cast<std::int64_t>(k) * axes_[0].stride;
+    }
+
+private:
+    struct axis_of {
+        std::uint64_t extent;
+        std::int64_t stride;
+    };
+
+    std::vector<axis_of> axes_;
+    std::uint64_t size_ = 1;
+};
+
+// An array of the caller: it owns no elements.
+struct array {
+    char* data;
+    element type;
+    layout at;
+
+    [[nodiscard]] std::uint64_t size() const noexcept { return at.size(); }
+    // The elements as T, if they are of this type, aligned, and without gaps; else null.
+    template <class T>
+    [[nodiscard]] T* contiguous(element as) const noexcept {
+        const bool fits =
+            type == as && at.is_contiguous(sizeof(T)) && reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
+        return fits ? reinterpret_cast<T*>(data) : nullptr;
+    }
+    // The same; throws std::invalid_argument instead.
+    template <class T>
+    [[nodiscard]] T* required(element as) const {
+        T* const found = contiguous<T>(as);
+        if (found == nullptr) {
+            throw std::invalid_argument("warpfold: an array is not of the type, contiguous and aligned");
+        }
+        return found;
+    }
+};
+
+} // namespace warpfold::python

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Elements of any type and any strides as inputs and outputs of the library's calls. A is the type that they are folded
+// in: int64, uint64, float or double.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "python/src/array.hpp"
+#include "warpfold/float16.hpp"
+
+namespace warpfold::python {
+
+// Reads at any address, aligned or not.
+template <class T>
+T loaded(const char* from) {
+    T x;
+    std::memcpy(&x, from, sizeof(T));
+    return x;
+}
+
+template <class A>
+A load_as(element type, const char* from) {
+    switch (type) {
+    case element::boolean: return static_cast<A>(loaded<std::uint8_t>(from) != 0);
+    case element::int8: return static_cast<A>(loaded<std::int8_t>(from));
+    case element::int16: return static_cast<A>(loaded<std::int16_t>(from));
+    case element::int32: return static_cast<A>(loaded<std::int32_t>(from));
+    case element::int64: return static_cast<A>(loaded<std::int64_t>(from));
+    case element::uint8: return static_cast<A>(loaded<std::uint8_t>(from));
+    case element::uint16: return static_cast<A>(loaded<std::uint16_t>(from));
+    case element::uint32: return static_cast<A>(loaded<std::uint32_t>(from));
+    case element::uint64: return static_cast<A>(loaded<std::uint64_t>(from));
+    case element::float16: return static_cast<A>(static_cast<float>(loaded<half>(from)));
+    case element::float32: return static_cast<A>(loaded<float>(from));
+    default: return static_cast<A>(loaded<double>(from));
+    }
+}
+
+// Integers are taken modulo the size of their type, floating-point numbers are rounded to nearest.
+template <class A>
+void store_as(element type, char* to, A x) {
+    const auto put = [to](auto value) { std::memcpy(to, &value, sizeof(value)); };
+    switch (type) {
+    case element::boolean: return put(static_cast<std::uint8_t>(x != A{0}));
+    case element::int8:
+    case element::uint8: return put(static_cast<std::uint8_t>(x));
+    case element::int16:
+    case element::uint16: return put(static_cast<std::uint16_t>(x));
+    case element::int32:
+    case element::uint32: return put(static_cast<std::uint32_t>(x));
+    case element::int64:
+    case element::uint64: return put(static_cast<std::uint64_t>(x));
+    case element::float16: return put(half(static_cast<float>(x)));
+    case element::float32: return put(static_cast<float>(x));
+    default: return put(static_cast<double>(x));
+    }
+}
+
+// in[k] of an array, as A; `other` where the mask, of the same shape, is false.
+template <class A>
+class elements {
+public:
+    explicit elements(const array& of, const array* mask = nullptr, A other = {})
+        : data_(of.data), at_(&of.at), type_(of.type), other_(other), mask_(mask) {}
+
+    [[nodiscard]] bool is_chosen(std::uint64_t k) const {
+        return mask_ == nullptr || mask_->data[mask_->at.offset(k)] != 0;
+    }
+    A operator[](std::uint64_t k) const { return is_chosen(k) ? load_as<A>(type_, data_ + at_->offset(k)) : other_; }
+
+private:
+    const char* data_;
+    const layout* at_;
+    element type_;
+    A other_;
+    const array* mask_;
+};
+
+// out[k] = value, converted to the array's type.
+template <class A>
+class results {
+public:
+    explicit results(const array& of) : of_(&of) {}
+
+    class place {
+    public:
+        place(element type, char* to) : type_(type), to_(to) {}
+        // Const, as for every reference that a call gets.
+        const place& operator=(A x) const { // NOLINT(cppcoreguidelines-c-copy-assignment-signature)
+            store_as(type_, to_, x);
+            return *this;
+        }
+
+    private:
+        element type_;
+        char* to_;
+    };
+    place operator[](std::uint64_t k) const { return {of_->type, of_->data + of_->at.offset(k)}; }
+
+private:
+    const array* of_;
+};
+
+// work(A{}) with the type that `as` names.
+template <class Work>
+void with_fold_type(element as, const Work& work) {
+    switch (as) {
+    case element::int64: return work(std::int64_t{});
+    case element::uint64: return work(std::uint64_t{});
+    case element::float32: return work(float{});
+    case element::float64: return work(double{});
+    default: throw std::invalid_argument("warpfold: elements are folded in int64, uint64, float32 or float64");
+    }
+}
+
+} // namespace warpfold::python

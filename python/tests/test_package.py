@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Kinds of arrays, threads, docstrings and types of the package."""
+import array as array_module
+import importlib.metadata
+import inspect
+import pathlib
+import re
+import sys
+import threading
+import time
+import types
+
+import numpy as np
+import pytest
+
+import warpfold as wf
+from warpfold import _core
+
+
+class Foreign:
+    """An array of another package: it exports DLPack and nothing else."""
+
+    def __init__(self, values, device=(1, 0)):
+        self.values, self.device = values, device
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+
+@pytest.fixture
+def package(monkeypatch):
+    module = types.ModuleType("foreign_arrays")
+    module.from_dlpack = lambda x: Foreign(np.from_dlpack(x))
+    monkeypatch.setitem(sys.modules, "foreign_arrays", module)
+    monkeypatch.setattr(Foreign, "__module__", "foreign_arrays.inner")
+
+
+def test_results_are_of_the_callers_kind(package):
+    values = np.arange(12.0).reshape(3, 4)
+    ours = wf.sum(Foreign(values.T), axis=0)
+    assert isinstance(ours, Foreign)
+    np.testing.assert_array_equal(ours.values, values.sum(axis=1))
+    assert isinstance(wf.max(Foreign(values)), Foreign)
+    out = Foreign(np.zeros(4))
+    try:
+        assert wf.sum(Foreign(values), axis=0, out=out) is out
+        np.testing.assert_array_equal(out.values, values.sum(axis=0))
+    except ValueError as error:  # a NumPy that imports DLPack read-only
+        assert "read-only" in str(error)
+
+
+def test_a_package_without_from_dlpack_gets_arrays_of_numpy():
+    assert isinstance(wf.sum(Foreign(np.ones((2, 2))), axis=0), np.ndarray)
+
+
+@pytest.mark.parametrize("kind", [lambda x: x, Foreign, memoryview])
+def test_nothing_is_copied(monkeypatch, kind):
+    """The extension module gets the caller's own memory and strides."""
+    seen = []
+    inner = _core.reduce
+    monkeypatch.setattr(_core, "reduce", lambda op, fold, a, *rest: (seen.append(a), inner(op, fold, a, *rest)))
+    room = np.arange(60, dtype=np.int16).reshape(5, 12)
+    for values in (room, room.T, room[::-1, ::-3], room[1]):
+        wf.sum(kind(values))
+        assert seen.pop() == (values.ctypes.data, 2, values.shape, values.strides)
+
+
+def test_arrays_on_a_gpu_are_refused():
+    with pytest.raises(TypeError, match="max: a is not in host memory"):
+        wf.max(Foreign(np.zeros(3), device=(2, 0)))
+    with pytest.raises(TypeError, match="sum: a is an array on a GPU"):
+        wf.sum(types.SimpleNamespace(__cuda_array_interface__={}))
+
+
+@pytest.mark.parametrize("out", [[0.0], 0.0, np.zeros(1, complex), "x", {}])
+def test_outputs_are_arrays(out):
+    with pytest.raises(TypeError, match="sum: out "):
+        wf.sum(np.ones((2, 1)), axis=0, out=out)
+
+
+def test_outputs_by_the_buffer_protocol():
+    out = array_module.array("d", [0, 0])
+    assert wf.sum(np.ones((3, 2)), axis=0, out=out) is out
+    assert out.tolist() == [3, 3]
+    swapped = np.zeros(2, ">i4")
+    wf.sum(np.ones((3, 2)), axis=0, out=memoryview(swapped))
+    assert swapped.tolist() == [3, 3]
+
+
+def test_masked_arrays_are_refused():
+    with pytest.raises(TypeError, match="sum: a is a masked array"):
+        wf.sum(np.ma.masked_array([1, 2], [True, False]))
+
+
+def test_buffers_and_sequences():
+    assert wf.sum(array_module.array("h", [1, 2, 3])) == 6
+    assert wf.max(memoryview(b"abc")) == ord("c")
+    assert wf.sum([[1, 2], [3, 4]], axis=0).tolist() == [4, 6]
+    assert wf.sum(range(5)) == 10
+    assert wf.mean(7) == 7.0
+    assert isinstance(wf.sum(np.ones(3, np.float32)), np.float32)
+
+
+def test_the_interpreters_lock_is_released():
+    """A second thread counts while the first one computes. The interpreter itself does not switch in this time."""
+    values = np.ones(1 << 20)[::-1]
+    counted = [0]
+    stop = threading.Event()
+
+    def count():
+        while not stop.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    other = threading.Thread(target=count)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        other.start()
+        for _ in range(100):  # the other thread may be late to take the lock
+            before = counted[0]
+            assert wf.sum(values) == values.size
+            if counted[0] != before:
+                return
+        pytest.fail("the lock was held")
+    finally:
+        sys.setswitchinterval(interval)
+        stop.set()
+        other.join()
+
+
+def test_calls_from_several_threads():
+    values = np.arange(100001)
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(wf.cumsum(values)[-1])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [values.sum()] * 4
+
+
+def test_bits_do_not_depend_on_the_run():
+    values = np.random.default_rng(8).standard_normal((257, 1001))
+    for call in (wf.sum, wf.cumsum, wf.var):
+        assert call(values.T).tobytes() == call(values.T).tobytes()
+
+
+@pytest.mark.parametrize("name", wf.__all__)
+def test_functions_have_types_and_docstrings(name):
+    function = getattr(wf, name)
+    assert inspect.getdoc(function)
+    signature = inspect.signature(function)
+    assert signature.return_annotation is not inspect.Signature.empty
+    assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
+
+
+def test_the_version_is_the_librarys():
+    header = pathlib.Path(__file__).parents[2] / "include/warpfold/version.hpp"
+    version = ".".join(re.findall(r"WARPFOLD_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header.read_text()))
+    assert wf.__version__ == importlib.metadata.version("warpfold") == version
+
+
+def test_the_list_of_names_is_sorted_and_complete():
+    assert wf.__all__ == sorted(wf.__all__)
+    public = {name for name, value in vars(wf).items() if inspect.isfunction(value)}
+    assert public == set(wf.__all__)

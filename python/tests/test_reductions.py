@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""Reductions beside NumPy's."""
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import warpfold as wf
+from support import LAYOUTS, TYPES, arrays, assert_same, laid_out, moderate, outcome, tolerance_of, with_axis
+
+flags = st.booleans()
+
+
+def both(name, *arguments, **options):
+    """Our outcome and NumPy's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return outcome(getattr(wf, name), *arguments, **options), outcome(getattr(np, name), *arguments, **options)
+
+
+@given(with_axis(arrays(elements=moderate)), flags)
+def test_sums(case, keepdims):
+    array, axis = case
+    assert_same(*both("sum", array, axis=axis, keepdims=keepdims), tolerance=tolerance_of(array.dtype))
+
+
+@given(with_axis(arrays(elements=lambda t: st.sampled_from([-1.0, 0.5, 1.0, 2.0]) if t.kind == "f" else None, max_side=4)))
+def test_products(case):
+    array, axis = case
+    assert_same(*both("prod", array, axis=axis), tolerance=tolerance_of(array.dtype))
+
+
+@given(arrays(types=[np.dtype(name) for name in ("float16", "float32", "float64")]))
+def test_special_values_in_sums(array):
+    ours, theirs = both("sum", array)
+    if not np.isfinite(theirs):
+        return  # whether a finite sum overflows depends on the order of the additions
+    assert np.isfinite(array).all() == np.isfinite(ours)
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_special_value_decides_a_sum(special, dtype):
+    array = np.ones((5, 7), dtype)
+    array[3, 2] = special
+    for axis in (None, 0, 1):
+        assert_same(*both("sum", array, axis=axis))
+        assert_same(*both("var", array, axis=axis), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", ["min", "max"])
+@given(with_axis(arrays()), flags)
+def test_extremes(name, case, keepdims):
+    array, axis = case
+    assert_same(*both(name, array, axis=axis, keepdims=keepdims))
+
+
+@given(with_axis(arrays()))
+def test_both_extremes(case):
+    array, axis = case
+    ours = outcome(wf.minmax, array, axis)
+    theirs = outcome(np.min, array, axis)
+    if isinstance(theirs, type):
+        assert ours is theirs
+        return
+    assert_same(ours[0], theirs)
+    assert_same(ours[1], np.max(array, axis))
+
+
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+@given(arrays(elements=lambda t: st.sampled_from([-1.0, -0.0, 0.0, 1.0, np.nan]) if t.kind == "f" else
+              st.sampled_from([0, 1]) if t.kind == "b" else st.integers(0, 3)), st.sampled_from([None, 0, -1, 1, 2]), flags)
+def test_indices_of_extremes(name, array, axis, keepdims):
+    assert_same(*both(name, array, axis=axis, keepdims=keepdims))
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+@given(with_axis(arrays(elements=lambda t: st.sampled_from([0, 1]))), flags)
+def test_truth(name, case, keepdims):
+    array, axis = case
+    assert_same(*both(name, array, axis=axis, keepdims=keepdims))
+
+
+@given(with_axis(arrays()))
+def test_counts(case):
+    array, axis = case
+    assert_same(*both("count_nonzero", array, axis=axis))
+    assert wf.count is wf.count_nonzero
+
+
+@pytest.mark.parametrize("name", ["mean", "var"])
+@given(with_axis(arrays(elements=moderate)), flags)
+def test_moments(name, case, keepdims):
+    array, axis = case
+    if array.dtype.kind != "f":
+        array = array % 64 if array.dtype.kind != "b" else array
+    assert_same(*both(name, array, axis=axis, keepdims=keepdims), tolerance=3 * tolerance_of(array.dtype))
+
+
+def test_a_mean_of_nothing_warns():
+    with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+        assert np.isnan(wf.mean(np.zeros(0)))
+    with pytest.warns(RuntimeWarning, match="Degrees of freedom"):
+        assert np.isnan(wf.var(np.ones(3), ddof=3))
+
+
+@pytest.mark.parametrize("ddof", [0, 1, 1.5])
+def test_ddof(ddof):
+    array = np.arange(12.0).reshape(3, 4)
+    assert_same(*both("var", array, axis=0, ddof=ddof), tolerance=1e-14)
+
+
+@given(with_axis(arrays(elements=moderate)), st.data())
+def test_where_and_initial(case, data):
+    array, axis = case
+    where = data.draw(st.sampled_from(
+        [True, np.arange(array.size).reshape(array.shape) % 3 == 0, np.zeros((1,) * array.ndim, bool)]))
+    tolerance = 3 * tolerance_of(array.dtype)
+    for name in ("sum", "prod") if array.size < 20 else ("sum",):
+        if name == "prod" and array.dtype.kind == "f":
+            continue
+        assert_same(*both(name, array, axis=axis, where=where), tolerance=tolerance)
+        assert_same(*both(name, array, axis=axis, where=where, initial=3), tolerance=tolerance)
+    for name in ("min", "max"):
+        assert_same(*both(name, array, axis=axis, where=where, initial=1))
+        assert_same(*both(name, array, axis=axis, where=where))
+    for name in ("any", "all", "mean", "var"):
+        assert_same(*both(name, array % 16 if array.dtype.kind in "iu" else array, axis=axis, where=where),
+                    tolerance=tolerance)
+
+
+@pytest.mark.parametrize("target", TYPES, ids=str)
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_types_of_results(dtype, target):
+    array = np.array([[3, 100, 7], [0, 1, 127]]).astype(dtype)
+    for axis in (None, 0, 1):
+        assert_same(*both("sum", array, axis=axis, dtype=target), tolerance=tolerance_of(target))
+        assert_same(*both("prod", array, axis=axis, dtype=target), tolerance=tolerance_of(target))
+        assert_same(*both("cumsum", array, axis=axis, dtype=target), tolerance=tolerance_of(target))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "mean", "var"])
+@pytest.mark.parametrize("target", ["int16", "int64", "uint8", "float64", "bool", ">i4"])
+def test_out(name, target):
+    array = np.arange(1, 13, dtype=np.float64).reshape(3, 4) * 1.5 % 7
+    for axis, shape in ((0, (4,)), (1, (3,)), (None, ())):
+        ours, theirs = np.zeros(shape, target), np.zeros(shape, target)
+        result = outcome(getattr(wf, name), array, axis=axis, out=ours)
+        expected = outcome(getattr(np, name), array, axis=axis, out=theirs)
+        assert result is ours or result is expected is TypeError
+        assert_same(ours, theirs, 1e-15)
+
+
+def test_out_with_strides_and_in_the_input():
+    array = np.arange(24.0).reshape(4, 6)
+    room = np.zeros((6, 8))
+    wf.sum(array, axis=0, out=room[::-1, 3])
+    np.testing.assert_array_equal(room[::-1, 3], array.sum(axis=0))
+    assert np.count_nonzero(room) == 6
+    expected = array.max(axis=0)
+    wf.max(array, axis=0, out=array[1])
+    np.testing.assert_array_equal(array[1], expected)
+    kept = np.zeros((4, 1))
+    assert wf.mean(array, axis=1, keepdims=True, out=kept) is kept
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 1023, 4097, 65536 + 1, 300007])
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_long_arrays(n, dtype):
+    array = (np.random.default_rng(n).integers(0, 2, n) if dtype.kind == "b" else
+             np.random.default_rng(n).integers(0, 100, n)).astype(dtype)
+    assert_same(*both("sum", array.astype(np.float32) if dtype == np.float16 else array))  # exact in any order
+    if n:
+        for name in ("min", "max", "argmin", "argmax"):
+            assert_same(*both(name, array))
+        reference = np.var(array.astype(np.float32) if dtype == np.float16 else array)  # NumPy's own overflows
+        assert_same(wf.var(array), reference.astype(dtype) if dtype == np.float16 else reference, 3 * tolerance_of(dtype))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_of_long_arrays(layout):
+    array = laid_out(np.random.default_rng(1).integers(-1000, 1000, (37, 11, 101)).astype(np.int32), layout)
+    for axis in (None, 0, 1, 2, (0, 2), (1, 2)):
+        assert_same(*both("sum", array, axis=axis))
+        assert_same(*both("max", array, axis=axis))
+
+
+def test_nine_axes():
+    array = np.arange(2**9).reshape((2,) * 9)
+    assert_same(*both("sum", array.transpose(3, 1, 0, 8, 7, 2, 5, 4, 6), axis=(0, 2, 4, 6, 8)))
+
+
+@pytest.mark.parametrize("call", [
+    lambda m: m.sum(np.zeros((2, 3)), axis=2),
+    lambda m: m.sum(np.zeros((2, 3)), axis=(0, -2)),
+    lambda m: m.sum(np.zeros((2, 3)), axis=1.5),
+    lambda m: m.sum(np.zeros((2, 3)), out=np.zeros(2)),
+    lambda m: m.sum(np.zeros((2, 3)), where=np.zeros(5, bool)),
+    lambda m: m.sum(np.zeros(3), axis="x"),
+    lambda m: m.min(np.zeros((0, 3))),
+    lambda m: m.min(np.zeros((0, 3)), axis=0),
+    lambda m: m.max(np.zeros(3), where=np.ones(3, bool)),
+    lambda m: m.argmin(np.zeros((0, 3)), axis=0),
+    lambda m: m.argmax(np.zeros(3), axis=(0,)),
+    lambda m: m.argmax(np.zeros(3), axis=1),
+    lambda m: m.argmax(np.float64(1), axis=1),
+    lambda m: m.mean(np.zeros(3), axis=4),
+    lambda m: m.mean(np.zeros((2, 2)), out=np.zeros(3)),
+    lambda m: m.any(np.zeros(3), axis=-2),
+    lambda m: m.count_nonzero(np.zeros(3), axis=2),
+])
+def test_errors(call):
+    theirs = outcome(call, np)
+    assert isinstance(theirs, type)
+    assert issubclass(outcome(call, wf), theirs)
+
+
+def test_messages_name_the_call_and_the_argument():
+    with pytest.raises(TypeError, match="sum: a has dtype complex128"):
+        wf.sum(np.zeros(3, complex))
+    with pytest.raises(TypeError, match="max: a has dtype object"):
+        wf.max([1, "x", None])
+    with pytest.raises(ValueError, match=r"sum: out has shape \(2,\), and the result \(3,\)"):
+        wf.sum(np.zeros((2, 3)), axis=0, out=np.zeros(2))
+    frozen = np.zeros(())
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="sum: out is read-only"):
+        wf.sum(np.zeros(3), out=frozen)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""Reductions, scans, histograms, convolutions and exact sums on all cores.
+
+Functions take NumPy arrays, objects with the buffer protocol, and arrays in host memory that export DLPack. Elements are
+not copied; strides may have any sign. Results are of the caller's kind of array. A function with the name of one of
+NumPy's has its results and raises exceptions of its types.
+"""
+from ._bins import bincount, histogram
+from ._convolve import convolve, correlate
+from ._exact import exact_dot, exact_sum
+from ._reductions import all, any, argmax, argmin, count, count_nonzero, max, mean, min, minmax, prod, sum, var
+from ._scans import cummax, cummin, cumprod, cumsum
+from ._segments import segment_max, segment_min, segment_sum
+
+__version__ = "0.1.0"
+__all__ = ["all", "any", "argmax", "argmin", "bincount", "convolve", "correlate", "count", "count_nonzero", "cummax",
+           "cummin", "cumprod", "cumsum", "exact_dot", "exact_sum", "histogram", "max", "mean", "min", "minmax", "prod",
+           "segment_max", "segment_min", "segment_sum", "sum", "var"]

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of callers: how they are read, checked, and handed back in the caller's own kind."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+Description = tuple[int, int, Sequence[int], Sequence[int]]
+NumPyArray = np.ndarray[Any, np.dtype[Any]]
+
+# The order is that of `element` in python/src/array.hpp.
+TYPES = {np.dtype(name): number for number, name in enumerate(
+    ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"))}
+INT64, UINT64, FLOAT32, FLOAT64 = (TYPES[np.dtype(name)] for name in ("int64", "uint64", "float32", "float64"))
+ACCEPTED = "bool, integers of 8 to 64 bits, float16, float32 and float64"
+HOST_MEMORY = (1, 3)  # DLPack's kDLCPU, kDLCUDAHost
+
+
+class Source(NamedTuple):
+    """An array of the caller, and the function that gives a result the caller's kind."""
+
+    array: NumPyArray
+    hand_back: Callable[[NumPyArray], Any]
+
+
+def _scalar_or_array(result: NumPyArray) -> Any:
+    """NumPy's own results: a scalar of NumPy for no axes."""
+    return result[()] if result.ndim == 0 else result
+
+
+def _from_dlpack(x: Any, call: str, name: str) -> Source:
+    device = x.__dlpack_device__()
+    if device[0] not in HOST_MEMORY:
+        raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device[0])})")
+    package = sys.modules.get(type(x).__module__.partition(".")[0])
+    return Source(np.from_dlpack(x), getattr(package, "from_dlpack", _scalar_or_array))
+
+
+def read(x: Any, call: str, name: str = "a") -> Source:
+    """The elements of `x` without a copy, unless it is a sequence or has another byte order than the machine.
+
+    Raises TypeError if the elements have another type than the package takes, or are not in host memory.
+    """
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{call}: {name} is a masked array; pass its data, and its mask as `where`")
+    if isinstance(x, (np.ndarray, np.generic)):
+        source = Source(np.asarray(x), _scalar_or_array)
+    elif hasattr(x, "__cuda_array_interface__"):
+        raise TypeError(f"{call}: {name} is an array on a GPU; this package computes on the host")
+    elif hasattr(x, "__dlpack__"):
+        source = _from_dlpack(x, call, name)
+    else:
+        source = Source(np.asarray(x), _scalar_or_array)
+    array = source.array
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    check_dtype(array.dtype, call, name)
+    return Source(array, source.hand_back)
+
+
+def check_dtype(dtype: np.dtype[Any], call: str, name: str) -> None:
+    """Raises TypeError unless the package takes the type."""
+    if dtype not in TYPES:
+        raise TypeError(f"{call}: {name} has dtype {dtype}; accepted are {ACCEPTED}")
+
+
+def _writable(out: Any, call: str) -> NumPyArray:
+    """The elements of an output, in place. Raises TypeError if it is no array of the package's types."""
+    if isinstance(out, np.ndarray):
+        array: NumPyArray = out
+    elif hasattr(out, "__dlpack__"):
+        array = _from_dlpack(out, call, "out").array
+    else:
+        try:
+            array = np.asarray(memoryview(out))
+        except TypeError:
+            raise TypeError(f"{call}: out is of type {type(out).__name__}, and must be an array") from None
+    check_dtype(array.dtype.newbyteorder("="), call, "out")
+    return array
+
+
+def describe(array: NumPyArray) -> Description:
+    """Address, type, shape and strides, for the extension module. The caller keeps `array` alive."""
+    return array.ctypes.data, TYPES[array.dtype], array.shape, array.strides
+
+
+def contiguous(array: NumPyArray, dtype: Any = None) -> NumPyArray:
+    """The array itself if it is of the type, aligned and without gaps; else a copy."""
+    return np.require(array, dtype, ["C", "A"])
+
+
+def fold_type(dtype: np.dtype[Any]) -> int:
+    """The type in which elements of `dtype` are folded."""
+    if dtype.kind == "i":
+        return INT64
+    if dtype.kind in "ub":
+        return UINT64
+    return FLOAT64 if dtype.itemsize == 8 else FLOAT32
+
+
+def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice."""
+    if axis is None:
+        return tuple(range(ndim))
+    if ndim == 0 and axis in (0, -1):  # as in NumPy's reductions
+        return ()
+    try:
+        return tuple(sorted(normalize_axis_tuple(axis, ndim)))
+    except ValueError as error:
+        if isinstance(error, np.exceptions.AxisError):
+            raise
+        raise ValueError("duplicate value in 'axis'") from None
+
+
+def one_axis(axis: int, ndim: int) -> int:
+    """An axis from 0 on. Raises AxisError, or TypeError if it is no integer."""
+    return int(normalize_axis_index(axis, ndim))
+
+
+def axes_last(array: NumPyArray, axes: Sequence[int]) -> NumPyArray:
+    """A view with these axes last."""
+    return array.transpose([k for k in range(array.ndim) if k not in axes] + list(axes))
+
+
+def length_of(array: NumPyArray, axes: Sequence[int]) -> int:
+    """The number of elements along the axes together."""
+    length = 1
+    for axis in axes:
+        length *= array.shape[axis]
+    return length
+
+
+class Output:
+    """Where results go: a new array, or the caller's `out`.
+
+    Parameters
+    ----------
+    out : array or None
+        The argument of the call.
+    shape : tuple of int
+        The shape of the results that the caller sees.
+    dtype : dtype
+        The type in which results are computed. They are cast to the type of `out`.
+    source : Source
+        The input: new results become its kind. A result in the memory of the input is computed elsewhere first.
+    """
+
+    def __init__(self, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], source: Source, call: str) -> None:
+        self._given = out
+        self._source = source
+        self._target: NumPyArray | None = None
+        if out is not None:
+            self._target = _writable(out, call)
+            if self._target.shape != shape:
+                raise ValueError(f"{call}: out has shape {self._target.shape}, and the result {shape}")
+            if not self._target.flags.writeable:
+                raise ValueError(f"{call}: out is read-only")
+        if self._target is not None and self._target.dtype == dtype and self._target.dtype.isnative \
+                and not np.may_share_memory(self._target, source.array):
+            self.array = self._target
+        else:
+            self.array = np.empty(shape, dtype)
+
+    def finish(self) -> Any:
+        """The caller's `out`, or the results in the caller's kind of array."""
+        if self._target is None:
+            return self._source.hand_back(self.array)
+        if self._target is not self.array:
+            np.copyto(self._target, self.array, casting="unsafe")
+        return self._given

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Reductions of segments between offsets."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Output, contiguous, describe, fold_type, read
+from ._reductions import MAXIMUM, MINIMUM, SUM, _sum_type
+
+
+def _segment(call: str, op: int, a: Any, offsets: Any, out: Any) -> Any:
+    source = read(a, call)
+    array = source.array
+    if array.ndim != 1:
+        raise ValueError(f"{call}: a has shape {array.shape}, and must have one axis")
+    given = read(offsets, call, "offsets").array
+    if given.ndim != 1 or given.size == 0:
+        raise ValueError(f"{call}: offsets has shape {given.shape}; it has one axis and an element more than segments")
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"{call}: offsets has dtype {given.dtype}, and must be integers")
+    bounds = contiguous(given, np.int64)
+    if bounds[0] < 0 or bounds[-1] > array.size:
+        raise ValueError(f"{call}: offsets go from {given[0]} to {given[-1]}, and a has {array.size} elements")
+    chosen = _sum_type(array.dtype) if op == SUM else array.dtype
+    target = Output(out, (bounds.size - 1,), chosen, source, call)
+    _core.segment_reduce(op, fold_type(chosen), describe(array), describe(bounds), describe(target.array))
+    return target.finish()
+
+
+def segment_sum(a: Any, offsets: Any, out: Any = None) -> Any:
+    """Sums of segments: result s is the sum of `a[offsets[s]:offsets[s + 1]]`.
+
+    Parameters
+    ----------
+    a : array of one axis
+        bool, integers or floating-point numbers.
+    offsets : array of integers
+        They do not decrease and lie between 0 and `len(a)`; one more than segments.
+    out : array, optional
+        Where results go.
+
+    Returns
+    -------
+    array
+        One element per segment, of the type of `sum`; 0 for an empty segment.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For another type or shape, and for offsets that decrease or are outside `a`.
+    """
+    return _segment("segment_sum", SUM, a, offsets, out)
+
+
+def segment_min(a: Any, offsets: Any, out: Any = None) -> Any:
+    """Minima of segments; see `segment_sum`. An empty segment gives the largest value of the type, or infinity."""
+    return _segment("segment_min", MINIMUM, a, offsets, out)
+
+
+def segment_max(a: Any, offsets: Any, out: Any = None) -> Any:
+    """Maxima of segments; see `segment_sum`. An empty segment gives the smallest value of the type, or -infinity."""
+    return _segment("segment_max", MAXIMUM, a, offsets, out)
+
+
+__all__ = ["segment_sum", "segment_min", "segment_max"]
