@@ -14,9 +14,9 @@
 
 namespace warpfold::detail {
 
-// Time that a further thread has to save: one that polls joins in less than a microsecond, one that sleeps has to be
-// woken.
-inline constexpr double polling_thread_ns = 5000, sleeping_thread_ns = 40000;
+// Time left for which a further thread joins: one that polls joins in less than a microsecond, but finds the data in
+// another core's cache; one that sleeps has to be woken as well.
+inline constexpr double polling_thread_ns = 20000, sleeping_thread_ns = 60000;
 
 // The threads that `threads` of a target stands for; 0: the machine's number.
 inline unsigned threads_of(unsigned threads) { return threads != 0 ? threads : machine_threads(); }

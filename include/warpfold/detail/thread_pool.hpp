@@ -97,7 +97,7 @@ public:
             close(one);
         }
         const auto done = [&] { return one.running_.load(std::memory_order_acquire) == 0; };
-        if (!poll(done)) {
+        if (!poll(waiting_time, done)) {
             std::unique_lock lock(guard_);
             ++waiting_;
             done_.wait(lock, done);
@@ -106,14 +106,15 @@ public:
     }
 
 private:
-    static constexpr std::chrono::microseconds polling_time{50};
+    static constexpr std::chrono::microseconds polling_time{50}; // of a thread without a task
+    static constexpr std::chrono::microseconds waiting_time{10}; // of a caller, before it leaves its core to others
 
     thread_pool() = default;
 
     // Polls for some time; true as soon as `there` is.
     template <class There>
-    static bool poll(const There& there) {
-        const auto end = std::chrono::steady_clock::now() + polling_time;
+    static bool poll(std::chrono::microseconds time, const There& there) {
+        const auto end = std::chrono::steady_clock::now() + time;
         do {
             for (unsigned k = 0; k < 64; ++k) {
                 if (there()) {
@@ -174,7 +175,7 @@ private:
             }
             lock.unlock();
             polling_.fetch_add(1, std::memory_order_relaxed);
-            (void)poll([this] { return any_.load(std::memory_order_acquire); });
+            (void)poll(polling_time, [this] { return any_.load(std::memory_order_acquire); });
             polling_.fetch_sub(1, std::memory_order_relaxed);
             lock.lock();
             ++asleep_;
