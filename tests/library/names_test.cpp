@@ -5,15 +5,18 @@
 
 #include <vector>
 
+#include "warpfold/by_key.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
 #include "warpfold/segmented_reduce.hpp"
+#include "warpfold/select.hpp"
 
 namespace greedy {
 
 struct number {
     float x;
     friend bool operator<(number a, number b) { return a.x < b.x; }
+    friend bool operator==(number a, number b) { return a.x == b.x; }
 };
 struct add {
     number operator()(number a, number b) const { return {a.x + b.x}; }
@@ -48,6 +51,13 @@ GREEDY(known)
 GREEDY(decayed)
 GREEDY(begin_of)
 GREEDY(check_array)
+GREEDY(select)
+GREEDY(select_call)
+GREEDY(partition)
+GREEDY(unique)
+GREEDY(reduce_by_key)
+GREEDY(equal_by)
+GREEDY(copy_results)
 #undef GREEDY
 
 } // namespace greedy
@@ -67,6 +77,13 @@ TEST(Names, OfAUsersNamespaceAreNotCalled) {
     EXPECT_EQ(warpfold::arg_max(host{}, in).index, 0u);
     warpfold::inclusive_scan(host{}, in, out, greedy::add{});
     EXPECT_EQ(out[99].x, 100);
+    std::vector<greedy::number> keys(100);
+    EXPECT_EQ(warpfold::select(host{}, in, out, [](greedy::number a) { return a.x > 1; }), 0u);
+    EXPECT_EQ(warpfold::partition(host{}, in, out, keys, warpfold::where(in, [](greedy::number) { return true; })),
+              100u);
+    EXPECT_EQ(warpfold::unique(host{}, in, out), 1u);
+    EXPECT_EQ(warpfold::reduce_by_key(host{}, in, in, keys, out, greedy::add{}), 1u);
+    EXPECT_EQ(out[0].x, 100);
     warpfold::segmented_reduce(host{}, in.data(), offsets.data(), 2, out.data(), greedy::add{});
     EXPECT_EQ(out[1].x, 50);
     warpfold::segmented_reduce(host{}, in, offsets, out, greedy::add{}, greedy::number{1});

@@ -91,8 +91,8 @@ WARPFOLD_HD void write_number(const Place& place, std::uint64_t number) {
 template <class Keys, class Equal>
 struct run_heads {
     WARPFOLD_HD bool operator[](std::uint64_t k) const {
-        return k == 0 || !equal_by(equal, static_cast<const element_t<Keys>&>(keys[k - 1]),
-                                   static_cast<const element_t<Keys>&>(keys[k]));
+        return k == 0 || !detail::equal_by(equal, static_cast<const element_t<Keys>&>(keys[k - 1]),
+                                           static_cast<const element_t<Keys>&>(keys[k]));
     }
 
     Keys keys;

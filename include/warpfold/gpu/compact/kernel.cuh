@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
     for (unsigned r = 0; r < Shape::rows; ++r) {
         before[r] = tile.total(r);
     }
-    block::store_warp_total(storage, scan_run_totals(before, op), 0);
+    block::store_warp_total(storage, detail::scan_run_totals(before, op), 0);
     __syncthreads();
     const block::warp_totals<Local> warps = block::scan_warp_totals(storage, op, Shape::warps);
     const Local in_tile = warps.before(), total = warps.total(Shape::warps);

@@ -34,7 +34,7 @@ struct segment_heads<Elements, Rows, Tile, Options, heads<run_heads<const Key*, 
                 Key before = flags.keys[v == 0 ? 0 : v - 1];
 #pragma unroll
                 for (unsigned j = 0; j < run; ++j) {
-                    this->bits[r] |= (equal_by(flags.equal, before, keys[j]) ? 0u : 1u) << j;
+                    this->bits[r] |= (detail::equal_by(flags.equal, before, keys[j]) ? 0u : 1u) << j;
                     before = keys[j];
                 }
             } else {

@@ -99,8 +99,8 @@ public:
         check_operation<Equal, Key>();
         rows.load(task.keys, keys_);
         rows.load(task.values, values_);
-        find_heads(rows, task.keys, keys_, task.equal, heads_);
-        find_tails(rows, task.keys, keys_, task.equal, heads_, tails_);
+        detail::find_heads(rows, task.keys, keys_, task.equal, heads_);
+        detail::find_tails(rows, task.keys, keys_, task.equal, heads_, tails_);
         if (threadIdx.x == 0) {
             shared.joins = blockIdx.x != 0 && (heads_[0] & 1) == 0;
         }

@@ -117,7 +117,7 @@ private:
     template <class Equal>
     __device__ void find(const run_head_test<Equal>& test) {
         check_operation<Equal, T>();
-        find_heads(rows_, task_.in, items_, test.equal, bits_);
+        detail::find_heads(rows_, task_.in, items_, test.equal, bits_);
     }
     template <class Predicate, class S>
     __device__ void find_by(const Predicate& predicate, const S (&items)[Rows::rows][Rows::run]) {

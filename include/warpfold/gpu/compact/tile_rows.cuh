@@ -92,7 +92,7 @@ __device__ void find_heads(const Rows& rows, const In& in, const T (&items)[Rows
 #pragma unroll
         for (unsigned j = 0; j < Rows::run; ++j) {
             const T& left = j == 0 ? before : items[r][j == 0 ? 0 : j - 1];
-            if (rows.has(r, j) && (rows.index(r) + j == 0 || !equal_by(equal, left, items[r][j]))) {
+            if (rows.has(r, j) && (rows.index(r) + j == 0 || !detail::equal_by(equal, left, items[r][j]))) {
                 bits[r] |= 1u << j;
             }
         }
@@ -109,7 +109,7 @@ __device__ void find_tails(const Rows& rows, const In& in, const T (&items)[Rows
     bool row_behind = false; // a run begins behind the last row
     if (lane == warp::lanes - 1 && behind < rows.n) {
         const T next = in[behind];
-        row_behind = !equal_by(equal, items[last][Rows::run - 1], next);
+        row_behind = !detail::equal_by(equal, items[last][Rows::run - 1], next);
     }
 #pragma unroll
     for (unsigned r = Rows::rows; r-- > 0;) {

@@ -61,7 +61,7 @@ struct compact_chunk<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>>
     }
     [[nodiscard]] static std::uint64_t count_of(const total_type& total) { return total.count; }
     void write(const total_type& prefix) const {
-        copy_results(task_.keys_out, prefix.count, keys_.get(), total_.count);
+        detail::copy_results(task_.keys_out, prefix.count, keys_.get(), total_.count);
         // folds_[0] is that of the run that is open on the left, if there is one; the last may be open on the right.
         if (joins_ && (total_.count != 0 || ends_)) {
             folds_[0] = static_cast<A>(task_.op(prefix.value, folds_[0]));
@@ -74,8 +74,8 @@ struct compact_chunk<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>>
 
 private:
     [[nodiscard]] bool begins_at(std::uint64_t k) const {
-        return !equal_by(task_.equal, static_cast<const Key&>(task_.keys[k - 1]),
-                         static_cast<const Key&>(task_.keys[k]));
+        return !detail::equal_by(task_.equal, static_cast<const Key&>(task_.keys[k - 1]),
+                                 static_cast<const Key&>(task_.keys[k]));
     }
 
     const task_type& task_;

@@ -58,10 +58,10 @@ struct compact_chunk<selection<In, Out, Rejected, Test>> {
     void write(total_type prefix) const {
         // What is where it belongs stays: another thread may read the last element.
         if (!task_.is_in_place() || prefix != begin_ || count_ != size_) {
-            copy_results(task_.out, prefix, selected_.get(), count_);
+            detail::copy_results(task_.out, prefix, selected_.get(), count_);
         }
         if constexpr (task_type::has_rejected) {
-            copy_results(task_.rejected, begin_ - prefix, rejected_.get(), size_ - count_);
+            detail::copy_results(task_.rejected, begin_ - prefix, rejected_.get(), size_ - count_);
         }
     }
 
@@ -76,7 +76,7 @@ private:
     }
     template <class Equal>
     bool test(const run_head_test<Equal>& by, const T& x, std::uint64_t k) const {
-        return k == 0 || !equal_by(by.equal, static_cast<const T&>(task_.in[k - 1]), x);
+        return k == 0 || !detail::equal_by(by.equal, static_cast<const T&>(task_.in[k - 1]), x);
     }
 
     const task_type& task_;
