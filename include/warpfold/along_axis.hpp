@@ -39,6 +39,7 @@
 #include "warpfold/detail/axis_plan.hpp"
 #include "warpfold/detail/axis_scan.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/device_lambda.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
@@ -75,8 +76,10 @@ concept axis_output_for = !std::is_void_v<typename axis_output<Out>::type> &&
 template <class Op, class T, class Out>
 using scan_axis_t = typename scan_value<Op, std::remove_const_t<T>, typename axis_output<Out>::type>::type;
 
+// True if the map takes the index, or may do so: the host cannot know it of a lambda with __device__ alone.
 template <class Map, class T>
-inline constexpr bool takes_index_v = std::is_invocable_v<const Map&, const T&, std::uint64_t>;
+inline constexpr bool takes_index_v =
+    is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>;
 
 // Checks the arguments and calls the engine. `Needed`: a result of no elements is an error.
 template <class A, bool Needed, class On, class T, class Out, class Map, class Op, class Result>

@@ -139,6 +139,20 @@ TEST(AlongAxis, MapsWithIndexAndInitialValue) {
     }
 }
 
+// A lambda whose parameters the host does not see.
+void lambda_with_index() {
+    const std::vector<std::uint32_t> data{5, 6, 7, 8, 9, 10};
+    const on_device<std::uint32_t> in(data), out(3);
+    const auto map = [] __device__(std::uint32_t x, std::uint64_t index) -> std::uint32_t {
+        return x * (static_cast<std::uint32_t>(index) + 1);
+    };
+    transform_reduce_along(gpu{}, strided_view<std::uint32_t>(in.data(), {2, 3}), {0}, out.data(), map,
+                           std::bit_xor<>{});
+    CUDA(cudaDeviceSynchronize());
+    EXPECT_EQ(out.read(), (std::vector<std::uint32_t>{5 ^ 16, 6 ^ 18, 7 ^ 20}));
+}
+TEST(AlongAxis, DeviceLambdaWithIndex) { lambda_with_index(); }
+
 struct to_affine {
     __host__ __device__ tests::affine operator()(std::uint32_t x) const { return {x | 1u, x / 3}; }
 };

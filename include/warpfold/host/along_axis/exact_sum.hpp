@@ -32,9 +32,8 @@ struct axis_exact_engine<host> {
         const auto sum_one = [&](const host& by, std::uint64_t which) {
             const auto at = plan.kept.of(which);
             const T* const from = in + at.in;
-            out[at.role] = contiguous
-                               ? exact_on_host<T>(by, plan.reduced.size, from + plan.reduced.in_begin)
-                               : exact_on_host<T>(by, plan.reduced.size, result_elements<T>{from, plan.reduced});
+            out[at.role] = contiguous ? exact_on_host<T>(by, plan.reduced.size, from + plan.reduced.in_begin)
+                                      : exact_on_host<T>(by, plan.reduced.size, result_elements<T>{from, plan.reduced});
         };
         if (plan.kept.size < few) {
             for (std::uint64_t which = 0; which < plan.kept.size; ++which) {
