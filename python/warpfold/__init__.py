@@ -8,7 +8,8 @@ NumPy's has its results and raises exceptions of its types.
 from ._bins import bincount, histogram
 from ._convolve import convolve, correlate
 from ._exact import exact_dot, exact_sum
-from ._reductions import all, any, argmax, argmin, count, count_nonzero, max, mean, min, minmax, prod, sum, var
+from ._moments import mean, var
+from ._reductions import all, any, argmax, argmin, count, count_nonzero, max, min, minmax, prod, sum
 from ._scans import cummax, cummin, cumprod, cumsum
 from ._segments import segment_max, segment_min, segment_sum
 
