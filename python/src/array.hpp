@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "warpfold/strided_view.hpp"
+
 namespace warpfold::python {
 
 // NumPy's types that the package takes. The order is that of `TYPES` in warpfold/_arrays.py.
@@ -98,9 +100,14 @@ private:
 
 // An array of the caller: it owns no elements.
 struct array {
+    array(char* data_, element type_, std::vector<std::int64_t> shape_, std::vector<std::int64_t> strides_)
+        : data(data_), type(type_), at(shape_, strides_), shape(std::move(shape_)), strides(std::move(strides_)) {}
+
     char* data;
     element type;
     layout at;
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> strides; // in bytes
 
     [[nodiscard]] std::uint64_t size() const noexcept { return at.size(); }
     // The elements as T, if they are of this type, aligned, and without gaps; else null.
@@ -110,7 +117,24 @@ struct array {
             type == as && at.is_contiguous(sizeof(T)) && reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
         return fits ? reinterpret_cast<T*>(data) : nullptr;
     }
-    // The same; throws std::invalid_argument instead.
+    // The elements as T in any layout, if they are of this type and at multiples of its size, and there are at most 8 axes.
+    template <class T>
+    [[nodiscard]] std::optional<strided_view<T>> view(element as) const {
+        if (type != as || shape.size() > strided_view<T>::max_rank ||
+            reinterpret_cast<std::uintptr_t>(data) % sizeof(T) != 0) {
+            return std::nullopt;
+        }
+        std::vector<std::uint64_t> extents(shape.begin(), shape.end());
+        std::vector<std::int64_t> steps(strides);
+        for (std::int64_t& step : steps) {
+            if (step % static_cast<std::int64_t>(sizeof(T)) != 0) {
+                return std::nullopt;
+            }
+            step /= static_cast<std::int64_t>(sizeof(T));
+        }
+        return strided_view<T>(reinterpret_cast<T*>(data), extents, steps);
+    }
+    // contiguous(); throws std::invalid_argument instead of null.
     template <class T>
     [[nodiscard]] T* required(element as) const {
         T* const found = contiguous<T>(as);

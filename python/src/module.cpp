@@ -26,7 +26,7 @@ using description = std::tuple<std::uintptr_t, int, numbers, numbers>;
 wp::array array_of(const description& of) {
     const auto& [address, type, shape, strides] = of;
     return {reinterpret_cast<char*>(address), // NOLINT(performance-no-int-to-ptr)
-            static_cast<wp::element>(type), wp::layout(shape, strides)};
+            static_cast<wp::element>(type), shape, strides};
 }
 
 // An array that may be missing.

@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: MIT
 #include "warpfold/reduce.hpp"
 
+#include <numeric>
+
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "warpfold/along_axis.hpp"
 #include "warpfold/segmented_reduce.hpp"
 
 namespace warpfold::python {
 
 namespace {
 
-template <class T, class R, class Op>
-void fold_contiguous(const T* in, std::uint64_t length, R* out, std::uint64_t segments, const Op& op) {
-    if (segments == 1) {
-        warpfold::reduce(host{}, in, length, out, op);
-    } else {
-        segmented_reduce(host{}, in, equal_segments{length}, segments, out, op);
-    }
+// The axes that `in` has behind those of the results.
+axes last_axes(const array& in, const array& out) {
+    std::vector<int> last(in.shape.size() - out.shape.size());
+    std::iota(last.begin(), last.end(), static_cast<int>(out.shape.size()));
+    return axes(last);
 }
 
-// Folds elements of type T without a copy into registers of another type, if neither array has gaps.
+// Folds elements of type T along axes, if both arrays are views of their types.
 template <class T, class Op>
-bool fold_as(element type, const array& in, std::uint64_t length, element result, const array& out, const Op& op) {
+bool fold_as(element type, const array& in, element result, const array& out, const Op& op) {
     using R = accumulator_t<Op, T>;
-    const T* const from = in.contiguous<const T>(type);
-    R* const to = out.contiguous<R>(result);
-    if (from == nullptr || to == nullptr) {
-        return false;
+    const auto from = in.view<const T>(type);
+    const auto to = out.view<R>(result);
+    if (from && to) {
+        reduce_along(host{}, *from, last_axes(in, out), *to, op);
     }
-    fold_contiguous(from, length, to, out.size(), op);
-    return true;
+    return from && to;
 }
 
 template <class Op>
-bool fold_fast(const array& in, std::uint64_t length, const array& out, const Op& op) {
+bool fold_fast(const array& in, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum>;
     switch (in.type) {
     case element::boolean: // its bytes are 0 and 1
-        return fold_as<std::uint8_t>(element::boolean, in, length, widens ? element::int64 : element::boolean, out, op);
+        return fold_as<std::uint8_t>(element::boolean, in, widens ? element::int64 : element::boolean, out, op);
     case element::uint8:
-        return fold_as<std::uint8_t>(element::uint8, in, length, widens ? element::uint64 : element::uint8, out, op);
+        return fold_as<std::uint8_t>(element::uint8, in, widens ? element::uint64 : element::uint8, out, op);
     case element::int32:
-        return fold_as<std::int32_t>(element::int32, in, length, widens ? element::int64 : element::int32, out, op);
-    case element::int64: return fold_as<std::int64_t>(element::int64, in, length, element::int64, out, op);
-    case element::float32: return fold_as<float>(element::float32, in, length, element::float32, out, op);
-    case element::float64: return fold_as<double>(element::float64, in, length, element::float64, out, op);
+        return fold_as<std::int32_t>(element::int32, in, widens ? element::int64 : element::int32, out, op);
+    case element::int64: return fold_as<std::int64_t>(element::int64, in, element::int64, out, op);
+    case element::float32: return fold_as<float>(element::float32, in, element::float32, out, op);
+    case element::float64: return fold_as<double>(element::float64, in, element::float64, out, op);
     default: return false;
     }
 }
@@ -164,9 +164,9 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
     if (out.size() == 0) {
         return;
     }
-    if (mask == nullptr && ((op == operation::sum && fold_fast(in, length, out, sum{})) ||
-                            (op == operation::minimum && fold_fast(in, length, out, minimum{})) ||
-                            (op == operation::maximum && fold_fast(in, length, out, maximum{})))) {
+    if (mask == nullptr && ((op == operation::sum && fold_fast(in, out, sum{})) ||
+                            (op == operation::minimum && fold_fast(in, out, minimum{})) ||
+                            (op == operation::maximum && fold_fast(in, out, maximum{})))) {
         return;
     }
     reduce_segments(op, fold, in, {length, nullptr}, mask, out);
@@ -174,7 +174,7 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
 
 void count_nonzero(const array& in, std::uint64_t length, const array* mask, const array& out) {
     const bool is_sum = in.type == element::boolean && mask == nullptr; // of bytes 0 and 1
-    if (out.size() != 0 && !(is_sum && fold_fast(in, length, out, sum{}))) {
+    if (out.size() != 0 && !(is_sum && fold_fast(in, out, sum{}))) {
         segmented_reduce(host{}, nonzeros{elements<double>(in, mask)}, equal_segments{length}, out.size(),
                          results<std::uint64_t>(out));
     }

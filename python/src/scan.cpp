@@ -3,6 +3,7 @@
 
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "warpfold/along_axis.hpp"
 
 namespace warpfold::python {
 
@@ -14,28 +15,31 @@ struct segment_heads {
     std::uint64_t length;
 };
 
-// One segment of T into T, if neither array has gaps.
+// T into T along the last axis, if both arrays are views of it.
 template <class T, class Op>
-bool scan_as(element type, const array& in, const array& out, const Op& op) {
-    const T* const from = in.contiguous<const T>(type);
-    T* const to = out.contiguous<T>(type);
-    if (from == nullptr || to == nullptr) {
-        return false;
+bool scan_as(element type, const array& in, std::uint64_t length, const array& out, const Op& op) {
+    const T* const line = in.contiguous<const T>(type);
+    T* const to_line = out.contiguous<T>(type);
+    if (length == in.size() && line != nullptr && to_line != nullptr) {
+        inclusive_scan(host{}, line, length, to_line, op);
+        return true;
     }
-    inclusive_scan(host{}, from, in.size(), to, op);
-    return true;
+    const auto from = in.view<const T>(type);
+    const auto to = out.view<T>(type);
+    if (from && to) {
+        inclusive_scan_along(host{}, *from, -1, *to, op);
+    }
+    return from && to;
 }
 
 template <class Op>
 void scan_by(const Op& op, element fold, const array& in, std::uint64_t length, const array& out) {
-    if (length == in.size()) {
-        const bool done = in.type == element::int64     ? scan_as<std::int64_t>(in.type, in, out, op)
-                          : in.type == element::float32 ? scan_as<float>(in.type, in, out, op)
-                          : in.type == element::float64 ? scan_as<double>(in.type, in, out, op)
-                                                        : false;
-        if (done) {
-            return;
-        }
+    const bool done = in.type == element::int64     ? scan_as<std::int64_t>(in.type, in, length, out, op)
+                      : in.type == element::float32 ? scan_as<float>(in.type, in, length, out, op)
+                      : in.type == element::float64 ? scan_as<double>(in.type, in, length, out, op)
+                                                    : false;
+    if (done) {
+        return;
     }
     with_fold_type(fold, [&](auto zero) {
         using A = decltype(zero);
