@@ -286,6 +286,7 @@ library_program() {
 # parallel and run one after the other.
 library() {
     local architecture check name source further objects=() measuring=() building=() checking=()
+    local tests=(tests/library/*_gpu.cu tests/library/*/*_gpu.cu)
     architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
     mkdir -p "$work/library"
     for source in measure/ceilings.cu measure/flush.cu measure/facts.cpp measure/timer.cpp; do
@@ -293,9 +294,9 @@ library() {
         library_program "$(basename "$source").o" "$source" -c &
         measuring+=($!)
     done
-    for source in tests/library/*_gpu.cu tests/library/large.cu; do
+    for source in "${tests[@]}" tests/library/large.cu; do
         name=$(basename "$source" .cu)
-        further=(tests/library/"${name%_gpu}"_other.cu)
+        further=("${source%_gpu.cu}_other.cu")
         [ -f "${further[0]}" ] || further=()
         library_program "test-$name" "$source" "${further[@]}" -lgtest_main -lgtest &
         building+=($!)
@@ -308,7 +309,7 @@ library() {
     done
     wait "${building[@]}"
     say "library: built"
-    for source in tests/library/*_gpu.cu tests/library/large.cu; do
+    for source in "${tests[@]}" tests/library/large.cu; do
         name=$(basename "$source" .cu)
         if WARPFOLD_TEST_LARGE=1 within 60 "$work/library/test-$name" >"$work/library/$name.txt" 2>&1; then
             say "library: $name is right"
@@ -322,7 +323,7 @@ library() {
         within 100 "$work/library/time-$name" >"$work/library/$name.tsv"
         say "library: $name timed"
     done
-    for source in tests/library/*_gpu.cu; do
+    for source in "${tests[@]}"; do
         name=$(basename "$source" .cu)
         for check in memcheck racecheck synccheck initcheck; do
             within 60 compute-sanitizer --tool $check --error-exitcode 9 "$work/library/test-$name" \

@@ -11,7 +11,7 @@
 
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
-#include "tests/library/scan_cases.hpp"
+#include "tests/library/scan/scan_cases.hpp"
 
 using namespace warpfold;
 using tests::affine;

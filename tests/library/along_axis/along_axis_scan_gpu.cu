@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Scans along an axis on a GPU, the software one or a real one, against the host's, which along_axis_host_test.cpp
+// compares with loops.
+#include "warpfold/along_axis.cuh"
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "tests/library/along_axis/axis_cases.hpp"
+#include "tests/library/cases.hpp"
+#include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
+
+using namespace warpfold;
+
+namespace {
+
+using tests::axis_case;
+using tests::make_axis_case;
+using tests::on_device;
+
+std::vector<axis_case> gpu_cases() {
+    auto all = tests::small_axis_cases(40, 1500, 2);
+    all.push_back(make_axis_case({3001, 3}, {}));
+    all.push_back(make_axis_case({2, 30011}, {}));
+    all.push_back(make_axis_case({2, 9001}, {0, 1}, {}, 5, 2)); // with gaps
+    all.push_back(make_axis_case({10007, 3}, {}));
+    all.push_back(make_axis_case({3, 70, 67}, {}));
+    all.push_back(make_axis_case({6, 512}, {}));                         // rows that vectors fit
+    all.push_back(make_axis_case({1, 7000}, {0, 1}, {}, 0, 1, 3, 0, 3)); // backwards
+    return all;
+}
+
+// Scans each case along every axis, into a row-major array and into another layout.
+template <class R, class T, class Call>
+void expect_as_on_host(const Call& call, workspace* memory) {
+    for (const axis_case& one : gpu_cases()) {
+        const auto data = tests::any_numbers<T>(one.room, 5);
+        const on_device<T> in(data);
+        const tests::output_layout layout(one.extents);
+        const std::size_t n = std::size_t{one.view(data.data()).size()};
+        for (int axis = 0; axis < static_cast<int>(one.extents.size()); ++axis) {
+            std::vector<R> expected(n);
+            call(host{1}, one.view(data.data()), axis, expected.data());
+            const on_device<R> dense(n + 1), placed(layout.room);
+            const auto rest = placed.read();
+            call(gpu{nullptr, memory}, one.view(static_cast<const T*>(in.data())), axis, dense.data());
+            call(gpu{nullptr, memory}, one.view(static_cast<const T*>(in.data())), axis, layout.view(placed.data()));
+            CUDA(cudaDeviceSynchronize());
+            const auto got = dense.read(), got_placed = placed.read();
+            for (std::size_t k = 0; k < n; ++k) {
+                ASSERT_TRUE(tests::same_bits(got[k], expected[k])) << one.name() << ", axis " << axis << ": " << k;
+                ASSERT_TRUE(tests::same_bits(got_placed[layout.place(k)], expected[k]))
+                    << one.name() << ", axis " << axis << ": placed " << k;
+            }
+            ASSERT_TRUE(tests::same_bits(got[n], rest[0])) << one.name() << ": behind the results";
+        }
+    }
+}
+
+TEST(ScanAlongAxis, Inclusive) {
+    workspace memory(scan_along_workspace<std::uint32_t, std::uint64_t>(100000));
+    expect_as_on_host<std::uint64_t, std::uint32_t>(
+        [](const auto& on, const auto& in, int axis, const auto& out) { inclusive_scan_along(on, in, axis, out); },
+        &memory);
+    tests::expect_zero(memory);
+}
+
+TEST(ScanAlongAxis, ExclusiveWithInitialValue) {
+    workspace memory(scan_along_workspace<std::uint32_t>(100000));
+    expect_as_on_host<std::uint32_t, std::uint32_t>(
+        [](const auto& on, const auto& in, int axis, const auto& out) {
+            exclusive_scan_along(on, in, axis, out, sum{}, 5u);
+        },
+        &memory);
+}
+
+// Compositions of maps, which have no identity and do not commute, in place.
+TEST(ScanAlongAxis, InOrderAndInPlace) {
+    for (const std::uint64_t length : {1u, 30u, 3000u}) {
+        for (const int axis : {0, 1}) {
+            std::vector<tests::affine> data(length * 40);
+            std::mt19937 random(3);
+            for (auto& one : data) {
+                one = {static_cast<std::uint32_t>(random()) | 1u, static_cast<std::uint32_t>(random())};
+            }
+            const on_device<tests::affine> in(data);
+            // Rows with gaps, which end with the last element.
+            inclusive_scan_along(gpu{}, strided_view<tests::affine>(in.data(), {length, 20}, {40, 2}), axis,
+                                 strided_view<tests::affine>(in.data(), {length, 20}, {40, 2}), tests::then{});
+            const strided_view<tests::affine> view(data.data(), {length, 20}, {40, 2});
+            inclusive_scan_along(host{1}, view, axis, view, tests::then{});
+            CUDA(cudaDeviceSynchronize());
+            ASSERT_EQ(in.read(), data) << length << ", axis " << axis;
+        }
+    }
+}
+
+TEST(ScanAlongAxis, BadArguments) {
+    const on_device<int> data(24);
+    const strided_view<int> view(data.data(), {2, 3, 4});
+    tests::expect_invalid_argument([&] { inclusive_scan_along(gpu{}, view, 3, data.data()); }, "there is no axis 3");
+    tests::expect_invalid_argument(
+        [&] {
+            inclusive_scan_along(gpu{}, view, 1, strided_view<int>(data.data(), {2, 4, 3}));
+        },
+        "extents");
+    tests::expect_invalid_argument([&] { inclusive_scan_along(gpu{}, view, 1, static_cast<int*>(nullptr)); },
+                                   "null pointer");
+}
+
+} // namespace

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Reductions and scans by key on a GPU, the software one or a real one.
+#include "warpfold/by_key.cuh"
+
+#include <functional>
+#include <vector>
+
+#include "tests/library/compact/compact_cases.hpp"
+#include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
+
+using namespace warpfold;
+
+namespace {
+
+using tests::on_device;
+
+// Tiles of 64 maps of 8 bytes, 32 of them a group.
+constexpr tuning::compact_kernels small{.block_threads = 32, .bytes_per_thread = 16, .resident_blocks = 1};
+const auto in_small_tiles = gpu{}.with(tuning::compact_policy<small>{});
+
+template <class T>
+void expect_results(const on_device<T>& out, const std::vector<T>& expected, const std::string& what) {
+    const std::vector<T> got = out.read();
+    ASSERT_TRUE(tests::begins_with(got, expected)) << what;
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(got.data());
+    for (std::size_t k = expected.size() * sizeof(T); k < got.size() * sizeof(T); ++k) {
+        ASSERT_EQ(bytes[k], 0x77) << what << ": byte " << k;
+    }
+}
+
+template <class U, class K, class V, class Op, class On, class Equal>
+void reduces(const On& on, const std::vector<K>& keys, const std::vector<V>& values, const Op& op, const Equal& equal) {
+    const std::uint64_t n = keys.size();
+    const std::string what = "n = " + std::to_string(n);
+    const auto heads = tests::heads_of(keys, equal);
+    const auto folds = tests::folded_runs<U>(heads, values, op);
+    const on_device<K> keys_in(keys, n % 5), keys_out(n + 1);
+    const on_device<V> values_in(values, n % 3);
+    const on_device<U> values_out(n + 1);
+    const on_device<std::uint32_t> count(1);
+    reduce_by_key(on, keys_in.data(), n, values_in.data(), keys_out.data(), values_out.data(), count.data(), op, equal);
+    EXPECT_EQ(count.read()[0], folds.size()) << what;
+    expect_results(keys_out, tests::partitioned(keys, heads).first, what);
+    expect_results(values_out, folds, what);
+}
+
+template <class K>
+std::vector<K> as_keys(const std::vector<std::uint32_t>& keys) {
+    return std::vector<K>(keys.begin(), keys.end());
+}
+
+TEST(by_key, sums_of_bytes) {
+    for (const std::uint64_t n : {0, 1, 4095, 4097, 20011}) {
+        for (const auto& keys : tests::key_cases(n, 9000)) {
+            reduces<std::int64_t>(gpu{}, as_keys<std::uint8_t>(keys), tests::any_numbers<std::int8_t>(n, 1), sum{},
+                                  equals{});
+        }
+    }
+}
+TEST(by_key, floats) {
+    for (const std::uint64_t n : {1, 4095, 4096, 9001}) {
+        for (const auto& keys : tests::key_cases(n, 9000)) {
+            reduces<float>(gpu{}, keys, tests::small_numbers<float>(n, 2), std::plus<>{}, equals{});
+        }
+    }
+}
+
+// By an operation that has an order and no identity, in more tiles than a district of the tile prefix has.
+TEST(by_key, in_order) {
+    workspace memory(reduce_by_key_workspace<std::uint32_t, tests::affine, tests::then>(66001, in_small_tiles));
+    auto on = in_small_tiles;
+    on.memory = &memory;
+    for (const std::uint64_t n : {0u, 1u, 63u, 64u, 65u, 2049u, 66001u}) {
+        std::vector<tests::affine> maps;
+        for (std::uint32_t k = 0; k < n; ++k) {
+            maps.push_back({2 * k + 1, k * k + 1});
+        }
+        const auto cases = tests::key_cases(n, 9000);
+        for (std::size_t c = n > 60000 ? 3 : 0; c < cases.size(); ++c) {
+            reduces<tests::affine>(on, cases[c], maps, tests::then{}, equals{});
+        }
+    }
+    tests::expect_zero(memory);
+}
+
+TEST(by_key, keys_of_twelve_bytes) {
+    for (const std::uint64_t n : {1, 1279, 5003}) {
+        std::vector<tests::triple> keys(n);
+        for (std::size_t k = 0; k < n; ++k) {
+            keys[k] = {static_cast<std::int32_t>(k / 7 % 5), static_cast<std::int32_t>(k), 1};
+        }
+        reduces<double>(gpu{}, keys, tests::small_numbers<double>(n, 3), maximum{}, tests::equal_x{});
+    }
+}
+
+TEST(by_key, run_lengths) {
+    for (const std::uint64_t n : {0, 1, 255, 257, 9001}) {
+        const auto data = tests::floats_in_runs(n);
+        const auto heads = tests::heads_of(data, std::equal_to<>{});
+        const auto lengths = tests::folded_runs<std::uint16_t>(heads, std::vector<std::uint16_t>(n, 1), sum{});
+        const on_device<float> in(data, 1), out(n + 1);
+        const on_device<std::uint16_t> got(n + 1);
+        const on_device<std::uint64_t> number(std::vector<std::uint64_t>{n});
+        EXPECT_EQ(
+            run_length_encode(in_small_tiles, in.data(), count_at(number.data(), n + 1000), out.data(), got.data()),
+            lengths.size());
+        expect_results(out, tests::partitioned(data, heads).first, "elements");
+        expect_results(got, lengths, "lengths");
+    }
+}
+
+TEST(by_key, scans) {
+    for (const std::uint64_t n : {1, 4099, 20012}) {
+        for (const auto& keys : tests::key_cases(n, 9000)) {
+            const auto values = tests::any_numbers<std::uint32_t>(n, 2);
+            const on_device<std::uint32_t> keys_in(keys, n % 4), in(values), out(n);
+            std::vector<std::uint32_t> expected(n);
+            inclusive_scan_by_key(gpu{}, keys_in.data(), n, in.data(), out.data());
+            inclusive_scan_by_key(host{1}, keys, values, expected);
+            EXPECT_EQ(out.read(), expected) << n;
+            exclusive_scan_by_key(gpu{}, keys_in.data(), n, in.data(), in.data(), sum{}, tests::low_bits_equal{}, 9u,
+                                  reversed);
+            exclusive_scan_by_key(host{1}, keys, values, expected, sum{}, tests::low_bits_equal{}, 9u, reversed);
+            EXPECT_EQ(in.read(), expected) << n;
+        }
+    }
+}
+
+} // namespace

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Compactions on a GPU, the software one or a real one.
+#include "warpfold/select.cuh"
+
+#include <functional>
+#include <vector>
+
+#include "tests/library/compact/compact_cases.hpp"
+#include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
+
+using namespace warpfold;
+
+namespace {
+
+using tests::on_device;
+
+// Tiles of 128 elements of 4 bytes, 32 of them a group.
+constexpr tuning::compact_kernels small{.block_threads = 32, .bytes_per_thread = 16, .resident_blocks = 1};
+const auto in_small_tiles = gpu{}.with(tuning::compact_policy<small>{});
+
+// The results are `expected`, and nothing behind them is written.
+template <class T>
+void expect_results(const on_device<T>& out, const std::vector<T>& expected, const std::string& what) {
+    const std::vector<T> got = out.read();
+    ASSERT_TRUE(tests::begins_with(got, expected)) << what;
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(got.data());
+    for (std::size_t k = expected.size() * sizeof(T); k < got.size() * sizeof(T); ++k) {
+        ASSERT_EQ(bytes[k], 0x77) << what << ": byte " << k;
+    }
+}
+template <class T>
+T read_one(const on_device<T>& number) {
+    return number.read()[0];
+}
+
+// Arrays begin `shift` elements behind an aligned address.
+template <class T>
+void partitions(const std::vector<std::uint64_t>& sizes) {
+    for (const std::uint64_t n : sizes) {
+        const std::uint64_t shift = n % 5;
+        const auto data = tests::numbered<T>(n);
+        const on_device<T> in(data, shift), out(n + 1), rejected(n + 1);
+        const on_device<std::uint32_t> count(1);
+        for (const auto& one : tests::flag_cases(n)) {
+            const on_device<std::uint8_t> flags(one.flags, n % 3);
+            CUDA(cudaMemset(out.base, 0x77, (n + 1) * sizeof(T)));
+            CUDA(cudaMemset(rejected.base, 0x77, (n + 1) * sizeof(T)));
+            partition(gpu{}, in.data(), n, out.data() + n % 2, rejected.data(), count.data(), where(flags.data()));
+            auto expected = tests::partitioned(data, one.flags);
+            EXPECT_EQ(read_one(count), expected.first.size()) << one.name;
+            if (n % 2 != 0) {
+                expected.first.insert(expected.first.begin(), out.read()[0]);
+            }
+            expect_results(out, expected.first, one.name);
+            expect_results(rejected, expected.second, one.name);
+        }
+    }
+}
+TEST(select, bytes) { partitions<std::uint8_t>({0, 1, 31, 1021, 16383, 16384, 40001}); }
+TEST(select, two_bytes) { partitions<std::uint16_t>({1, 8191, 8193, 20011}); }
+TEST(select, four_bytes) { partitions<std::uint32_t>({1, 4095, 4096, 4097, 20011}); }
+TEST(select, eight_bytes) { partitions<std::uint64_t>({1, 2047, 2049, 9001}); }
+TEST(select, twelve_bytes) { partitions<tests::triple>({1, 1279, 1281, 9001}); }
+TEST(select, sixteen_bytes) { partitions<tests::sixteen_bytes>({1, 1023, 1025, 5003}); }
+
+// More tiles than a district of the tile prefix has.
+TEST(select, many_tiles) {
+    workspace memory(select_workspace<std::uint32_t>(140000, in_small_tiles));
+    auto on = in_small_tiles;
+    on.memory = &memory;
+    for (const std::uint64_t n : {0u, 1u, 127u, 129u, 4097u, 140000u}) {
+        const auto data = tests::any_numbers<std::uint32_t>(n, 3);
+        std::vector<std::uint8_t> flags(n);
+        for (std::size_t k = 0; k < n; ++k) {
+            flags[k] = tests::odd_after_index{}(data[k], k);
+        }
+        const auto expected = tests::partitioned(data, flags).first;
+        const on_device<std::uint32_t> in(data, 1), out(n + 1), count(1);
+        select(on, in.data(), n, out.data(), count.data(), tests::odd_after_index{});
+        EXPECT_EQ(read_one(count), expected.size());
+        expect_results(out, expected, "n = " + std::to_string(n));
+        select(on, in.data(), n, in.data(), count.data(), tests::odd_after_index{});
+        EXPECT_EQ(read_one(count), expected.size());
+        EXPECT_TRUE(tests::begins_with(in.read(), expected)) << n << " in place";
+        tests::expect_zero(memory);
+    }
+}
+
+std::uint64_t above_two(const gpu& on, const float* in, std::uint64_t n, float* out) {
+    return select(on, in, n, out, [] __device__(float x) { return x > 2; });
+}
+
+TEST(select, returns_the_number) {
+    const auto data = tests::small_numbers<float>(30011, 4);
+    const auto number =
+        static_cast<std::uint64_t>(std::count_if(data.begin(), data.end(), [](float x) { return x > 2; }));
+    const on_device<float> in(data), out(data.size());
+    EXPECT_EQ(above_two(gpu{}, in.data(), data.size(), out.data()), number);
+    workspace memory(select_workspace<float>(data.size()));
+    EXPECT_EQ(above_two(gpu{nullptr, &memory}, in.data(), data.size(), out.data()), number);
+    EXPECT_EQ(above_two(gpu{nullptr, &memory}, in.data(), 0, out.data()), 0u);
+    tests::expect_zero(memory);
+    tests::expect_invalid_argument(
+        [&] {
+            (void)above_two(gpu{nullptr, &memory}, in.data(), 1 << 28, in.data());
+        },
+        "the workspace has ");
+}
+
+TEST(select, unique) {
+    for (const std::uint64_t n : {0, 1, 129, 5003}) {
+        auto data = tests::floats_in_runs(n);
+        const auto expected = tests::partitioned(data, tests::heads_of(data, std::equal_to<>{})).first;
+        const on_device<float> in(data, n % 4), out(n + 1);
+        const on_device<std::uint64_t> count(1);
+        unique(in_small_tiles, in.data(), n, out.data(), count.data());
+        EXPECT_EQ(read_one(count), expected.size());
+        expect_results(out, expected, "n = " + std::to_string(n));
+        unique(in_small_tiles, in.data(), n, in.data(), count.data());
+        EXPECT_EQ(read_one(count), expected.size());
+        EXPECT_TRUE(tests::begins_with(in.read(), expected)) << n << " in place";
+    }
+}
+
+// A chain of calls in which each takes the number of the last one from the device.
+TEST(select, numbers_on_the_device) {
+    const std::uint64_t n = 9001;
+    for (const auto& keys : tests::key_cases(n, 3000)) {
+        const on_device<std::uint32_t> in(keys), out(n), last(1), number(std::vector<std::uint32_t>{0});
+        std::vector<std::uint8_t> flags(n);
+        for (std::size_t k = 0; k < n; ++k) {
+            flags[k] = tests::odd_after_index{}(keys[k], k);
+        }
+        const auto odd = tests::partitioned(keys, flags).first;
+        const auto expected = tests::partitioned(odd, tests::heads_of(odd, tests::low_bits_equal{})).first;
+        workspace memory(select_workspace<std::uint32_t>(n, in_small_tiles));
+        auto on = in_small_tiles;
+        on.memory = &memory;
+        const auto equal = tests::low_bits_equal{};
+        unique(on, in.data(), count_at(number.data(), n), out.data(), last.data(), equal);
+        EXPECT_EQ(read_one(last), 0u);
+        select(on, in.data(), n, out.data(), number.data(), tests::odd_after_index{});
+        unique(on, out.data(), count_at(number.data(), n), out.data(), last.data(), equal);
+        EXPECT_EQ(read_one(last), expected.size());
+        tests::expect_invalid_argument(
+            [&] { unique(on, out.data(), count_at(last.data(), n), out.data(), last.data(), equal); },
+            "the place of the number");
+        EXPECT_TRUE(tests::begins_with(out.read(), expected));
+        tests::expect_zero(memory);
+    }
+}
+
+} // namespace

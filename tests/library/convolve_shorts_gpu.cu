@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: MIT
-// The tests of convolve_types_gpu.cu with other samples.
-#define WARPFOLD_TEST_SAMPLE std::int16_t
-#include "tests/library/convolve_types_gpu.cu"

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Exact sums on a GPU of which a thread gets more terms than its window takes, which ordinary launches only see with
+// 2^29 elements and more.
+#include "warpfold/exact_sum.cuh"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/library/cases.hpp"
+#include "tests/library/device_array.hpp"
+#include "tests/library/exact_sum/exact_reference.hpp"
+#include "tests/library/gpu_test.hpp"
+#include "tests/library/policy/policy_target.hpp"
+
+using namespace warpfold;
+
+namespace {
+
+// One block of 128 threads has all terms.
+constexpr tuning::exact_sum_kernels kernels{.max_block_threads = 128, .resident_blocks = 1};
+constexpr tuning::exact_sum_policy<kernels> one_block{.one_block_max_vectors = 1u << 20,
+                                                      .one_block_max_elements = 1u << 20};
+using gpu = tests::gpu_with<one_block>;
+
+template <class T>
+void same(T got, T expected, const char* what) {
+    EXPECT_TRUE(tests::same_bits(got, expected))
+        << what << ": " << std::hexfloat << static_cast<double>(got) << ", not " << static_cast<double>(expected);
+}
+
+template <class T>
+void full(std::uint64_t n) {
+    const auto a = tests::spread<T>(n, -12, 1, 5), b = tests::spread<T>(n, -9, 0, 6);
+    const tests::on_device<T> a_there(a), b_there(b), b_askew(b, 1);
+    same(exact_sum(gpu{}, a_there.data(), n), exact_sum(host{1}, a), "sum");
+    const T dot = exact_dot(host{1}, a, b);
+    same(exact_dot(gpu{}, a_there.data(), b_there.data(), n), dot, "dot");
+    same(exact_dot(gpu{}, a_there.data(), b_askew.data(), n), dot, "dot of arrays askew");
+}
+
+TEST(exact_sum, full_windows_of_float) { full<float>(600001); }
+TEST(exact_sum, full_windows_of_double) { full<double>(560003); }
+
+} // namespace

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// Scans on the host's cores.
+#include "warpfold/scan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/library/scan/scan_cases.hpp"
+
+namespace warpfold {
+
+namespace {
+
+using tests::scanned;
+
+constexpr std::uint64_t lengths[] = {1,    2,     63,    64,    65,    511,   512,   513,   1000,   8191,  8192,
+                                     8193, 16383, 16384, 16385, 32767, 32768, 32769, 33300, 131072, 200003};
+
+template <class T>
+class ScanOnHost : public testing::Test {};
+using Numbers = testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t, std::int64_t,
+                               std::uint64_t, float, double>;
+TYPED_TEST_SUITE(ScanOnHost, Numbers);
+
+TYPED_TEST(ScanOnHost, SumsOfEveryLength) {
+    using T = TypeParam;
+    for (const std::uint64_t n : lengths) {
+        const auto x = tests::small_numbers<T>(n, static_cast<unsigned>(n));
+        std::vector<T> a(n), b(n), c(n);
+        inclusive_scan(host{1}, x, a);
+        EXPECT_EQ(a, (scanned<T, T>(x, sum{}, true))) << n;
+        exclusive_scan(host{3}, x.data(), n, b.data());
+        EXPECT_EQ(b, (scanned<T, T>(x, sum{}, false, T{0}))) << n;
+        inclusive_scan(host{2}, x, c, sum{}, reversed, T{5});
+        EXPECT_EQ(c, (scanned<T, T>(x, sum{}, true, T{5}, true))) << n;
+    }
+}
+
+TYPED_TEST(ScanOnHost, InPlace) {
+    using T = TypeParam;
+    for (const std::uint64_t n : {std::uint64_t{700}, std::uint64_t{100003}}) {
+        const auto x = tests::any_numbers<T>(n, 3);
+        auto a = x, b = x;
+        inclusive_scan(host{2}, a, a, minimum{}, reversed);
+        EXPECT_TRUE(tests::same_bits(a, scanned<T, T>(x, minimum{}, true, {}, true)));
+        exclusive_scan(host{2}, b, b, maximum{});
+        EXPECT_TRUE(tests::same_bits(b, scanned<T, T>(x, maximum{}, false, maximum::identity<T>())));
+    }
+}
+
+TEST(ScanHost, TheOutputsTypeIsTheSums) {
+    const std::vector<std::int32_t> x(100, std::numeric_limits<std::int32_t>::max());
+    std::vector<std::int32_t> narrow(100);
+    std::vector<std::int64_t> wide(100);
+    inclusive_scan(host{}, x, narrow);
+    inclusive_scan(host{}, x, wide);
+    EXPECT_EQ(narrow[1], -2);
+    EXPECT_EQ(wide[99], 100 * std::int64_t{std::numeric_limits<std::int32_t>::max()});
+    const std::vector<std::uint8_t> flags(70000, 1);
+    std::vector<std::uint32_t> places(70000);
+    exclusive_scan(host{}, flags, places);
+    EXPECT_EQ(places[69999], 69999u);
+}
+
+TEST(ScanHost, OrderIsKept) {
+    for (const std::uint64_t n : {1u, 2u, 1000u, 65537u, 100001u}) {
+        std::vector<tests::affine> maps(n), out(n);
+        for (std::uint64_t k = 0; k < n; ++k) {
+            maps[k] = {static_cast<std::uint32_t>(2 * k + 1), static_cast<std::uint32_t>(k * k)};
+        }
+        inclusive_scan(host{2}, maps, out, tests::then{});
+        EXPECT_EQ(out, (scanned<tests::affine, tests::affine>(maps, tests::then{}, true))) << n;
+        exclusive_scan(host{2}, maps, out, tests::then{}, tests::affine{3, 4});
+        EXPECT_EQ(out, (scanned<tests::affine, tests::affine>(maps, tests::then{}, false, tests::affine{3, 4}))) << n;
+    }
+}
+
+TEST(ScanHost, Segments) {
+    for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{32769}, std::uint64_t{150001}}) {
+        for (const std::uint64_t mean :
+             {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{40000}, std::uint64_t{1} << 40}) {
+            const auto x = tests::any_numbers<std::int32_t>(n, static_cast<unsigned>(n + mean));
+            const tests::segments cut(n, mean, static_cast<unsigned>(mean));
+            std::vector<std::int32_t> out(n);
+            const heads by_flags(cut.heads.data());
+            const offsets by_offsets(cut.begins.data(), cut.begins.size());
+            inclusive_scan(host{2}, x, out, sum{}, by_flags);
+            EXPECT_EQ(out, (scanned<int, int>(x, sum{}, true, {}, false, cut.heads)));
+            exclusive_scan(host{2}, x, out, sum{}, by_offsets, 9);
+            EXPECT_EQ(out, (scanned<int, int>(x, sum{}, false, 9, false, cut.heads)));
+            inclusive_scan(host{2}, x, out, sum{}, 3, by_offsets, reversed);
+            EXPECT_EQ(out, (scanned<int, int>(x, sum{}, true, 3, true, cut.heads)));
+            exclusive_scan(host{2}, x, out, sum{}, reversed, by_flags);
+            EXPECT_EQ(out, (scanned<int, int>(x, sum{}, false, 0, true, cut.heads)));
+        }
+    }
+}
+
+TEST(ScanHost, TheSameBitsForAnyNumberOfThreads) {
+    std::vector<float> x(777777);
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        x[k] = std::sin(static_cast<float>(k));
+    }
+    std::vector<float> one(x.size()), more(x.size());
+    inclusive_scan(host{1}, x, one);
+    double sum = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        sum += x[k];
+        ASSERT_NEAR(one[k], sum, 0.05) << k;
+    }
+    for (const unsigned threads : {2u, 3u, 7u, 16u}) {
+        inclusive_scan(host{threads}, x, more);
+        EXPECT_TRUE(tests::same_bits(one, more)) << threads;
+    }
+}
+
+// More than stays in a cache, from and to addresses that are not aligned.
+// What documentation says of the order: a block of 16 bytes is scanned in doubling steps, and what stands before it is
+// added; a run is folded in lanes of 32 bytes, and these by halves. In all vectors, wide or not, and without.
+template <class T>
+std::vector<T> sums_as_documented(const std::vector<T>& x, bool inclusive, T initial) {
+    constexpr std::uint64_t width = 16 / sizeof(T), run = detail::scan_run, chunk = detail::scan_chunk<T>;
+    constexpr std::uint64_t block = run * detail::scan_runs<T>;
+    std::vector<T> out(x.size());
+    T ahead = initial; // of the chunk
+    for (std::uint64_t begin = 0; begin < x.size(); begin += chunk) {
+        const std::uint64_t end = std::min<std::uint64_t>(x.size(), begin + chunk);
+        const std::uint64_t whole = begin + (end - begin) / block * block;
+        for (std::uint64_t r = begin; r < whole; r += run) {
+            T before = ahead;
+            for (std::uint64_t v = r; v < r + run; v += width) {
+                std::vector<T> in_block(x.begin() + static_cast<std::ptrdiff_t>(v),
+                                        x.begin() + static_cast<std::ptrdiff_t>(v + width));
+                for (std::uint64_t by = 1; by < width; by *= 2) {
+                    for (std::uint64_t k = width; k-- > by;) {
+                        in_block[k] += in_block[k - by];
+                    }
+                }
+                for (std::uint64_t k = 0; k < width; ++k) {
+                    out[v + k] = inclusive ? before + in_block[k] : (k == 0 ? before : before + in_block[k - 1]);
+                }
+                before += in_block.back();
+            }
+            std::vector<T> lanes(2 * width, T(-0.0));
+            for (std::uint64_t k = 0; k < run; ++k) {
+                lanes[k % (2 * width)] += x[r + k];
+            }
+            for (std::uint64_t half = width; half != 0; half /= 2) {
+                for (std::uint64_t k = 0; k < half; ++k) {
+                    lanes[k] += lanes[k + half];
+                }
+            }
+            ahead += lanes[0];
+        }
+        T rest = T(-0.0), sum = ahead;
+        for (std::uint64_t v = whole; v < end; ++v) {
+            rest += x[v];
+            out[v] = inclusive ? sum + x[v] : sum;
+            sum += x[v];
+        }
+        ahead = whole == end ? ahead : ahead + rest;
+    }
+    return out;
+}
+template <class T>
+void scans_in_documented_order() {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<T> any(-1, 1);
+    for (const std::uint64_t n : {std::uint64_t{511}, std::uint64_t{512}, detail::scan_chunk<T> - 1,
+                                  detail::scan_chunk<T>, 3 * detail::scan_chunk<T> + 777, std::uint64_t{2000003}}) {
+        std::vector<T> x(n), got(n + 1);
+        std::generate(x.begin(), x.end(), [&] { return any(random); });
+        x[n - n / 7] = std::numeric_limits<T>::infinity();
+        for (const unsigned shift : {0u, 1u}) { // of where the results go
+            const auto results = [&] {
+                return std::vector<T>(got.begin() + shift, got.begin() + shift + static_cast<std::ptrdiff_t>(n));
+            };
+            inclusive_scan(host{2}, x.data(), n, got.data() + shift, sum{}, T(0.25));
+            EXPECT_TRUE(tests::same_bits(results(), sums_as_documented<T>(x, true, T(0.25)))) << n;
+            exclusive_scan(host{2}, x.data(), n, got.data() + shift, sum{}, T(0.25));
+            EXPECT_TRUE(tests::same_bits(results(), sums_as_documented<T>(x, false, T(0.25)))) << n;
+        }
+    }
+}
+TEST(ScanHost, FloatsInTheDocumentedOrder) { scans_in_documented_order<float>(); }
+TEST(ScanHost, DoublesInTheDocumentedOrder) { scans_in_documented_order<double>(); }
+
+TEST(ScanHost, SumsOfNegativeZerosAreNegative) {
+    const std::vector<float> x(70000, -0.0f);
+    std::vector<float> got(x.size());
+    inclusive_scan(host{2}, x, got);
+    EXPECT_TRUE(tests::same_bits(got, x));
+    exclusive_scan(host{2}, x, got, sum{}, -0.0f);
+    EXPECT_TRUE(tests::same_bits(got, x));
+}
+
+TEST(ScanHost, Long) {
+    const std::uint64_t n = 3000001;
+    const auto x = tests::any_numbers<std::uint32_t>(n + 1, 2);
+    std::vector<std::uint32_t> out(n + 3, 77);
+    inclusive_scan(host{2}, x.data() + 1, n, out.data() + 1);
+    std::uint32_t total = 0;
+    for (std::uint64_t k = 0; k < n; ++k) {
+        total += x[k + 1];
+        ASSERT_EQ(out[k + 1], total) << k;
+    }
+    EXPECT_EQ(out[0], 77u);
+    EXPECT_EQ(out[n + 1], 77u);
+}
+
+struct odd_numbers {
+    std::uint32_t operator[](std::uint64_t k) const { return static_cast<std::uint32_t>(2 * k + 1); }
+};
+
+TEST(ScanHost, ObjectsAndMaps) {
+    const std::uint64_t n = 40001;
+    std::vector<std::uint32_t> squares(n);
+    inclusive_scan(host{2}, odd_numbers{}, n, squares.data());
+    for (std::uint64_t k = 0; k < n; ++k) {
+        ASSERT_EQ(squares[k], static_cast<std::uint32_t>((k + 1) * (k + 1)));
+    }
+    std::vector<std::uint64_t> out(n), mapped(n);
+    transform_exclusive_scan(host{2}, squares, out, tests::times_index{});
+    for (std::uint64_t k = 0; k < n; ++k) {
+        mapped[k] = tests::times_index{}(squares[k], k);
+    }
+    EXPECT_EQ(out, (scanned<std::uint64_t, std::uint64_t>(mapped, sum{}, false, 0)));
+}
+
+TEST(ScanHost, FloatingPointExtremes) {
+    const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> x{-0.0f, -0.0f, 1, infinity, 2, -infinity, 3};
+    std::vector<float> out(x.size());
+    inclusive_scan(host{}, x, out);
+    EXPECT_TRUE(std::signbit(out[0]) && std::signbit(out[1]));
+    EXPECT_EQ(out[4], infinity);
+    EXPECT_TRUE(std::isnan(out[5]) && std::isnan(out[6]));
+    exclusive_scan(host{}, x, out);
+    EXPECT_FALSE(std::signbit(out[0]));
+    const std::vector<float> y{3, nan, 1};
+    std::vector<float> most(3);
+    inclusive_scan(host{}, y, most, maximum{});
+    EXPECT_EQ(most[0], 3);
+    EXPECT_TRUE(std::isnan(most[1]) && std::isnan(most[2]));
+}
+
+TEST(ScanHost, BadArguments) {
+    std::vector<int> x(100, 1), out(99);
+    EXPECT_THROW(inclusive_scan(host{}, x, out), invalid_argument);
+    EXPECT_THROW(inclusive_scan(host{}, x.data(), 50, x.data() + 20), invalid_argument);
+    EXPECT_THROW(inclusive_scan(host{}, x.data() + 20, 50, x.data()), invalid_argument);
+    EXPECT_NO_THROW(inclusive_scan(host{}, x.data(), 50, x.data() + 50));
+    EXPECT_NO_THROW(exclusive_scan(host{}, x.data(), 0, x.data() + 1));
+    EXPECT_EQ(x[99], 50);
+}
+
+TEST(ScanHost, WhatAnOperationThrowsArrives) {
+    const std::vector<int> data(1 << 20, 1);
+    std::vector<int> out(data.size());
+    const auto throws = [](int a, int b) {
+        if (a + b > 500000) {
+            throw std::domain_error("too much");
+        }
+        return a + b;
+    };
+    EXPECT_THROW(inclusive_scan(host{4}, data, out, throws), std::domain_error);
+}
+
+} // namespace
+} // namespace warpfold
