@@ -43,15 +43,15 @@
 namespace warpfold {
 
 // Selects by other arrays than the input; pointers, objects with [k], or ranges.
-template <class Flags>
-constexpr auto where(const Flags& flags) {
-    return detail::stencil_test{detail::read_only(detail::data_of(flags)), detail::is_true{}};
-}
 template <class Stencil, class Predicate>
 constexpr auto where(const Stencil& stencil, const Predicate& predicate) {
     return detail::stencil_test<decltype(detail::read_only(detail::data_of(stencil))),
                                 detail::stored_callable_t<Predicate>>{detail::read_only(detail::data_of(stencil)),
                                                                       predicate};
+}
+template <class Flags>
+constexpr auto where(const Flags& flags) {
+    return warpfold::where(flags, detail::is_true{});
 }
 
 namespace detail {

@@ -16,6 +16,7 @@ namespace softgpu::test {
 
 using check::finding;
 
+// NOLINTNEXTLINE(readability-identifier-naming): there is a namespace of that name
 class Check : public testing::Test {
 protected:
     void SetUp() override {
@@ -32,8 +33,8 @@ protected:
         return at;
     }
 
-    std::vector<finding> run(const std::string& body, launch_options how, std::vector<std::uint64_t> arguments = {},
-                             const std::string& declarations = {}) {
+    std::vector<finding> run(const std::string& body, const launch_options& how,
+                             std::vector<std::uint64_t> arguments = {}, const std::string& declarations = {}) {
         module_.emplace(kernel(body + "\nret;", declarations), memory_);
         arguments.resize(8);
         machine::launch_request request;

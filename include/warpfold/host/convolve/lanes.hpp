@@ -181,7 +181,7 @@ WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::i
             correlate_lanes<R, N, Streamed, Kx, Ky>(out + x, out_pitch, rows, x, mask, kx, ky);
         }
     }
-    while (x < columns) {
+    while (x < columns) { // NOLINT(bugprone-infinite-loop): partly() changes x
         partly(columns - x < width ? columns - x : width);
     }
 }
