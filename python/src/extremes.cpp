@@ -14,7 +14,16 @@ namespace warpfold::python {
 
 namespace {
 
-inline constexpr std::uint64_t block = 1024; // elements whose extreme is computed before its place is searched for
+// Elements whose extreme is computed before its place is searched for.
+template <class T>
+inline constexpr std::uint64_t block = 8192 / sizeof(T);
+// Elements that are compared side by side.
+template <class T>
+inline constexpr std::uint64_t lanes = 128 / sizeof(T);
+// As wide as T: comparisons of vectors give such numbers.
+template <class T>
+using flag = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
 
 template <class T>
 struct candidate {
@@ -32,30 +41,29 @@ bool is_better(T x, T y) {
 // The extreme of `count` elements.
 template <bool Smallest, class T>
 T extreme_of(const T* in, std::uint64_t count) {
-    constexpr std::uint64_t lanes = 128 / sizeof(T);
+    const auto closer = [](T x, T y) { return (Smallest ? x < y : y < x) ? x : y; };
     T best = in[0];
     std::uint64_t k = 0;
-    if (count >= lanes) {
-        T lane[lanes];
-        bool has_nan = false;
-        std::copy_n(in, lanes, lane);
-        for (; k + lanes <= count; k += lanes) {
-            for (std::uint64_t j = 0; j < lanes; ++j) {
-                const T x = in[k + j];
-                lane[j] = (Smallest ? x < lane[j] : lane[j] < x) ? x : lane[j];
-            }
-            if constexpr (std::is_floating_point_v<T>) {
-                for (std::uint64_t j = 0; j < lanes; ++j) {
-                    has_nan |= in[k + j] != in[k + j];
-                }
+    if (count >= lanes<T>) {
+        T lane[lanes<T>];
+        flag<T> is_nan[lanes<T>] = {};
+        std::copy_n(in, lanes<T>, lane);
+        for (; k + lanes<T> <= count; k += lanes<T>) {
+            for (std::uint64_t j = 0; j < lanes<T>; ++j) {
+                lane[j] = closer(in[k + j], lane[j]);
+                is_nan[j] |= in[k + j] != in[k + j] ? flag<T>{1} : flag<T>{0};
             }
         }
-        for (const T x : lane) {
-            best = is_better<Smallest>(x, best) ? x : best;
+        for (std::uint64_t half = lanes<T> / 2; half != 0; half /= 2) {
+            for (std::uint64_t j = 0; j < half; ++j) {
+                lane[j] = closer(lane[j], lane[j + half]);
+                is_nan[j] |= is_nan[j + half];
+            }
         }
-        if (has_nan) {
+        if (is_nan[0] != 0) {
             return std::numeric_limits<T>::quiet_NaN();
         }
+        best = lane[0];
     }
     for (; k < count; ++k) {
         best = is_better<Smallest>(in[k], best) ? in[k] : best;
@@ -67,14 +75,12 @@ T extreme_of(const T* in, std::uint64_t count) {
 template <class T>
 std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
     const auto is_it = [wanted](T x) { return (x == wanted) | ((x != x) & (wanted != wanted)); };
-    constexpr std::uint64_t lanes = 128 / sizeof(T);
     std::uint64_t k = 0;
-    for (; k + lanes <= count; k += lanes) {
-        bool is_here = false;
-        for (std::uint64_t j = 0; j < lanes; ++j) {
-            is_here |= is_it(in[k + j]);
+    for (flag<T> is_here = 0; k + lanes<T> <= count; k += lanes<T>) {
+        for (std::uint64_t j = 0; j < lanes<T>; ++j) {
+            is_here |= is_it(in[k + j]) ? flag<T>{1} : flag<T>{0};
         }
-        if (is_here) {
+        if (is_here != 0) {
             break;
         }
     }
@@ -87,16 +93,16 @@ std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
 // The first best of elements [begin, end) of a segment. read(k, count, room): elements from k on, which may be in `room`.
 template <bool Smallest, class T, class Read>
 candidate<T> best_of(const Read& read, std::uint64_t begin, std::uint64_t end) {
-    T room[block];
+    T room[block<T>];
     candidate<T> best{};
-    for (std::uint64_t k = begin; k < end; k += block) {
-        const std::uint64_t count = std::min(block, end - k);
+    for (std::uint64_t k = begin; k < end; k += block<T>) {
+        const std::uint64_t count = std::min(block<T>, end - k);
         const T extreme = extreme_of<Smallest>(read(k, count, room), count);
         if (k == begin || is_better<Smallest>(extreme, best.value)) {
             best = {extreme, k};
         }
     }
-    const std::uint64_t count = std::min(block, end - best.index);
+    const std::uint64_t count = std::min(block<T>, end - best.index);
     best.index += place_of(best.value, read(best.index, count, room), count);
     return best;
 }
