@@ -14,12 +14,16 @@ namespace warpfold::python {
 
 namespace {
 
-// Elements whose extreme is computed before its place is searched for.
+// Elements whose extreme is computed at a time: a place is searched for in a block. Small ones suit short segments.
 template <class T>
-inline constexpr std::uint64_t block = 8192 / sizeof(T);
+constexpr std::uint64_t block_of(std::uint64_t length) {
+    return (length < part_size ? 4096 : 16384) / sizeof(T);
+}
+template <class T>
+inline constexpr std::uint64_t most_room = block_of<T>(part_size);
 // Elements that are compared side by side.
 template <class T>
-inline constexpr std::uint64_t lanes = 128 / sizeof(T);
+inline constexpr std::uint64_t lanes = sizeof(T) == 1 ? 128 : sizeof(T) == 4 ? 64 : 32;
 // As wide as T: comparisons of vectors give such numbers.
 template <class T>
 using flag = std::conditional_t<sizeof(T) == 8, std::uint64_t,
@@ -42,33 +46,34 @@ bool is_better(T x, T y) {
 template <bool Smallest, class T>
 T extreme_of(const T* in, std::uint64_t count) {
     const auto closer = [](T x, T y) { return (Smallest ? x < y : y < x) ? x : y; };
-    T best = in[0];
-    std::uint64_t k = 0;
-    if (count >= lanes<T>) {
-        T lane[lanes<T>];
-        flag<T> is_nan[lanes<T>] = {};
-        std::copy_n(in, lanes<T>, lane);
-        for (; k + lanes<T> <= count; k += lanes<T>) {
+    if (count < lanes<T>) {
+        T best = in[0];
+        for (std::uint64_t k = 1; k < count; ++k) {
+            best = is_better<Smallest>(in[k], best) ? in[k] : best;
+        }
+        return best;
+    }
+    T lane[lanes<T>];
+    flag<T> is_nan[lanes<T>] = {};
+    std::copy_n(in, lanes<T>, lane);
+    for (std::uint64_t k = 0; k < count; k += lanes<T>) {
+        const T* const from = in + std::min(k, count - lanes<T>); // the last ones again
+        for (std::uint64_t j = 0; j < lanes<T>; ++j) {
+            lane[j] = closer(from[j], lane[j]);
+        }
+        if constexpr (std::is_floating_point_v<T>) {
             for (std::uint64_t j = 0; j < lanes<T>; ++j) {
-                lane[j] = closer(in[k + j], lane[j]);
-                is_nan[j] |= in[k + j] != in[k + j] ? flag<T>{1} : flag<T>{0};
+                is_nan[j] |= from[j] != from[j] ? flag<T>{1} : flag<T>{0};
             }
         }
-        for (std::uint64_t half = lanes<T> / 2; half != 0; half /= 2) {
-            for (std::uint64_t j = 0; j < half; ++j) {
-                lane[j] = closer(lane[j], lane[j + half]);
-                is_nan[j] |= is_nan[j + half];
-            }
-        }
-        if (is_nan[0] != 0) {
-            return std::numeric_limits<T>::quiet_NaN();
-        }
-        best = lane[0];
     }
-    for (; k < count; ++k) {
-        best = is_better<Smallest>(in[k], best) ? in[k] : best;
+    for (std::uint64_t half = lanes<T> / 2; half != 0; half /= 2) {
+        for (std::uint64_t j = 0; j < half; ++j) {
+            lane[j] = closer(lane[j], lane[j + half]);
+            is_nan[j] |= is_nan[j + half];
+        }
     }
-    return best;
+    return is_nan[0] != 0 ? std::numeric_limits<T>::quiet_NaN() : lane[0];
 }
 
 // The first of `count` elements that equals `wanted`, or is NaN if it is NaN. There is one.
@@ -90,33 +95,42 @@ std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
     return k;
 }
 
-// The first best of elements [begin, end) of a segment. read(k, count, room): elements from k on, which may be in `room`.
+// The best of elements [begin, end) of a segment, and its block. read(k, count, room): elements from k on, which may be
+// in `room`.
 template <bool Smallest, class T, class Read>
-candidate<T> best_of(const Read& read, std::uint64_t begin, std::uint64_t end) {
-    T room[block<T>];
+candidate<T> best_of(const Read& read, std::uint64_t begin, std::uint64_t end, std::uint64_t block) {
+    T room[most_room<T>];
     candidate<T> best{};
-    for (std::uint64_t k = begin; k < end; k += block<T>) {
-        const std::uint64_t count = std::min(block<T>, end - k);
+    for (std::uint64_t k = begin; k < end; k += block) {
+        const std::uint64_t count = std::min(block, end - k);
         const T extreme = extreme_of<Smallest>(read(k, count, room), count);
         if (k == begin || is_better<Smallest>(extreme, best.value)) {
             best = {extreme, k};
         }
     }
-    const std::uint64_t count = std::min(block<T>, end - best.index);
-    best.index += place_of(best.value, read(best.index, count, room), count);
     return best;
 }
 
 // row(s): the function `read` of segment s.
 template <bool Smallest, class T, class Row>
 void arg_of_rows(const Row& row, std::uint64_t length, const array& out) {
-    const std::uint64_t parts = (length + part_size - 1) / part_size;
+    const std::uint64_t parts = (length + part_size - 1) / part_size, block = block_of<T>(length);
     std::vector<candidate<T>> best(out.size() * parts);
+    const auto find = [&](candidate<T>& of, const auto& read) {
+        T room[most_room<T>];
+        const std::uint64_t count = std::min(block, length - of.index);
+        of.index += place_of(of.value, read(of.index, count, room), count);
+    };
     for_groups(best.size(), std::min(length, part_size), [&](std::uint64_t unit) {
-        const std::uint64_t begin = unit % parts * part_size;
+        const std::uint64_t begin = unit % parts * part_size, end = std::min(length, begin + part_size);
         const auto read = row(unit / parts);
-        best[unit] = detail::with_widest_vectors(
-            [&] { return best_of<Smallest, T>(read, begin, std::min(length, begin + part_size)); });
+        detail::with_widest_vectors([&] {
+            best[unit] = best_of<Smallest, T>(read, begin, end, block);
+            if (parts == 1) {
+                find(best[unit], read);
+            }
+            return 0;
+        });
     });
     const results<std::uint64_t> to(out);
     for (std::uint64_t s = 0; s < out.size(); ++s) {
@@ -124,6 +138,9 @@ void arg_of_rows(const Row& row, std::uint64_t length, const array& out) {
         for (std::uint64_t p = 1; p < parts; ++p) {
             const candidate<T>& next = best[s * parts + p];
             first = is_better<Smallest>(next.value, first.value) ? next : first;
+        }
+        if (parts > 1) {
+            find(first, row(s));
         }
         to[s] = first.index;
     }
