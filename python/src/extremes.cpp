@@ -23,11 +23,13 @@ template <class T>
 inline constexpr std::uint64_t most_room = block_of<T>(part_size);
 // Elements that are compared side by side.
 template <class T>
-inline constexpr std::uint64_t lanes = sizeof(T) == 1 ? 128 : sizeof(T) == 4 ? 64 : 32;
+inline constexpr std::uint64_t lanes = sizeof(T) == 1   ? 128
+                                       : sizeof(T) == 4 ? 64
+                                                        : 32;
 // As wide as T: comparisons of vectors give such numbers.
 template <class T>
-using flag = std::conditional_t<sizeof(T) == 8, std::uint64_t,
-                                std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
+using flag =
+    std::conditional_t<sizeof(T) == 8, std::uint64_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
 
 template <class T>
 struct candidate {
@@ -177,13 +179,14 @@ void arg_extreme_of(element fold, const array& in, std::uint64_t length, const a
         }
         const results<std::uint64_t> to(out);
         return length <= std::numeric_limits<std::int32_t>::max() &&
-               for_columns<T>(in, length, [&](const T* from, std::int64_t step, std::uint64_t first, std::uint64_t width) {
-                   index place[most_columns];
-                   arg_of_columns<Smallest>(from, step, width, length, place);
-                   for (std::uint64_t c = 0; c < width; ++c) {
-                       to[first + c] = static_cast<std::uint64_t>(place[c]);
-                   }
-               });
+               for_columns<T>(in, length,
+                              [&](const T* from, std::int64_t step, std::uint64_t first, std::uint64_t width) {
+                                  index place[most_columns];
+                                  arg_of_columns<Smallest>(from, step, width, length, place);
+                                  for (std::uint64_t c = 0; c < width; ++c) {
+                                      to[first + c] = static_cast<std::uint64_t>(place[c]);
+                                  }
+                              });
     });
     if (done) {
         return;
@@ -222,15 +225,15 @@ void min_max(element fold, const array& in, std::uint64_t length, const array& s
         return;
     }
     const bool done = smallest.size() == 1 && with_common_type(in.type, [&](auto zero) {
-        using T = decltype(zero);
-        const T* const from = in.contiguous<const T>(in.type);
-        if (from != nullptr) {
-            const extremes<T> both = warpfold::min_max(host{}, from, length);
-            store_as(smallest.type, smallest.data, both.smallest);
-            store_as(largest.type, largest.data, both.largest);
-        }
-        return from != nullptr;
-    });
+                          using T = decltype(zero);
+                          const T* const from = in.contiguous<const T>(in.type);
+                          if (from != nullptr) {
+                              const extremes<T> both = warpfold::min_max(host{}, from, length);
+                              store_as(smallest.type, smallest.data, both.smallest);
+                              store_as(largest.type, largest.data, both.largest);
+                          }
+                          return from != nullptr;
+                      });
     if (!done) {
         reduce(operation::minimum, fold, in, length, nullptr, smallest);
         reduce(operation::maximum, fold, in, length, nullptr, largest);

@@ -40,7 +40,11 @@ bool fold_fast(const array& in, const array& out, const Op& op) {
         using T = decltype(zero);
         constexpr element wide = std::is_signed_v<T> ? element::int64 : element::uint64;
         const bool is_number = std::is_floating_point_v<T> || !widens;
-        return fold_as<T>(in.type, in, is_number ? in.type : in.type == element::boolean ? element::int64 : wide, out, op);
+        return fold_as<T>(in.type, in,
+                          is_number                     ? in.type
+                          : in.type == element::boolean ? element::int64
+                                                        : wide,
+                          out, op);
     });
 }
 
@@ -55,12 +59,12 @@ struct as_double {
 bool sum_fast(const array& in, const array& out) {
     const auto to = out.view<double>(element::float64);
     return to && with_common_type(in.type, [&](auto zero) {
-        const auto from = in.view<const decltype(zero)>(in.type);
-        if (from) {
-            transform_reduce_along(host{}, *from, last_axes(in, out), *to, as_double{});
-        }
-        return from.has_value();
-    });
+               const auto from = in.view<const decltype(zero)>(in.type);
+               if (from) {
+                   transform_reduce_along(host{}, *from, last_axes(in, out), *to, as_double{});
+               }
+               return from.has_value();
+           });
 }
 
 // The largest or smallest value of the elements' type, as A.
