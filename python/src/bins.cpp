@@ -19,7 +19,9 @@ struct between {
         per_width = width > 0 && std::isfinite(width) ? static_cast<double>(bins) / width : 0;
     }
 
-    std::int64_t operator()(E x) const {
+    template <class S>
+    std::int64_t operator()(S sample) const {
+        const E x = static_cast<E>(sample);
         if (!(x >= edges[0] && x <= edges[bins])) {
             return no_bin;
         }
@@ -42,28 +44,48 @@ struct between {
 };
 
 struct by_value {
-    std::int64_t operator()(std::int64_t x) const { return x; }
+    template <class S>
+    S operator()(S x) const {
+        return x;
+    }
 };
 
-template <class S, class F>
-void fill(const elements<S>& samples, std::uint64_t n, const F& bin_of, const array* weights, const array& sums) {
+template <class Samples, class F>
+void fill(const Samples& samples, std::uint64_t n, const F& bin_of, const array* weights, const array& sums) {
     const function_bins bins(bin_of, sums.size());
     if (weights == nullptr) {
         warpfold::histogram(host{}, samples, n,
                             reinterpret_cast<std::uint64_t*>(sums.required<std::int64_t>(element::int64)), bins);
     } else if (sums.type == element::int64) {
-        weighted_histogram(host{}, samples, elements<std::int64_t>(*weights), n,
+        weighted_histogram(host{}, samples, weights->required<const std::int64_t>(element::int64), n,
                            sums.required<std::int64_t>(element::int64), bins);
     } else {
-        weighted_histogram(host{}, samples, elements<double>(*weights), n, sums.required<double>(element::float64),
-                           bins);
+        weighted_histogram(host{}, samples, weights->required<const double>(element::float64), n,
+                           sums.required<double>(element::float64), bins);
+    }
+}
+
+// Samples that are compared as E.
+template <class E, class F>
+void fill_as(const array& samples, const F& bin_of, const array* weights, const array& sums) {
+    const bool done = with_common_type(samples.type, [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (std::is_floating_point_v<E> || std::is_integral_v<T>) {
+            if (const T* const from = samples.contiguous<const T>(samples.type); from != nullptr) {
+                fill(from, samples.size(), bin_of, weights, sums);
+                return true;
+            }
+        }
+        return false;
+    });
+    if (!done) {
+        fill(elements<E>(samples), samples.size(), bin_of, weights, sums);
     }
 }
 
 template <class E>
 void fill_between(const array& samples, const array& edges, const array* weights, const array& sums) {
-    fill(elements<E>(samples), samples.size(), between<E>(edges.required<const E>(edges.type), sums.size()), weights,
-         sums);
+    fill_as<E>(samples, between<E>(edges.required<const E>(edges.type), sums.size()), weights, sums);
 }
 
 } // namespace
@@ -77,7 +99,7 @@ void histogram(const array& samples, const array& edges, const array* weights, c
 }
 
 void count_values(const array& samples, const array* weights, const array& sums) {
-    fill(elements<std::int64_t>(samples), samples.size(), by_value{}, weights, sums);
+    fill_as<std::int64_t>(samples, by_value{}, weights, sums);
 }
 
 } // namespace warpfold::python

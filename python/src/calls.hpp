@@ -24,7 +24,7 @@ void squared_deviations(element fold, const array& in, std::uint64_t length, con
                         const array& out);
 // The index in its segment of the first smallest or largest element, or of the first NaN. Length 1 and more.
 void arg_extreme(bool smallest, element fold, const array& in, std::uint64_t length, const array& out);
-// Both extremes in one pass.
+// Both extremes; in one pass if there is one segment without gaps.
 void min_max(element fold, const array& in, std::uint64_t length, const array& smallest, const array& largest);
 // Segment s is in[offsets[s] .. offsets[s + 1]), offsets contiguous int64. An empty segment gives the operation's
 // identity; for extremes the largest or smallest value of in's type.
@@ -39,7 +39,8 @@ void exact_dot(const array& a, const array& b, const array& out);
 
 // How many samples, or the sum of which weights, is in each bin; `edges` are contiguous, sorted and one more than bins.
 // Samples are compared with edges in the edges' type: int64, uint64 or float64. Bin k is [edges[k], edges[k + 1]), the
-// last one has its upper edge. `sums` is contiguous int64 (counts, integer weights modulo 2^64) or float64.
+// last one has its upper edge. `sums` is contiguous int64 (counts, integer weights modulo 2^64) or float64; weights are
+// contiguous and of the type of `sums`.
 void histogram(const array& samples, const array& edges, const array* weights, const array& sums);
 // The same for bin k = {k}; other samples are dropped.
 void count_values(const array& samples, const array* weights, const array& sums);

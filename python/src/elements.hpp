@@ -116,4 +116,18 @@ void with_fold_type(element as, const Work& work) {
     }
 }
 
+// work(T{}) if elements of the type are read as T on the fast paths; bool as bytes 0 and 1. False for other types.
+template <class Work>
+bool with_common_type(element type, const Work& work) {
+    switch (type) {
+    case element::boolean:
+    case element::uint8: return work(std::uint8_t{});
+    case element::int32: return work(std::int32_t{});
+    case element::int64: return work(std::int64_t{});
+    case element::float32: return work(float{});
+    case element::float64: return work(double{});
+    default: return false;
+    }
+}
+
 } // namespace warpfold::python

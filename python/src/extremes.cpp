@@ -1,126 +1,209 @@
 // SPDX-License-Identifier: MIT
-// Indices of extremes, and both extremes in one pass.
+// Indices of extremes, and both extremes.
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
-#include "warpfold/segmented_reduce.hpp"
+#include "python/src/segments.hpp"
+#include "warpfold/reduce.hpp"
 
 namespace warpfold::python {
 
 namespace {
 
-inline constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+// Elements whose extreme is computed at a time: a place is searched for in a block. Small ones suit short segments.
+template <class T>
+constexpr std::uint64_t block_of(std::uint64_t length) {
+    return (length < part_size ? 4096 : 16384) / sizeof(T);
+}
+template <class T>
+inline constexpr std::uint64_t most_room = block_of<T>(part_size);
+// Elements that are compared side by side.
+template <class T>
+inline constexpr std::uint64_t lanes = sizeof(T) == 1   ? 128
+                                       : sizeof(T) == 4 ? 64
+                                                        : 32;
+// As wide as T: comparisons of vectors give such numbers.
+template <class T>
+using flag =
+    std::conditional_t<sizeof(T) == 8, std::uint64_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
 
-template <class A>
+template <class T>
 struct candidate {
-    A value;
+    T value;
     std::uint64_t index; // in its segment
 };
 
-// The first of equal elements; zeros of both signs are equal; a NaN is before all numbers.
-template <class A, bool Smallest>
-struct better {
-    static constexpr bool commutative = true;
+// The order of results: zeros of both signs are equal; a NaN is before all numbers.
+template <bool Smallest, class T>
+bool is_better(T x, T y) {
+    const bool beyond = Smallest ? x < y : y < x;
+    return beyond | ((x != x) & (y == y));
+}
 
-    template <class C>
-    static constexpr C identity() {
-        return {A{}, nowhere};
-    }
-    static bool is_nan(const candidate<A>& c) { return c.value != c.value; }
-    candidate<A> operator()(const candidate<A>& a, const candidate<A>& b) const {
-        if (a.index == nowhere || b.index == nowhere) {
-            return a.index == nowhere ? b : a;
+// The extreme of `count` elements.
+template <bool Smallest, class T>
+T extreme_of(const T* in, std::uint64_t count) {
+    const auto closer = [](T x, T y) { return (Smallest ? x < y : y < x) ? x : y; };
+    if (count < lanes<T>) {
+        T best = in[0];
+        for (std::uint64_t k = 1; k < count; ++k) {
+            best = is_better<Smallest>(in[k], best) ? in[k] : best;
         }
-        const candidate<A>& first = a.index < b.index ? a : b;
-        const candidate<A>& second = a.index < b.index ? b : a;
-        const bool beyond = Smallest ? second.value < first.value : first.value < second.value;
-        return !is_nan(first) && (beyond || is_nan(second)) ? second : first;
+        return best;
     }
-};
-
-template <class A>
-struct candidates {
-    candidate<A> operator[](std::uint64_t k) const { return {from[k], k % length}; }
-
-    elements<A> from;
-    std::uint64_t length;
-};
-
-template <class A>
-class indices {
-public:
-    explicit indices(const array& of) : to_(of) {}
-
-    struct place {
-        const place&
-        operator=(const candidate<A>& best) const { // NOLINT(cppcoreguidelines-c-copy-assignment-signature)
-            to = best.index;
-            return *this;
+    T lane[lanes<T>];
+    flag<T> is_nan[lanes<T>] = {};
+    std::copy_n(in, lanes<T>, lane);
+    for (std::uint64_t k = 0; k < count; k += lanes<T>) {
+        const T* const from = in + std::min(k, count - lanes<T>); // the last ones again
+        for (std::uint64_t j = 0; j < lanes<T>; ++j) {
+            lane[j] = closer(from[j], lane[j]);
         }
+        if constexpr (std::is_floating_point_v<T>) {
+            for (std::uint64_t j = 0; j < lanes<T>; ++j) {
+                is_nan[j] |= from[j] != from[j] ? flag<T>{1} : flag<T>{0};
+            }
+        }
+    }
+    for (std::uint64_t half = lanes<T> / 2; half != 0; half /= 2) {
+        for (std::uint64_t j = 0; j < half; ++j) {
+            lane[j] = closer(lane[j], lane[j + half]);
+            is_nan[j] |= is_nan[j + half];
+        }
+    }
+    return is_nan[0] != 0 ? std::numeric_limits<T>::quiet_NaN() : lane[0];
+}
 
-        results<std::uint64_t>::place to;
+// The first of `count` elements that equals `wanted`, or is NaN if it is NaN. There is one.
+template <class T>
+std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
+    const auto is_it = [wanted](T x) { return (x == wanted) | ((x != x) & (wanted != wanted)); };
+    std::uint64_t k = 0;
+    for (flag<T> is_here = 0; k + lanes<T> <= count; k += lanes<T>) {
+        for (std::uint64_t j = 0; j < lanes<T>; ++j) {
+            is_here |= is_it(in[k + j]) ? flag<T>{1} : flag<T>{0};
+        }
+        if (is_here != 0) {
+            break;
+        }
+    }
+    while (!is_it(in[k])) {
+        ++k;
+    }
+    return k;
+}
+
+// The best of elements [begin, end) of a segment, and its block. read(k, count, room): elements from k on, which may be
+// in `room`.
+template <bool Smallest, class T, class Read>
+candidate<T> best_of(const Read& read, std::uint64_t begin, std::uint64_t end, std::uint64_t block) {
+    T room[most_room<T>];
+    candidate<T> best{};
+    for (std::uint64_t k = begin; k < end; k += block) {
+        const std::uint64_t count = std::min(block, end - k);
+        const T extreme = extreme_of<Smallest>(read(k, count, room), count);
+        if (k == begin || is_better<Smallest>(extreme, best.value)) {
+            best = {extreme, k};
+        }
+    }
+    return best;
+}
+
+// row(s): the function `read` of segment s.
+template <bool Smallest, class T, class Row>
+void arg_of_rows(const Row& row, std::uint64_t length, const array& out) {
+    const std::uint64_t parts = (length + part_size - 1) / part_size, block = block_of<T>(length);
+    std::vector<candidate<T>> best(out.size() * parts);
+    const auto find = [&](candidate<T>& of, const auto& read) {
+        T room[most_room<T>];
+        const std::uint64_t count = std::min(block, length - of.index);
+        of.index += place_of(of.value, read(of.index, count, room), count);
     };
-    place operator[](std::uint64_t s) const { return {to_[s]}; }
-
-private:
-    results<std::uint64_t> to_;
-};
-
-template <class A>
-struct pair {
-    A smallest, largest;
-};
-
-template <class A>
-struct pairs {
-    pair<A> operator[](std::uint64_t k) const {
-        const A x = from[k];
-        return {x, x};
-    }
-
-    elements<A> from;
-};
-
-template <class A>
-struct both {
-    static constexpr bool commutative = true;
-
-    template <class P>
-    static constexpr P identity() {
-        return {minimum::identity<A>(), maximum::identity<A>()};
-    }
-    pair<A> operator()(const pair<A>& a, const pair<A>& b) const {
-        return {minimum{}(a.smallest, b.smallest), maximum{}(a.largest, b.largest)};
-    }
-};
-
-template <class A>
-class pair_results {
-public:
-    pair_results(const array& smallest, const array& largest) : smallest_(smallest), largest_(largest) {}
-
-    struct place {
-        const place& operator=(const pair<A>& x) const { // NOLINT(cppcoreguidelines-c-copy-assignment-signature)
-            smallest = x.smallest;
-            largest = x.largest;
-            return *this;
+    for_groups(best.size(), std::min(length, part_size), [&](std::uint64_t unit) {
+        const std::uint64_t begin = unit % parts * part_size, end = std::min(length, begin + part_size);
+        const auto read = row(unit / parts);
+        detail::with_widest_vectors([&] {
+            best[unit] = best_of<Smallest, T>(read, begin, end, block);
+            if (parts == 1) {
+                find(best[unit], read);
+            }
+            return 0;
+        });
+    });
+    const results<std::uint64_t> to(out);
+    for (std::uint64_t s = 0; s < out.size(); ++s) {
+        candidate<T> first = best[s * parts];
+        for (std::uint64_t p = 1; p < parts; ++p) {
+            const candidate<T>& next = best[s * parts + p];
+            first = is_better<Smallest>(next.value, first.value) ? next : first;
         }
+        if (parts > 1) {
+            find(first, row(s));
+        }
+        to[s] = first.index;
+    }
+}
 
-        typename results<A>::place smallest, largest;
-    };
-    place operator[](std::uint64_t s) const { return {smallest_[s], largest_[s]}; }
-
-private:
-    results<A> smallest_, largest_;
-};
+// `width` neighbouring segments from `in` on, elements of one at a distance of `step`.
+template <bool Smallest, class T, class Index>
+void arg_of_columns(const T* in, std::int64_t step, std::uint64_t width, std::uint64_t length, Index* index) {
+    T best[most_columns];
+    std::copy_n(in, width, best);
+    std::fill_n(index, width, Index{0});
+    for (std::uint64_t k = 1; k < length; ++k) {
+        in += step;
+        for (std::uint64_t c = 0; c < width; ++c) {
+            const bool better = is_better<Smallest>(in[c], best[c]);
+            best[c] = better ? in[c] : best[c];
+            index[c] = better ? static_cast<Index>(k) : index[c];
+        }
+    }
+}
 
 template <bool Smallest>
 void arg_extreme_of(element fold, const array& in, std::uint64_t length, const array& out) {
+    const bool done = with_common_type(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        using index = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+        if (const auto all = rows_of<T>(in, length)) {
+            arg_of_rows<Smallest, T>(
+                [&](std::uint64_t s) {
+                    return [from = (*all)(s)](std::uint64_t k, std::uint64_t, T*) { return from + k; };
+                },
+                length, out);
+            return true;
+        }
+        const results<std::uint64_t> to(out);
+        return length <= std::numeric_limits<std::int32_t>::max() &&
+               for_columns<T>(in, length,
+                              [&](const T* from, std::int64_t step, std::uint64_t first, std::uint64_t width) {
+                                  index place[most_columns];
+                                  arg_of_columns<Smallest>(from, step, width, length, place);
+                                  for (std::uint64_t c = 0; c < width; ++c) {
+                                      to[first + c] = static_cast<std::uint64_t>(place[c]);
+                                  }
+                              });
+    });
+    if (done) {
+        return;
+    }
     with_fold_type(fold, [&](auto zero) {
         using A = decltype(zero);
-        segmented_reduce(host{}, candidates<A>{elements<A>(in), length}, equal_segments{length}, out.size(),
-                         indices<A>(out), better<A, Smallest>{});
+        const elements<A> from(in);
+        arg_of_rows<Smallest, A>(
+            [&](std::uint64_t s) {
+                return [&from, first = s * length](std::uint64_t k, std::uint64_t count, A* room) {
+                    for (std::uint64_t j = 0; j < count; ++j) {
+                        room[j] = from[first + k + j];
+                    }
+                    return room;
+                };
+            },
+            length, out);
     });
 }
 
@@ -141,11 +224,20 @@ void min_max(element fold, const array& in, std::uint64_t length, const array& s
     if (smallest.size() == 0 || length == 0) {
         return;
     }
-    with_fold_type(fold, [&](auto zero) {
-        using A = decltype(zero);
-        segmented_reduce(host{}, pairs<A>{elements<A>(in)}, equal_segments{length}, smallest.size(),
-                         pair_results<A>(smallest, largest), both<A>{});
-    });
+    const bool done = smallest.size() == 1 && with_common_type(in.type, [&](auto zero) {
+                          using T = decltype(zero);
+                          const T* const from = in.contiguous<const T>(in.type);
+                          if (from != nullptr) {
+                              const extremes<T> both = warpfold::min_max(host{}, from, length);
+                              store_as(smallest.type, smallest.data, both.smallest);
+                              store_as(largest.type, largest.data, both.largest);
+                          }
+                          return from != nullptr;
+                      });
+    if (!done) {
+        reduce(operation::minimum, fold, in, length, nullptr, smallest);
+        reduce(operation::maximum, fold, in, length, nullptr, largest);
+    }
 }
 
 } // namespace warpfold::python

@@ -5,7 +5,9 @@
 
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "python/src/segments.hpp"
 #include "warpfold/along_axis.hpp"
+#include "warpfold/host/core/lanes.hpp"
 #include "warpfold/segmented_reduce.hpp"
 
 namespace warpfold::python {
@@ -34,18 +36,35 @@ bool fold_as(element type, const array& in, element result, const array& out, co
 template <class Op>
 bool fold_fast(const array& in, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum>;
-    switch (in.type) {
-    case element::boolean: // its bytes are 0 and 1
-        return fold_as<std::uint8_t>(element::boolean, in, widens ? element::int64 : element::boolean, out, op);
-    case element::uint8:
-        return fold_as<std::uint8_t>(element::uint8, in, widens ? element::uint64 : element::uint8, out, op);
-    case element::int32:
-        return fold_as<std::int32_t>(element::int32, in, widens ? element::int64 : element::int32, out, op);
-    case element::int64: return fold_as<std::int64_t>(element::int64, in, element::int64, out, op);
-    case element::float32: return fold_as<float>(element::float32, in, element::float32, out, op);
-    case element::float64: return fold_as<double>(element::float64, in, element::float64, out, op);
-    default: return false;
+    return with_common_type(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        constexpr element wide = std::is_signed_v<T> ? element::int64 : element::uint64;
+        const bool is_number = std::is_floating_point_v<T> || !widens;
+        return fold_as<T>(in.type, in,
+                          is_number                     ? in.type
+                          : in.type == element::boolean ? element::int64
+                                                        : wide,
+                          out, op);
+    });
+}
+
+struct as_double {
+    template <class T>
+    double operator()(T x) const {
+        return static_cast<double>(x);
     }
+};
+
+// Sums of any numbers in float64.
+bool sum_fast(const array& in, const array& out) {
+    const auto to = out.view<double>(element::float64);
+    return to && with_common_type(in.type, [&](auto zero) {
+               const auto from = in.view<const decltype(zero)>(in.type);
+               if (from) {
+                   transform_reduce_along(host{}, *from, last_axes(in, out), *to, as_double{});
+               }
+               return from.has_value();
+           });
 }
 
 // The largest or smallest value of the elements' type, as A.
@@ -140,22 +159,62 @@ struct squares {
 
 template <class A>
 struct squared_deviation {
-    A operator()(A x) const { return (x - mean) * (x - mean); }
+    template <class T>
+    A operator()(T x) const {
+        const A deviation = static_cast<A>(x) - mean;
+        return deviation * deviation;
+    }
 
     A mean;
 };
 
-template <class A>
-void deviations(element fold, const array& in, std::uint64_t length, const array* mask, const A* means,
-                const array& out) {
-    const A* const from = in.contiguous<const A>(fold);
-    A* const to = out.contiguous<A>(fold);
-    if (mask == nullptr && out.size() == 1 && from != nullptr && to != nullptr) {
-        transform_reduce(host{}, from, length, to, squared_deviation<A>{*means});
-        return;
+// Without conversions of single elements, if the segments allow it.
+template <class T, class A>
+bool deviations_fast(const array& in, std::uint64_t length, const A* means, const array& out) {
+    const results<A> to(out);
+    if (const auto row = rows_of<T>(in, length)) {
+        const std::uint64_t parts = (length + part_size - 1) / part_size;
+        std::vector<A> sums(out.size() * parts);
+        for_groups(sums.size(), std::min(length, part_size), [&](std::uint64_t unit) {
+            const std::uint64_t s = unit / parts, begin = unit % parts * part_size;
+            sums[unit] = detail::with_widest_vectors([&] {
+                return detail::fold_in_lanes<A>((*row)(s), begin, std::min(length, begin + part_size),
+                                                squared_deviation<A>{means[s]}, sum{});
+            });
+        });
+        for (std::uint64_t s = 0; s < out.size(); ++s) {
+            to[s] = std::accumulate(&sums[s * parts], &sums[s * parts] + parts, A{});
+        }
+        return true;
     }
-    segmented_reduce(host{}, squares<A>{elements<A>(in, mask), means, length}, equal_segments{length}, out.size(),
-                     results<A>(out));
+    constexpr std::uint64_t together = 1024; // elements that are added one after the other
+    return for_columns<T>(in, length, [&](const T* from, std::int64_t step, std::uint64_t first, std::uint64_t width) {
+        A mean[most_columns], total[most_columns] = {};
+        std::copy_n(means + first, width, mean);
+        for (std::uint64_t begin = 0; begin < length; begin += together) {
+            A part[most_columns] = {};
+            for (std::uint64_t k = begin; k < std::min(length, begin + together); ++k, from += step) {
+                for (std::uint64_t c = 0; c < width; ++c) {
+                    part[c] += squared_deviation<A>{mean[c]}(from[c]);
+                }
+            }
+            for (std::uint64_t c = 0; c < width; ++c) {
+                total[c] += part[c];
+            }
+        }
+        for (std::uint64_t c = 0; c < width; ++c) {
+            to[first + c] = total[c];
+        }
+    });
+}
+
+template <class A>
+void deviations(const array& in, std::uint64_t length, const array* mask, const A* means, const array& out) {
+    const auto fast = [&](auto zero) { return deviations_fast<decltype(zero)>(in, length, means, out); };
+    if (mask != nullptr || !with_common_type(in.type, fast)) {
+        segmented_reduce(host{}, squares<A>{elements<A>(in, mask), means, length}, equal_segments{length}, out.size(),
+                         results<A>(out));
+    }
 }
 
 } // namespace
@@ -164,7 +223,7 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
     if (out.size() == 0) {
         return;
     }
-    if (mask == nullptr && ((op == operation::sum && fold_fast(in, out, sum{})) ||
+    if (mask == nullptr && ((op == operation::sum && (fold_fast(in, out, sum{}) || sum_fast(in, out))) ||
                             (op == operation::minimum && fold_fast(in, out, minimum{})) ||
                             (op == operation::maximum && fold_fast(in, out, maximum{})))) {
         return;
@@ -186,9 +245,9 @@ void squared_deviations(element fold, const array& in, std::uint64_t length, con
         return;
     }
     if (fold == element::float32) {
-        deviations(fold, in, length, mask, means.required<const float>(fold), out);
+        deviations(in, length, mask, means.required<const float>(fold), out);
     } else {
-        deviations(fold, in, length, mask, means.required<const double>(fold), out);
+        deviations(in, length, mask, means.required<const double>(fold), out);
     }
 }
 

@@ -178,6 +178,25 @@ def test_long_arrays(n, dtype):
         assert_same(wf.var(array), reference.astype(dtype) if dtype == np.float16 else reference, 3 * tolerance_of(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(3, 70001), (70001, 9), (1025, 300), (2, 513, 33)])
+def test_long_segments(shape, dtype):
+    array = np.random.default_rng(2).integers(0, 2 if dtype == "bool" else 90, shape).astype(dtype)
+    last = array.reshape(-1)[-1:]
+    for special in [1] + [-0.0, np.nan] * (array.dtype.kind == "f"):
+        last[...] = special
+        for axis in (None, 0, 1):
+            for name in ("argmin", "argmax"):
+                assert_same(*both(name, array, axis=axis))
+                assert_same(*both(name, array[..., ::-1], axis=axis))
+            if dtype != "float16":  # NumPy's own overflows
+                ours, exact = wf.var(array, axis=axis), np.var(array, axis=axis, dtype=np.float64)
+                assert_same(ours, exact.astype(ours.dtype), tolerance=3 * tolerance_of(ours.dtype))
+                assert_same(*both("mean", array, axis=axis), tolerance=tolerance_of(np.dtype(dtype)))
+        assert_same(wf.minmax(array)[0], np.min(array))
+        assert_same(wf.minmax(array, 0)[1], np.max(array, 0))
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_long_arrays(layout):
     array = laid_out(np.random.default_rng(1).integers(-1000, 1000, (37, 11, 101)).astype(np.int32), layout)

@@ -69,7 +69,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     if not array.size:
         target.array[...] = 0
     else:
-        _core.count_values(describe(array), None if chosen is None else describe(chosen), describe(target.array))
+        weight = None if chosen is None else contiguous(chosen, np.float64)
+        _core.count_values(describe(array), None if weight is None else describe(weight), describe(target.array))
     return target.finish()
 
 
@@ -136,7 +137,8 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
     is_integer = chosen is None or chosen.dtype.kind in "iub"
     sums = np.zeros(compared.size - 1, np.int64 if is_integer else np.float64)
     if sums.size:
-        _core.histogram(describe(array), describe(compared), None if chosen is None else describe(chosen), describe(sums))
+        weight = None if chosen is None else contiguous(chosen, sums.dtype)
+        _core.histogram(describe(array), describe(compared), None if weight is None else describe(weight), describe(sums))
     if density:
         result = sums / np.diff(edges).astype(np.float64) / sums.sum()
     else:

@@ -195,7 +195,7 @@ def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, init
 
 
 def minmax(a: Any, axis: Axis = None, keepdims: bool = False) -> tuple[Any, Any]:
-    """Smallest and largest elements over axes, in one pass: `(min(a, axis), max(a, axis))`."""
+    """Smallest and largest elements over axes: `(min(a, axis), max(a, axis))`. Over all axes of an array without gaps in one pass."""
     source = read(a, "minmax")
     array = source.array
     axes = axes_of(axis, array.ndim)
