@@ -11,7 +11,6 @@
 
 namespace softgpu::machine {
 
-using check::event;
 using check::stamp;
 
 namespace {

@@ -12,7 +12,6 @@
 
 namespace softgpu::machine {
 
-using check::event;
 using check::stamp;
 using check::strength;
 
