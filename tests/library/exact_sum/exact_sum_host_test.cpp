@@ -21,7 +21,7 @@ namespace warpfold {
 namespace {
 
 template <class T>
-class ExactOnHost : public testing::Test {
+class exact_on_host : public testing::Test {
 protected:
     // By 1, 2 and 5 threads, in other orders, in pieces of another size, and as something that is no array.
     static void expect_sum(std::vector<T> data, T expected, const std::string& what) {
@@ -47,9 +47,9 @@ protected:
     }
 };
 using Formats = testing::Types<float, double>;
-TYPED_TEST_SUITE(ExactOnHost, Formats);
+TYPED_TEST_SUITE(exact_on_host, Formats);
 
-TYPED_TEST(ExactOnHost, EveryLength) {
+TYPED_TEST(exact_on_host, EveryLength) {
     for (const std::uint64_t n :
          {0u, 1u, 2u, 15u, 16u, 17u, 1000u, 2047u, 2048u, 2049u, 65535u, 65536u, 65537u, 140001u}) {
         const auto data = tests::spread<TypeParam>(n, -10, 3, static_cast<unsigned>(n));
@@ -57,7 +57,7 @@ TYPED_TEST(ExactOnHost, EveryLength) {
     }
 }
 
-TYPED_TEST(ExactOnHost, EveryRangeOfExponents) {
+TYPED_TEST(exact_on_host, EveryRangeOfExponents) {
     using limits = std::numeric_limits<TypeParam>;
     const int lowest = limits::min_exponent - limits::digits, highest = limits::max_exponent - 1;
     for (int width = 0; width <= highest - lowest; width = width < 30 ? width + 5 : width + width / 3) {
@@ -69,7 +69,7 @@ TYPED_TEST(ExactOnHost, EveryRangeOfExponents) {
     }
 }
 
-TYPED_TEST(ExactOnHost, WhatCancels) {
+TYPED_TEST(exact_on_host, WhatCancels) {
     for (const std::uint64_t n : {2u, 100u, 10001u}) {
         const auto data = tests::cancelling<TypeParam>(n, static_cast<unsigned>(n));
         this->expect_sum(data, tests::expected_sum(data), std::to_string(n));
@@ -100,7 +100,7 @@ TEST(ExactHost, SubnormalsAreLeftOfNumbersFarApart) {
     }
 }
 
-TYPED_TEST(ExactOnHost, BordersAndSpecialValues) {
+TYPED_TEST(exact_on_host, BordersAndSpecialValues) {
     unsigned which = 0;
     for (const auto& data : tests::special_sums<TypeParam>()) {
         this->expect_sum(data, tests::expected_sum(data), "case " + std::to_string(which++));
@@ -113,7 +113,7 @@ TYPED_TEST(ExactOnHost, BordersAndSpecialValues) {
     }
 }
 
-TYPED_TEST(ExactOnHost, TheReferenceItself) {
+TYPED_TEST(exact_on_host, TheReferenceItself) {
     using T = TypeParam;
     EXPECT_EQ(tests::expected_sum<T>({1, 2, 3}), 6);
     EXPECT_EQ(tests::expected_sum<T>({1, std::numeric_limits<T>::epsilon() / 2}), 1);
@@ -122,7 +122,7 @@ TYPED_TEST(ExactOnHost, TheReferenceItself) {
               std::numeric_limits<T>::infinity());
 }
 
-TYPED_TEST(ExactOnHost, ManyOfTheLargest) {
+TYPED_TEST(exact_on_host, ManyOfTheLargest) {
     using T = TypeParam;
     std::vector<T> data(100000, std::numeric_limits<T>::max());
     this->expect_sum(data, std::numeric_limits<T>::infinity(), "all of one sign");
@@ -133,7 +133,7 @@ TYPED_TEST(ExactOnHost, ManyOfTheLargest) {
     this->expect_sum(data, T(1.5), "both signs");
 }
 
-TYPED_TEST(ExactOnHost, DotOfEveryLengthAndRange) {
+TYPED_TEST(exact_on_host, DotOfEveryLengthAndRange) {
     using limits = std::numeric_limits<TypeParam>;
     const int lowest = limits::min_exponent - limits::digits, highest = limits::max_exponent - 1;
     for (const std::uint64_t n : {0u, 1u, 17u, 2049u, 70001u}) {
@@ -155,7 +155,7 @@ TYPED_TEST(ExactOnHost, DotOfEveryLengthAndRange) {
     }
 }
 
-TYPED_TEST(ExactOnHost, DotThatCancels) {
+TYPED_TEST(exact_on_host, DotThatCancels) {
     using T = TypeParam;
     for (const std::uint64_t n : {10u, 3000u}) {
         auto a = tests::cancelling<T>(n, 5);
@@ -172,7 +172,7 @@ TYPED_TEST(ExactOnHost, DotThatCancels) {
     }
 }
 
-TYPED_TEST(ExactOnHost, DotAtTheBorders) {
+TYPED_TEST(exact_on_host, DotAtTheBorders) {
     using T = TypeParam;
     using limits = std::numeric_limits<T>;
     const T tiny = limits::denorm_min(), infinity = limits::infinity(), largest = limits::max(),
