@@ -32,7 +32,7 @@ protected:
     }
 
     // On every device, which all have to say the same.
-    static outcome run(std::vector<std::string> arguments, const std::string& input = "") {
+    static outcome run(const std::vector<std::string>& arguments, const std::string& input = "") {
         outcome first;
         for (const std::string& device : devices()) {
             std::vector<std::string> all = arguments;
