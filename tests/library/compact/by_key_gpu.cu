@@ -5,29 +5,15 @@
 #include <functional>
 #include <vector>
 
-#include "tests/library/compact/compact_cases.hpp"
-#include "tests/library/device_array.hpp"
-#include "tests/library/gpu_test.hpp"
+#include "tests/library/compact/compact_gpu.hpp"
 
 using namespace warpfold;
 
 namespace {
 
+using tests::expect_results;
+using tests::in_small_tiles;
 using tests::on_device;
-
-// Tiles of 64 maps of 8 bytes, 32 of them a group.
-constexpr tuning::compact_kernels small{.block_threads = 32, .bytes_per_thread = 16, .resident_blocks = 1};
-const auto in_small_tiles = gpu{}.with(tuning::compact_policy<small>{});
-
-template <class T>
-void expect_results(const on_device<T>& out, const std::vector<T>& expected, const std::string& what) {
-    const std::vector<T> got = out.read();
-    ASSERT_TRUE(tests::begins_with(got, expected)) << what;
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(got.data());
-    for (std::size_t k = expected.size() * sizeof(T); k < got.size() * sizeof(T); ++k) {
-        ASSERT_EQ(bytes[k], 0x77) << what << ": byte " << k;
-    }
-}
 
 template <class U, class K, class V, class Op, class On, class Equal>
 void reduces(const On& on, const std::vector<K>& keys, const std::vector<V>& values, const Op& op, const Equal& equal) {

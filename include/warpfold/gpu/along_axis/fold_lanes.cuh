@@ -32,6 +32,17 @@ inline constexpr unsigned lanes_threads = sizeof(A) <= 128   ? Kernels::value.bl
                                           : sizeof(A) <= 512 ? 64
                                                              : 32;
 
+// The sides of a block as a grid of threads, and a thread's place in it: x across results, y along elements.
+struct thread_place {
+    unsigned across, along, x, y;
+};
+template <unsigned Threads>
+__device__ thread_place thread_place_of(const lanes_shape& shape) {
+    const unsigned across = 1u << shape.log_across, along = Threads >> shape.log_across, k = threadIdx.x;
+    return shape.along_first ? thread_place{across, along, k / along, k & (along - 1)}
+                             : thread_place{across, along, k & (across - 1), k >> shape.log_across};
+}
+
 // Elements k, k + step, ... before `end` of `Width` results, into `mine`. `place` gives where an element is.
 template <class Kernels, class A, unsigned Width, class T, class Map, class Op, class Place>
 __device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std::uint64_t end, std::uint64_t step,
@@ -84,9 +95,7 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
     check_operation<Op, A>();
     pdl_trigger();
     pdl_wait();
-    const unsigned across = 1u << shape.log_across, along = threads >> shape.log_across;
-    const unsigned x = shape.along_first ? threadIdx.x / along : threadIdx.x & (across - 1);
-    const unsigned y = shape.along_first ? threadIdx.x & (along - 1) : threadIdx.x >> shape.log_across;
+    const auto [across, along, x, y] = thread_place_of<threads>(shape);
     const std::uint64_t blocks = shape.tiles * shape.splits;
     for (std::uint64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
         const std::uint64_t split = shape.splits == 1 ? 0 : block / shape.tiles;

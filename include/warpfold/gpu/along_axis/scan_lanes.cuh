@@ -65,9 +65,7 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
     check_operation<Op, A>();
     pdl_trigger();
     pdl_wait();
-    const unsigned across = 1u << shape.log_across, along = threads >> shape.log_across;
-    const unsigned x = shape.along_first ? threadIdx.x / along : threadIdx.x & (across - 1);
-    const unsigned y = shape.along_first ? threadIdx.x & (along - 1) : threadIdx.x >> shape.log_across;
+    const auto [across, along, x, y] = thread_place_of<threads>(shape);
     const std::uint64_t blocks = shape.tiles * shape.splits;
     for (std::uint64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
         const std::uint64_t split = shape.splits == 1 ? 0 : block / shape.tiles;

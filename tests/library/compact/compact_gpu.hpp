@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What the GPU tests of compactions and of calls by key share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/library/compact/compact_cases.hpp"
+#include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/tuning/compact.hpp"
+
+namespace warpfold::tests {
+
+// Tiles of 32 threads, 32 of them a group, so that few elements have many groups.
+constexpr tuning::compact_kernels small_compact{.block_threads = 32, .bytes_per_thread = 16, .resident_blocks = 1};
+const auto in_small_tiles = gpu{}.with(tuning::compact_policy<small_compact>{});
+
+// The results are `expected`, and nothing behind them is written.
+template <class T>
+void expect_results(const on_device<T>& out, const std::vector<T>& expected, const std::string& what) {
+    const std::vector<T> got = out.read();
+    ASSERT_TRUE(begins_with(got, expected)) << what;
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(got.data());
+    for (std::size_t k = expected.size() * sizeof(T); k < got.size() * sizeof(T); ++k) {
+        ASSERT_EQ(bytes[k], 0x77) << what << ": byte " << k;
+    }
+}
+
+} // namespace warpfold::tests
