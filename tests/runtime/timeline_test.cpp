@@ -44,7 +44,7 @@ protected:
         }
         ASSERT_EQ(cudaEventCreate(&done), error::success);
         ASSERT_EQ(cudaMalloc(&device, 2 * bytes), error::success);
-        ASSERT_EQ(cudaMallocHost(&pinned, bytes), error::success);
+        ASSERT_EQ(cudaMallocHost(&pinned, 2 * bytes), error::success);
     }
     void TearDown() override { EXPECT_EQ(cudaDeviceReset(), error::success); }
 
@@ -121,7 +121,8 @@ TEST_F(timeline_test, events_and_streams_make_the_order) {
     const auto log = log_of([&] {
         (void)cudaMemcpyAsync(device, pinned, bytes, copy_kind::host_to_device, first);
         (void)cudaEventRecord(done, first);
-        (void)cudaMemcpyAsync(pinned, static_cast<char*>(device) + bytes, bytes, copy_kind::device_to_host, second);
+        (void)cudaMemcpyAsync(static_cast<char*>(pinned) + bytes, static_cast<char*>(device) + bytes, bytes,
+                              copy_kind::device_to_host, second);
         (void)cudaStreamWaitEvent(second, done, 0);
         (void)cudaMemsetAsync(device, 1, bytes, second);
     });
