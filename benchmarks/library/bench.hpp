@@ -131,4 +131,16 @@ inline void print_row(const std::string& what, const std::string& type, std::uin
     std::fflush(stdout);
 }
 
+// Times both calls, whose input on the k-th copy begins `apart` bytes behind the one before, and prints the row. `bytes`
+// are those that have to be read and written at least.
+inline void measure_and_print_row(const measure::stream& on, const std::string& what, const std::string& type,
+                                  std::uint64_t n, double bytes, std::uint64_t apart, unsigned copies, const call& ours,
+                                  const call& peer, unsigned samples = 9) {
+    const auto calls = static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 28) / apart, 1, 32));
+    const times cold = compare(on, ours, peer, copies, std::max(calls, copies > 8 ? 16u : 2u), samples);
+    const times warm = compare(on, ours, peer, 1, calls, samples);
+    const times stream = streamed(on, ours, peer, copies, samples);
+    print_row(what, type, n, bytes, stream, cold, warm);
+}
+
 } // namespace warpfold::bench

@@ -94,6 +94,32 @@ void sums(room& in, const char* type, const std::vector<unsigned>& exponents) {
     }
 }
 
+// An operation of a user, not declared commutative: ours folds strictly in order, CUB in any order.
+struct add_in_order {
+    template <class A>
+    __host__ __device__ static constexpr A identity() {
+        return A{};
+    }
+    template <class A>
+    __host__ __device__ A operator()(const A& a, const A& b) const {
+        return a + b;
+    }
+};
+
+template <class T>
+void ordered(room& in, const char* type, const std::vector<unsigned>& exponents) {
+    fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
+    WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
+    for (const unsigned e : exponents) {
+        row<T, T>(
+            in, "in order", type, std::uint64_t{1} << e,
+            [](const gpu& on, T* data, std::uint64_t k, T* out) { reduce(on, data, k, out, add_in_order{}); },
+            [](void* room, std::size_t& bytes, T* data, std::uint64_t k, T* out, cudaStream_t s) {
+                return cub::DeviceReduce::Reduce(room, bytes, data, out, k, add_in_order{}, T{}, s);
+            });
+    }
+}
+
 template <class T>
 void others(room& in, const char* type, const std::vector<unsigned>& exponents) {
     fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
@@ -145,6 +171,9 @@ int main(int count, char** words) {
         sums<double>(in, "f64", {10, 16, 20, 22, 24, 26, 28});
         sums<std::uint8_t>(in, "u8", {10, 16, 20, 22, 24, 26, 28, 30});
         sums<std::int16_t>(in, "i16", {10, 16, 20, 22, 24, 26, 28, 30});
+        ordered<std::int32_t>(in, "i32", {10, 16, 20, 24, 26, 28});
+        ordered<double>(in, "f64", {10, 20, 24, 27});
+        ordered<std::uint8_t>(in, "u8", {10, 20, 24, 30});
         others<float>(in, "f32", {10, 20, 24, 28});
         others<std::int32_t>(in, "i32", {10, 20, 24, 28});
     } catch (const std::exception& e) {

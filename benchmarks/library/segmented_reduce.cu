@@ -112,15 +112,10 @@ void row(room& in, const std::string& what, const char* type, const std::vector<
                     static_cast<unsigned long long>(wrong));
         return;
     }
-    const auto calls = static_cast<unsigned>(std::clamp<std::uint64_t>((std::uint64_t{1} << 28) / apart, 1, 32));
     const unsigned samples = n > 1u << 25 ? 3 : 9; // the peer takes its time
-    const bench::call& peer = alone ? a : b;
-    const bench::times cold =
-        bench::compare(in.stream, a, peer, copies, std::max(calls, copies > 8 ? 16u : 2u), samples);
-    const bench::times warm = bench::compare(in.stream, a, peer, 1, calls, samples);
-    const bench::times stream = bench::streamed(in.stream, a, peer, copies, samples);
     const std::uint64_t moved = n * sizeof(T) + segments * sizeof(T) + (equal ? 0 : offsets.size() * sizeof(Offset));
-    bench::print_row(what, type, n, static_cast<double>(moved), stream, cold, warm);
+    bench::measure_and_print_row(in.stream, what, type, n, static_cast<double>(moved), apart, copies, a, alone ? a : b,
+                                 samples);
 }
 
 template <class Offset>

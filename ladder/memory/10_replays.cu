@@ -117,7 +117,7 @@ verdict several_transactions(const engine::evidence& e) {
                     ", consecutive, permuted, misaligned, of one word, and of 2, 4, 8 and 32 lines");
 }
 
-// Cycles of a load of a warp where eight warps load at once.
+// Cycles of a load of a warp where 32 warps load at once.
 struct load_cycles {
     std::array<double, patterns> ca{}, cg{}, nc{}; // by pattern
     std::array<double, 3> by_size{};               // words of 4, 8, 16 bytes, consecutive, by ld.ca
@@ -125,8 +125,8 @@ struct load_cycles {
 
 template <path Path, class Word>
 double cycles_of(unsigned p, unsigned row) {
-    constexpr unsigned warps = 8;
-    constexpr unsigned rounds = 256;
+    constexpr unsigned warps = 32;
+    constexpr unsigned rounds = 64;
     const measure::device_memory data(rows * words_of_a_row * sizeof(int));
     const measure::device_memory out(32 * warps * sizeof(int));
     const measure::device_memory cycles(sizeof(std::int64_t));

@@ -11,7 +11,8 @@
 #     sanitize   the steps of reduce under compute-sanitizer
 #     ncu        the steps of reduce under Nsight Compute
 #     counters   golden counters for tests/counters
-#     library    the library's tests, compute-sanitizer, benchmarks beside the peers
+#     library    the library's tests, compute-sanitizer, benchmarks beside the peers; LIBRARY="scan scan_tune select_gpu"
+#                selects benchmarks, also those that only tune, and tests
 #     compare    the library's benchmarks of this tree and of the older tree in .baseline/, alternately, and the ratio of
 #                their times; COMPARE="scan reduce" selects benchmarks
 # Output in $OUT, default build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
@@ -282,11 +283,23 @@ library_program() {
         "$source" "$@" -o "$work/library/$name" 2>"$work/library/$name.log" || say "$source does not compile"
 }
 
+# Whether LIBRARY names a benchmark or test, or names none and the benchmark does not only tune.
+selected() {
+    local name
+    name=$(basename "$1" .cu)
+    if [ -n "${LIBRARY:-}" ]; then [[ " $LIBRARY " == *" $name "* ]]; else [[ $name != *_tune ]]; fi
+}
+
 # The library's tests, also under compute-sanitizer, and then its benchmarks beside the peers. Programs are compiled in
 # parallel and run one after the other.
 library() {
-    local architecture check name source further objects=() measuring=() building=() checking=()
-    local tests=(tests/library/*_gpu.cu tests/library/*/*_gpu.cu)
+    local architecture check name source further objects=() measuring=() building=() checking=() tests=() timed=()
+    for source in tests/library/*_gpu.cu tests/library/*/*_gpu.cu tests/library/large.cu; do
+        selected "$source" && tests+=("$source")
+    done
+    for source in benchmarks/library/*.cu; do
+        selected "$source" && timed+=("$source")
+    done
     architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
     mkdir -p "$work/library"
     for source in measure/ceilings.cu measure/flush.cu measure/facts.cpp measure/timer.cpp; do
@@ -294,7 +307,7 @@ library() {
         library_program "$(basename "$source").o" "$source" -c &
         measuring+=($!)
     done
-    for source in "${tests[@]}" tests/library/large.cu; do
+    for source in "${tests[@]}"; do
         name=$(basename "$source" .cu)
         further=("${source%_gpu.cu}_other.cu")
         [ -f "${further[0]}" ] || further=()
@@ -302,14 +315,13 @@ library() {
         building+=($!)
     done
     wait "${measuring[@]}"
-    for source in benchmarks/library/*.cu; do
-        [[ $source == *_tune.cu ]] && continue
+    for source in "${timed[@]}"; do
         library_program "time-$(basename "$source" .cu)" "$source" "${objects[@]}" &
         building+=($!)
     done
     wait "${building[@]}"
     say "library: built"
-    for source in "${tests[@]}" tests/library/large.cu; do
+    for source in "${tests[@]}"; do
         name=$(basename "$source" .cu)
         if WARPFOLD_TEST_LARGE=1 within 60 "$work/library/test-$name" >"$work/library/$name.txt" 2>&1; then
             say "library: $name is right"
@@ -317,14 +329,14 @@ library() {
             say "library: $name is wrong here: $(grep -m 1 FAILED "$work/library/$name.txt")"
         fi
     done
-    for source in benchmarks/library/*.cu; do
-        [[ $source == *_tune.cu ]] && continue
+    for source in "${timed[@]}"; do
         name=$(basename "$source" .cu)
         within 100 "$work/library/time-$name" >"$work/library/$name.tsv"
         say "library: $name timed"
     done
     for source in "${tests[@]}"; do
         name=$(basename "$source" .cu)
+        [ "$name" = large ] && continue
         for check in memcheck racecheck synccheck initcheck; do
             within 60 compute-sanitizer --tool $check --error-exitcode 9 "$work/library/test-$name" \
                 >"$work/library/$name-$check.txt" 2>&1 &

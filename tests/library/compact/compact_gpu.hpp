@@ -14,7 +14,9 @@
 namespace warpfold::tests {
 
 // Tiles of 32 threads, 32 of them a group, so that few elements have many groups.
-constexpr tuning::compact_kernels small_compact{.block_threads = 32, .bytes_per_thread = 16, .resident_blocks = 1};
+constexpr tuning::compact_tiles small_tiles{.bytes_per_thread = 16, .resident_blocks = 1};
+constexpr tuning::compact_kernels small_compact{
+    .block_threads = 32, .wide = small_tiles, .narrow = small_tiles, .keyed = small_tiles};
 const auto in_small_tiles = gpu{}.with(tuning::compact_policy<small_compact>{});
 
 // The results are `expected`, and nothing behind them is written.

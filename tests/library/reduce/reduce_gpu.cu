@@ -72,6 +72,25 @@ TEST(reduce, order) {
     }
 }
 
+struct map_of_byte {
+    __host__ __device__ tests::affine operator()(std::uint8_t x, std::uint64_t index) const {
+        return {2u * x + 1, static_cast<std::uint32_t>(index)};
+    }
+};
+
+// Operations that keep the order read vectors of 16 bytes too, wherever the array begins.
+TEST(reduce, order_of_bytes) {
+    for (const std::uint64_t n : {1u, 15u, 16u, 17u, 2047u, 2048u, 2049u, 70001u}) {
+        for (const std::size_t skip : {0u, 1u, 15u}) {
+            const auto bytes = tests::small_numbers<std::uint8_t>(n, static_cast<unsigned>(n + skip));
+            const on_device<std::uint8_t> there(bytes, skip);
+            const tests::affine first{3, 4};
+            EXPECT_EQ(transform_reduce(gpu{}, there.data(), n, map_of_byte{}, tests::then{}, first),
+                      transform_reduce(host{1}, bytes, map_of_byte{}, tests::then{}, first));
+        }
+    }
+}
+
 TEST(reduce, structures) {
     for (const std::uint64_t n : {1u, 100u, 5000u, 70001u}) {
         std::vector<tests::triple> data(n);

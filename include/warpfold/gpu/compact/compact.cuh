@@ -17,7 +17,7 @@
 namespace warpfold::detail {
 
 template <class Policy, class Layout>
-using compact_shape_of = compact_shape<kernels_of<Policy>, Layout::read_bytes, Layout::bytes>;
+using compact_shape_of = compact_shape<kernels_of<Policy>, Layout>;
 
 // Bytes of workspace that are enough for any such task of up to n elements.
 template <class Policy, class Layout>
@@ -56,7 +56,8 @@ private:
         }
         const call_memory memory(on, grouped_prefix<typename Layout::total_type, false>::bytes(tiles),
                                  got != nullptr ? sizeof(std::uint64_t) : 0, call);
-        Plan plan{task, count, place, memory.slots(), shift, task.is_in_place()};
+        const unsigned ahead = device_attribute<cudaDevAttrMultiProcessorCount>() * Plan::least_blocks;
+        Plan plan{task, count, place, memory.slots(), ahead, shift, task.is_in_place()};
         if constexpr (std::is_same_v<Place, std::uint64_t*>) {
             if (got != nullptr) {
                 plan.place = static_cast<std::uint64_t*>(memory.data());

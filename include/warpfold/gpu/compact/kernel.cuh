@@ -18,6 +18,8 @@ namespace warpfold::detail {
 
 // The tile of a task, as one of its threads sees it.
 //   layout      run and bytes of the elements; `first_input(task)`, which decides where tiles begin
+//   prefetch(task, rows, tiles)   asks the L2 cache for the inputs of the tile `tiles` further on
+//   tiles_of(kernels), few_registers   how large tiles are, and whether so many blocks can be resident
 //   local_type, total_type   totals in a tile, and of all tiles; sums(task) joins either
 //   total(r)    of the run in row r
 //   write(...)  the results, from the totals before the thread's runs, before the tile, and of the tile
@@ -26,25 +28,25 @@ struct compact_layout;
 template <class Task, class Shape>
 class compact_tile;
 
-// How the elements of a task stand in tiles: of `ReadBytes`, the larger ones of the inputs, and `Bytes`, the largest.
-template <class Kernels, std::size_t ReadBytes, std::size_t Bytes>
+// How the elements of a task stand in tiles.
+template <class Kernels, class Layout>
 struct compact_shape {
-    static constexpr tuning::compact_kernels kernels = Kernels::value;
-    static constexpr std::size_t bytes = Bytes;
+    static constexpr tuning::compact_tiles tiles = Layout::tiles_of(Kernels::value);
+    static constexpr std::size_t bytes = Layout::bytes;
+    static constexpr unsigned vector = scan_run_of(Layout::read_bytes);
     // A run is a vector of the input, unless it makes tiles larger than twice the policy's.
-    static constexpr unsigned run =
-        scan_run_of(ReadBytes) * Bytes <= 2 * kernels.bytes_per_thread ? scan_run_of(ReadBytes) : 1;
+    static constexpr unsigned run = vector * bytes <= 2 * tiles.bytes_per_thread ? vector : 1;
     static constexpr unsigned rows =
-        run * Bytes >= kernels.bytes_per_thread ? 1 : static_cast<unsigned>(kernels.bytes_per_thread / (run * Bytes));
+        run * bytes >= tiles.bytes_per_thread ? 1 : static_cast<unsigned>(tiles.bytes_per_thread / (run * bytes));
 
     static constexpr unsigned threads_of(unsigned threads) {
-        return threads == warp::lanes || threads * rows * run * Bytes <= 36864
+        return threads == warp::lanes || threads * rows * run * bytes <= 36864
                    ? threads
                    : threads_of(threads / 2 / warp::lanes * warp::lanes);
     }
-    static constexpr unsigned threads = threads_of(kernels.block_threads), warps = threads / warp::lanes;
+    static constexpr unsigned threads = threads_of(Kernels::value.block_threads), warps = threads / warp::lanes;
     static constexpr unsigned tile = threads * rows * run; // elements
-    static_assert(tile * Bytes <= 36864, "elements of more than 1,152 bytes");
+    static_assert(tile * bytes <= 36864, "elements of more than 1,152 bytes");
 
     // No array of n elements has more, wherever it begins.
     WARPFOLD_HD static constexpr std::uint64_t tiles_of(std::uint64_t n, unsigned shift = run - 1) {
@@ -56,13 +58,14 @@ template <class Kernels, class Task, class Count, class Place>
 struct compact_plan {
     using task_type = Task;
     using layout = compact_layout<Task>;
-    using shape = compact_shape<Kernels, layout::read_bytes, layout::bytes>;
-    static constexpr unsigned least_blocks = !layout::few_registers ? 1 : Kernels::value.resident_blocks;
+    using shape = compact_shape<Kernels, layout>;
+    static constexpr unsigned least_blocks = layout::few_registers ? shape::tiles.resident_blocks : 1;
 
     Task task;
     Count count;
     Place place; // of the number of results
     void* workspace;
+    unsigned ahead; // tiles of the blocks that are resident at once
     unsigned shift; // so many elements before the input it is aligned to a run
     bool in_place;
 };
@@ -95,13 +98,16 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
 
     const auto op = Layout::sums(plan.task);
     const Rows rows(plan.shift, n);
+    if (plan.ahead < tiles) {
+        Layout::prefetch(plan.task, rows, plan.ahead); // so that memory is busy while blocks wait for each other
+    }
     Tile tile(plan.task, rows, tile_storage);
     Local before[Shape::rows];
 #pragma unroll
     for (unsigned r = 0; r < Shape::rows; ++r) {
         before[r] = tile.total(r);
     }
-    block::store_warp_total(storage, detail::scan_run_totals(before, op), 0);
+    block::store_warp_total(storage, scan_run_totals<Shape::run>(before, op), 0);
     __syncthreads();
     const block::warp_totals<Local> warps = block::scan_warp_totals(storage, op, Shape::warps);
     const Local in_tile = warps.before(), total = warps.total(Shape::warps);

@@ -54,6 +54,34 @@ struct keyed_operation {
     const Op& op;
 };
 
+// The totals of the warp's runs before each one, from theirs; of values, not defined for the first. Returns the total of all,
+// in all lanes.
+template <unsigned Run, class A, class Op, unsigned Rows>
+__device__ keyed_total<A, unsigned> scan_run_totals(keyed_total<A, unsigned> (&runs)[Rows],
+                                                    const keyed_operation<A, Op>& keyed) {
+    const unsigned lane = threadIdx.x % warp::lanes;
+    unsigned counts[Rows];
+#pragma unroll
+    for (unsigned r = 0; r < Rows; ++r) {
+        counts[r] = runs[r].count();
+    }
+    const unsigned all = scan_run_counts<Run>(counts);
+    A through{};
+#pragma unroll
+    for (unsigned r = 0; r < Rows; ++r) {
+        unsigned heads = 0; // lanes in whose run one begins
+        const A value = warp::inclusive_scan(runs[r].value(), keyed.op, runs[r].count() != 0, heads);
+        const A in_row = warp::shuffle_up(value, 1), row = warp::shuffle(value, warp::lanes - 1);
+        A before = in_row;
+        if (r != 0 && (lane == 0 || (heads & ((1u << lane) - 1)) == 0)) {
+            before = lane == 0 ? through : static_cast<A>(keyed.op(through, in_row));
+        }
+        through = r == 0 || heads != 0 ? row : static_cast<A>(keyed.op(through, row));
+        runs[r] = keyed_total<A, unsigned>::of(before, counts[r]);
+    }
+    return keyed_total<A, unsigned>::of(through, all);
+}
+
 template <class A, class Keys, class Values, class KeysOut, class ValuesOut, class Op, class Equal>
 struct compact_layout<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>> {
     using task_type = keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>;
@@ -65,9 +93,15 @@ struct compact_layout<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>
         std::is_pointer_v<Values> ? std::max(sizeof(Key), sizeof(Value)) : sizeof(Key);
     static constexpr std::size_t bytes = std::max(
         {sizeof(Key), sizeof(Value), sizeof(element_written_t<KeysOut, Key>), sizeof(element_written_t<ValuesOut, A>)});
-    static constexpr bool few_registers = false;
+    static constexpr tuning::compact_tiles tiles_of(const tuning::compact_kernels& kernels) { return kernels.keyed; }
+    static constexpr bool few_registers = sizeof(Key) <= 8 && sizeof(Value) <= 8 && sizeof(A) <= 8;
 
     static const Keys& first_input(const task_type& task) { return task.keys; }
+    template <class Rows>
+    __device__ static void prefetch(const task_type& task, const Rows& rows, unsigned tiles) {
+        rows.prefetch(task.keys, tiles);
+        rows.prefetch(task.values, tiles);
+    }
     __device__ static keyed_operation<A, Op> sums(const task_type& task) { return {task.op}; }
     __device__ static total_type widened(const local_type& total) {
         return total_type::of(total.value(), total.count());
@@ -124,12 +158,14 @@ public:
         const staged_results<KeysOut, KeyOut> keys(shared_.results, task_.keys_out, prefix.count(), total.count());
 #pragma unroll
         for (unsigned r = 0; r < Rows::rows; ++r) {
-            unsigned run = before[r].count(); // of the tile; runs that begin in it count from 0
+            KeyOut* at = keys.place(before[r].count()); // runs that begin in the tile count from 0
 #pragma unroll
             for (unsigned j = 0; j < Rows::run; ++j) {
-                if (is_head(r, j)) {
-                    keys.put(run++, static_cast<KeyOut>(keys_[r][j]));
+                const unsigned head = heads_[r] >> j & 1;
+                if (head != 0) {
+                    *at = static_cast<KeyOut>(keys_[r][j]);
                 }
+                at += head; // without a branch
             }
         }
         __syncthreads();
@@ -142,7 +178,8 @@ public:
 #pragma unroll
         for (unsigned r = 0; r < Rows::rows; ++r) {
             A sum = before[r].value();
-            unsigned begun = before[r].count() + joins; // runs of the tile so far
+            // Runs of the tile that have ended: those that have begun, but for one that goes on in this row.
+            ValueOut* at = values.place(before[r].count() + joins - (is_head(r, 0) || !rows_.has(r, 0) ? 0 : 1));
             if (r == 0 && threadIdx.x == 0) {
                 sum = prefix.value();
             } else if (before[r].count() == 0) {
@@ -150,15 +187,12 @@ public:
             }
 #pragma unroll
             for (unsigned j = 0; j < Rows::run; ++j) {
-                if (is_head(r, j)) {
-                    sum = value(r, j);
-                    ++begun;
-                } else {
-                    sum = static_cast<A>(task_.op(sum, value(r, j)));
+                sum = is_head(r, j) ? value(r, j) : static_cast<A>(task_.op(sum, value(r, j)));
+                const unsigned tail = tails_[r] >> j & 1;
+                if (tail != 0) {
+                    *at = static_cast<ValueOut>(sum);
                 }
-                if ((tails_[r] >> j & 1) != 0) {
-                    values.put(begun - 1, static_cast<ValueOut>(sum));
-                }
+                at += tail;
             }
         }
         __syncthreads();

@@ -14,12 +14,10 @@
 
 namespace warpfold::detail {
 
-struct add_counts {
-    template <class A>
-    __device__ A operator()(A left, A right) const {
-        return left + right;
-    }
-};
+template <unsigned Run, unsigned Rows>
+__device__ unsigned scan_run_totals(unsigned (&runs)[Rows], const add_counts&) {
+    return scan_run_counts<Run>(runs);
+}
 
 template <class In, class Out, class Rejected, class Test>
 struct compact_layout<selection<In, Out, Rejected, Test>> {
@@ -31,9 +29,19 @@ struct compact_layout<selection<In, Out, Rejected, Test>> {
     static constexpr std::size_t bytes =
         std::max({sizeof(T), sizeof(element_written_t<Out, T>),
                   task_type::has_rejected ? sizeof(element_written_t<Rejected, T>) : 1});
+    static constexpr tuning::compact_tiles tiles_of(const tuning::compact_kernels& kernels) {
+        return sizeof(T) < 4 ? kernels.narrow : kernels.wide;
+    }
     static constexpr bool few_registers = sizeof(T) <= 16;
 
     static const In& first_input(const task_type& task) { return task.in; }
+    template <class Rows>
+    __device__ static void prefetch(const task_type& task, const Rows& rows, unsigned tiles) {
+        rows.prefetch(task.in, tiles);
+        if constexpr (requires { task.test.stencil; }) {
+            rows.prefetch(task.test.stencil, tiles);
+        }
+    }
     __device__ static add_counts sums(const task_type&) { return {}; }
     __device__ static total_type widened(local_type total) { return total; }
     __device__ static std::uint64_t count_of(std::uint64_t total) { return total; }
@@ -65,11 +73,10 @@ public:
         // What is where it belongs stays: another block may read the last element.
         if (!in_place || prefix != begin || total != size) {
             const staged_results<Out, element_written_t<Out, T>> selected(memory_, task_.out, prefix, total);
-            each([&](unsigned r, unsigned j) {
-                if ((bits_[r] >> j & 1) != 0) {
-                    selected.put(rank(before, r, j), static_cast<element_written_t<Out, T>>(items_[r][j]));
-                }
-            });
+#pragma unroll
+            for (unsigned r = 0; r < Rows::rows; ++r) {
+                put(selected, before[r], bits_[r], items_[r]);
+            }
             __syncthreads();
             selected.write();
         }
@@ -77,31 +84,30 @@ public:
             __syncthreads();
             using U = element_written_t<Rejected, T>;
             const staged_results<Rejected, U> rejected(memory_, task_.rejected, begin - prefix, size - total);
-            each([&](unsigned r, unsigned j) {
-                if ((bits_[r] >> j & 1) == 0 && rows_.has(r, j)) {
-                    const auto place = static_cast<unsigned>(rows_.index(r) + j - begin);
-                    rejected.put(place - rank(before, r, j), static_cast<U>(items_[r][j]));
-                }
-            });
+#pragma unroll
+            for (unsigned r = 0; r < Rows::rows; ++r) {
+                const unsigned present = rows_.masked(r, ~0u), missing = rows_.missing_before(r);
+                put(rejected, static_cast<unsigned>(rows_.index(r) - begin) + missing - before[r], present & ~bits_[r],
+                    items_[r]);
+            }
             __syncthreads();
             rejected.write();
         }
     }
 
 private:
-    template <class F>
-    __device__ static void each(const F& f) {
+    // Elements of a run, those with a bit, for `first` and the following places.
+    template <class Results>
+    __device__ static void put(const Results& results, unsigned first, unsigned bits, const T (&items)[Rows::run]) {
+        auto* at = results.place(first);
 #pragma unroll
-        for (unsigned r = 0; r < Rows::rows; ++r) {
-#pragma unroll
-            for (unsigned j = 0; j < Rows::run; ++j) {
-                f(r, j);
+        for (unsigned j = 0; j < Rows::run; ++j) {
+            const unsigned bit = bits >> j & 1;
+            if (bit != 0) {
+                *at = static_cast<typename Results::result_type>(items[j]);
             }
+            at += bit; // without a branch
         }
-    }
-    // How many elements of the tile before this one are selected.
-    [[nodiscard]] __device__ unsigned rank(const unsigned (&before)[Rows::rows], unsigned r, unsigned j) const {
-        return before[r] + static_cast<unsigned>(__popc(bits_[r] & ((1u << j) - 1)));
     }
 
     template <class Predicate>
@@ -122,15 +128,22 @@ private:
     template <class Predicate, class S>
     __device__ void find_by(const Predicate& predicate, const S (&items)[Rows::rows][Rows::run]) {
         check_map<Predicate, S>();
+        const auto test_all = [&](const auto& has) {
 #pragma unroll
-        for (unsigned r = 0; r < Rows::rows; ++r) {
-            bits_[r] = 0;
+            for (unsigned r = 0; r < Rows::rows; ++r) {
+                bits_[r] = 0;
 #pragma unroll
-            for (unsigned j = 0; j < Rows::run; ++j) {
-                if (rows_.has(r, j) && detail::mapped(predicate, items[r][j], rows_.index(r) + j)) {
-                    bits_[r] |= 1u << j;
+                for (unsigned j = 0; j < Rows::run; ++j) {
+                    if (has(r, j) && detail::mapped(predicate, items[r][j], rows_.index(r) + j)) {
+                        bits_[r] |= 1u << j;
+                    }
                 }
             }
+        };
+        if (rows_.inside) {
+            test_all([](unsigned, unsigned) { return true; });
+        } else {
+            test_all([&](unsigned r, unsigned j) { return rows_.has(r, j); });
         }
     }
 

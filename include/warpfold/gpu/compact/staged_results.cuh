@@ -11,11 +11,12 @@
 
 namespace warpfold::detail {
 
-// `count` results of type U for out[position] and on. Put by put(), in any order, and written by write() behind a barrier.
+// `count` results of type U for out[position] and on. Put at their place(), in any order, and written by write() behind a barrier.
 // `memory` has room for them and 16 bytes more, and is aligned to 16 bytes.
 template <class Out, class U>
 class staged_results {
 public:
+    using result_type = U;
     static constexpr unsigned run = scan_run_of(sizeof(U)); // results in a vector
 
     __device__ staged_results(unsigned char* memory, const Out& out, std::uint64_t position, unsigned count)
@@ -27,7 +28,8 @@ public:
         }
     }
 
-    __device__ void put(unsigned k, const U& result) const { results_[gap_ + k] = result; }
+    // Where result k waits to be written.
+    [[nodiscard]] __device__ U* place(unsigned k) const { return results_ + gap_ + k; }
 
     // By all threads of the block.
     __device__ void write() const {

@@ -36,6 +36,15 @@ struct tile_rows {
         }
         return bits;
     }
+    // The run's `bits`, without those of positions that hold no element.
+    [[nodiscard]] __device__ unsigned masked(unsigned r, unsigned bits) const {
+        return inside ? bits : bits & present(r);
+    }
+    // How many positions of the run lie before element 0.
+    [[nodiscard]] __device__ unsigned missing_before(unsigned r) const {
+        const std::uint64_t to_first = 0 - index(r);
+        return to_first < Run ? static_cast<unsigned>(to_first) : 0;
+    }
     // The index of the nearest element.
     [[nodiscard]] __device__ std::uint64_t nearest(std::uint64_t k) const {
         return k < n ? k : (k >> 63 != 0 ? 0 : n - 1);
@@ -45,6 +54,23 @@ struct tile_rows {
     [[nodiscard]] __device__ unsigned size() const {
         const std::uint64_t end = begin + blockDim.x * Run * Rows;
         return static_cast<unsigned>((end < n ? end : n) - first_index());
+    }
+
+    // Asks the L2 cache for the tile `tiles` after this one.
+    template <class In>
+    __device__ void prefetch([[maybe_unused]] const In& in, [[maybe_unused]] unsigned tiles) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        if constexpr (std::is_pointer_v<In>) {
+            constexpr unsigned line = sizeof(*in) >= 128 ? 1 : 128 / sizeof(*in); // elements
+            const unsigned tile = blockDim.x * Run * Rows;
+            const std::uint64_t then = begin + std::uint64_t{tiles} * tile;
+            for (unsigned k = threadIdx.x * line; k < tile; k += blockDim.x * line) {
+                if (then + k < n) {
+                    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(in + (then + k))));
+                }
+            }
+        }
+#endif
     }
 
     // items[r][j] = in[index(r) + j]; where there is no element, the nearest one.
@@ -92,10 +118,12 @@ __device__ void find_heads(const Rows& rows, const In& in, const T (&items)[Rows
 #pragma unroll
         for (unsigned j = 0; j < Rows::run; ++j) {
             const T& left = j == 0 ? before : items[r][j == 0 ? 0 : j - 1];
-            if (rows.has(r, j) && (rows.index(r) + j == 0 || !detail::equal_by(equal, left, items[r][j]))) {
-                bits[r] |= 1u << j;
-            }
+            bits[r] |= detail::equal_by(equal, left, items[r][j]) ? 0u : 1u << j;
         }
+        if (const std::uint64_t to_first = 0 - rows.index(r); to_first < Rows::run) {
+            bits[r] |= 1u << static_cast<unsigned>(to_first);
+        }
+        bits[r] = rows.masked(r, bits[r]);
     }
 }
 
@@ -129,17 +157,32 @@ __device__ void find_tails(const Rows& rows, const In& in, const T (&items)[Rows
     }
 }
 
-// op over the warp's runs before each one, from their totals; not defined for the first. Returns op over all of them, in
-// all lanes.
-template <class Total, unsigned Rows, class Op>
-__device__ Total scan_run_totals(Total (&runs)[Rows], const Op& op) {
-    warp::inclusive_scan_each(runs, op);
-    Total through{};
+struct add_counts {
+    template <class A>
+    __device__ A operator()(A left, A right) const {
+        return left + right;
+    }
+};
+
+// The sum of the warp's counts before each run, from counts of at most `Run`; returns the sum of all, in all lanes. One scan
+// of several rows, in which a row has as many bits as its sum takes.
+template <unsigned Run, unsigned Rows>
+__device__ unsigned scan_run_counts(unsigned (&counts)[Rows]) {
+    constexpr unsigned bits = Run * warp::lanes < 256 ? 8 : 16, mask = (1u << bits) - 1;
+    constexpr unsigned in_word = 32 / bits, words = (Rows + in_word - 1) / in_word;
+    static_assert(Run * warp::lanes <= mask);
+    unsigned packed[words] = {};
 #pragma unroll
     for (unsigned r = 0; r < Rows; ++r) {
-        const Total all = warp::shuffle(runs[r], warp::lanes - 1), in_row = warp::shuffle_up(runs[r], 1);
-        runs[r] = r == 0 ? in_row : (threadIdx.x % warp::lanes == 0 ? through : op(through, in_row));
-        through = r == 0 ? all : op(through, all);
+        packed[r / in_word] |= counts[r] << r % in_word * bits;
+    }
+    warp::inclusive_scan_each(packed, add_counts{});
+    unsigned through = 0;
+#pragma unroll
+    for (unsigned r = 0; r < Rows; ++r) {
+        const unsigned row = packed[r / in_word] >> r % in_word * bits & mask;
+        counts[r] = through + row - counts[r];
+        through += warp::shuffle(packed[r / in_word], warp::lanes - 1) >> r % in_word * bits & mask;
     }
     return through;
 }

@@ -78,39 +78,129 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
     return mine;
 }
 
+// By value: of references nvcc would make addresses in local memory.
+template <class A>
+__device__ A chosen(bool first, A a, A b) {
+    return first ? a : b;
+}
+
+// The values of all lanes for row 0, then for row 1, ..., folded in this order; in lane 0. With eight rows 12 shuffles,
+// where one row at a time takes 40: of two rows, one lane of a pair goes on with the first and one with the second.
+template <class A, class Op, unsigned Rows>
+__device__ A fold_rows(A (&rows)[Rows], const Op& op) {
+    const unsigned lane = threadIdx.x % warp::lanes;
+    unsigned distance = 1;
+#pragma unroll
+    for (unsigned left = Rows; left > 1; left /= 2) {
+        const bool second = (lane & distance) != 0;
+#pragma unroll
+        for (unsigned i = 0; i < left / 2; ++i) {
+            const A kept = chosen(second, rows[2 * i + 1], rows[2 * i]);
+            const A other = warp::shuffle(chosen(second, rows[2 * i], rows[2 * i + 1]), lane ^ distance);
+            rows[i] = op(chosen(second, other, kept), chosen(second, kept, other));
+        }
+        distance *= 2;
+    }
+    A value = rows[0]; // of row lane % Rows, for Rows lanes
+#pragma unroll
+    for (; distance < warp::lanes; distance *= 2) {
+        value = op(value, warp::shuffle_down(value, distance));
+    }
+#pragma unroll
+    for (distance = 1; distance < Rows; distance *= 2) {
+        value = op(value, warp::shuffle_down(value, distance));
+    }
+    return value;
+}
+
 // The warp's partial value of n elements, strictly in order: in lane 0; other lanes get the identity. A warp has
-// consecutive rows of 32 lanes, a lane has `run` consecutive elements of a row.
+// consecutive rows, and a lane has a vector of each, or 32 bytes of elements where these are not read by vectors.
 template <class A, class In, class Map, class Op>
 __device__ A fold_ordered(const In& in, std::uint64_t n, const Map& map, const Op& op) {
-    constexpr unsigned run = sizeof(element_t<In>) >= 32 ? 1 : 32 / sizeof(element_t<In>);
-    constexpr unsigned row = run * warp::lanes;
+    using T = element_t<In>;
     const unsigned lane = threadIdx.x % warp::lanes;
     const std::uint64_t warps = std::uint64_t{gridDim.x} * (blockDim.x / warp::lanes);
     const std::uint64_t warp = std::uint64_t{blockIdx.x} * (blockDim.x / warp::lanes) + threadIdx.x / warp::lanes;
-    const std::uint64_t rows = (n + row - 1) / row;
-    const std::uint64_t each = (rows + warps - 1) / warps;
-    const std::uint64_t end = min((warp + 1) * each, rows);
     A total = Op::template identity<A>();
-    for (std::uint64_t r = warp * each; r < end; ++r) {
+    const auto take = [&](A& into, const T& x, std::uint64_t index) {
+        into = op(into, static_cast<A>(detail::mapped(map, x, index)));
+    };
+    const auto take_all = [&](A& into, std::uint64_t first, std::uint64_t end) {
+#pragma unroll 1
+        for (std::uint64_t k = first; k < end; ++k) {
+            take(into, in[k], k);
+        }
+    };
+    // The warp's share of `all` rows or groups of rows.
+    const auto for_share = [&](std::uint64_t all, const auto& fold) {
+        const std::uint64_t each = (all + warps - 1) / warps;
+        const std::uint64_t end = min((warp + 1) * each, all);
+        for (std::uint64_t k = warp * each; k < end; ++k) {
+            total = op(total, fold(k));
+        }
+    };
+    if constexpr (std::is_pointer_v<In> && fits_vectors_v<T>) {
+        const vector_view<T> view(in, n);
+        constexpr unsigned width = vector_view<T>::width;
+        constexpr unsigned rows = sizeof(A) <= 8 ? 4 : 1;
+        constexpr unsigned group = rows * warp::lanes; // vectors
+        if (view.vectors != 0) {
+            if (warp == 0) {
+                take_all(total, 0, view.head);
+            }
+            for_share((view.vectors + group - 1) / group, [&](std::uint64_t k) {
+                const std::uint64_t first = k * group + lane;
+                uint4 loaded[rows];
+                A values[rows];
+#pragma unroll
+                for (unsigned r = 0; r < rows; ++r) {
+                    loaded[r] =
+                        load_vector<cache_hint::stream>(view.data + min(first + r * warp::lanes, view.vectors - 1));
+                }
+#pragma unroll
+                for (unsigned r = 0; r < rows; ++r) {
+                    const std::uint64_t at = first + r * warp::lanes;
+                    values[r] = Op::template identity<A>();
+                    if (at < view.vectors) {
+#pragma unroll
+                        for (unsigned j = 0; j < width; ++j) {
+                            take(values[r], element_of<T>(loaded[r], j), view.head + at * width + j);
+                        }
+                    }
+                }
+                return fold_rows(values, op);
+            });
+            if (warp == warps - 1) {
+                take_all(total, view.tail, n);
+            }
+            return lane == 0 ? total : Op::template identity<A>();
+        }
+    }
+    constexpr unsigned run = sizeof(T) >= 32 ? 1 : 32 / sizeof(T);
+    constexpr unsigned row = run * warp::lanes;
+    for_share((n + row - 1) / row, [&](std::uint64_t r) {
         const std::uint64_t first = r * row + lane * run;
         A mine = Op::template identity<A>();
         if (first + run <= n) {
 #pragma unroll
             for (unsigned j = 0; j < run; ++j) {
-                mine = op(mine, static_cast<A>(detail::mapped(map, in[first + j], first + j)));
+                take(mine, in[first + j], first + j);
             }
         } else {
-            for (std::uint64_t k = first; k < n; ++k) {
-                mine = op(mine, static_cast<A>(detail::mapped(map, in[k], k)));
-            }
+            take_all(mine, first, n);
         }
-        total = op(total, warp::reduce(mine, op));
-    }
+        return warp::reduce(mine, op);
+    });
     return lane == 0 ? total : Op::template identity<A>();
 }
 
+// Of a multiprocessor. Folding in order takes twice the registers.
+template <class Kernels, class Op>
+inline constexpr unsigned resident_blocks_v = is_commutative_v<Op> ? Kernels::value.resident_blocks
+                                                                   : (Kernels::value.resident_blocks + 1) / 2;
+
 template <class Kernels, class A, bool Many, class In, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::value.resident_blocks)
+__global__ void __launch_bounds__(Kernels::value.max_block_threads, resident_blocks_v<Kernels, Op>)
     reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, flagged_slot<A>* slots,
                   unsigned loads_in_flight) {
     __shared__ block::reduce_storage<A> storage;
@@ -160,9 +250,9 @@ struct reduce_shape {
 };
 
 // Enough threads for all elements, but no more blocks than are resident at once. `weight`: the work per element
-// relative to a sum.
+// relative to a sum. `most_blocks`: of a multiprocessor.
 template <class A, class T, class Policy>
-reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned weight) {
+reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned weight, unsigned most_blocks) {
     constexpr std::uint64_t each = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
     const std::uint64_t vectors = (n + each - 1) / each;
     reduce_shape shape;
@@ -173,8 +263,7 @@ reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned wei
             static_cast<unsigned>(std::clamp<std::uint64_t>(warps * 32, 32, Policy::kernels.max_block_threads));
         return shape;
     }
-    const std::uint64_t most =
-        std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
+    const std::uint64_t most = std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * most_blocks;
     const unsigned share = weight > 1 ? 1 : policy.short_block_vectors_per_thread;
     const bool is_short = vectors <= most * policy.short_block_threads * share;
     shape.threads = is_short ? policy.short_block_threads : policy.block_threads;
@@ -232,8 +321,11 @@ private:
                        const Out& out, const HostResult& host_result, const char* call) {
         constexpr bool has_place =
             std::is_same_v<Map, pack_candidate<true>> || std::is_same_v<Map, pack_candidate<false>>;
-        const reduce_shape shape =
-            shape_of_reduce<A, element_t<In>>(policy_of<tuning::reduce_policy<>>(on), n, has_place ? 2 : 1);
+        const policy tuned = policy_of<tuning::reduce_policy<>>(on);
+        const unsigned blocks =
+            is_commutative_v<Op> ? tuned.blocks_per_multiprocessor
+                                 : std::min(tuned.blocks_per_multiprocessor, resident_blocks_v<kernels_of<policy>, Op>);
+        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(tuned, n, has_place ? 2 : 1, blocks);
         constexpr bool returns_value = !std::is_null_pointer_v<HostResult>;
         using R = std::remove_reference_t<decltype(*std::declval<Out>())>;
         const call_memory memory(on, shape.bytes, returns_value ? sizeof(R) : 0, call,
