@@ -18,6 +18,12 @@ SUBJECTS = {
     "convolve": ("Convolutions", "a tiled kernel", "copy",
                  "CUB has none: the peer is the lectures' kernel, a tile with its halo in shared memory and the mask in "
                  "constant memory."),
+    "compact": ("Compactions and reductions by key", "CUB", "copy",
+                "GB/s count what has to be read and the results. CUB's partition writes both sides into one array."),
+    "along_axis": ("Calls along axes", "CUB or a plain kernel", "copy",
+                   "Of rows the peer is CUB's segmented sum, and its scan by key with row numbers for keys. For columns, and the "
+                   "middle one of three axes, CUB has no call: the peer is a kernel with a thread for each column, or where these "
+                   "are fewer than 4,096 ours again (alone)."),
 }
 COLUMNS = 13
 
