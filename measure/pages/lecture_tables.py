@@ -125,11 +125,13 @@ class Page:
     def reduction(self, table):
         steps = steps_of(table)
         printed = "times" in table
+        shapes_ = [(n, block, table["type"], table["finish"]) for block in table["block"] for n in table["n"]]
+        cells_of = {card: [self.ours.time(card, shape, step) for shape in shapes_ for step in steps] for card in self.cards}
+        cards = [card for card, times in cells_of.items() if 2 * times.count(None) <= len(times)]
         out = [f"## {table['name']}", "", f"{table['lectures']}. Type {table['type']}, finished on the {table['finish']}.", "",
                row(["n", "block", "step", *([f"{table['card']}, {table['unit']}", "GB/s", "x before"] if printed else []),
-                    *[head for card in self.cards for head in (f"{card}, µs", "GB/s", "x before")]])]
+                    *[head for card in cards for head in (f"{card}, µs", "GB/s", "x before")]])]
         out.append(row(["---:", "---:", "---", *["---:"] * (out[-1].count("|") - 4)]))
-        missing = []
         for b, block in enumerate(table["block"]):
             for k, n in enumerate(table["n"]):
                 shape = n, block, table["type"], table["finish"]
@@ -142,22 +144,22 @@ class Page:
                     if printed:
                         cells += [shown or "–", table.get("gb_per_s", {}).get(step, [["–"]])[0][0], ratio(then)]
                     before["theirs"] = theirs
-                    for card in self.cards:
+                    for card in cards:
                         time = self.ours.time(card, shape, step)
                         now = before[card] / time if time and before.get(card) else None
                         cells += [f"{time:,.1f}", f"{n * BYTES[table['type']] / time / 1e3:,.0f}"] if time else [MISSING, "–"]
                         cells.append(ratio(now) + (" †" if self.changed(then, now) else ""))
                         before[card] = time
-                        if not time:
-                            missing.append(shape)
                         if self.changed(then, now) and not any(each["step"] == step for each in table.get("order", [])):
                             self.problems.append(f"{table['name']}: the order changed at step {step}, n = {n}, block {block} "
                                                  f"on the {card}, and published.json does not say why")
-                    if printed or any(self.ours.time(card, shape, step) for card in self.cards):
+                    if printed or cards:
                         out.append(row(cells))
         out += ["", *[f"- † Step {each['step']}: {sentence(each['why'])}" for each in table.get("order", [])], ""]
+        missing = [card for card in self.cards if None in cells_of[card]]
         if missing:
-            out += ["What is not measured:", "", "```sh", *dict.fromkeys(command(*shape) for shape in missing), "```", ""]
+            out += [f"Not all is measured on the {', the '.join(missing)}:" if cards != self.cards else "Not all is measured:", "",
+                    "```sh", *dict.fromkeys(command(*shape) for shape in shapes_), "```", ""]
         return out
 
     def scan(self, table):
