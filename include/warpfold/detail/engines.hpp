@@ -55,6 +55,11 @@ struct exact_engine;
 template <class On>
 struct axis_exact_engine;
 
+// Exact sums of segments.
+//   into<T>(on, in, offsets, segments, out, call)
+template <class On>
+struct segmented_exact_engine;
+
 // Adds n elements of `in` to a long_accumulator and waits.
 //   add(on, to, in, n, call)
 template <class On>

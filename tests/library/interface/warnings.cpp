@@ -15,6 +15,7 @@
 #include "warpfold/histogram.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
+#include "warpfold/segmented_exact_sum.hpp"
 #include "warpfold/segmented_reduce.hpp"
 #include "warpfold/select.hpp"
 
@@ -58,6 +59,12 @@ void folds(const std::vector<T>& in, std::vector<T>& out) {
     exclusive_scan_by_key(on, in, in, out, maximum{}, equals{}, T(1), reversed);
     segmented_reduce(on, in, begins, out, larger<T>, T(0));
     segmented_reduce(on, in.data(), equal_segments{3}, 2, &total);
+    located<T> places[2];
+    extremes<T> both[2];
+    segmented_arg_min(on, in, begins, places);
+    segmented_min_max(on, in, begins, both);
+    double most[2];
+    segmented_transform_reduce(on, in.data(), begins.data(), 2, &most[0], weighed, maximum{}, 0.0);
 
     chunked_inclusive_scan(on, in, out);
     chunked_exclusive_scan(on, file_source<T>("x"), file_sink<T>("y"), maximum{}, T(1), reversed);
@@ -107,6 +114,7 @@ void exact_sums(const std::vector<T>& in) {
     const host on;
     T value{};
     exact_sum(on, in, &value);
+    segmented_exact_sum(on, in.data(), equal_segments{2}, 1, &value);
     exact_accumulator<T> all;
     all.add(exact_dot(on, in, in) + chunked_exact_sum(on, in));
     all.add(on, in);
