@@ -50,6 +50,12 @@ struct histogram_engine;
 template <class On>
 struct exact_engine;
 
+// Results of exact sums and sums of squares of elements as T; `finish` is of exact_finish.hpp. The elements are checked.
+//   value<T>(on, in, n, finish, call)       waits and returns the result
+//   into<T>(on, in, n, out, finish, call)   *out = the same, in the order of the target
+template <class On>
+struct exact_finish_engine;
+
 // Exact sums along axes; the plan is of axis_plan.hpp.
 //   into(on, in, plan, out, call)
 template <class On>

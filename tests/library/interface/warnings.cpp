@@ -10,6 +10,7 @@
 #include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
+#include "warpfold/exact_moments.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/exact_sum_along.hpp"
 #include "warpfold/histogram.hpp"
@@ -114,6 +115,10 @@ void exact_sums(const std::vector<T>& in) {
     const host on;
     T value{};
     exact_sum(on, in, &value);
+    exact_variance(on, in, &value, ddof{1});
+    value = exact_mean(on, in) + exact_variance(on, in) + exact_norm(on, in);
+    (void)exact_sum(on, std::vector<half>(3));
+    (void)exact_dot(on, in, std::vector<double>(in.size()));
     segmented_exact_sum(on, in.data(), equal_segments{2}, 1, &value);
     exact_accumulator<T> all;
     all.add(exact_dot(on, in, in) + chunked_exact_sum(on, in));
