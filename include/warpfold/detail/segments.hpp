@@ -10,12 +10,11 @@
 
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"
 
 namespace warpfold {
-
-struct host;
 
 // Segments of one length, in elements: segment s begins at element s * length.
 struct equal_segments {

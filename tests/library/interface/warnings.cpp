@@ -54,6 +54,8 @@ void folds(const std::vector<T>& in, std::vector<T>& out) {
     std::uint32_t number = 0;
     number = static_cast<std::uint32_t>(select(on, in, out, above_one<T>) + unique(on, in, out));
     select(on, in.data(), count_at(&number, n), out, out.data(), where(flags, std::logical_not<>{}));
+    reduce(on, in.data(), count_at(&number, n), &total);
+    inclusive_scan(on, in.data(), count_at(&number, n), out);
     partition(on, in, out, out, &number, where(flags));
     reduce_by_key(on, in, in, out, out, &number, larger<T>);
     run_length_encode(on, in, out, out, &number);
