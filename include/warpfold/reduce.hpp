@@ -198,14 +198,14 @@ auto arg_value(const On& on, const In& in, const N& n, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
     require_elements(n, call);
     return reduce_engine<On>::template value<typename fold::folded>(
-        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, located_as<N>(in), call);
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, detail::located_as<N>(in), call);
 }
 template <bool Smallest, class On, class In, detail::element_count N, class Out>
 void arg_into(const On& on, const In& in, const N& n, const Out& out, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
     require_elements(n, call);
-    reduce_engine<On>::template into<typename fold::folded>(on, in, n, typename fold::folded_map{},
-                                                            typename fold::folded_op{}, located_as<N>(in), out, call);
+    reduce_engine<On>::template into<typename fold::folded>(
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, detail::located_as<N>(in), out, call);
 }
 
 } // namespace detail

@@ -56,7 +56,7 @@ concept segment_ranges = array_like<In> || array_like<Offsets> || output_is_rang
 template <class Call, class On, class In, class Offsets, class Out, class... Rest>
 void with_segments(const char* /*name*/, const Call& call, const On& on, const In& in, const Offsets& offsets,
                    std::uint64_t segments, Out&& out, const Rest&... rest) {
-    call(on, data_of(in), data_of(offsets), segments, data_of(out), rest...);
+    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
 }
 // The same for size(offsets) - 1 segments. Throws invalid_argument if `offsets` is empty, if a range `out` is shorter
 // and, on the host, if the last offset is greater than the size of a range of elements.
@@ -84,7 +84,7 @@ requires(!std::integral<std::remove_cvref_t<Out>>) void with_segments(const char
                  " elements");
         }
     }
-    call(on, data_of(in), data_of(offsets), segments, data_of(out), rest...);
+    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
 }
 
 } // namespace detail

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include "warpfold/along_axis.hpp"
@@ -108,6 +109,13 @@ void histograms(const std::vector<T>& in) {
     histogram(on, in, counts, function_bins([](T x) { return T(1) < x ? 1 : -1; }, 4));
     (void)histogram(on, in, edge_bins(edges));
     weighted_histogram(on, in, in, sums, even_bins(0, 100, 4));
+    histogram_nd(on, std::tuple{in.data(), in.data()}, in.size(), counts,
+                 std::tuple{even_bins(0, 9, 2), edge_bins(edges)});
+    if constexpr (std::is_floating_point_v<T>) {
+        const extremes<T> range = min_max(on, in);
+        histogram(on, in, counts, range_bins(&range, 4));
+        histogram(on, in, counts, edge_bins(log_edges(T(1), T(9), 4)));
+    }
     histogram_channels<3>(on, in, counts, std::array{even_bins(0, 10, 2), even_bins(0, 10, 2)});
     (void)chunked_histogram(on, in, even_bins(0, 10, 10));
 }
