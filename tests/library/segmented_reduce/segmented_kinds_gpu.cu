@@ -82,6 +82,12 @@ TEST(SegmentedKinds, ExactSums) {
         exact<double>(&least, one);
     }
     tests::expect_zero(memory);
+    // More segments than rows of the grid.
+    std::vector<std::uint64_t> lengths(9001);
+    for (std::uint64_t k = 0; k < lengths.size(); ++k) {
+        lengths[k] = k % 3;
+    }
+    exact<float>(nullptr, {"many", tests::offsets_of(lengths)});
     // Decreasing offsets do no harm.
     const on_device<double> data(100), out(4);
     const on_device<int> offsets(std::vector<int>{7, 90, 3, 2000, 50});

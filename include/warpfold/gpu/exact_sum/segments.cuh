@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Exact sums of segments on a GPU in one launch. A segment has a row of the grid: one block, or several if there are
-// fewer segments than blocks run at once. Blocks of a row exchange their sums as those of exact_sum do.
+// fewer segments than blocks run at once. Blocks of a row exchange their sums as those of exact_sum do. If there are more
+// segments than rows, a row, of one block then, has every so many.
 #pragma once
 
 #include <algorithm>
@@ -72,10 +73,11 @@ std::uint64_t resident_exact_blocks(const Policy& policy) {
 // The blocks of a row depend on the device, the policy and the number of segments only.
 template <class T, class Policy>
 exact_segments_shape shape_of_exact_segments(const Policy& policy, std::uint64_t segments) {
-    constexpr std::uint64_t most_rows = 65535;
+    constexpr std::uint64_t rounds = 32, most_rows = 65535;
     constexpr unsigned most_threads = exact_threads<Policy::kernels.max_block_threads, T, 1>;
-    const auto of_row = static_cast<unsigned>(std::max<std::uint64_t>(resident_exact_blocks(policy) / segments, 1));
-    const auto rows = static_cast<unsigned>(std::min(segments, most_rows));
+    const std::uint64_t resident = resident_exact_blocks(policy);
+    const auto of_row = static_cast<unsigned>(std::max<std::uint64_t>(resident / segments, 1));
+    const auto rows = static_cast<unsigned>(std::min({segments, rounds * resident, most_rows}));
     return {dim3(of_row, rows), of_row == 1 ? std::min(policy.segment_block_threads, most_threads) : most_threads,
             of_row == 1 ? 0 : exact_memory<T, 1>::bytes(of_row)};
 }
