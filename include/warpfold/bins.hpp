@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bins of a histogram: bins of equal width, bins between edges, bins by a function. A sample outside all bins is
+// The bins of a histogram: bins of equal width, of a range in the target's memory, between edges, by a function. A sample outside all bins is
 // dropped, and so is NaN.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "warpfold/detail/device_lambda.hpp"
 #include "warpfold/detail/even_bins.hpp"
+#include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"
 
@@ -116,6 +117,25 @@ private:
 template <class F>
 function_bins(F, std::uint64_t) -> function_bins<F>;
 
+// `bins` bins of equal width from range->smallest to range->largest, both included, for floating-point samples. `range`
+// is in the target's memory and read in the order of the target: min_max(on, in, n, range) may precede the histogram
+// without a round trip. Bins are those of even_bins in the wider type of samples and range, except that range->largest is
+// in the last bin. If both are equal, samples that equal them are in bin 0. All samples are dropped if the range is
+// empty, has a NaN or an infinity, or has a width that is no number of the type.
+template <class T>
+requires std::is_floating_point_v<T>
+class range_bins {
+public:
+    range_bins(const extremes<T>* range, std::uint64_t bins) : range_(range), bins_(detail::checked_bins(bins)) {}
+
+    [[nodiscard]] std::uint32_t count() const noexcept { return bins_; }
+    [[nodiscard]] const extremes<T>* range() const noexcept { return range_; }
+
+private:
+    const extremes<T>* range_;
+    std::uint32_t bins_;
+};
+
 inline constexpr std::int64_t no_bin = -1;
 
 namespace detail {
@@ -199,6 +219,63 @@ struct user_callable<by_function<F>> : user_callable<F> {};
 template <class S, class F>
 auto prepare(const function_bins<F>& bins, const S&) {
     return by_function<F>{bins.function(), bins.count()};
+}
+
+// Bins that the target completes from its memory by load() before they are used.
+template <class Binner>
+concept reads_range = requires(Binner& bin) {
+    bin.load();
+};
+
+template <class T, class C>
+struct even_between_extremes {
+    static constexpr C most = std::numeric_limits<C>::max(), nan = std::numeric_limits<C>::quiet_NaN();
+
+    WARPFOLD_HD void load() {
+        lower = static_cast<C>(range->smallest);
+        upper = static_cast<C>(range->largest);
+        const C width = upper - lower;
+        scale = width > 0 ? quotient(count, width) : C(0);
+        if (!(width >= 0 && width <= most && scale <= most)) {
+            upper = nan; // no sample is below
+        }
+    }
+    template <class S>
+    WARPFOLD_HD constexpr std::uint32_t operator()(const S& sample) const {
+        const C x = static_cast<C>(sample);
+        const C at = (x - lower) * scale;
+        const bool has_bin = x >= lower && x <= upper;
+        const C inside = has_bin ? (at < last ? at : last) : C(0);
+        const auto bin = static_cast<std::uint32_t>(inside);
+        return has_bin ? bin : outside;
+    }
+    // Rounded to nearest whatever the options of the compiler are.
+    WARPFOLD_HD static C quotient(C a, C b) {
+#if defined(__CUDA_ARCH__)
+        if constexpr (sizeof(C) == 4) {
+            return __fdiv_rn(a, b);
+        } else {
+            return __ddiv_rn(a, b);
+        }
+#else
+        return a / b;
+#endif
+    }
+
+    const extremes<T>* range;
+    C count, last; // the number of bins; the last bin, or the largest number of the type below it
+    C lower, upper, scale;
+};
+
+template <class S, class T>
+auto prepare(const range_bins<T>& bins, const S&) {
+    static_assert(std::is_floating_point_v<S>, "the samples of range_bins are floating-point numbers");
+    using C = std::common_type_t<S, T>;
+    C last = static_cast<C>(bins.count() - 1);
+    if (static_cast<double>(last) > bins.count() - 1) { // rounded up
+        last = std::nextafter(last, C{0});
+    }
+    return even_between_extremes<T, C>{bins.range(), static_cast<C>(bins.count()), last, C(0), C(0), C(0)};
 }
 
 template <class Bins, class S>

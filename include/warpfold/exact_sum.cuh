@@ -4,6 +4,7 @@
 
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/gpu/exact_sum/exact_sum.cuh"
+#include "warpfold/gpu/exact_sum/finish.cuh"
 
 namespace warpfold {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Exact sums of float and double: the true sum, or the true sum of products, rounded once to nearest, ties to even. The
+// Exact sums of float, double and 16-bit numbers: the true sum, or the true sum of products, rounded once to nearest, ties to even. The
 // result has the same bits on every GPU and on the host, for any number of threads and any order of the elements. This
 // header serves the host; exact_sum.cuh adds the GPU, with the same calls.
 //
-//  exact_sum(on, in, n)      sum of in[k]
-//  exact_dot(on, a, b, n)    sum of a[k] * b[k]
+//  exact_sum(on, in, n)      sum of in[k], which are float, double, half or bfloat16
+//  exact_dot(on, a, b, n)    sum of a[k] * b[k], each float or double
 //
 // Special values:
 //  - A sum of zero is +0, also for no elements and for elements that are all -0.
@@ -26,9 +26,14 @@
 #include <type_traits>
 
 #include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact_finish.hpp"
+#include "warpfold/detail/exact_half.hpp"
 #include "warpfold/error.hpp"
+#include "warpfold/float16.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"
+#include "warpfold/host/exact_sum/finish.hpp"
 
 namespace warpfold {
 
@@ -36,8 +41,13 @@ namespace detail {
 
 template <class In>
 concept summable = !array_like<In> && (std::is_same_v<element_t<In>, float> || std::is_same_v<element_t<In>, double>);
+template <class In>
+concept short_summable =
+    !array_like<In> && (std::is_same_v<element_t<In>, half> || std::is_same_v<element_t<In>, bfloat16>);
 template <class A, class B>
-concept multipliable = summable<A> && summable<B> && std::is_same_v<element_t<A>, element_t<B>>;
+concept multipliable = summable<A> && summable<B>;
+template <class A, class B>
+using product_t = std::common_type_t<element_t<A>, element_t<B>>;
 
 template <class A, class B>
 std::uint64_t common_size(const A& a, const B& b, const char* call) {
@@ -59,6 +69,19 @@ template <class On, detail::summable In, detail::place_for<detail::element_t<In>
 void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
     detail::exact_engine<On>::template into<detail::element_t<In>>(on, n, out, "exact_sum", in);
 }
+// The sum of n elements of 16 bits, rounded once to their type.
+template <class On, detail::short_summable In>
+[[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, std::uint64_t n) {
+    detail::check_array(in, n, "exact_sum");
+    return detail::exact_finish_engine<On>::template value<float>(
+        on, detail::converted<float>(in), n, detail::finish_sum<detail::element_t<In>>{}, "exact_sum");
+}
+template <class On, detail::short_summable In, detail::place_for<detail::element_t<In>> Out>
+void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    detail::check_array(in, n, "exact_sum");
+    detail::exact_finish_engine<On>::template into<float>(on, detail::converted<float>(in), n, out,
+                                                          detail::finish_sum<detail::element_t<In>>{}, "exact_sum");
+}
 template <class On, detail::array_like Range, class... Out>
 auto exact_sum(const On& on, const Range& range, const Out&... out) {
     if constexpr (detail::counted_array_v<Range, Out...>) {
@@ -68,16 +91,25 @@ auto exact_sum(const On& on, const Range& range, const Out&... out) {
     }
 }
 
-// The sum of the n products a[k] * b[k]. Products are exact, also where the format cannot represent them.
+// The sum of the n products a[k] * b[k]. Products are exact, also where the format cannot represent them. Of float and
+// double the result is a double.
 template <class On, class A, class B>
 requires detail::multipliable<A, B>
-[[nodiscard]] detail::element_t<A> exact_dot(const On& on, const A& a, const B& b, std::uint64_t n) {
-    return detail::exact_engine<On>::template value<detail::element_t<A>>(on, n, "exact_dot", a, b);
+[[nodiscard]] detail::product_t<A, B> exact_dot(const On& on, const A& a, const B& b, std::uint64_t n) {
+    using T = detail::product_t<A, B>;
+    detail::check_array(a, n, "exact_dot");
+    detail::check_array(b, n, "exact_dot");
+    return detail::exact_engine<On>::template value<T>(on, n, "exact_dot", detail::converted<T>(a),
+                                                       detail::converted<T>(b));
 }
-template <class On, class A, class B, detail::place_for<detail::element_t<A>> Out>
-requires detail::multipliable<A, B>
-void exact_dot(const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
-    detail::exact_engine<On>::template into<detail::element_t<A>>(on, n, out, "exact_dot", a, b);
+template <class On, class A, class B, class Out>
+requires(detail::multipliable<A, B>&& detail::place_for<Out, detail::product_t<A, B>>) void exact_dot(
+    const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
+    using T = detail::product_t<A, B>;
+    detail::check_array(a, n, "exact_dot");
+    detail::check_array(b, n, "exact_dot");
+    detail::exact_engine<On>::template into<T>(on, n, out, "exact_dot", detail::converted<T>(a),
+                                               detail::converted<T>(b));
 }
 // Two ranges of the same size; throws invalid_argument if the sizes differ.
 template <class On, detail::array_like A, detail::array_like B, class... Out>

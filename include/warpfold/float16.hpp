@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 16-bit floating-point numbers as they are stored, for code that compiles without the CUDA toolkit. They convert to
 // float for arithmetic, and back by rounding to nearest, ties to even. The toolkit's __half and __nv_bfloat16 have the
-// same bits and are accepted wherever these are.
+// same bits. Convolutions accept them; other calls take pointers to them as pointers to these.
 #pragma once
 
 #include <cstdint>

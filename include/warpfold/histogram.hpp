@@ -4,10 +4,12 @@
 //  histogram(on, in, n, counts, bins, mode)                    counts[bin(x)] += 1
 //  weighted_histogram(on, in, weights, n, sums, bins, mode)    sums[bin(x)] += weight
 //  histogram_channels<Channels>(on, in, n, counts, bins, mode) one histogram per channel of interleaved samples
+//  histogram_nd(on, std::tuple{x, y}, n, counts, std::tuple{bins_x, bins_y}, mode)
+//                                                              counts[bin(x)][bin(y)] += 1, in up to 4 dimensions
 //
 // Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
-// memory; n counts samples. A range with data() and size() replaces `in, n`. `bins` is even_bins, edge_bins or
-// function_bins (bins.hpp).
+// memory; n counts samples. A range with data() and size() replaces `in, n`. `bins` is even_bins, range_bins,
+// edge_bins or function_bins (bins.hpp).
 //
 // Output. `counts` is a pointer in the target's memory or, on the host, a range of as many elements as there are bins.
 // It must not overlap the samples. mode: update::overwrite (default) or update::add. Counts are exact: integers of 64
@@ -26,15 +28,19 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "warpfold/bins.hpp"
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/joint_bins.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/histogram/histogram.hpp"
+#include "warpfold/log_edges.hpp"
 
 namespace warpfold {
 
@@ -138,6 +144,30 @@ requires(!detail::array_like<In> && Active >= 1 && Active <= Channels &&
     using S = detail::element_t<In>;
     const detail::several_channels<decltype(detail::prepare(bins[0], S{})), Channels, Active> of(bins, S{});
     detail::histogram_engine<On>::count(on, in, n * Channels, counts, of, mode, "histogram_channels");
+}
+
+// --- histogram_nd: samples of up to 4 dimensions -------------------------------------------------------------------------
+// in[d][k] is coordinate d of sample k, bins[d] are the bins of dimension d, of any kind. Counts are row-major: the last
+// dimension is the fastest. A sample that is outside of the bins of one dimension is dropped. There may be 2^30 bins in
+// all.
+
+template <class On, class... In, class Counts, class... Bins>
+requires(sizeof...(In) == sizeof...(Bins) && sizeof...(In) >= 1 && sizeof...(In) <= 4) &&
+    (... && detail::bins_for<Bins, detail::element_t<In>>)void histogram_nd(const On& on, const std::tuple<In...>& in,
+                                                                            std::uint64_t n, Counts&& counts,
+                                                                            const std::tuple<Bins...>& bins,
+                                                                            update mode = update::overwrite) {
+    constexpr const char* call = "histogram_nd";
+    const auto samples = std::apply(
+        [&](const auto&... each) {
+            (detail::check_array(each, n, call), ...);
+            return detail::join_samples(each...);
+        },
+        in);
+    using Point = typename std::remove_cv_t<decltype(samples)>::point;
+    const auto bin = std::apply([](const auto&... each) { return detail::prepare_joint<Point>(each...); }, bins);
+    const detail::one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bin.bins};
+    detail::histogram_engine<On>::count(on, samples, n, detail::count_place(counts, bin.bins, call), of, mode, call);
 }
 
 // = --- the same calls for ranges, and for C arrays with a number of samples

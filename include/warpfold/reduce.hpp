@@ -9,6 +9,9 @@
 // Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
 // memory; n counts elements. A range with data() and size(), or an array of known length, replaces `in, n`.
 //
+// In place of n, count_at(number, most) (detail/element_count.hpp) is read in the target's memory, in the target's order.
+// If there are no elements then, arg_min and arg_max give the index no_element and min_max gives the identities.
+//
 // Output. Without an output the call waits and returns the value. With a pointer or iterator `out` after the input, in
 // the target's memory, *out is set; on a GPU the call returns at once, and *out is set in stream order.
 //
@@ -33,6 +36,7 @@
 #include "warpfold/detail/arg.hpp"
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
@@ -44,25 +48,24 @@ namespace warpfold {
 namespace detail {
 
 // Each function: op over map(x) of all elements, preceded by the initial value where one is given.
-template <class On, class In, class Map, class Op>
-auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op) {
+template <class On, class In, detail::element_count N, class Map, class Op>
+auto fold_value(const char* call, const On& on, const In& in, const N& n, const Map& map, const Op& op) {
     (void)require_result<mapped_t<In, Map>>{};
     using A = accumulator_t<Op, mapped_t<In, Map>>;
     (void)require_operation<Op, A>{};
     (void)require_identity<Op, A>{};
     return reduce_engine<On>::template value<A>(on, in, n, map, detail::resolve<A>(op), identity_result{}, call);
 }
-template <class On, class In, class Out, class Map, class Op>
-void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map,
-               const Op& op) {
+template <class On, class In, detail::element_count N, class Out, class Map, class Op>
+void fold_into(const char* call, const On& on, const In& in, const N& n, const Out& out, const Map& map, const Op& op) {
     (void)require_result<mapped_t<In, Map>>{};
     using A = accumulator_t<Op, mapped_t<In, Map>>;
     (void)require_operation<Op, A>{};
     (void)require_identity<Op, A>{};
     reduce_engine<On>::template into<A>(on, in, n, map, detail::resolve<A>(op), identity_result{}, out, call);
 }
-template <class On, class In, class Map, class Op, class A>
-auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
+template <class On, class In, detail::element_count N, class Map, class Op, class A>
+auto fold_value(const char* call, const On& on, const In& in, const N& n, const Map& map, const Op& op,
                 const A& initial) {
     (void)require_result<mapped_t<In, Map>>{};
     (void)require_operation<Op, A>{};
@@ -76,9 +79,9 @@ auto fold_value(const char* call, const On& on, const In& in, std::uint64_t n, c
             on, in, n, optional_map<stored_callable_t<Map>, A>{map}, optional_operation<By>{by}, result, call);
     }
 }
-template <class On, class In, class Out, class Map, class Op, class A>
-void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map,
-               const Op& op, const A& initial) {
+template <class On, class In, detail::element_count N, class Out, class Map, class Op, class A>
+void fold_into(const char* call, const On& on, const In& in, const N& n, const Out& out, const Map& map, const Op& op,
+               const A& initial) {
     (void)require_result<mapped_t<In, Map>>{};
     (void)require_operation<Op, A>{};
     using By = resolved_operation_t<Op, A>;
@@ -97,32 +100,31 @@ void fold_into(const char* call, const On& on, const In& in, std::uint64_t n, co
 // --- transform_reduce: op over map(x) for all elements x, or over map(x, index) -------------------------------------
 
 // Returns the value. `op` has an identity, which is the value of no elements.
-template <class On, class In, class Map, class Op = sum>
+template <class On, class In, detail::element_count N, class Map, class Op = sum>
 requires(!detail::array_like<In> && detail::maps<Map, In>)
-    [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map,
-                                        const Op& op = {}) {
+    [[nodiscard]] auto transform_reduce(const On& on, const In& in, const N& n, const Map& map, const Op& op = {}) {
     return detail::fold_value("transform_reduce", on, in, n, map, op);
 }
 
 // Returns op(initial, the value); any operation. `initial` where there are no elements.
-template <class On, class In, class Map, class Op>
+template <class On, class In, detail::element_count N, class Map, class Op>
 requires(!detail::array_like<In> && detail::maps<Map, In>)
-    [[nodiscard]] auto transform_reduce(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
+    [[nodiscard]] auto transform_reduce(const On& on, const In& in, const N& n, const Map& map, const Op& op,
                                         const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
     return detail::fold_value("transform_reduce", on, in, n, map, op, initial);
 }
 
 // The same with an output.
-template <class On, class In, class Out, class Map, class Op = sum>
+template <class On, class In, detail::element_count N, class Out, class Map, class Op = sum>
 requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
     detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>> void transform_reduce(
-        const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op = {}) {
+        const On& on, const In& in, const N& n, const Out& out, const Map& map, const Op& op = {}) {
     detail::fold_into("transform_reduce", on, in, n, out, map, op);
 }
-template <class On, class In, class Out, class Map, class Op>
+template <class On, class In, detail::element_count N, class Out, class Map, class Op>
 requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>) &&
     detail::place_for<Out, accumulator_t<Op, detail::mapped_t<In, Map>>> void transform_reduce(
-        const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
+        const On& on, const In& in, const N& n, const Out& out, const Map& map, const Op& op,
         const accumulator_t<Op, detail::mapped_t<In, Map>>& initial) {
     detail::fold_into("transform_reduce", on, in, n, out, map, op, initial);
 }
@@ -130,46 +132,46 @@ requires(!detail::array_like<In> && detail::place<Out> && detail::maps<Map, In>)
 // --- reduce: op over all elements ------------------------------------------------------------------------------------
 
 // Returns the value. `op` has an identity, which is the value of no elements.
-template <class On, class In, class Op = sum>
+template <class On, class In, detail::element_count N, class Op = sum>
 requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
-    [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op = {}) {
+    [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, const N& n, const Op& op = {}) {
     return detail::fold_value("reduce", on, in, n, detail::identity_map{}, op);
 }
 
 // Returns op(initial, the value); any operation. `initial` where there are no elements.
-template <class On, class In, class Op>
+template <class On, class In, detail::element_count N, class Op>
 requires(!detail::array_like<In> && operation<Op, detail::element_t<In>>)
-    [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, std::uint64_t n, const Op& op,
+    [[nodiscard]] detail::fold_t<In, Op> reduce(const On& on, const In& in, const N& n, const Op& op,
                                                 const detail::fold_t<In, Op>& initial) {
     return detail::fold_value("reduce", on, in, n, detail::identity_map{}, op, initial);
 }
 
 // The same with an output.
-template <class On, class In, class Out, class Op = sum>
+template <class On, class In, detail::element_count N, class Out, class Op = sum>
 requires(!detail::array_like<In> &&
-         detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(const On& on, const In& in, std::uint64_t n,
+         detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(const On& on, const In& in, const N& n,
                                                                      const Out& out, const Op& op = {}) {
     detail::fold_into("reduce", on, in, n, out, detail::identity_map{}, op);
 }
-template <class On, class In, class Out, class Op>
+template <class On, class In, detail::element_count N, class Out, class Op>
 requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op>>) void reduce(
-    const On& on, const In& in, std::uint64_t n, const Out& out, const Op& op, const detail::fold_t<In, Op>& initial) {
+    const On& on, const In& in, const N& n, const Out& out, const Op& op, const detail::fold_t<In, Op>& initial) {
     detail::fold_into("reduce", on, in, n, out, detail::identity_map{}, op, initial);
 }
 
 // = --- count_if: the number of elements for which predicate(x), or predicate(x, index), is true
 // ------------------------
 
-template <class On, class In, class Predicate>
+template <class On, class In, detail::element_count N, class Predicate>
 requires(!detail::array_like<In> && detail::maps<Predicate, In>) [[nodiscard]] std::uint64_t
-    count_if(const On& on, const In& in, std::uint64_t n, const Predicate& predicate) {
+    count_if(const On& on, const In& in, const N& n, const Predicate& predicate) {
     const detail::count_map<detail::stored_callable_t<Predicate>> one_or_none{predicate};
     return detail::fold_value("count_if", on, in, n, one_or_none, sum{});
 }
-template <class On, class In, class Out, class Predicate>
-requires(!detail::array_like<In> &&
-         detail::place_for<Out, std::uint64_t>) void count_if(const On& on, const In& in, std::uint64_t n,
-                                                              const Out& out, const Predicate& predicate) {
+template <class On, class In, detail::element_count N, class Out, class Predicate>
+requires(!detail::array_like<In> && detail::place_for<Out, std::uint64_t>) void count_if(const On& on, const In& in,
+                                                                                         const N& n, const Out& out,
+                                                                                         const Predicate& predicate) {
     const detail::count_map<detail::stored_callable_t<Predicate>> one_or_none{predicate};
     detail::fold_into("count_if", on, in, n, out, one_or_none, sum{});
 }
@@ -181,39 +183,49 @@ requires(!detail::array_like<In> &&
 
 namespace detail {
 
-template <bool Smallest, class On, class In>
-auto arg_value(const On& on, const In& in, std::uint64_t n, const char* call) {
+// What a candidate gives: of a number of elements that only the target has, there may be none.
+template <class N, class In>
+auto located_as(const In& in) {
+    if constexpr (is_count_at_v<N>) {
+        return located_or_none<In>{{in}};
+    } else {
+        return located_result<In>{in};
+    }
+}
+
+template <bool Smallest, class On, class In, detail::element_count N>
+auto arg_value(const On& on, const In& in, const N& n, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
     require_elements(n, call);
     return reduce_engine<On>::template value<typename fold::folded>(
-        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, located_result<In>{in}, call);
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, detail::located_as<N>(in), call);
 }
-template <bool Smallest, class On, class In, class Out>
-void arg_into(const On& on, const In& in, std::uint64_t n, const Out& out, const char* call) {
+template <bool Smallest, class On, class In, detail::element_count N, class Out>
+void arg_into(const On& on, const In& in, const N& n, const Out& out, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
     require_elements(n, call);
     reduce_engine<On>::template into<typename fold::folded>(
-        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, located_result<In>{in}, out, call);
+        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, detail::located_as<N>(in), out, call);
 }
 
 } // namespace detail
 
-template <class On, class In>
+template <class On, class In, detail::element_count N>
 requires(!detail::array_like<In>)
-    [[nodiscard]] located<detail::element_t<In>> arg_min(const On& on, const In& in, std::uint64_t n) {
+    [[nodiscard]] located<detail::element_t<In>> arg_min(const On& on, const In& in, const N& n) {
     return detail::arg_value<true>(on, in, n, "arg_min");
 }
-template <class On, class In, detail::place_for<located<detail::element_t<In>>> Out>
-requires(!detail::array_like<In>) void arg_min(const On& on, const In& in, std::uint64_t n, const Out& out) {
+template <class On, class In, detail::element_count N, detail::place_for<located<detail::element_t<In>>> Out>
+requires(!detail::array_like<In>) void arg_min(const On& on, const In& in, const N& n, const Out& out) {
     detail::arg_into<true>(on, in, n, out, "arg_min");
 }
-template <class On, class In>
+template <class On, class In, detail::element_count N>
 requires(!detail::array_like<In>)
-    [[nodiscard]] located<detail::element_t<In>> arg_max(const On& on, const In& in, std::uint64_t n) {
+    [[nodiscard]] located<detail::element_t<In>> arg_max(const On& on, const In& in, const N& n) {
     return detail::arg_value<false>(on, in, n, "arg_max");
 }
-template <class On, class In, detail::place_for<located<detail::element_t<In>>> Out>
-requires(!detail::array_like<In>) void arg_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
+template <class On, class In, detail::element_count N, detail::place_for<located<detail::element_t<In>>> Out>
+requires(!detail::array_like<In>) void arg_max(const On& on, const In& in, const N& n, const Out& out) {
     detail::arg_into<false>(on, in, n, out, "arg_max");
 }
 
@@ -222,16 +234,16 @@ requires(!detail::array_like<In>) void arg_max(const On& on, const In& in, std::
 // By the rules of minimum and maximum: if any element is NaN, both results are NaN. Throws invalid_argument if there
 // are no elements.
 
-template <class On, class In>
+template <class On, class In, detail::element_count N>
 requires(!detail::array_like<In>)
-    [[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, std::uint64_t n) {
+    [[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, const N& n) {
     using T = detail::element_t<In>;
     detail::require_elements(n, "min_max");
     return detail::reduce_engine<On>::template value<extremes<T>>(
         on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, "min_max");
 }
-template <class On, class In, detail::place_for<extremes<detail::element_t<In>>> Out>
-requires(!detail::array_like<In>) void min_max(const On& on, const In& in, std::uint64_t n, const Out& out) {
+template <class On, class In, detail::element_count N, detail::place_for<extremes<detail::element_t<In>>> Out>
+requires(!detail::array_like<In>) void min_max(const On& on, const In& in, const N& n, const Out& out) {
     using T = detail::element_t<In>;
     detail::require_elements(n, "min_max");
     detail::reduce_engine<On>::template into<extremes<T>>(

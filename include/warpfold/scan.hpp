@@ -9,7 +9,8 @@
 //
 // Arguments. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], and `out` one with
 // out[k] = value, both in the target's memory; n counts elements. Ranges with data() and size() replace `in, n` and
-// `out`. `out` may be `in` if their elements have one size; otherwise they must not overlap. On a GPU the call returns
+// `out`. In place of n, count_at(number, most) (detail/element_count.hpp) is read in the target's memory, in the target's
+// order; such a scan is not reversed, and whether arrays overlap is not checked. `out` may be `in` if their elements have one size; otherwise they must not overlap. On a GPU the call returns
 // at once. A map may be called more than once per element.
 //
 // Options, after the operation, in any order:
@@ -46,25 +47,25 @@
 
 namespace warpfold {
 
-template <class On, class In, class Out, class Op = sum, class... How>
-requires(!detail::array_like<In>) void inclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
+template <class On, class In, detail::element_count N, class Out, class Op = sum, class... How>
+requires(!detail::array_like<In>) void inclusive_scan(const On& on, const In& in, const N& n, Out&& out,
                                                       const Op& op = {}, const How&... how) {
     detail::scan_call<true>("inclusive_scan", on, in, n, out, detail::identity_map{}, op, how...);
 }
-template <class On, class In, class Out, class Op = sum, class... How>
-requires(!detail::array_like<In>) void exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
+template <class On, class In, detail::element_count N, class Out, class Op = sum, class... How>
+requires(!detail::array_like<In>) void exclusive_scan(const On& on, const In& in, const N& n, Out&& out,
                                                       const Op& op = {}, const How&... how) {
     detail::scan_call<false>("exclusive_scan", on, in, n, out, detail::identity_map{}, op, how...);
 }
-template <class On, class In, class Out, class Map, class Op = sum, class... How>
+template <class On, class In, detail::element_count N, class Out, class Map, class Op = sum, class... How>
 requires(!detail::array_like<In> &&
-         detail::maps<Map, In>) void transform_inclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
+         detail::maps<Map, In>) void transform_inclusive_scan(const On& on, const In& in, const N& n, Out&& out,
                                                               const Map& map, const Op& op = {}, const How&... how) {
     detail::scan_call<true>("transform_inclusive_scan", on, in, n, out, map, op, how...);
 }
-template <class On, class In, class Out, class Map, class Op = sum, class... How>
+template <class On, class In, detail::element_count N, class Out, class Map, class Op = sum, class... How>
 requires(!detail::array_like<In> &&
-         detail::maps<Map, In>) void transform_exclusive_scan(const On& on, const In& in, std::uint64_t n, Out&& out,
+         detail::maps<Map, In>) void transform_exclusive_scan(const On& on, const In& in, const N& n, Out&& out,
                                                               const Map& map, const Op& op = {}, const How&... how) {
     detail::scan_call<false>("transform_exclusive_scan", on, in, n, out, map, op, how...);
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Segmented reductions: one value per segment of an array. This header serves the host; segmented_reduce.cuh adds the
-// GPU, with the same call.
+// GPU, with the same calls.
 //
-//  segmented_reduce(on, in, offsets, segments, out, op, initial)   out[s] = op over in[offsets[s] .. offsets[s + 1])
+//  segmented_reduce(on, in, offsets, segments, out, op, initial)  out[s] = op over in[offsets[s] .. offsets[s + 1])
+//  segmented_transform_reduce(on, in, offsets, segments, out, map, op, initial)
+//      the same of map(x), or map(x, index)
+//  segmented_arg_min, segmented_arg_max, segmented_min_max(on, in, offsets, segments, out)
+//      the extreme elements of each segment, and their indices
 //
 // Input. `offsets` holds segments + 1 integers of 32 or 64 bits that do not decrease; offsets[0] need not be 0.
 // equal_segments{length} stands for segments of one length. Other arguments are those of reduce.hpp. Segments may have
 // any lengths, including 0; the work is balanced over elements and segments together.
+//
+// Index. Maps and arg_min get the index in the whole array: the element is in[index].
 //
 // Order. The elements of a segment are folded in order unless the operation commutes. Results have the same bits in
 // every run on the same device and, on the host, for any number of threads.
@@ -18,98 +24,173 @@
 // first offset to the last and the outputs; but results are unspecified, and the workspace must not be used again.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <iterator>
-#include <string>
-#include <type_traits>
 
+#include "warpfold/detail/arg.hpp"
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/segments.hpp"
-#include "warpfold/error.hpp"
 #include "warpfold/host/segmented_reduce/segmented_reduce.hpp"
 #include "warpfold/operation.hpp"
 
 namespace warpfold {
 
-// Operations with an identity. An empty segment gives the identity.
-template <class On, class In, detail::segment_bounds Offsets, class Out, class Op = sum>
-requires(!detail::array_like<In> && !detail::array_like<Out> &&
-         detail::places_for<Out, detail::fold_t<In, Op>>) void segmented_reduce(const On& on, const In& in,
-                                                                                const Offsets& offsets,
-                                                                                std::uint64_t segments, const Out& out,
-                                                                                const Op& op = {}) {
-    using A = detail::fold_t<In, Op>;
-    (void)detail::require_operation<Op, A>{};
-    (void)detail::require_identity<Op, A>{};
-    detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::identity_map{},
-                                                   detail::resolve<A>(op), detail::identity_result{}, out,
-                                                   "segmented_reduce");
-}
+namespace detail {
 
-// out[s] = op(initial, op over segment s); any operation. An empty segment gives `initial`.
-template <class On, class In, detail::segment_bounds Offsets, class Out, class Op>
-requires(!detail::array_like<In> && !detail::array_like<Out> &&
-         detail::places_for<Out, detail::fold_t<In, Op>>) void segmented_reduce(const On& on, const In& in,
-                                                                                const Offsets& offsets,
-                                                                                std::uint64_t segments, const Out& out,
-                                                                                const Op& op,
-                                                                                const detail::fold_t<In, Op>& initial) {
-    using A = detail::fold_t<In, Op>;
-    (void)detail::require_operation<Op, A>{};
-    using By = detail::resolved_operation_t<Op, A>;
+template <class On, class In, class Offsets, class Out, class Map, class Op>
+void fold_segments(const char* call, const On& on, const In& in, const Offsets& offsets, std::uint64_t segments,
+                   const Out& out, const Map& map, const Op& op) {
+    (void)require_result<mapped_t<In, Map>>{};
+    using A = accumulator_t<Op, mapped_t<In, Map>>;
+    (void)require_operation<Op, A>{};
+    (void)require_identity<Op, A>{};
+    segmented_engine<On>::template into<A>(on, in, offsets, segments, map, detail::resolve<A>(op), identity_result{},
+                                           out, call);
+}
+template <class On, class In, class Offsets, class Out, class Map, class Op, class A>
+void fold_segments(const char* call, const On& on, const In& in, const Offsets& offsets, std::uint64_t segments,
+                   const Out& out, const Map& map, const Op& op, const A& initial) {
+    (void)require_result<mapped_t<In, Map>>{};
+    (void)require_operation<Op, A>{};
+    using By = resolved_operation_t<Op, A>;
     const By by = detail::resolve<A>(op);
-    const detail::with_initial<By, A> result{by, initial};
-    if constexpr (detail::has_identity<By, A>) {
-        detail::segmented_engine<On>::template into<A>(on, in, offsets, segments, detail::identity_map{}, by, result,
-                                                       out, "segmented_reduce");
+    const with_initial<By, A> result{by, initial};
+    if constexpr (has_identity<By, A>) {
+        segmented_engine<On>::template into<A>(on, in, offsets, segments, map, by, result, out, call);
     } else {
-        detail::segmented_engine<On>::template into<detail::optional_value<A>>(
-            on, in, offsets, segments, detail::optional_map<detail::identity_map, A>{},
-            detail::optional_operation<By>{by}, result, out, "segmented_reduce");
+        segmented_engine<On>::template into<optional_value<A>>(on, in, offsets, segments,
+                                                               optional_map<stored_callable_t<Map>, A>{map},
+                                                               optional_operation<By>{by}, result, out, call);
     }
 }
 
-// = --- ranges with data() and size() for any of the three arrays, and C arrays
-// -------------------------------------------
-
-template <class On, class In, class Offsets, class Out, class... Rest>
-requires(detail::array_like<In> || detail::array_like<Offsets> ||
-         detail::array_like<std::remove_cvref_t<Out>>) void segmented_reduce(const On& on, const In& in,
-                                                                             const Offsets& offsets,
-                                                                             std::uint64_t segments, Out&& out,
-                                                                             const Rest&... rest) {
-    warpfold::segmented_reduce(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out),
-                               rest...);
+template <bool Smallest, class On, class In, class Offsets, class Out>
+void arg_segments(const char* call, const On& on, const In& in, const Offsets& offsets, std::uint64_t segments,
+                  const Out& out) {
+    using fold = arg_fold<Smallest, element_t<In>>;
+    segmented_engine<On>::template into<typename fold::folded>(on, in, offsets, segments, typename fold::folded_map{},
+                                                               typename fold::folded_op{}, located_or_none<In>{{in}},
+                                                               out, call);
 }
 
-// The number of segments is size(offsets) - 1. Throws invalid_argument if `offsets` is empty, if a range `out` is
-// shorter and, on the host, if the last offset is greater than the size of a range of elements.
-template <class On, class In, detail::array_like Offsets, class Out, class... Rest>
-requires(!std::integral<std::remove_cvref_t<Out>>) void segmented_reduce(const On& on, const In& in,
-                                                                         const Offsets& offsets, Out&& out,
-                                                                         const Rest&... rest) {
-    const auto fail = [](const std::string& what) { throw invalid_argument("warpfold: segmented_reduce: " + what); };
-    if (std::size(offsets) == 0) {
-        fail("there are no offsets, and they are one more than segments");
-    }
-    const std::uint64_t segments = std::size(offsets) - 1;
-    if constexpr (detail::array_like<std::remove_reference_t<Out>>) {
-        if (std::size(out) < segments) {
-            fail("the output has room for " + std::to_string(std::size(out)) + " of " + std::to_string(segments) +
-                 " segments");
-        }
-    }
-    if constexpr (std::is_same_v<On, host> && detail::array_like<In>) {
-        const auto end = std::data(offsets)[segments];
-        if (end > 0 && static_cast<std::uint64_t>(end) > std::size(in)) {
-            fail("the last offset is " + std::to_string(end) + ", and there are " + std::to_string(std::size(in)) +
-                 " elements");
-        }
-    }
-    warpfold::segmented_reduce(on, in, offsets, segments, out, rest...);
+// The result of a call with a map, and one without.
+template <class In, class Map, class Op>
+using segment_map_t = accumulator_t<Op, mapped_t<In, Map>>;
+
+} // namespace detail
+
+// --- segmented_transform_reduce: op over map(x), or map(x, index), of the elements of each segment -------------------
+
+// `op` has an identity, which is the value of an empty segment.
+template <class On, class In, detail::segment_bounds Offsets, class Out, class Map, class Op = sum>
+requires(!detail::segment_ranges<In, Offsets, Out> && detail::maps<Map, In>) &&
+    detail::places_for<Out, detail::segment_map_t<In, Map, Op>> void segmented_transform_reduce(
+        const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out, const Map& map,
+        const Op& op = {}) {
+    detail::fold_segments("segmented_transform_reduce", on, in, offsets, segments, out, map, op);
+}
+
+// out[s] = op(initial, the value); any operation. An empty segment gives `initial`.
+template <class On, class In, detail::segment_bounds Offsets, class Out, class Map, class Op>
+requires(!detail::segment_ranges<In, Offsets, Out> && detail::maps<Map, In>) &&
+    detail::places_for<Out, detail::segment_map_t<In, Map, Op>> void segmented_transform_reduce(
+        const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out, const Map& map,
+        const Op& op, const detail::segment_map_t<In, Map, Op>& initial) {
+    detail::fold_segments("segmented_transform_reduce", on, in, offsets, segments, out, map, op, initial);
+}
+
+// --- segmented_reduce: op over the elements of each segment ----------------------------------------------------------
+
+template <class On, class In, detail::segment_bounds Offsets, class Out, class Op = sum>
+requires(!detail::segment_ranges<In, Offsets, Out>) &&
+    detail::places_for<Out, detail::fold_t<In, Op>> void segmented_reduce(const On& on, const In& in,
+                                                                          const Offsets& offsets,
+                                                                          std::uint64_t segments, const Out& out,
+                                                                          const Op& op = {}) {
+    detail::fold_segments("segmented_reduce", on, in, offsets, segments, out, detail::identity_map{}, op);
+}
+template <class On, class In, detail::segment_bounds Offsets, class Out, class Op>
+requires(!detail::segment_ranges<In, Offsets, Out>) &&
+    detail::places_for<Out, detail::fold_t<In, Op>> void segmented_reduce(const On& on, const In& in,
+                                                                          const Offsets& offsets,
+                                                                          std::uint64_t segments, const Out& out,
+                                                                          const Op& op,
+                                                                          const detail::fold_t<In, Op>& initial) {
+    detail::fold_segments("segmented_reduce", on, in, offsets, segments, out, detail::identity_map{}, op, initial);
+}
+
+// --- segmented_arg_min, segmented_arg_max: the smallest or largest element of each segment and its index -------------
+// By the rules of arg_min: the first of equal elements; -0 is smaller than +0; the first NaN wins over every number. An
+// empty segment gives the index no_element, and a value-initialized value.
+
+template <class On, class In, detail::segment_bounds Offsets, class Out>
+requires(!detail::segment_ranges<In, Offsets, Out>) &&
+    detail::places_for<Out, located<detail::element_t<In>>> void segmented_arg_min(const On& on, const In& in,
+                                                                                   const Offsets& offsets,
+                                                                                   std::uint64_t segments,
+                                                                                   const Out& out) {
+    detail::arg_segments<true>("segmented_arg_min", on, in, offsets, segments, out);
+}
+template <class On, class In, detail::segment_bounds Offsets, class Out>
+requires(!detail::segment_ranges<In, Offsets, Out>) &&
+    detail::places_for<Out, located<detail::element_t<In>>> void segmented_arg_max(const On& on, const In& in,
+                                                                                   const Offsets& offsets,
+                                                                                   std::uint64_t segments,
+                                                                                   const Out& out) {
+    detail::arg_segments<false>("segmented_arg_max", on, in, offsets, segments, out);
+}
+
+// --- segmented_min_max: the smallest and the largest element of each segment, in one pass ----------------------------
+// By the rules of minimum and maximum: if any element is NaN, both results are NaN. An empty segment gives the
+// identities: {minimum::identity, maximum::identity}, for floating-point numbers {infinity, -infinity}.
+
+template <class On, class In, detail::segment_bounds Offsets, class Out>
+requires(!detail::segment_ranges<In, Offsets, Out>) &&
+    detail::places_for<Out, extremes<detail::element_t<In>>> void segmented_min_max(const On& on, const In& in,
+                                                                                    const Offsets& offsets,
+                                                                                    std::uint64_t segments,
+                                                                                    const Out& out) {
+    using T = detail::element_t<In>;
+    detail::segmented_engine<On>::template into<extremes<T>>(on, in, offsets, segments, detail::extremes_map<T>{},
+                                                             detail::extremes_operation{}, detail::identity_result{},
+                                                             out, "segmented_min_max");
+}
+
+// --- ranges with data() and size() for any of the three arrays, and C arrays -----------------------------------------
+// Without `segments`, their number is size(offsets) - 1. Throws invalid_argument if `offsets` is empty, if a range `out`
+// is shorter and, on the host, if the last offset is greater than the size of a range of elements.
+
+template <class On, class In, class Offsets, class... Rest>
+requires detail::segment_ranges<In, Offsets, Rest...>
+void segmented_reduce(const On& on, const In& in, const Offsets& offsets, Rest&&... rest) {
+    const auto call = [](const auto&... all) { warpfold::segmented_reduce(all...); };
+    detail::with_segments("segmented_reduce", call, on, in, offsets, rest...);
+}
+template <class On, class In, class Offsets, class... Rest>
+requires detail::segment_ranges<In, Offsets, Rest...>
+void segmented_transform_reduce(const On& on, const In& in, const Offsets& offsets, Rest&&... rest) {
+    const auto call = [](const auto&... all) { warpfold::segmented_transform_reduce(all...); };
+    detail::with_segments("segmented_transform_reduce", call, on, in, offsets, rest...);
+}
+template <class On, class In, class Offsets, class... Rest>
+requires detail::segment_ranges<In, Offsets, Rest...>
+void segmented_arg_min(const On& on, const In& in, const Offsets& offsets, Rest&&... rest) {
+    const auto call = [](const auto&... all) { warpfold::segmented_arg_min(all...); };
+    detail::with_segments("segmented_arg_min", call, on, in, offsets, rest...);
+}
+template <class On, class In, class Offsets, class... Rest>
+requires detail::segment_ranges<In, Offsets, Rest...>
+void segmented_arg_max(const On& on, const In& in, const Offsets& offsets, Rest&&... rest) {
+    const auto call = [](const auto&... all) { warpfold::segmented_arg_max(all...); };
+    detail::with_segments("segmented_arg_max", call, on, in, offsets, rest...);
+}
+template <class On, class In, class Offsets, class... Rest>
+requires detail::segment_ranges<In, Offsets, Rest...>
+void segmented_min_max(const On& on, const In& in, const Offsets& offsets, Rest&&... rest) {
+    const auto call = [](const auto&... all) { warpfold::segmented_min_max(all...); };
+    detail::with_segments("segmented_min_max", call, on, in, offsets, rest...);
 }
 
 } // namespace warpfold

@@ -22,6 +22,9 @@ struct located {
     std::uint64_t index;
 };
 
+// The index in a result of no elements.
+inline constexpr std::uint64_t no_element = ~std::uint64_t{0};
+
 namespace detail {
 
 // An integer with the order of a floating-point number. -0 is below +0, and NaN is outside all numbers, on either side.
@@ -77,7 +80,7 @@ struct better_candidate {
     template <class C>
     requires std::numeric_limits<decltype(C::key)>::is_specialized WARPFOLD_HD static constexpr C identity() {
         using limits = limits_of<decltype(C::key)>;
-        return {Smallest ? limits::largest : limits::smallest, limits_of<std::uint64_t>::largest};
+        return {Smallest ? limits::largest : limits::smallest, no_element};
     }
     template <class C>
     WARPFOLD_HD constexpr C operator()(const C& a, const C& b) const {
@@ -115,7 +118,24 @@ struct located_result {
     In in;
 };
 
-// The same from the key alone: of NaN, not always the same one.
+// The same, or no_element of no elements.
+template <class In>
+struct located_or_none {
+    using T = element_t<In>;
+
+    template <class Key>
+    WARPFOLD_HD constexpr located<T> operator()(const candidate<Key>& best) const {
+        return best.index == no_element ? located<T>{T(), no_element} : result(best);
+    }
+    template <class C>
+    WARPFOLD_HD constexpr located<T> operator()(const optional_value<C>& best) const {
+        return best.has_value ? result(best.value) : located<T>{T(), no_element};
+    }
+
+    located_result<In> result;
+};
+
+// The result from the key alone: of NaN, not always the same one.
 template <class T>
 struct located_by_key {
     template <class Key>

@@ -2,13 +2,30 @@
 // What calls take as inputs and outputs: pointers, random access objects, ranges, C arrays.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
 #include <utility>
 
+namespace warpfold {
+
+template <std::integral I>
+struct count_at;
+
+} // namespace warpfold
+
 namespace warpfold::detail {
+
+template <class N>
+inline constexpr bool is_count_at_v = false;
+template <class I>
+inline constexpr bool is_count_at_v<count_at<I>> = true;
+
+// What a call takes as its number of elements.
+template <class N>
+concept element_count = std::integral<N> || is_count_at_v<N>;
 
 // The type of in[k].
 template <class In>
@@ -27,7 +44,7 @@ template <class In, class... Rest>
 inline constexpr bool counted_array_v = false;
 template <class In, class First, class... Rest>
 inline constexpr bool counted_array_v<In, First, Rest...> =
-    std::is_array_v<In>&& std::is_integral_v<std::remove_cvref_t<First>>;
+    std::is_array_v<In>&& element_count<std::remove_cvref_t<First>>;
 
 // A C array as the pointer to its first element, anything else unchanged.
 template <class X>

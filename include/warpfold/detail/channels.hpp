@@ -85,6 +85,34 @@ private:
     }
 };
 
+// Calls f with each of the binners.
+template <class Of, class F>
+void each_binner(const Of& of, const F& f) {
+    if constexpr (requires { of.bin.each_binner(f); }) {
+        of.bin.each_binner(f);
+    } else if constexpr (Of::channels == 1) {
+        f(of.bin);
+    } else {
+        for (const auto& bin : of.bin) {
+            f(bin);
+        }
+    }
+}
+
+// Completes bins from the target's memory.
+template <class Of>
+WARPFOLD_HD void load_bins([[maybe_unused]] Of& of) {
+    if constexpr (reads_range<typename Of::binner>) {
+        if constexpr (Of::channels == 1) {
+            of.bin.load();
+        } else {
+            for (auto& bin : of.bin) {
+                bin.load();
+            }
+        }
+    }
+}
+
 // histogram(), for every target.
 template <class On, class In, class Counter, class Bins>
 void count_samples(const On& on, const In& in, std::uint64_t n, Counter* counts, const Bins& bins, update mode,

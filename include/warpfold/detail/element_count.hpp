@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"
@@ -39,20 +40,11 @@ struct known_count {
     std::uint64_t most;
 };
 
-template <class N>
-inline constexpr bool is_count_at_v = false;
-template <class I>
-inline constexpr bool is_count_at_v<count_at<I>> = true;
-
 // How many elements an input has at least, before the number is read.
 template <class Count>
 std::uint64_t least_of(const Count& count) {
     return is_count_at_v<Count> && count.most > 1 ? 1 : count.most;
 }
-
-// What a call takes as its number of elements.
-template <class N>
-concept element_count = std::integral<N> || is_count_at_v<N>;
 
 // A known_count, or the count_at. Throws invalid_argument for impossible numbers and null or misaligned pointers.
 template <element_count N>
@@ -65,6 +57,14 @@ auto checked_count(const N& n, const char* call) {
         const known_count known{static_cast<std::uint64_t>(n)};
         detail::check_number(known.most, call);
         return known;
+    }
+}
+
+// For folds: throws invalid_argument where it is known that there are no elements.
+template <element_count N>
+void require_elements(const N& n, const char* call) {
+    if constexpr (!is_count_at_v<N>) {
+        detail::require_elements(static_cast<std::uint64_t>(n), call);
     }
 }
 

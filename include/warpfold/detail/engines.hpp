@@ -3,9 +3,15 @@
 // specialise these templates for host and gpu. `call` is the name of the public call, for messages.
 #pragma once
 
+namespace warpfold {
+
+struct host;
+
+} // namespace warpfold
+
 namespace warpfold::detail {
 
-// Reductions: fold n elements of `in`, after `map`, by `op`, which has an identity; `result` converts the value.
+// Reductions: fold n elements of `in`, n an integer or count_at, after `map`, by `op`, which has an identity; `result` converts the value.
 //   value<A>(on, in, n, map, op, result, call)       waits and returns the result
 //   into<A>(on, in, n, map, op, result, out, call)   *out = the result, in the order of the target
 template <class On>
@@ -26,7 +32,7 @@ struct axis_engine;
 template <class On>
 struct axis_scan_engine;
 
-// Scans of n > 0 elements; `how` is a scan_options.
+// Scans of n > 0 elements, or on a GPU of count_at; `how` is a scan_options.
 //  run(on, in, n, out, map, op, how, call)
 template <class On>
 struct scan_engine;
@@ -50,10 +56,21 @@ struct histogram_engine;
 template <class On>
 struct exact_engine;
 
+// Results of exact sums and sums of squares of elements as T; `finish` is of exact_finish.hpp. The elements are checked.
+//   value<T>(on, in, n, finish, call)       waits and returns the result
+//   into<T>(on, in, n, out, finish, call)   *out = the same, in the order of the target
+template <class On>
+struct exact_finish_engine;
+
 // Exact sums along axes; the plan is of axis_plan.hpp.
 //   into(on, in, plan, out, call)
 template <class On>
 struct axis_exact_engine;
+
+// Exact sums of segments.
+//   into<T>(on, in, offsets, segments, out, call)
+template <class On>
+struct segmented_exact_engine;
 
 // Adds n elements of `in` to a long_accumulator and waits.
 //   add(on, to, in, n, call)

@@ -119,11 +119,9 @@ WARPFOLD_HD constexpr void add_term(T a, T b, const Add& add, unsigned& met) {
     }
 }
 
-// The sum of the limbs, rounded to nearest, ties to even; infinity on overflow; +0 for zero. Destroys the limbs. Bit 0
-// of limb 0 is 2^lowest, lowest <= ieee<T>::lowest, and |sum| < 2^(32 count - 1).
-template <class T>
-WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) {
-    using format = ieee<T>;
+// Carries until each limb is in [0, 2^32), as the magnitude of the sum. Returns true if the sum is negative.
+// |sum| < 2^(32 count - 1).
+WARPFOLD_HD constexpr bool to_magnitude(std::int64_t* limb, unsigned count) {
     constexpr std::int64_t low_half = 0xffffffff;
     std::int64_t carry = 0;
     for (unsigned k = 0; k < count; ++k) {
@@ -140,12 +138,25 @@ WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) 
             carry = v >> 32;
         }
     }
-    unsigned used = count;
-    while (used != 0 && limb[used - 1] == 0) {
-        --used;
+    return negative;
+}
+
+// The number of limbs without those above the highest one that is not zero.
+WARPFOLD_HD constexpr unsigned used_limbs(const std::int64_t* limb, unsigned count) {
+    while (count != 0 && limb[count - 1] == 0) {
+        --count;
     }
+    return count;
+}
+
+// A magnitude as of to_magnitude(), and its sign, rounded to nearest, ties to even; infinity on overflow; +0 for zero. Bit
+// 0 of limb 0 is 2^lowest; either lowest <= ieee<T>::lowest, or the magnitude has more bits than the format.
+template <class T>
+WARPFOLD_HD constexpr T rounded_magnitude(const std::int64_t* limb, unsigned count, int lowest, bool negative) {
+    using format = ieee<T>;
+    const unsigned used = used_limbs(limb, count);
     if (used == 0) {
-        return T(0);
+        return __builtin_bit_cast(T, typename format::bits{0});
     }
     const auto at = [&](unsigned k) { return k < used ? static_cast<std::uint64_t>(limb[k]) : std::uint64_t{0}; };
     int highest_bit = static_cast<int>(used) * 32 - 1;
@@ -182,6 +193,13 @@ WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) 
     return __builtin_bit_cast(T, static_cast<typename format::bits>(bits));
 }
 
+// The sum of the limbs, rounded in the same way. Destroys the limbs. |sum| < 2^(32 count - 1).
+template <class T>
+WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest) {
+    const bool negative = to_magnitude(limb, count);
+    return rounded_magnitude<T>(limb, count, lowest, negative);
+}
+
 // The same unless special values were met: then an infinity, or NaN, always the same positive quiet one without
 // payload.
 template <class T>
@@ -190,7 +208,7 @@ WARPFOLD_HD constexpr T rounded(std::int64_t* limb, unsigned count, int lowest, 
     if (met == 0) {
         return rounded<T>(limb, count, lowest);
     }
-    const bits infinity = static_cast<bits>(ieee<T>::special) << ieee<T>::fraction;
+    const auto infinity = static_cast<bits>(std::uint64_t{ieee<T>::special} << ieee<T>::fraction);
     if (met == met_infinity) {
         return __builtin_bit_cast(T, infinity);
     }

@@ -2,6 +2,7 @@
 // A long accumulator in the host's memory (exact_integer.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "warpfold/detail/exact_integer.hpp"
@@ -44,6 +45,11 @@ public:
         }
         limb_[layout::limbs - 1] += limb[layout::limbs - 1] + carry;
         met_ |= met;
+    }
+    // Copies the limbs and returns the special values that were met.
+    unsigned copy_to(std::int64_t* limb) const {
+        std::copy_n(limb_, layout::limbs, limb);
+        return met_;
     }
     // The rounded sum. Destroys the accumulator.
     [[nodiscard]] T value() { return rounded<T>(limb_, layout::limbs, layout::lowest, met_); }

@@ -7,6 +7,7 @@
 
 #include "warpfold/detail/argument_arrays.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_options.hpp"
@@ -39,9 +40,12 @@ constexpr auto segments_of(const X& x, const Rest&... rest) {
     }
 }
 
-template <bool Inclusive, class On, class In, class Out, class Map, class Op, class... How>
-void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Out& out, const Map& map, const Op& op,
+template <bool Inclusive, class On, class In, element_count N, class Out, class Map, class Op, class... How>
+void scan_call(const char* call, const On& on, const In& in, const N& elements, Out& out, const Map& map, const Op& op,
                const How&... how) {
+    const auto count = detail::checked_count(elements, call);
+    // Where the device has the number, no more can be checked.
+    const std::uint64_t n = std::is_same_v<On, host> ? count.value() : least_of(count);
     const auto from = read_only(in);
     using From = std::remove_cv_t<decltype(from)>;
     const auto place = place_of(out, n, call);
@@ -56,6 +60,7 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<stored_callable_t<Op>>,
                   "values and the operation have to be trivially copyable");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
+    static_assert(!reverse || !is_count_at_v<N>, "a scan of count_at elements goes forward");
     const auto segments = segments_of(how...);
     const auto initial = initial_of<A>(how...);
     using Initial = std::remove_cv_t<decltype(initial)>;
@@ -67,15 +72,22 @@ void scan_call(const char* call, const On& on, const In& in, std::uint64_t n, Ou
     detail::check_array(place, n, call);
     detail::check_segments(segments, n, call);
     detail::check_overlap(from, place, n, call);
+    const auto number = [&] {
+        if constexpr (is_count_at_v<N> && !std::is_same_v<On, host>) {
+            return elements;
+        } else {
+            return n;
+        }
+    }();
     using By = resolved_operation_t<Op, A>;
     const By by = detail::resolve<A>(op);
     if constexpr (Inclusive || !std::is_same_v<Initial, no_initial>) {
-        scan_engine<On>::run(on, from, n, place, map, by,
+        scan_engine<On>::run(on, from, number, place, map, by,
                              scan_options<A, Initial, Segments, Inclusive, reverse>{initial, segments}, call);
     } else {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
-        scan_engine<On>::run(on, from, n, place, map, by,
+        scan_engine<On>::run(on, from, number, place, map, by,
                              scan_options<A, A, Segments, false, reverse>{By::template identity<A>(), segments}, call);
     }
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The segments of a segmented reduction: offsets, or one length.
+// The segments of a segmented call: offsets, or one length; and ranges as its arguments.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <iterator>
+#include <string>
+#include <type_traits>
 
 #include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/portable.hpp"
+#include "warpfold/error.hpp"
 
 namespace warpfold {
 
@@ -21,6 +27,65 @@ namespace detail {
 
 template <class Offsets>
 concept segment_bounds = !array_like<Offsets> && std::integral<element_t<Offsets>> && sizeof(element_t<Offsets>) >= 4;
+
+// Checks what needs no access to the data. Throws invalid_argument.
+template <class In, class Offsets, class Out>
+void check_segments(const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out, const char* call) {
+    if constexpr (std::is_same_v<Offsets, equal_segments>) {
+        const bool too_many = segments != 0 && offsets.length > most_elements / segments;
+        detail::check_array(in, too_many ? ~std::uint64_t{0} : offsets.length * segments, call);
+    } else {
+        detail::check_array(in, 0, call); // the offsets tell how many
+    }
+    detail::check_array(offsets, segments == 0 ? 0 : segments + 1, call);
+    detail::check_array(out, segments, call);
+}
+
+// True if the output, behind an optional number of segments, is a range.
+template <class First, class... Rest>
+inline constexpr bool output_is_range_v = array_like<std::remove_reference_t<First>>;
+template <class First, class Second, class... Rest>
+requires std::integral<std::remove_cvref_t<First>>
+inline constexpr bool output_is_range_v<First, Second, Rest...> = array_like<std::remove_reference_t<Second>>;
+
+// Arguments of which at least one array is a range.
+template <class In, class Offsets, class... Rest>
+concept segment_ranges = array_like<In> || array_like<Offsets> || output_is_range_v<Rest...>;
+
+// Calls call(on, in, offsets, segments, out, rest...) with pointers in the place of ranges.
+template <class Call, class On, class In, class Offsets, class Out, class... Rest>
+void with_segments(const char* /*name*/, const Call& call, const On& on, const In& in, const Offsets& offsets,
+                   std::uint64_t segments, Out&& out, const Rest&... rest) {
+    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
+}
+// The same for size(offsets) - 1 segments. Throws invalid_argument if `offsets` is empty, if a range `out` is shorter
+// and, on the host, if the last offset is greater than the size of a range of elements.
+template <class Call, class On, class In, array_like Offsets, class Out, class... Rest>
+requires(!std::integral<std::remove_cvref_t<Out>>) void with_segments(const char* name, const Call& call, const On& on,
+                                                                      const In& in, const Offsets& offsets, Out&& out,
+                                                                      const Rest&... rest) {
+    const auto fail = [&](const std::string& what) {
+        throw invalid_argument(std::string("warpfold: ") + name + ": " + what);
+    };
+    if (std::size(offsets) == 0) {
+        fail("there are no offsets, and they are one more than segments");
+    }
+    const std::uint64_t segments = std::size(offsets) - 1;
+    if constexpr (array_like<std::remove_reference_t<Out>>) {
+        if (std::size(out) < segments) {
+            fail("the output has room for " + std::to_string(std::size(out)) + " of " + std::to_string(segments) +
+                 " segments");
+        }
+    }
+    if constexpr (std::is_same_v<On, host> && array_like<In>) {
+        const auto end = std::data(offsets)[segments];
+        if (end > 0 && static_cast<std::uint64_t>(end) > std::size(in)) {
+            fail("the last offset is " + std::to_string(end) + ", and there are " + std::to_string(std::size(in)) +
+                 " elements");
+        }
+    }
+    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
+}
 
 } // namespace detail
 } // namespace warpfold

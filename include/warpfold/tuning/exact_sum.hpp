@@ -37,9 +37,11 @@ struct exact_sum_policy {
     // many short blocks has a vector.
     unsigned blocks_per_multiprocessor = Kernels.resident_blocks;
     unsigned short_block_threads = std::min(256u, Kernels.max_block_threads);
+    unsigned segment_block_threads = std::min(64u, Kernels.max_block_threads); // of a block that sums whole segments
 
     // Defaults of an architecture:
     //   9.0  Measured on an H100 (docs/results/library-exact-sum-h100.md): the values above.
+    //        segment_block_threads is a guess.
     //   7.5, 8.0, 8.6, 8.9, 12.x
     //        Derived: as 9.0. Registers limit the blocks of a multiprocessor, 64 for each of 1,024 threads, and all of
     //        them have 65,536 registers and at least 1,024 threads.
@@ -50,6 +52,8 @@ struct exact_sum_policy {
     constexpr void check() const {
         check_field("exact_sum_policy: blocks_per_multiprocessor", blocks_per_multiprocessor, 1, 32);
         check_block_threads("exact_sum_policy: short_block_threads", short_block_threads, Kernels.max_block_threads);
+        check_block_threads("exact_sum_policy: segment_block_threads", segment_block_threads,
+                            Kernels.max_block_threads);
     }
 };
 

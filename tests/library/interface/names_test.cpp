@@ -45,6 +45,10 @@ GREEDY(inclusive_scan)
 GREEDY(exclusive_scan)
 GREEDY(scan_call)
 GREEDY(segmented_reduce)
+GREEDY(segmented_arg_max)
+GREEDY(with_segments)
+GREEDY(arg_segments)
+GREEDY(data_of)
 GREEDY(mapped)
 GREEDY(fold_value)
 GREEDY(known)
@@ -88,6 +92,9 @@ TEST(Names, OfAUsersNamespaceAreNotCalled) {
     EXPECT_EQ(out[1].x, 50);
     warpfold::segmented_reduce(host{}, in, offsets, out, greedy::add{}, greedy::number{1});
     EXPECT_EQ(out[1].x, 51);
+    std::vector<located<greedy::number>> places(2);
+    warpfold::segmented_arg_max(host{}, in, offsets, places);
+    EXPECT_EQ(places[1].index, 50u);
 }
 
 } // namespace

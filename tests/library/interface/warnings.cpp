@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include "warpfold/along_axis.hpp"
@@ -10,11 +11,13 @@
 #include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
+#include "warpfold/exact_moments.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/exact_sum_along.hpp"
 #include "warpfold/histogram.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
+#include "warpfold/segmented_exact_sum.hpp"
 #include "warpfold/segmented_reduce.hpp"
 #include "warpfold/select.hpp"
 
@@ -52,12 +55,20 @@ void folds(const std::vector<T>& in, std::vector<T>& out) {
     std::uint32_t number = 0;
     number = static_cast<std::uint32_t>(select(on, in, out, above_one<T>) + unique(on, in, out));
     select(on, in.data(), count_at(&number, n), out, out.data(), where(flags, std::logical_not<>{}));
+    reduce(on, in.data(), count_at(&number, n), &total);
+    inclusive_scan(on, in.data(), count_at(&number, n), out);
     partition(on, in, out, out, &number, where(flags));
     reduce_by_key(on, in, in, out, out, &number, larger<T>);
     run_length_encode(on, in, out, out, &number);
     exclusive_scan_by_key(on, in, in, out, maximum{}, equals{}, T(1), reversed);
     segmented_reduce(on, in, begins, out, larger<T>, T(0));
     segmented_reduce(on, in.data(), equal_segments{3}, 2, &total);
+    located<T> places[2];
+    extremes<T> both[2];
+    segmented_arg_min(on, in, begins, places);
+    segmented_min_max(on, in, begins, both);
+    double most[2];
+    segmented_transform_reduce(on, in.data(), begins.data(), 2, &most[0], weighed, maximum{}, 0.0);
 
     chunked_inclusive_scan(on, in, out);
     chunked_exclusive_scan(on, file_source<T>("x"), file_sink<T>("y"), maximum{}, T(1), reversed);
@@ -98,6 +109,13 @@ void histograms(const std::vector<T>& in) {
     histogram(on, in, counts, function_bins([](T x) { return T(1) < x ? 1 : -1; }, 4));
     (void)histogram(on, in, edge_bins(edges));
     weighted_histogram(on, in, in, sums, even_bins(0, 100, 4));
+    histogram_nd(on, std::tuple{in.data(), in.data()}, in.size(), counts,
+                 std::tuple{even_bins(0, 9, 2), edge_bins(edges)});
+    if constexpr (std::is_floating_point_v<T>) {
+        const extremes<T> range = min_max(on, in);
+        histogram(on, in, counts, range_bins(&range, 4));
+        histogram(on, in, counts, edge_bins(log_edges(T(1), T(9), 4)));
+    }
     histogram_channels<3>(on, in, counts, std::array{even_bins(0, 10, 2), even_bins(0, 10, 2)});
     (void)chunked_histogram(on, in, even_bins(0, 10, 10));
 }
@@ -107,6 +125,11 @@ void exact_sums(const std::vector<T>& in) {
     const host on;
     T value{};
     exact_sum(on, in, &value);
+    exact_variance(on, in, &value, ddof{1});
+    value = exact_mean(on, in) + exact_variance(on, in) + exact_norm(on, in);
+    (void)exact_sum(on, std::vector<half>(3));
+    (void)exact_dot(on, in, std::vector<double>(in.size()));
+    segmented_exact_sum(on, in.data(), equal_segments{2}, 1, &value);
     exact_accumulator<T> all;
     all.add(exact_dot(on, in, in) + chunked_exact_sum(on, in));
     all.add(on, in);

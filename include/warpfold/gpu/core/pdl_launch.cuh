@@ -89,10 +89,10 @@ kernel_properties properties_of(const block_config& config = {}) {
 
 // Launches a kernel, with PDL where it uses it. Throws cuda_error.
 template <class... P>
-void pdl_launch(const kernel_properties& properties, void (*kernel)(P...), unsigned blocks, unsigned threads,
+void pdl_launch(const kernel_properties& properties, void (*kernel)(P...), dim3 blocks, unsigned threads,
                 std::size_t shared, cudaStream_t stream, const P&... arguments) {
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
+    config.gridDim = blocks;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared;
     config.stream = stream;

@@ -13,9 +13,9 @@
 namespace warpfold::detail {
 
 // In global memory.
-template <class T>
+template <class T, unsigned Factors = 1>
 struct exact_limbs {
-    static constexpr unsigned count = exact_layout<T, 1>::limbs;
+    static constexpr unsigned count = exact_layout<T, Factors>::limbs;
 
     long long limb[count];
     unsigned long long met;
@@ -31,19 +31,21 @@ struct global_limbs {
     long long* limb;
 };
 
-template <class Kernels, class T, class In>
-__global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::value.resident_blocks)
-    exact_add_kernel(std::uint64_t n, exact_limbs<T>* to, In in) {
-    using kind = window_parameters<T, 1>;
+template <class Kernels, class T, class... Ins>
+__global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, sizeof...(Ins)>,
+                                  Kernels::value.resident_blocks)
+    exact_add_kernel(std::uint64_t n, exact_limbs<T, sizeof...(Ins)>* to, Ins... ins) {
+    constexpr unsigned factors = sizeof...(Ins);
+    using kind = window_parameters<T, factors>;
     constexpr unsigned levels = kind::levels;
-    __shared__ block_accumulator<T, 1> outliers;
+    __shared__ block_accumulator<T, factors> outliers;
     __shared__ sum_storage<levels> storage;
 
-    const bool left = detail::add_share<Kernels>(&outliers, &storage, n, in);
+    const bool left = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
     const level_sums<levels> mine = sum_of_block(storage);
     const global_limbs add{to->limb};
     if (threadIdx.x == 0) {
-        constexpr int lowest_place = kind::highest - exact_window<levels>::depth - exact_layout<T, 1>::lowest;
+        constexpr int lowest_place = kind::highest - exact_window<levels>::depth - exact_layout<T, factors>::lowest;
 #pragma unroll
         for (unsigned w = 0; w < levels; ++w) {
             add_integer(mine.of[w], static_cast<unsigned>(lowest_place) + (levels - 1 - w) * exact_spacing, add);
@@ -53,7 +55,7 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, Kernels::val
         }
     }
     if (left && outliers.touched != 0) {
-        for (unsigned k = threadIdx.x; k < exact_limbs<T>::count; k += blockDim.x) {
+        for (unsigned k = threadIdx.x; k < exact_layout<T, factors>::limbs; k += blockDim.x) {
             add(k, outliers.carried(k));
         }
     }

@@ -234,10 +234,11 @@ __device__ T rounded_sums(const window_halves<T, Factors>& sums, block_accumulat
     return rounded<T>(limb, layout::limbs, layout::lowest, limbs.met);
 }
 
+// The sum of n terms by the blocks with one blockIdx.y, written to *out by the last of them. Called by whole blocks; a
+// block may call it again after a barrier, with other memory unless it is alone.
 template <class Kernels, class T, class Out, class... Ins>
-__global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, sizeof...(Ins)>,
-                                  Kernels::value.resident_blocks)
-    exact_kernel(std::uint64_t n, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
+__device__ void exact_sum_of_blocks(std::uint64_t n, const Out& out, exact_memory<T, sizeof...(Ins)>* memory,
+                                    const Ins&... ins) {
     constexpr unsigned factors = sizeof...(Ins);
     using kind = window_parameters<T, factors>;
     using layout = exact_layout<T, factors>;
@@ -246,8 +247,6 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
     __shared__ sum_storage<levels> storage, storage_of_all;
     __shared__ sum_storage<2 * levels> wide_storage;
 
-    pdl_trigger();
-    pdl_wait();
     const bool remaining = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
     level_sums<levels> block_sums = sum_of_block(storage);
     const bool touched = remaining && outliers.touched != 0;
@@ -331,6 +330,15 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
     if (threadIdx.x == 0) {
         *out = rounded_sums(sums, outliers);
     }
+}
+
+template <class Kernels, class T, class Out, class... Ins>
+__global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, sizeof...(Ins)>,
+                                  Kernels::value.resident_blocks)
+    exact_kernel(std::uint64_t n, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
+    pdl_trigger();
+    pdl_wait();
+    exact_sum_of_blocks<Kernels, T>(n, out, memory, ins...);
 }
 
 struct exact_shape {

@@ -147,15 +147,14 @@ std::size_t bytes_of_edges(const Of& of) {
 
 template <class Of>
 void check_edge_arrays(const Of& of, const char* call) {
-    if constexpr (with_edges<typename Of::binner>) {
-        if constexpr (Of::channels == 1) {
-            detail::check_array(of.bin.edges, std::uint64_t{of.bin.bins} + 1, call);
-        } else {
-            for (const auto& bin : of.bin) {
-                detail::check_array(bin.edges, std::uint64_t{bin.bins} + 1, call);
-            }
+    detail::each_binner(of, [call](const auto& bin) {
+        using Binner = std::remove_cvref_t<decltype(bin)>;
+        if constexpr (with_edges<Binner>) {
+            detail::check_array(bin.edges, std::uint64_t{bin.bins} + 1, call);
+        } else if constexpr (reads_range<Binner>) {
+            detail::check_array(bin.range, 1, call);
         }
-    }
+    });
 }
 
 template <gpu_target On>

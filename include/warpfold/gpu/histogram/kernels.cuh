@@ -72,6 +72,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
     histogram_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
                      histogram_control* control) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
+    detail::load_bins(code.of);
     zero_counts(counts, layout, control);
     const histogram_share share(layout, code.count());
     block::histogram counted(reinterpret_cast<unsigned*>(histogram_shared), share.count, layout.copies, threadIdx.x,
@@ -169,6 +170,7 @@ template <class Kernels, class In, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.packed_resident_blocks)
     histogram_packed_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
+    detail::load_bins(code.of);
     const histogram_share share(layout, code.count());
     packed_counters<Counter> counted(reinterpret_cast<unsigned*>(histogram_shared), share.count, counts + share.first);
     counted.clear();
@@ -211,6 +213,7 @@ template <class Kernels, class In, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.block_threads)
     histogram_direct_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
+    detail::load_bins(code.of);
     owned_counters owned(reinterpret_cast<unsigned*>(histogram_shared), layout.copies);
     owned.clear();
     __syncthreads();
@@ -233,6 +236,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads)
     weighted_histogram_kernel(In in, Weights weights, std::uint64_t n, Of of, Sum* sums, histogram_layout layout,
                               histogram_control* control) {
     extern __shared__ __align__(16) unsigned char histogram_shared[];
+    detail::load_bins(of);
     const auto add = [](Sum* to, const Sum& more) {
         if constexpr (std::is_integral_v<Sum>) {
             add_to_count(to, static_cast<atomic_word_t<Sum>>(more));

@@ -9,6 +9,7 @@
 
 #include "warpfold/bins.hpp"
 #include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/joint_bins.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/tuning/histogram.hpp"
 
@@ -31,6 +32,21 @@ struct histogram_layout {
     bool once = false;       // samples are read once: no cache keeps them
 };
 
+// check_map() for the functions of all dimensions.
+template <class Binner, class S>
+struct binner_checks {
+    __device__ static void run() { check_map<Binner, S>(); }
+};
+template <class Binner, class... Binners, class S, class... Samples>
+struct binner_checks<joint_bins<Binner, Binners...>, sample_point<S, Samples...>> {
+    __device__ static void run() {
+        check_map<Binner, S>();
+        if constexpr (sizeof...(Binners) != 0) {
+            binner_checks<joint_bins<Binners...>, sample_point<Samples...>>::run();
+        }
+    }
+};
+
 // What is counted: bins or, for 8-bit samples, values, whose bins are found at the end.
 template <class S, class Of, bool Values>
 struct histogram_code {
@@ -39,7 +55,7 @@ struct histogram_code {
 
     [[nodiscard]] __host__ __device__ unsigned count() const { return Values ? 256 * Of::active : of.bins; }
     [[nodiscard]] __device__ unsigned operator()(const S& x, unsigned channel) const {
-        check_map<typename Of::binner, S>();
+        binner_checks<typename Of::binner, S>::run();
         if constexpr (Values) {
             return channel * 256 + static_cast<unsigned char>(x);
         } else {

@@ -17,7 +17,7 @@ template <bool Smallest, class Key>
 inline constexpr bool packs_into_word_v<better_candidate<Smallest>, candidate<Key>> = std::is_integral_v<Key> &&
                                                                                       sizeof(Key) <= 4;
 
-inline constexpr std::uint64_t most_packed_elements = std::uint64_t{1} << 32; // elements
+inline constexpr std::uint64_t most_packed_elements = ~std::uint32_t{0}; // elements; no_element is the last index
 
 template <bool Smallest>
 struct pack_candidate {
@@ -37,7 +37,8 @@ struct unpack_candidate {
         using key = decltype(C::key);
         const auto upper = static_cast<std::uint32_t>(word >> 32);
         const std::uint32_t flip = std::is_signed_v<key> ? 0x80000000u : 0u;
-        return result(C{static_cast<key>((Smallest ? upper : ~upper) ^ flip), word & 0xffffffffu});
+        const auto index = static_cast<std::uint32_t>(word);
+        return result(C{static_cast<key>((Smallest ? upper : ~upper) ^ flip), index == ~0u ? no_element : index});
     }
 
     Result result;

@@ -12,6 +12,7 @@
 
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
@@ -199,9 +200,9 @@ template <class Kernels, class Op>
 inline constexpr unsigned resident_blocks_v = is_commutative_v<Op> ? Kernels::value.resident_blocks
                                                                    : (Kernels::value.resident_blocks + 1) / 2;
 
-template <class Kernels, class A, bool Many, class In, class Map, class Op, class Result, class Out>
+template <class Kernels, class A, bool Many, class In, class Count, class Map, class Op, class Result, class Out>
 __global__ void __launch_bounds__(Kernels::value.max_block_threads, resident_blocks_v<Kernels, Op>)
-    reduce_kernel(In in, std::uint64_t n, Map map, Op op, Result result, Out out, flagged_slot<A>* slots,
+    reduce_kernel(In in, Count count, Map map, Op op, Result result, Out out, flagged_slot<A>* slots,
                   unsigned loads_in_flight) {
     __shared__ block::reduce_storage<A> storage;
 
@@ -209,6 +210,7 @@ __global__ void __launch_bounds__(Kernels::value.max_block_threads, resident_blo
     check_operation<Op, A>();
     pdl_trigger();
     pdl_wait();
+    const std::uint64_t n = count.value();
     A mine;
     if constexpr (is_commutative_v<Op>) {
         mine = fold_strided<Kernels, A, Many>(in, n, map, op, loads_in_flight);
@@ -283,49 +285,49 @@ template <gpu_target On>
 struct reduce_engine<On> {
     using policy = policy_t<tuning::reduce_policy<>, On>;
 
-    template <class A, class In, class Map, class Op, class Result>
-    static auto value(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+    template <class A, class In, class N, class Map, class Op, class Result>
+    static auto value(const On& on, const In& in, const N& n, const Map& map, const Op& op, const Result& result,
                       const char* call) {
         using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
         R host_result;
-        run<A>(on, in, n, map, op, result, static_cast<R*>(nullptr), &host_result, call);
+        run<A>(on, in, detail::checked_count(n, call), map, op, result, static_cast<R*>(nullptr), &host_result, call);
         return host_result;
     }
-    template <class A, class In, class Map, class Op, class Result, class Out>
-    static void into(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+    template <class A, class In, class N, class Map, class Op, class Result, class Out>
+    static void into(const On& on, const In& in, const N& n, const Map& map, const Op& op, const Result& result,
                      const Out& out, const char* call) {
-        run<A>(on, in, n, map, op, result, out, nullptr, call);
+        run<A>(on, in, detail::checked_count(n, call), map, op, result, out, nullptr, call);
     }
 
 private:
     // Writes the result to *out or, if `got` is not null, to *got.
-    template <class A, class In, class Map, class Op, class Result, class Out, class HostResult>
-    static void run(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
+    template <class A, class In, class Count, class Map, class Op, class Result, class Out, class HostResult>
+    static void run(const On& on, const In& in, const Count& count, const Map& map, const Op& op, const Result& result,
                     const Out& out, const HostResult& host_result, const char* call) {
-        detail::check_array(in, n, call);
+        detail::check_array(in, least_of(count), call);
         if constexpr (std::is_null_pointer_v<HostResult>) {
             detail::check_array(out, 1, call);
         }
         if constexpr (packs_into_word_v<Op, A>) {
-            if (n <= most_packed_elements) {
-                launch<std::uint64_t>(on, in, n, pack_candidate<Op::smallest>{}, minimum{},
+            if (count.most <= most_packed_elements) {
+                launch<std::uint64_t>(on, in, count, pack_candidate<Op::smallest>{}, minimum{},
                                       unpack_candidate<Op::smallest, Result, A>{result}, out, host_result, call);
                 return;
             }
         }
-        launch<A>(on, in, n, map, op, result, out, host_result, call);
+        launch<A>(on, in, count, map, op, result, out, host_result, call);
     }
 
-    template <class A, class In, class Map, class Op, class Result, class Out, class HostResult>
-    static void launch(const On& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
-                       const Out& out, const HostResult& host_result, const char* call) {
+    template <class A, class In, class Count, class Map, class Op, class Result, class Out, class HostResult>
+    static void launch(const On& on, const In& in, const Count& count, const Map& map, const Op& op,
+                       const Result& result, const Out& out, const HostResult& host_result, const char* call) {
         constexpr bool has_place =
             std::is_same_v<Map, pack_candidate<true>> || std::is_same_v<Map, pack_candidate<false>>;
         const policy tuned = policy_of<tuning::reduce_policy<>>(on);
         const unsigned blocks =
             is_commutative_v<Op> ? tuned.blocks_per_multiprocessor
                                  : std::min(tuned.blocks_per_multiprocessor, resident_blocks_v<kernels_of<policy>, Op>);
-        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(tuned, n, has_place ? 2 : 1, blocks);
+        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(tuned, count.most, has_place ? 2 : 1, blocks);
         constexpr bool returns_value = !std::is_null_pointer_v<HostResult>;
         using R = std::remove_reference_t<decltype(*std::declval<Out>())>;
         const call_memory memory(on, shape.bytes, returns_value ? sizeof(R) : 0, call,
@@ -335,13 +337,14 @@ private:
             place = static_cast<Out>(memory.data());
         }
         const auto go = [&](const kernel_properties& facts, auto kernel) {
-            pdl_launch(facts, kernel, shape.blocks, shape.threads, 0, on.stream, in, n, map, op, result, place,
+            pdl_launch(facts, kernel, shape.blocks, shape.threads, 0, on.stream, in, count, map, op, result, place,
                        static_cast<flagged_slot<A>*>(memory.slots()), shape.loads_in_flight);
         };
-        constexpr auto short_kernel = &reduce_kernel<kernels_of<policy>, A, false, In, Map, Op, Result, Out>;
+        constexpr auto short_kernel = &reduce_kernel<kernels_of<policy>, A, false, In, Count, Map, Op, Result, Out>;
         if constexpr (by_vectors_v<In, Op>) {
             if (shape.loads_in_flight != 0) {
-                constexpr auto long_kernel = &reduce_kernel<kernels_of<policy>, A, true, In, Map, Op, Result, Out>;
+                constexpr auto long_kernel =
+                    &reduce_kernel<kernels_of<policy>, A, true, In, Count, Map, Op, Result, Out>;
                 go(properties_of<long_kernel>(), long_kernel);
             } else {
                 go(properties_of<short_kernel>(), short_kernel);

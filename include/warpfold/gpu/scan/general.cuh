@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans on a GPU that the faster kernels do not take: in segments, of elements of more than 16 bytes. One tile a block,
+// Scans on a GPU that the faster kernels do not take: in segments, of elements of more than 16 bytes, of a number of
+// elements that is on the device. One tile a block,
 // kept in shared memory; any number of tiles.
 #pragma once
 
@@ -7,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "warpfold/detail/element_count.hpp"
+#include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/scan/grouped_prefix.cuh"
 #include "warpfold/gpu/scan/one_tile.cuh"
@@ -69,8 +72,36 @@ struct general_plan {
     unsigned rows_of_warp;
 };
 
-template <class Policy, class Elements>
-void launch_general(const gpu& on, const Policy& policy, const Elements& elements, const char* call) {
+// A scan whose number of elements is on the device. Blocks behind its tiles do nothing.
+template <class Kernels, class Elements, class Count>
+struct counted_plan : general_plan<Kernels, Elements> {
+    using prefix_type = typename general_plan<Kernels, Elements>::prefix_type;
+
+    __device__ prefix_type tile_prefix(typename prefix_type::storage& shared) const {
+        return {this->workspace, shared, tiles};
+    }
+
+    Count count;
+    unsigned tiles;
+};
+
+template <class Plan>
+__global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blocks)
+    counted_scan_kernel(const Plan plan) {
+    pdl_trigger();
+    pdl_wait();
+    Plan own = plan;
+    own.elements.n = plan.count.value();
+    const std::uint64_t size = Plan::layout::of_block * plan.rows_of_warp;
+    own.tiles = static_cast<unsigned>((own.elements.n + plan.elements.shift + size - 1) / size);
+    if (own.elements.n != 0 && blockIdx.x < own.tiles) {
+        scan_one_tile(own, own.tiles);
+    }
+}
+
+template <class Policy, class Elements, class Count>
+void launch_general(const gpu& on, const Policy& policy, const Elements& elements, const Count& count,
+                    const char* call) {
     using Plan = general_plan<kernels_of<Policy>, Elements>;
     using layout = typename Plan::layout;
     const std::uint64_t all = elements.n + elements.shift;
@@ -80,8 +111,15 @@ void launch_general(const gpu& on, const Policy& policy, const Elements& element
     }
     const call_memory memory(on, Plan::prefix_type::bytes(tiles), 0, call);
     const Plan plan{elements, memory.slots(), layout::rows_of(policy, all)};
-    pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, static_cast<unsigned>(tiles),
-               Policy::kernels.general_block_threads, 0, on.stream, plan);
+    if constexpr (is_count_at_v<Count>) {
+        using Counted = counted_plan<kernels_of<Policy>, Elements, Count>;
+        const Counted counted{plan, count, static_cast<unsigned>(tiles)};
+        pdl_launch(properties_of<&counted_scan_kernel<Counted>>(), &counted_scan_kernel<Counted>,
+                   static_cast<unsigned>(tiles), Policy::kernels.general_block_threads, 0, on.stream, counted);
+    } else {
+        pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, static_cast<unsigned>(tiles),
+                   Policy::kernels.general_block_threads, 0, on.stream, plan);
+    }
 }
 
 } // namespace warpfold::detail

@@ -192,8 +192,9 @@ private:
     total_type before_[rows]; // each run's prefix in its warp; not defined for the first run of all
 };
 
+// By each of the first `tiles` blocks of the grid.
 template <class Plan>
-__global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blocks) one_tile_kernel(const Plan plan) {
+__device__ void scan_one_tile(const Plan& plan, unsigned tiles) {
     using Tile = scan_tile<Plan>;
     using Prefix = typename Plan::prefix_type;
     using Options = typename Tile::Options;
@@ -201,7 +202,6 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     __shared__ typename Tile::storage tile_storage;
     __shared__ typename Prefix::storage prefix_storage;
     __shared__ block::scan_storage<Total, Plan::most_warps> storage;
-    pdl_trigger();
     const joined_by op{plan.elements.op};
 
     Tile tile(plan, tile_storage);
@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
         }
     }();
     Prefix tile_prefix = plan.tile_prefix(prefix_storage);
-    if (gridDim.x != 1) {
+    if (tiles != 1) {
         const Total total = warps.total(plan.warp_count());
         tile_prefix.publish(total);
         prefix = tile_prefix.before(total, first, op);
@@ -232,9 +232,15 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     const bool has_prefix = Options::has_first || blockIdx.x != 0, has_warps = threadIdx.x >= warp::lanes;
     const Total front = !has_prefix ? in_tile : (has_warps ? op(prefix, in_tile) : prefix);
     tile.store(front, has_prefix || has_warps);
-    if (gridDim.x != 1) {
+    if (tiles != 1) {
         tile_prefix.release();
     }
+}
+
+template <class Plan>
+__global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blocks) one_tile_kernel(const Plan plan) {
+    pdl_trigger();
+    scan_one_tile(plan, gridDim.x);
 }
 
 } // namespace warpfold::detail

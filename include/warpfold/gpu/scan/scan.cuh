@@ -5,12 +5,14 @@
 //   one_tile_kernel     short.cuh        arrays of up to some 64 MiB                       all_tiles_prefix
 //   persistent_kernel   persistent.cuh   longer arrays                                     running_prefix
 //   one_tile_kernel     general.cuh      segments; elements or values of over 16 bytes     grouped_prefix
+//   counted_scan_kernel general.cuh      a number of elements that is on the device        grouped_prefix
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/scan/elements.cuh"
 #include "warpfold/gpu/scan/general.cuh"
@@ -25,15 +27,16 @@ inline constexpr bool is_general_v = Elements::options_type::segmented || sizeof
 
 template <gpu_target On>
 struct scan_engine<On> {
-    template <class In, class Out, class Map, class Op, class Options>
-    static void run(const On& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
+    template <class In, class N, class Out, class Map, class Op, class Options>
+    static void run(const On& on, const In& in, const N& number, const Out& out, const Map& map, const Op& op,
                     const Options& options, const char* call) {
         using Elements = scan_elements<In, Out, Map, Op, Options>;
         const auto policy = policy_of<tuning::scan_policy<>>(on);
         using kernels = kernels_of<std::remove_const_t<decltype(policy)>>;
-        const Elements elements(in, out, map, op, options, n);
-        if constexpr (is_general_v<Elements>) {
-            launch_general(on, policy, elements, call);
+        const auto count = detail::checked_count(number, call);
+        const Elements elements(in, out, map, op, options, count.most);
+        if constexpr (is_general_v<Elements> || is_count_at_v<N>) {
+            launch_general(on, policy, elements, count, call);
         } else if (const auto shape = short_shape::of(policy, elements); shape.tiles != 0) {
             launch_short<kernels>(on, elements, shape, call);
         } else {

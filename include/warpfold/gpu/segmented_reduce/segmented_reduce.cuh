@@ -184,14 +184,7 @@ struct segmented_engine<On> {
     template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
     static void into(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
                      const Op& op, const Result& result, const Out& out, const char* call) {
-        if constexpr (std::is_same_v<Offsets, equal_segments>) {
-            const bool too_many = segments != 0 && offsets.length > most_elements / segments;
-            detail::check_array(in, too_many ? ~std::uint64_t{0} : offsets.length * segments, call);
-        } else {
-            detail::check_array(in, 0, call); // only the device knows how many
-        }
-        detail::check_array(offsets, segments == 0 ? 0 : segments + 1, call);
-        detail::check_array(out, segments, call);
+        detail::check_segments(in, offsets, segments, out, call);
         if (segments == 0) {
             return;
         }

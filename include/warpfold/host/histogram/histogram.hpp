@@ -250,11 +250,12 @@ private:
     std::uint64_t counted_ = 0;
 };
 
-// Throws if edges are not sorted or one is NaN.
+// Throws if edges are not sorted or one is NaN, or a range is a null pointer.
 template <class Of>
 void check_edges(const Of& of, const char* call) {
-    if constexpr (with_edges<typename Of::binner>) {
-        const auto check = [call](const auto& bin) {
+    detail::each_binner(of, [call](const auto& bin) {
+        using Binner = std::remove_cvref_t<decltype(bin)>;
+        if constexpr (with_edges<Binner>) {
             detail::check_array(bin.edges, std::uint64_t{bin.bins} + 1, call);
             for (std::uint32_t k = 0; k < bin.bins; ++k) {
                 if (!(bin.edges[k] <= bin.edges[k + 1])) {
@@ -263,25 +264,21 @@ void check_edges(const Of& of, const char* call) {
                                            " and the next");
                 }
             }
-        };
-        if constexpr (Of::channels == 1) {
-            check(of.bin);
-        } else {
-            for (const auto& bin : of.bin) {
-                check(bin);
-            }
+        } else if constexpr (reads_range<Binner>) {
+            detail::check_array(bin.range, 1, call);
         }
-    }
+    });
 }
 
 template <>
 struct histogram_engine<host> {
     template <class In, class Counter, class Of>
-    static void count(const host& on, const In& in, std::uint64_t n, Counter* counts, const Of& of, update mode,
+    static void count(const host& on, const In& in, std::uint64_t n, Counter* counts, Of of, update mode,
                       const char* call) {
         detail::check_array(in, n, call);
         detail::check_array(counts, of.bins, call);
         check_edges(of, call);
+        detail::load_bins(of);
         if (mode == update::overwrite) {
             std::fill_n(counts, of.bins, Counter{0});
         }
@@ -316,12 +313,13 @@ struct histogram_engine<host> {
     // Samples are divided into pieces that depend only on their number and on the bins. Each piece is summed in order,
     // and the pieces are added in order.
     template <class In, class Weights, class Sum, class Of>
-    static void weigh(const host& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
+    static void weigh(const host& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, Of of,
                       update mode, const char* call) {
         detail::check_array(in, n, call);
         detail::check_array(weights, n, call);
         detail::check_array(sums, of.bins, call);
         check_edges(of, call);
+        detail::load_bins(of);
         const std::uint64_t most = of.bins > (1u << 18) ? 4 : (of.bins > 4096 ? 16 : 64);
         const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 14, 4 * std::uint64_t{of.bins});
         const std::uint64_t pieces = std::clamp<std::uint64_t>(n / least, 1, most);

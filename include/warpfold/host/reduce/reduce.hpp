@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/parallel_for.hpp"
@@ -65,15 +66,17 @@ A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, co
 
 template <>
 struct reduce_engine<host> {
-    template <class A, class In, class Map, class Op, class Result>
-    static auto value(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
-                      const char* call) {
+    template <class A, class In, class N, class Map, class Op, class Result>
+    static auto value(const host& on, const In& in, const N& elements, const Map& map, const Op& op,
+                      const Result& result, const char* call) {
+        const std::uint64_t n = detail::checked_count(elements, call).value();
         detail::check_array(in, n, call);
         return result(fold_on_host<A>(on, in, n, map, op));
     }
-    template <class A, class In, class Map, class Op, class Result, class Out>
-    static void into(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op, const Result& result,
-                     const Out& out, const char* call) {
+    template <class A, class In, class N, class Map, class Op, class Result, class Out>
+    static void into(const host& on, const In& in, const N& elements, const Map& map, const Op& op,
+                     const Result& result, const Out& out, const char* call) {
+        const std::uint64_t n = detail::checked_count(elements, call).value();
         detail::check_array(in, n, call);
         detail::check_array(out, 1, call);
         *out = result(fold_on_host<A>(on, in, n, map, op));

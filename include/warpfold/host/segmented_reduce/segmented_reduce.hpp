@@ -43,8 +43,14 @@ std::uint64_t ends_before(const Offsets& offsets, std::uint64_t d, std::uint64_t
 template <class A, class In, class Map, class Op>
 A fold_segment(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
     using sums = segment_sums<A, In, Map, Op>;
-    return end - begin <= sums::longest ? sums::fold_one(in, begin, end, map, op)
-                                        : fold_chunk<A>(in, begin, end, map, op);
+    if (end - begin <= sums::longest) {
+        return sums::fold_one(in, begin, end, map, op);
+    }
+    A total = fold_chunk<A>(in, begin, end, map, op);
+    if constexpr (chooses_number_v<Op, A>) {
+        total.index = place_of<Op::smallest>(total.key, in, begin, end);
+    }
+    return total;
 }
 
 // The same, with a guess for segments of similar lengths before the search.

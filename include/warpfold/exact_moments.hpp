@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Mean, variance and norm of float and double, each rounded once: the result is the number nearest to the true value,
+// with ties to even, and has the same bits on every GPU and on the host. Intermediate values neither overflow nor
+// underflow. This header serves the host; exact_moments.cuh adds the GPU, with the same calls.
+//
+//  exact_mean(on, in, n)             the sum of in[k], divided by n
+//  exact_variance(on, in, n, ddof)   the sum of (in[k] - mean)^2, divided by n - ddof; the mean is the true one
+//  exact_norm(on, in, n)             the square root of the sum of in[k]^2
+//
+// Special values:
+//  - Results that are zero are +0, except a mean that is too small for the format, which has its sign.
+//  - NaN, always that of exact_sum.hpp: if there is a NaN; the mean of infinities of both signs or of no elements; the
+//    variance if there is an infinity, or n <= ddof. Otherwise infinities give an infinite mean or norm.
+//  - The result is infinity if the true value rounds to no finite number, which happens to the variance and the norm
+//    only. Subnormal numbers are not flushed.
+//
+// Inputs, outputs and errors are those of reduce.hpp. Cost: O(n). On a GPU the variance reads the elements twice and
+// takes three launches, the others two; a workspace has exact_moments_workspace() bytes.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact_finish.hpp"
+#include "warpfold/exact_sum.hpp"
+#include "warpfold/host/exact_sum/finish.hpp"
+
+namespace warpfold {
+
+// What the variance's divisor is less than n: 1 for the unbiased estimate from a sample.
+struct ddof {
+    std::uint64_t value = 0;
+};
+
+namespace detail {
+
+// With an output, or returning the value.
+template <class On, class In, class Finish>
+auto exact_moment(const char* call, const On& on, const In& in, std::uint64_t n, const Finish& finish) {
+    detail::check_array(in, n, call);
+    return exact_finish_engine<On>::template value<element_t<In>>(on, in, n, finish, call);
+}
+template <class On, class In, class Finish, class Out>
+void exact_moment(const char* call, const On& on, const In& in, std::uint64_t n, const Finish& finish, const Out& out) {
+    detail::check_array(in, n, call);
+    exact_finish_engine<On>::template into<element_t<In>>(on, in, n, out, finish, call);
+}
+
+} // namespace detail
+
+template <class On, detail::summable In>
+[[nodiscard]] detail::element_t<In> exact_mean(const On& on, const In& in, std::uint64_t n) {
+    return detail::exact_moment("exact_mean", on, in, n, detail::finish_mean<detail::element_t<In>>{n});
+}
+template <class On, detail::summable In, detail::place_for<detail::element_t<In>> Out>
+void exact_mean(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    detail::exact_moment("exact_mean", on, in, n, detail::finish_mean<detail::element_t<In>>{n}, out);
+}
+
+template <class On, detail::summable In>
+[[nodiscard]] detail::element_t<In> exact_variance(const On& on, const In& in, std::uint64_t n, ddof less = {}) {
+    return detail::exact_moment("exact_variance", on, in, n,
+                                detail::finish_variance<detail::element_t<In>>{n, less.value});
+}
+template <class On, detail::summable In, detail::place_for<detail::element_t<In>> Out>
+void exact_variance(const On& on, const In& in, std::uint64_t n, const Out& out, ddof less = {}) {
+    detail::exact_moment("exact_variance", on, in, n, detail::finish_variance<detail::element_t<In>>{n, less.value},
+                         out);
+}
+
+template <class On, detail::summable In>
+[[nodiscard]] detail::element_t<In> exact_norm(const On& on, const In& in, std::uint64_t n) {
+    return detail::exact_moment("exact_norm", on, in, n, detail::finish_norm<detail::element_t<In>>{});
+}
+template <class On, detail::summable In, detail::place_for<detail::element_t<In>> Out>
+void exact_norm(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    detail::exact_moment("exact_norm", on, in, n, detail::finish_norm<detail::element_t<In>>{}, out);
+}
+
+// --- the same calls for one range ------------------------------------------------------------------------------------
+
+template <class On, detail::array_like Range, class... Rest>
+auto exact_mean(const On& on, const Range& range, const Rest&... rest) {
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::exact_mean(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::exact_mean(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
+}
+template <class On, detail::array_like Range, class... Rest>
+auto exact_variance(const On& on, const Range& range, const Rest&... rest) {
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::exact_variance(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::exact_variance(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
+}
+template <class On, detail::array_like Range, class... Rest>
+auto exact_norm(const On& on, const Range& range, const Rest&... rest) {
+    if constexpr (detail::counted_array_v<Range, Rest...>) {
+        return warpfold::exact_norm(on, detail::decayed(range), rest...);
+    } else {
+        return warpfold::exact_norm(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
+    }
+}
+
+} // namespace warpfold

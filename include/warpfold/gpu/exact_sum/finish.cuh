@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Results of exact sums and sums of squares on a GPU (detail/exact_finish.hpp): one launch for each sum that the result
+// needs, which adds to limbs in global memory, and one block that computes the result from the limbs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact_finish.hpp"
+#include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/exact_sum/accumulator.cuh"
+#include "warpfold/gpu/exact_sum/exact_sum.cuh"
+#include "warpfold/tuning/exact_sum.hpp"
+
+namespace warpfold::detail {
+
+// In global memory, zero between calls.
+template <class T>
+struct exact_finish_memory {
+    exact_limbs<T, 1> sum;
+    exact_limbs<T, 2> squares;
+};
+
+inline constexpr unsigned exact_finish_threads = 128;
+
+template <class T, class Finish, class Out>
+__global__ void __launch_bounds__(exact_finish_threads)
+    exact_finish_kernel(const exact_finish_memory<T>* memory, Finish finish, Out out) {
+    using totals = exact_totals<T>;
+    __shared__ std::int64_t sum[totals::sum_limbs], squares[totals::square_limbs + totals::more_limbs];
+    if constexpr (Finish::sum) {
+        for (unsigned k = threadIdx.x; k < totals::sum_limbs; k += exact_finish_threads) {
+            sum[k] = memory->sum.limb[k];
+        }
+    }
+    if constexpr (Finish::squares) {
+        for (unsigned k = threadIdx.x; k < totals::square_limbs; k += exact_finish_threads) {
+            squares[k] = memory->squares.limb[k];
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        *out = finish(
+            totals{sum, squares, static_cast<unsigned>(memory->sum.met), static_cast<unsigned>(memory->squares.met)});
+    }
+}
+
+template <gpu_target On>
+struct exact_finish_engine<On> {
+    using policy = policy_t<tuning::exact_sum_policy<>, On>;
+
+    template <class T, class In, class Finish>
+    static typename Finish::result value(const On& on, const In& in, std::uint64_t n, const Finish& finish,
+                                         const char* call) {
+        using R = typename Finish::result;
+        const call_memory memory(on, 0, sizeof(exact_finish_memory<T>) + sizeof(R), call);
+        auto* const sums = static_cast<exact_finish_memory<T>*>(memory.data());
+        R* const out = reinterpret_cast<R*>(sums + 1);
+        run(on, in, n, sums, out, finish);
+        R got;
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, out, sizeof(R), cudaMemcpyDeviceToHost, on.stream));
+        WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        return got;
+    }
+    template <class T, class In, class Out, class Finish>
+    static void into(const On& on, const In& in, std::uint64_t n, const Out& out, const Finish& finish,
+                     const char* call) {
+        detail::check_array(out, 1, call);
+        const call_memory memory(on, 0, sizeof(exact_finish_memory<T>), call);
+        run(on, in, n, static_cast<exact_finish_memory<T>*>(memory.data()), out, finish);
+    }
+
+private:
+    template <class T, class In, class Out, class Finish>
+    static void run(const On& on, const In& in, std::uint64_t n, exact_finish_memory<T>* memory, const Out& out,
+                    const Finish& finish) {
+        if constexpr (Finish::sum) {
+            add<T>(on, n, &memory->sum, in);
+        }
+        if constexpr (Finish::squares) {
+            add<T>(on, n, &memory->squares, in, in);
+        }
+        exact_finish_kernel<T><<<1, exact_finish_threads, 0, on.stream>>>(memory, finish, out);
+        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+    }
+    template <class T, class... Ins>
+    static void add(const On& on, std::uint64_t n, exact_limbs<T, sizeof...(Ins)>* to, const Ins&... ins) {
+        if (n != 0) {
+            const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
+            exact_add_kernel<kernels_of<policy>, T><<<shape.blocks, shape.threads, 0, on.stream>>>(n, to, ins...);
+            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        }
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Results of exact sums and sums of squares on the host (detail/exact_finish.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact_finish.hpp"
+#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/host/core/target.hpp"
+#include "warpfold/host/exact_sum/exact_sum.hpp"
+
+namespace warpfold::detail {
+
+template <>
+struct exact_finish_engine<host> {
+    template <class T, class In, class Finish>
+    static typename Finish::result value(const host& on, const In& in, std::uint64_t n, const Finish& finish,
+                                         const char* /*call*/) {
+        using totals = exact_totals<T>;
+        std::int64_t sum[Finish::sum ? totals::sum_limbs : 1];
+        std::int64_t squares[Finish::squares ? totals::square_limbs + totals::more_limbs : 1];
+        totals of{sum, squares, 0, 0};
+        if constexpr (Finish::sum) {
+            long_accumulator<T, 1> total;
+            add_on_host<T>(on, n, total, in);
+            of.sum_met = total.copy_to(sum);
+        }
+        if constexpr (Finish::squares) {
+            long_accumulator<T, 2> total;
+            add_on_host<T>(on, n, total, in, in);
+            of.squares_met = total.copy_to(squares);
+        }
+        return finish(of);
+    }
+    template <class T, class In, class Out, class Finish>
+    static void into(const host& on, const In& in, std::uint64_t n, const Out& out, const Finish& finish,
+                     const char* call) {
+        detail::check_array(out, 1, call);
+        *out = value<T>(on, in, n, finish, call);
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Exact sums of segments: each result is the true sum of its elements, rounded once. Its bits are the same on every GPU
+// and on the host. This header serves the host; segmented_exact_sum.cuh adds the GPU.
+//
+//  segmented_exact_sum(on, in, offsets, segments, out)  out[s] = exact_sum of in[offsets[s] .. offsets[s + 1])
+//
+// Arguments and errors are those of segmented_reduce.hpp, special values those of exact_sum.hpp: an empty segment gives
+// +0. Elements are float or double, results of the same type. On the host decreasing offsets throw invalid_argument
+// before anything is written.
+//
+// Cost: O(elements + segments); on a GPU one launch and a workspace of segmented_exact_sum_workspace() bytes. There a
+// segment has one block, or several if there are fewer segments than blocks run at once: of many segments, one that is
+// much longer than the others takes the time of one block.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/segments.hpp"
+#include "warpfold/exact_sum.hpp"
+#include "warpfold/host/exact_sum/segments.hpp"
+
+namespace warpfold {
+
+template <class On, detail::summable In, detail::segment_bounds Offsets, class Out>
+requires(!detail::segment_ranges<In, Offsets, Out>) &&
+    detail::places_for<Out, detail::element_t<In>> void segmented_exact_sum(const On& on, const In& in,
+                                                                            const Offsets& offsets,
+                                                                            std::uint64_t segments, const Out& out) {
+    detail::segmented_exact_engine<On>::template into<detail::element_t<In>>(on, in, offsets, segments, out,
+                                                                             "segmented_exact_sum");
+}
+// Ranges, as for segmented_reduce.
+template <class On, class In, class Offsets, class... Rest>
+requires detail::segment_ranges<In, Offsets, Rest...>
+void segmented_exact_sum(const On& on, const In& in, const Offsets& offsets, Rest&&... rest) {
+    const auto call = [](const auto&... all) { warpfold::segmented_exact_sum(all...); };
+    detail::with_segments("segmented_exact_sum", call, on, in, offsets, rest...);
+}
+
+} // namespace warpfold

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// count_at in reductions and scans on a GPU, the software one or a real one: the host's results with the number itself.
+// Arrays have no more elements than the number says.
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "tests/library/compact/counted_cases.hpp"
+#include "tests/library/device_array.hpp"
+#include "tests/library/gpu_test.hpp"
+#include "warpfold/reduce.cuh"
+#include "warpfold/scan.cuh"
+#include "warpfold/select.cuh"
+
+using namespace warpfold;
+
+namespace {
+
+using tests::on_device;
+
+TEST(Counted, Reductions) {
+    const auto all = tests::counted_data(tests::counted_most);
+    workspace memory(reduce_workspace(sizeof(located<float>)));
+    const gpu on{nullptr, &memory};
+    for (const std::uint32_t number : tests::counted_numbers()) {
+        const std::uint64_t n = std::min<std::uint64_t>(number, tests::counted_most);
+        const std::vector<float> data(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+        const on_device<float> there(data, n % 3), sum_there(1);
+        const on_device<std::uint32_t> number_there(std::vector<std::uint32_t>{number});
+        const on_device<located<float>> least(1);
+        const count_at count(number_there.data(), tests::counted_most);
+        reduce(on, there.data(), count, sum_there.data());
+        arg_min(on, there.data(), count, least.data());
+        EXPECT_EQ(sum_there.read()[0], reduce(host{}, data)) << number;
+        const located<float> place = least.read()[0];
+        if (n == 0) {
+            EXPECT_EQ(place.index, no_element);
+            EXPECT_EQ(place.value, 0);
+        } else {
+            EXPECT_EQ(place.index, arg_min(host{}, data).index) << number;
+            EXPECT_EQ(place.value, arg_min(host{}, data).value) << number;
+        }
+        // In order, and the value returned.
+        EXPECT_EQ(
+            transform_reduce(on, there.data(), count, tests::times_index{}, tests::larger_low_half{}, std::uint64_t{3}),
+            transform_reduce(host{}, data, tests::times_index{}, tests::larger_low_half{}, std::uint64_t{3}));
+    }
+    tests::expect_zero(memory);
+}
+
+TEST(Counted, Scans) {
+    const auto all = tests::counted_data(tests::counted_most);
+    workspace memory(scan_workspace<float>(tests::counted_most));
+    const gpu on{nullptr, &memory};
+    for (const std::uint32_t number : tests::counted_numbers()) {
+        const std::uint64_t n = std::min<std::uint64_t>(number, tests::counted_most);
+        const std::vector<float> data(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+        const on_device<float> there(data, n % 3), out(data, n % 2);
+        const on_device<std::uint32_t> number_there(std::vector<std::uint32_t>{number});
+        const count_at count(number_there.data(), tests::counted_most);
+        std::vector<float> right(n);
+        exclusive_scan(host{}, data, right, sum{}, 2.0f);
+        exclusive_scan(on, there.data(), count, out.data(), sum{}, 2.0f);
+        EXPECT_EQ(out.read(), right) << number;
+        exclusive_scan(on, there.data(), count, there.data(), sum{}, 2.0f);
+        EXPECT_EQ(there.read(), right) << number << " in place";
+    }
+    tests::expect_zero(memory);
+}
+
+// select, then the sum and the prefix sums of what is left, in a graph that is launched for different data.
+TEST(Counted, ChainInAGraph) {
+    const std::uint64_t n = 9001;
+    auto data = tests::counted_data(n);
+    const on_device<float> there(data), kept(n), total(1), scanned(n);
+    const on_device<std::uint64_t> number(1);
+    workspace memory(std::max({select_workspace<float>(n), scan_workspace<float>(n), reduce_workspace(8)}));
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t instance = nullptr;
+    CUDA(cudaStreamCreate(&stream));
+    const gpu on{stream, &memory};
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    select(on, there.data(), n, kept.data(), number.data(), tests::is_multiple_of_three{});
+    reduce(on, kept.data(), count_at(number.data(), n), total.data());
+    exclusive_scan(on, kept.data(), count_at(number.data(), n), scanned.data(), sum{}, 2.0f);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    for (unsigned run = 0; run < 2; ++run) {
+        CUDA(cudaMemcpy(there.data(), data.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+        CUDA(cudaGraphLaunch(instance, stream));
+        CUDA(cudaStreamSynchronize(stream));
+        std::vector<float> left(n);
+        left.resize(select(host{}, data, left, tests::is_multiple_of_three{}));
+        EXPECT_EQ(number.read()[0], left.size());
+        EXPECT_EQ(total.read()[0], reduce(host{}, left));
+        std::vector<float> right(left.size());
+        exclusive_scan(host{}, left, right, sum{}, 2.0f);
+        auto got = scanned.read();
+        got.resize(left.size());
+        EXPECT_EQ(got, right);
+        data.assign(n, 1); // nothing is left
+        data[n - 1] = 6;
+    }
+    CUDA(cudaGraphExecDestroy(instance));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaStreamDestroy(stream));
+}
+
+TEST(Counted, BadArguments) {
+    const on_device<float> data(8);
+    const on_device<int> number(std::vector<int>{4});
+    const auto call = [&](const int* at, std::uint64_t most) {
+        exclusive_scan(gpu{}, data.data(), count_at(at, most), data.data(), sum{}, 2.0f);
+    };
+    tests::expect_invalid_argument([&] { call(nullptr, 8); }, "exclusive_scan: a null pointer");
+    tests::expect_invalid_argument([&] { call(number.data(), ~std::uint64_t{0}); }, "more than 2^60");
+    tests::expect_invalid_argument(
+        [&] { reduce(gpu{}, static_cast<const float*>(nullptr), count_at(number.data(), 8), data.data()); },
+        "reduce: a null pointer");
+}
+
+} // namespace

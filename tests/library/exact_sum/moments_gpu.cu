@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Exact means, variances and norms, sums of 16-bit numbers and dot products of mixed types on a GPU, the software one or
+// a real one, against the host's.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "tests/library/device_array.hpp"
+#include "tests/library/exact_sum/moments_reference.hpp"
+#include "tests/library/gpu_test.hpp"
+#include "warpfold/exact_moments.cuh"
+
+using namespace warpfold;
+
+namespace {
+
+using tests::on_device;
+
+// call(target, in, n) gives the same bits as on the host, and leaves the workspace zero.
+template <class T, class Call>
+void expect_like_host(const Call& call) {
+    workspace memory(exact_moments_workspace());
+    auto cases = tests::moment_cases<T>();
+    cases.push_back({});
+    cases.push_back({std::numeric_limits<T>::infinity(), 1});
+    cases.push_back({std::numeric_limits<T>::quiet_NaN(), 1});
+    cases.push_back(tests::spread<T>(20011, -5, 5, 9));
+    cases.push_back(tests::spread<T>(9001, -60, 60, 9));
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+        const on_device<T> there(cases[k], k % 4);
+        const T right = call(host{1}, cases[k].data(), cases[k].size());
+        const T got = call(gpu{nullptr, k % 2 == 0 ? &memory : nullptr}, there.data(), cases[k].size());
+        ASSERT_TRUE(tests::same_bits(got, right)) << k << ": " << got << ", not " << right;
+    }
+    tests::expect_zero(memory);
+}
+
+TEST(Moments, Mean) {
+    expect_like_host<float>([](const auto& on, const float* in, std::uint64_t n) { return exact_mean(on, in, n); });
+}
+TEST(Moments, Variance) {
+    expect_like_host<double>(
+        [](const auto& on, const double* in, std::uint64_t n) { return exact_variance(on, in, n, ddof{1}); });
+}
+TEST(Moments, Norm) {
+    expect_like_host<float>([](const auto& on, const float* in, std::uint64_t n) { return exact_norm(on, in, n); });
+}
+
+TEST(Moments, InACapturedStream) {
+    const std::vector<float> data = tests::spread<float>(5000, -5, 5, 2);
+    const on_device<float> in(data), out(1);
+    workspace memory(exact_moments_workspace());
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t instance = nullptr;
+    CUDA(cudaStreamCreate(&stream));
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    exact_mean(gpu{stream, &memory}, in.data(), data.size(), out.data());
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    for (unsigned run = 0; run < 2; ++run) {
+        CUDA(cudaMemset(out.data(), 0x77, sizeof(float)));
+        CUDA(cudaGraphLaunch(instance, stream));
+        CUDA(cudaStreamSynchronize(stream));
+        EXPECT_TRUE(tests::same_bits(out.read()[0], exact_mean(host{}, data)));
+    }
+    CUDA(cudaGraphExecDestroy(instance));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaStreamDestroy(stream));
+    workspace little(16);
+    tests::expect_invalid_argument(
+        [&] {
+            exact_mean(gpu{nullptr, &little}, in.data(), 4, out.data());
+        },
+        "exact_mean: the workspace has");
+    tests::expect_invalid_argument([&] { exact_mean(gpu{}, in.data(), 4, static_cast<float*>(nullptr)); },
+                                   "exact_mean: a null pointer");
+}
+
+TEST(ExactSum, Halves) {
+    workspace memory(exact_sum_workspace());
+    const std::vector<std::vector<float>> cases{{1, 0x1p-11f, 0x1p-24f}, {65504, 65504, -65504}, {65504, 65504}, {}};
+    for (const auto& one : cases) {
+        std::vector<half> data;
+        data.reserve(one.size());
+        for (const float x : one) {
+            data.emplace_back(x);
+        }
+        const on_device<half> there(data);
+        EXPECT_EQ(exact_sum(gpu{nullptr, &memory}, there.data(), data.size()).bits, exact_sum(host{}, data).bits);
+    }
+    tests::expect_zero(memory);
+}
+
+TEST(ExactSum, DotsOfMixedTypes) {
+    const auto a = tests::spread<float>(5001, -40, 40, 1);
+    const auto b = tests::spread<double>(5001, -30, 20, 2);
+    const on_device<float> a_there(a);
+    const on_device<double> b_there(b);
+    EXPECT_EQ(exact_dot(gpu{}, a_there.data(), b_there.data(), a.size()), exact_dot(host{}, a, b));
+}
+
+} // namespace
