@@ -73,6 +73,11 @@ def test_integers_are_compared_exactly():
     assert_same(wf.digitize(values, edges), np.digitize(values, edges))
 
 
+def test_edges_that_are_nan():
+    with pytest.raises(ValueError, match="digitize: bins has a NaN"):
+        wf.digitize(np.zeros(3), [0, np.nan])
+
+
 @pytest.mark.parametrize("name, call", [
     ("digitize", lambda f: f(np.zeros(3), [0, 2, 1])),
     ("digitize", lambda f: f(np.zeros(3), [[0, 2]])),

@@ -35,11 +35,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     Raises
     ------
     TypeError, ValueError
-        For other types, and edges that are not monotonic or have several axes.
+        For other types, and edges that are NaN, not monotonic or have several axes.
     """
     source = read(x, "digitize", "x")
     edges = read(bins, "digitize", "bins").array
     np.digitize(np.empty(0), edges)  # its errors are those of the edges
+    if np.isnan(edges).any():
+        raise ValueError("digitize: bins has a NaN, which has no place among numbers")
     decreases = bool(edges.size) and bool(edges[0] > edges[-1])
     if np.result_type(edges, source.array).kind == "b":
         edges = edges.view(np.uint8)
