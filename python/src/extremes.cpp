@@ -151,7 +151,7 @@ void arg_of_rows(const Row& row, std::uint64_t length, const array& out) {
         const auto read = row(unit / parts);
         detail::with_widest_vectors([&] {
             if (length <= few) {
-                T room[few];
+                T room[few] = {};
                 best[unit] = first_extreme<Smallest>(read(0, length, room), length);
                 return 0;
             }

@@ -59,7 +59,8 @@ def test_runs(array):
 
 @given(st.data(), st.integers(0, 12), st.sampled_from(["sum", "prod", "min", "max"]))
 def test_reductions_by_key(data, n, op):
-    line = {"min_dims": 1, "max_dims": 1, "min_side": n, "max_side": n, "layouts": ["as it is", "reversed", "unaligned", "swapped"]}
+    line = {"min_dims": 1, "max_dims": 1, "min_side": n, "max_side": n,
+            "layouts": ["as it is", "reversed", "unaligned", "swapped"]}
     keys = data.draw(arrays(elements=repeating, **line))
     values = data.draw(arrays(elements=moderate if op != "prod" else repeating, **line))
     heads, lengths = runs(keys.tolist())

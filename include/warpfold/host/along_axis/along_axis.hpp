@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reductions along axes on the host. Results are divided into groups, and their elements into pieces, of sizes that
+// Reductions along axes on the host. Results are divided into groups, and their elements into pieces of sizes that
 // depend on the plan only. A thread folds one piece of one group; pieces are joined in order. So results do not depend on
 // the number of threads.
 //
