@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Histograms by NumPy's rules.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "python/src/segments.hpp"
 #include "warpfold/histogram.hpp"
 
 namespace warpfold::python {
@@ -88,14 +90,64 @@ void fill_between(const array& samples, const array& edges, const array* weights
     fill_as<E>(samples, between<E>(edges.required<const E>(edges.type), sums.size()), weights, sums);
 }
 
+// The number of edges before the place of x. NaN is behind all numbers.
+template <class E>
+struct rank_in {
+    std::int64_t operator()(E x) const {
+        const auto before = [](E a, E b) { return a < b || (b != b && a == a); };
+        const E* const place = less ? std::lower_bound(edges, edges + count, x, before)
+                                    : std::upper_bound(edges, edges + count, x, before);
+        return place - edges;
+    }
+
+    const E* edges;
+    std::uint64_t count;
+    bool less;
+};
+
+// work(E{}) with the type that samples and edges are compared in.
+template <class Work>
+void with_edge_type(const array& edges, const Work& work) {
+    switch (edges.type) {
+    case element::int64: return work(std::int64_t{});
+    case element::uint64: return work(std::uint64_t{});
+    default: return work(double{});
+    }
+}
+
+// work(k, sample) for every sample.
+template <class E, class Work>
+void for_samples(const array& samples, const Work& work) {
+    const elements<E> from(samples);
+    for_groups(samples.size(), 1, [&](std::uint64_t k) { work(k, from[k]); });
+}
+
 } // namespace
 
+void ranks(const array& samples, const array& edges, bool less, const array& out) {
+    auto* const to = out.required<std::int64_t>(element::int64);
+    with_edge_type(edges, [&](auto zero) {
+        using E = decltype(zero);
+        const rank_in<E> rank{edges.required<const E>(edges.type), edges.size(), less};
+        for_samples<E>(samples, [&](std::uint64_t k, E x) { to[k] = rank(x); });
+    });
+}
+
+void append_bins(const array& samples, const array& edges, const array& out) {
+    auto* const to = out.required<std::int64_t>(element::int64);
+    const auto bins = static_cast<std::int64_t>(edges.size()) - 1;
+    with_edge_type(edges, [&](auto zero) {
+        using E = decltype(zero);
+        const between<E> bin_of(edges.required<const E>(edges.type), static_cast<std::uint64_t>(bins));
+        for_samples<E>(samples, [&](std::uint64_t k, E x) {
+            const std::int64_t bin = to[k] < 0 ? no_bin : bin_of(x);
+            to[k] = bin < 0 ? -1 : to[k] * bins + bin;
+        });
+    });
+}
+
 void histogram(const array& samples, const array& edges, const array* weights, const array& sums) {
-    switch (edges.type) {
-    case element::int64: return fill_between<std::int64_t>(samples, edges, weights, sums);
-    case element::uint64: return fill_between<std::uint64_t>(samples, edges, weights, sums);
-    default: return fill_between<double>(samples, edges, weights, sums);
-    }
+    with_edge_type(edges, [&](auto zero) { fill_between<decltype(zero)>(samples, edges, weights, sums); });
 }
 
 void count_values(const array& samples, const array* weights, const array& sums) {

@@ -30,8 +30,13 @@ void min_max(element fold, const array& in, std::uint64_t length, const array& s
 // identity; for extremes the largest or smallest value of in's type.
 void segment_reduce(operation op, element fold, const array& in, const array& offsets, const array& out);
 
-// Inclusive scan of each segment.
-void scan(operation op, element fold, const array& in, std::uint64_t length, const array& out);
+// The sum of the absolute values. False if it is not computed: float32 and float64 only, into the same type, along at most
+// 8 axes, aligned.
+bool sum_magnitudes(const array& in, const array& out);
+
+// Inclusive scan of each segment. `heads`, contiguous bool and `length` of them, are true where parts of each segment
+// begin that are scanned by themselves. It may be null.
+void scan(operation op, element fold, const array& in, std::uint64_t length, const array* heads, const array& out);
 
 // float32 or float64, of which all arrays are.
 void exact_sum(const array& in, const array& out);
@@ -44,11 +49,32 @@ void exact_dot(const array& a, const array& b, const array& out);
 void histogram(const array& samples, const array& edges, const array* weights, const array& sums);
 // The same for bin k = {k}; other samples are dropped.
 void count_values(const array& samples, const array* weights, const array& sums);
+// The number of edges, sorted and contiguous, that are less than each sample, or, unless `less`, less or equal. Compared as in
+// histogram(); NaN is greater than all numbers. `out` is int64.
+void ranks(const array& samples, const array& edges, bool less, const array& out);
+// out[k] becomes out[k] * bins + the bin of sample k, or -1 if it was that or the sample has no bin; as for histogram().
+void append_bins(const array& samples, const array& edges, const array& out);
+
+// Elements whose flag, a contiguous bool, is true go to `out`, in order; the others to `rejected` unless that is null. All
+// arrays are contiguous; outputs have as many elements as they get.
+void select(const array& in, const array& flags, const array& out, const array* rejected);
+// The first element and the length of each run of equal neighbours. Contiguous arrays of as many elements as `in`; returns the
+// number of runs. `lengths` is int64.
+std::uint64_t run_length_encode(const array& in, const array& values, const array& lengths);
 
 // out[i] = sum over j of in[i - lead + j] * mask[j]; elements outside are left out.
 // Contiguous arrays of one floating-point type, a finite mask; `which` is a warpfold::outputs.
 void correlate(const array& in, const array& mask, int which, const array& out);
 // Any arrays, by n * k products in `fold`: uint64 (modulo 2^64) or float64.
 void correlate_products(element fold, const array& in, const array& mask, std::int64_t lead, const array& out);
+
+// The last two axes are rows and columns, axes before them images. Numbers come as {rows, columns}.
+using extent2 = std::pair<std::int64_t, std::int64_t>;
+// The same in two dimensions; `outside` is a warpfold::border.
+void correlate_images(const array& in, const array& mask, int which, int outside, extent2 lead, const array& out);
+void correlate_image_products(element fold, const array& in, const array& mask, extent2 lead, const array& out);
+// With the mask down[y] * across[x].
+void correlate_separable(const array& in, const array& across, const array& down, int which, int outside,
+                         const array& out);
 
 } // namespace warpfold::python

@@ -21,15 +21,20 @@ constexpr std::uint64_t block_of(std::uint64_t length) {
 }
 template <class T>
 inline constexpr std::uint64_t most_room = block_of<T>(part_size);
+// In segments of so many elements the place is found with the extreme.
+inline constexpr std::uint64_t few = 16;
 // Elements that are compared side by side.
 template <class T>
-inline constexpr std::uint64_t lanes = sizeof(T) == 1   ? 128
-                                       : sizeof(T) == 4 ? 64
-                                                        : 32;
+inline constexpr std::uint64_t lanes = sizeof(T) == 1                                   ? 128
+                                       : sizeof(T) == 4 && !std::is_floating_point_v<T> ? 64
+                                                                                        : 32;
 // As wide as T: comparisons of vectors give such numbers.
 template <class T>
 using flag =
     std::conditional_t<sizeof(T) == 8, std::uint64_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
+
+template <class T>
+inline constexpr flag<T> all_ones = static_cast<flag<T>>(-1);
 
 template <class T>
 struct candidate {
@@ -42,6 +47,18 @@ template <bool Smallest, class T>
 bool is_better(T x, T y) {
     const bool beyond = Smallest ? x < y : y < x;
     return beyond | ((x != x) & (y == y));
+}
+
+// The extreme of `count` elements, and its place.
+template <bool Smallest, class T>
+candidate<T> first_extreme(const T* in, std::uint64_t count) {
+    candidate<T> best{in[0], 0};
+    for (std::uint64_t k = 1; k < count; ++k) {
+        const bool better = is_better<Smallest>(in[k], best.value);
+        best.value = better ? in[k] : best.value;
+        best.index = better ? k : best.index;
+    }
+    return best;
 }
 
 // The extreme of `count` elements.
@@ -65,7 +82,7 @@ T extreme_of(const T* in, std::uint64_t count) {
         }
         if constexpr (std::is_floating_point_v<T>) {
             for (std::uint64_t j = 0; j < lanes<T>; ++j) {
-                is_nan[j] |= from[j] != from[j] ? flag<T>{1} : flag<T>{0};
+                is_nan[j] |= from[j] != from[j] ? all_ones<T> : flag<T>{0};
             }
         }
     }
@@ -78,14 +95,13 @@ T extreme_of(const T* in, std::uint64_t count) {
     return is_nan[0] != 0 ? std::numeric_limits<T>::quiet_NaN() : lane[0];
 }
 
-// The first of `count` elements that equals `wanted`, or is NaN if it is NaN. There is one.
-template <class T>
-std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
-    const auto is_it = [wanted](T x) { return (x == wanted) | ((x != x) & (wanted != wanted)); };
+// The first of `count` elements for which `is_it` is true. There is one.
+template <class T, class Test>
+std::uint64_t first_of(const T* in, std::uint64_t count, const Test& is_it) {
     std::uint64_t k = 0;
     for (flag<T> is_here = 0; k + lanes<T> <= count; k += lanes<T>) {
         for (std::uint64_t j = 0; j < lanes<T>; ++j) {
-            is_here |= is_it(in[k + j]) ? flag<T>{1} : flag<T>{0};
+            is_here |= is_it(in[k + j]) ? all_ones<T> : flag<T>{0};
         }
         if (is_here != 0) {
             break;
@@ -95,6 +111,13 @@ std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
         ++k;
     }
     return k;
+}
+
+// The first of `count` elements that equals `wanted`, or is NaN if it is NaN. There is one.
+template <class T>
+std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
+    return wanted != wanted ? first_of(in, count, [](T x) { return x != x; })
+                            : first_of(in, count, [wanted](T x) { return x == wanted; });
 }
 
 // The best of elements [begin, end) of a segment, and its block. read(k, count, room): elements from k on, which may be
@@ -127,6 +150,11 @@ void arg_of_rows(const Row& row, std::uint64_t length, const array& out) {
         const std::uint64_t begin = unit % parts * part_size, end = std::min(length, begin + part_size);
         const auto read = row(unit / parts);
         detail::with_widest_vectors([&] {
+            if (length <= few) {
+                T room[few] = {};
+                best[unit] = first_extreme<Smallest>(read(0, length, room), length);
+                return 0;
+            }
             best[unit] = best_of<Smallest, T>(read, begin, end, block);
             if (parts == 1) {
                 find(best[unit], read);

@@ -105,10 +105,13 @@ NB_MODULE(_core, m) {
         nb::arg("op"), nb::arg("fold"), nb::arg("a"), nb::arg("offsets"), nb::arg("out"), unlocked());
     m.def(
         "scan",
-        [](int op, int fold, const description& in, std::uint64_t length, const description& out) {
-            wp::scan(operation_of(op), element_of(fold), array_of(in), length, array_of(out));
+        [](int op, int fold, const description& in, std::uint64_t length, const std::optional<description>& heads,
+           const description& out) {
+            wp::scan(operation_of(op), element_of(fold), array_of(in), length, optional_array(heads).get(),
+                     array_of(out));
         },
-        nb::arg("op"), nb::arg("fold"), nb::arg("a"), nb::arg("length"), nb::arg("out"), unlocked());
+        nb::arg("op"), nb::arg("fold"), nb::arg("a"), nb::arg("length"), nb::arg("heads").none(), nb::arg("out"),
+        unlocked());
     m.def(
         "exact_sum", [](const description& in, const description& out) { wp::exact_sum(array_of(in), array_of(out)); },
         nb::arg("a"), nb::arg("out"), unlocked());
@@ -143,4 +146,58 @@ NB_MODULE(_core, m) {
             wp::correlate_products(element_of(fold), array_of(in), array_of(mask), lead, array_of(out));
         },
         nb::arg("fold"), nb::arg("a"), nb::arg("mask"), nb::arg("lead"), nb::arg("out"), unlocked());
+    m.def(
+        "sum_magnitudes",
+        [](const description& in, const description& out) { return wp::sum_magnitudes(array_of(in), array_of(out)); },
+        nb::arg("a"), nb::arg("out"), unlocked());
+    m.def(
+        "ranks",
+        [](const description& samples, const description& edges, bool less, const description& out) {
+            wp::ranks(array_of(samples), array_of(edges), less, array_of(out));
+        },
+        nb::arg("samples"), nb::arg("edges"), nb::arg("less"), nb::arg("out"), unlocked());
+    m.def(
+        "append_bins",
+        [](const description& samples, const description& edges, const description& out) {
+            wp::append_bins(array_of(samples), array_of(edges), array_of(out));
+        },
+        nb::arg("samples"), nb::arg("edges"), nb::arg("out"), unlocked());
+    m.def(
+        "select",
+        [](const description& in, const description& flags, const description& out,
+           const std::optional<description>& rejected) {
+            wp::select(array_of(in), array_of(flags), array_of(out), optional_array(rejected).get());
+        },
+        nb::arg("a"), nb::arg("flags"), nb::arg("out"), nb::arg("rejected").none(), unlocked());
+    m.def(
+        "run_length_encode",
+        [](const description& in, const description& values, const description& lengths) {
+            return wp::run_length_encode(array_of(in), array_of(values), array_of(lengths));
+        },
+        nb::arg("a"), nb::arg("values"), nb::arg("lengths"), unlocked());
+    m.def(
+        "correlate_images",
+        [](const description& in, const description& mask, int which, int outside, std::int64_t lead_y,
+           std::int64_t lead_x, const description& out) {
+            wp::correlate_images(array_of(in), array_of(mask), which, outside, {lead_y, lead_x}, array_of(out));
+        },
+        nb::arg("a"), nb::arg("mask"), nb::arg("which"), nb::arg("outside"), nb::arg("lead_y"), nb::arg("lead_x"),
+        nb::arg("out"), unlocked());
+    m.def(
+        "correlate_image_products",
+        [](int fold, const description& in, const description& mask, std::int64_t lead_y, std::int64_t lead_x,
+           const description& out) {
+            wp::correlate_image_products(element_of(fold), array_of(in), array_of(mask), {lead_y, lead_x},
+                                         array_of(out));
+        },
+        nb::arg("fold"), nb::arg("a"), nb::arg("mask"), nb::arg("lead_y"), nb::arg("lead_x"), nb::arg("out"),
+        unlocked());
+    m.def(
+        "correlate_separable",
+        [](const description& in, const description& across, const description& down, int which, int outside,
+           const description& out) {
+            wp::correlate_separable(array_of(in), array_of(across), array_of(down), which, outside, array_of(out));
+        },
+        nb::arg("a"), nb::arg("across"), nb::arg("down"), nb::arg("which"), nb::arg("outside"), nb::arg("out"),
+        unlocked());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "warpfold/reduce.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include "python/src/calls.hpp"
@@ -65,6 +66,23 @@ bool sum_fast(const array& in, const array& out) {
                }
                return from.has_value();
            });
+}
+
+struct magnitude {
+    template <class T>
+    T operator()(T x) const {
+        return std::abs(x);
+    }
+};
+
+template <class T>
+bool magnitudes_as(element type, const array& in, const array& out) {
+    const auto from = in.view<const T>(type);
+    const auto to = out.view<T>(type);
+    if (from && to) {
+        transform_reduce_along(host{}, *from, last_axes(in, out), *to, magnitude{});
+    }
+    return from && to;
 }
 
 // The largest or smallest value of the elements' type, as A.
@@ -249,6 +267,10 @@ void squared_deviations(element fold, const array& in, std::uint64_t length, con
     } else {
         deviations(in, length, mask, means.required<const double>(fold), out);
     }
+}
+
+bool sum_magnitudes(const array& in, const array& out) {
+    return magnitudes_as<float>(element::float32, in, out) || magnitudes_as<double>(element::float64, in, out);
 }
 
 void segment_reduce(operation op, element fold, const array& in, const array& offsets, const array& out) {

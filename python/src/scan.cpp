@@ -10,9 +10,13 @@ namespace warpfold::python {
 namespace {
 
 struct segment_heads {
-    bool operator[](std::uint64_t k) const { return k % length == 0; }
+    bool operator[](std::uint64_t k) const {
+        const std::uint64_t place = k % length;
+        return place == 0 || (parts != nullptr && parts[place]);
+    }
 
     std::uint64_t length;
+    const bool* parts;
 };
 
 // T into T along the last axis, if both arrays are views of it.
@@ -33,31 +37,33 @@ bool scan_as(element type, const array& in, std::uint64_t length, const array& o
 }
 
 template <class Op>
-void scan_by(const Op& op, element fold, const array& in, std::uint64_t length, const array& out) {
-    const bool done = in.type == element::int64     ? scan_as<std::int64_t>(in.type, in, length, out, op)
+void scan_by(const Op& op, element fold, const array& in, std::uint64_t length, const array* parts, const array& out) {
+    const bool done = parts != nullptr              ? false
+                      : in.type == element::int64   ? scan_as<std::int64_t>(in.type, in, length, out, op)
                       : in.type == element::float32 ? scan_as<float>(in.type, in, length, out, op)
                       : in.type == element::float64 ? scan_as<double>(in.type, in, length, out, op)
                                                     : false;
     if (done) {
         return;
     }
+    const segment_heads begins{length, parts == nullptr ? nullptr : parts->required<const bool>(element::boolean)};
     with_fold_type(fold, [&](auto zero) {
         using A = decltype(zero);
-        inclusive_scan(host{}, elements<A>(in), in.size(), results<A>(out), op, heads(segment_heads{length}));
+        inclusive_scan(host{}, elements<A>(in), in.size(), results<A>(out), op, heads(begins));
     });
 }
 
 } // namespace
 
-void scan(operation op, element fold, const array& in, std::uint64_t length, const array& out) {
+void scan(operation op, element fold, const array& in, std::uint64_t length, const array* heads, const array& out) {
     if (in.size() == 0) {
         return;
     }
     switch (op) {
-    case operation::sum: return scan_by(sum{}, fold, in, length, out);
-    case operation::product: return scan_by(product{}, fold, in, length, out);
-    case operation::minimum: return scan_by(minimum{}, fold, in, length, out);
-    case operation::maximum: return scan_by(maximum{}, fold, in, length, out);
+    case operation::sum: return scan_by(sum{}, fold, in, length, heads, out);
+    case operation::product: return scan_by(product{}, fold, in, length, heads, out);
+    case operation::minimum: return scan_by(minimum{}, fold, in, length, heads, out);
+    case operation::maximum: return scan_by(maximum{}, fold, in, length, heads, out);
     }
 }
 

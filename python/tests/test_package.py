@@ -52,6 +52,18 @@ def test_results_are_of_the_callers_kind(package):
         assert "read-only" in str(error)
 
 
+@pytest.mark.parametrize("call", [
+    lambda a: wf.norm(a, axis=0), lambda a: wf.scan(a, exclusive=True), lambda a: wf.select(a, True),
+    lambda a: wf.partition_by(a, True)[1], lambda a: wf.run_length_encode(a)[1], wf.unique_consecutive,
+    lambda a: wf.convolve2d(a, [[1.0]]), lambda a: wf.gaussian_blur(a, 1), lambda a: wf.digitize(a, [1, 2]),
+    lambda a: wf.histogramdd(a, 2)[0], lambda a: wf.histogramdd(a, 2)[1][0]])
+def test_results_of_filters_and_selections_are_of_the_callers_kind(package, call):
+    values = np.arange(12.0).reshape(3, 4)
+    ours = call(Foreign(values.T))
+    assert isinstance(ours, Foreign)
+    np.testing.assert_array_equal(ours.values, call(values.T))
+
+
 def test_a_package_without_from_dlpack_gets_arrays_of_numpy():
     assert isinstance(wf.sum(Foreign(np.ones((2, 2))), axis=0), np.ndarray)
 
@@ -145,7 +157,7 @@ def test_calls_from_several_threads():
 
 def test_bits_do_not_depend_on_the_run():
     values = np.random.default_rng(8).standard_normal((257, 1001))
-    for call in (wf.sum, wf.cumsum, wf.var):
+    for call in (wf.sum, wf.cumsum, wf.var, wf.norm, lambda a: wf.convolve2d(a, a[:3, :4]), lambda a: wf.gaussian_blur(a, 2)):
         assert call(values.T).tobytes() == call(values.T).tobytes()
 
 

@@ -83,6 +83,8 @@ def test_segments(array, cuts, offset_type):
     pieces = [array[begin:end] for begin, end in zip(offsets[:-1], offsets[1:])]
     assert_same(wf.segment_sum(array, offsets), np.array([piece.sum() for piece in pieces], np.sum(array[:0]).dtype),
                 tolerance_of(array.dtype))
+    if array.dtype.kind != "f":
+        assert_same(wf.segment_prod(array, offsets), np.array([piece.prod() for piece in pieces], np.sum(array[:0]).dtype))
     native = array.dtype.newbyteorder("=")
     limits = (np.inf, -np.inf) if native.kind == "f" else (True, False) if native.kind == "b" else \
         (np.iinfo(native).max, np.iinfo(native).min)

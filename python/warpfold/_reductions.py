@@ -12,6 +12,7 @@ from ._arrays import (NumPyArray, Output, axes_last, axes_of, check_dtype, descr
                       length_of, one_axis, read)
 
 SUM, PRODUCT, MINIMUM, MAXIMUM = range(4)  # `operation` in python/src/calls.hpp
+OPERATIONS = {"sum": SUM, "prod": PRODUCT, "min": MINIMUM, "max": MAXIMUM}
 JOIN = {SUM: np.add, PRODUCT: np.multiply, MINIMUM: np.minimum, MAXIMUM: np.maximum}
 Axis = int | Sequence[int] | None
 INTEGERS: tuple[np.dtype[Any], np.dtype[Any]] = np.dtype(np.int64), np.dtype(np.uint64)

@@ -2,16 +2,25 @@
 """Scans along an axis."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _core
 from ._arrays import NumPyArray, Output, axes_last, describe, fold_type, one_axis, read
-from ._reductions import MAXIMUM, MINIMUM, PRODUCT, SUM, _is_direct, result_type
+from ._reductions import JOIN, MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
 
 
-def _scan(call: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any) -> Any:
+class _Extras(NamedTuple):
+    """What `scan` has beside the functions of NumPy's names."""
+
+    reverse: bool = False
+    exclusive: bool = False
+    initial: Any = None
+    segments: Any = None
+
+
+def _scan(call: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any, extras: _Extras = _Extras()) -> Any:
     source = read(a, call)
     array: NumPyArray = source.array
     if axis is None or array.ndim == 0:
@@ -26,9 +35,107 @@ def _scan(call: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any) ->
         array, op = array.astype(bool, copy=False), MAXIMUM if op == SUM else MINIMUM
     elif op in (SUM, PRODUCT) and not _is_direct(array.dtype, chosen):
         array = array.astype(chosen)
-    _core.scan(op, fold_type(chosen), describe(axes_last(array, (along,))), array.shape[along],
-               describe(axes_last(result, (along,))))
+    lines, places = axes_last(array, (along,)), axes_last(result, (along,))
+    if extras.reverse:
+        lines, places = lines[..., ::-1], places[..., ::-1]
+    first = _first(op, extras.initial, extras.exclusive, chosen)
+    heads = None if extras.segments is None else _heads(array.shape[along], extras.segments, extras.reverse)
+    if first is not None and array.size:
+        lines = _with_first(op, lines, slice(1) if heads is None else heads, first, extras.exclusive)
+    _core.scan(op, fold_type(chosen), describe(lines), array.shape[along], None if heads is None else describe(heads),
+               describe(places))
     return target.finish()
+
+
+def _heads(length: int, segments: Any, reverse: bool) -> NumPyArray:
+    """Whether a segment begins at each place, in the order of the scan."""
+    given = read(segments, "scan", "segments").array
+    if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
+        raise TypeError(f"scan: segments has dtype {given.dtype} and shape {given.shape}; it has integers along one axis")
+    if given.size and (given[0] < 0 or given[-1] > length or np.any(given[1:] < given[:-1])):
+        raise ValueError(f"scan: segments decrease, or lie outside of 0 to {length}: from {given[0]} to {given[-1]}")
+    begins = length - given.astype(np.int64) if reverse else given.astype(np.int64)
+    heads = np.zeros(length, bool)
+    heads[:1] = True
+    heads[begins[begins < length]] = True
+    return heads
+
+
+def _first(op: int, initial: Any, exclusive: bool, chosen: np.dtype[Any]) -> NumPyArray | None:
+    """The value before each segment; None if there is none."""
+    if initial is not None:
+        return np.asarray(initial).astype(chosen)
+    if not exclusive:
+        return None
+    if op in (SUM, PRODUCT):
+        return np.asarray(int(op == PRODUCT)).astype(chosen)
+    if chosen.kind == "b":
+        return np.asarray(op == MINIMUM)
+    if chosen.kind == "f":
+        return np.asarray(np.inf if op == MINIMUM else -np.inf).astype(chosen)
+    limits = np.iinfo(chosen)
+    return np.asarray(limits.max if op == MINIMUM else limits.min, chosen)
+
+
+def _with_first(op: int, lines: NumPyArray, heads: Any, first: NumPyArray, exclusive: bool) -> NumPyArray:
+    """Lines whose inclusive scan is the one that is wanted: `first` is, or has joined, the first value of each segment."""
+    room = np.empty(lines.shape, np.float32 if first.dtype == np.float16 else first.dtype)
+    if exclusive:
+        room[..., 1:] = lines[..., :-1]
+        room[..., heads] = first
+    else:
+        room[...] = lines
+        with np.errstate(all="ignore"):
+            room[..., heads] = JOIN[op](room[..., heads], first)
+    return room
+
+
+def scan(a: Any, op: str = "sum", axis: int | None = None, dtype: Any = None, out: Any = None, *, reverse: bool = False,
+         exclusive: bool = False, initial: Any = None, segments: Any = None) -> Any:
+    """Cumulative results of an operation along an axis, or of the flattened array: `cumsum` and its relatives in general.
+
+    Parameters
+    ----------
+    a : array
+        bool, integers or floating-point numbers.
+    op : {'sum', 'prod', 'min', 'max'}
+        The operation. Sums and products have the types of `cumsum` and `cumprod`, extremes the type of `a`.
+    axis : int or None
+        The axis; None: the flattened array.
+    dtype : dtype, optional
+        The type of sums and products.
+    out : array, optional
+        Where results go, in the shape of `a`.
+    reverse : bool
+        Whether lines are scanned from their last element to the first.
+    exclusive : bool
+        Whether each result leaves its own element out.
+    initial : scalar, optional
+        The value before the first element of each line and segment. With `exclusive`, by default 0, 1, or the type's
+        largest or smallest value (infinity for floating point).
+    segments : array of integers, optional
+        Where parts of each line begin that are scanned by themselves; they do not decrease and lie between 0 and the
+        length. A part begins at 0 in any case. Offsets of `segment_sum` that begin at 0 are such.
+
+    Returns
+    -------
+    array
+        `out` if it is given, else an array of the kind of `a`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For another type or operation, an `out` of another shape, a `dtype` of extremes, and segments that decrease or
+        lie outside.
+    numpy.exceptions.AxisError
+        For an axis that `a` does not have.
+    """
+    if op not in OPERATIONS:
+        raise ValueError(f"scan: op is {op!r}, and must be one of {', '.join(map(repr, OPERATIONS))}")
+    number = OPERATIONS[op]
+    if dtype is not None and number in (MINIMUM, MAXIMUM):
+        raise TypeError(f"scan: extremes have the type of a, and dtype is {np.dtype(dtype)}")
+    return _scan("scan", number, a, axis, dtype, out, _Extras(reverse, exclusive, initial, segments))
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
@@ -58,4 +165,4 @@ def cummin(a: Any, axis: int | None = None, out: Any = None) -> Any:
     return _scan("cummin", MINIMUM, a, axis, None, out)
 
 
-__all__ = ["cumsum", "cumprod", "cummax", "cummin"]
+__all__ = ["scan", "cumsum", "cumprod", "cummax", "cummin"]

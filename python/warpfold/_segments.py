@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Output, contiguous, describe, fold_type, read
-from ._reductions import MAXIMUM, MINIMUM, SUM, _sum_type
+from ._reductions import MAXIMUM, MINIMUM, PRODUCT, SUM, _sum_type
 
 
 def _segment(call: str, op: int, a: Any, offsets: Any, out: Any) -> Any:
@@ -24,7 +24,7 @@ def _segment(call: str, op: int, a: Any, offsets: Any, out: Any) -> Any:
     bounds = contiguous(given, np.int64)
     if bounds[0] < 0 or bounds[-1] > array.size:
         raise ValueError(f"{call}: offsets go from {given[0]} to {given[-1]}, and a has {array.size} elements")
-    chosen = _sum_type(array.dtype) if op == SUM else array.dtype
+    chosen = _sum_type(array.dtype) if op in (SUM, PRODUCT) else array.dtype
     target = Output(out, (bounds.size - 1,), chosen, source, call)
     _core.segment_reduce(op, fold_type(chosen), describe(array), describe(bounds), describe(target.array))
     return target.finish()
@@ -55,6 +55,11 @@ def segment_sum(a: Any, offsets: Any, out: Any = None) -> Any:
     return _segment("segment_sum", SUM, a, offsets, out)
 
 
+def segment_prod(a: Any, offsets: Any, out: Any = None) -> Any:
+    """Products of segments, of the type of `prod`; see `segment_sum`. An empty segment gives 1."""
+    return _segment("segment_prod", PRODUCT, a, offsets, out)
+
+
 def segment_min(a: Any, offsets: Any, out: Any = None) -> Any:
     """Minima of segments; see `segment_sum`. An empty segment gives the largest value of the type, or infinity."""
     return _segment("segment_min", MINIMUM, a, offsets, out)
@@ -65,4 +70,4 @@ def segment_max(a: Any, offsets: Any, out: Any = None) -> Any:
     return _segment("segment_max", MAXIMUM, a, offsets, out)
 
 
-__all__ = ["segment_sum", "segment_min", "segment_max"]
+__all__ = ["segment_sum", "segment_prod", "segment_min", "segment_max"]

@@ -23,12 +23,18 @@ WARPFOLD_HD constexpr T smaller(T a, T b) {
         return result;
     }
 #endif
+#if !defined(__CUDA_ARCH__)
+    // Each is one instruction of x86. They differ only for NaN, of which one is the result, and for zeros of both signs.
+    const T first = a < b ? a : b, second = b < a ? b : a;
+    return __builtin_bit_cast(T, __builtin_bit_cast(bits_of<T>, first) | __builtin_bit_cast(bits_of<T>, second));
+#else
     const bool less = a < b, same = a == b, none = a != a;
     // Equal numbers differ at most in the sign of zero.
     const T equal = __builtin_bit_cast(T, __builtin_bit_cast(bits_of<T>, a) | __builtin_bit_cast(bits_of<T>, b));
     const T otherwise = same ? equal : b;
     const T chosen = less ? a : otherwise;
     return none ? a : chosen;
+#endif
 }
 
 template <class T>

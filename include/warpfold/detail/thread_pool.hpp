@@ -15,9 +15,20 @@
 
 namespace warpfold::detail {
 
-// The number of threads that run at once. The standard library asks the system at each call, which takes microseconds.
+// The processors that this process may use. The C library counts all that are online.
+inline unsigned usable_processors() {
+#if defined(__linux__) && defined(CPU_COUNT)
+    cpu_set_t usable;
+    if (sched_getaffinity(0, sizeof(usable), &usable) == 0) {
+        return static_cast<unsigned>(CPU_COUNT(&usable));
+    }
+#endif
+    return std::thread::hardware_concurrency();
+}
+
+// The number of threads that run at once. The system is asked once: that takes microseconds.
 inline unsigned machine_threads() {
-    static const unsigned number = std::max(1u, std::thread::hardware_concurrency());
+    static const unsigned number = std::max(1u, usable_processors());
     return number;
 }
 

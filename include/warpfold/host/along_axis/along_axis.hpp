@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reductions along axes on the host. Results are divided into groups, and their elements into pieces, of sizes that
+// Reductions along axes on the host. Results are divided into groups, and their elements into pieces of sizes that
 // depend on the plan only. A thread folds one piece of one group; pieces are joined in order. So results do not depend on
 // the number of threads.
 //
-//  columns   neighbouring results have neighbouring elements: a group has up to 64 results, side by side
+//  columns   neighbouring results have neighbouring elements: a group has up to 4 KiB of results, side by side
 //  rows      the elements of one result are neighbours: a group has one result, folded in 32 lanes
 #pragma once
 
@@ -22,8 +22,12 @@
 
 namespace warpfold::detail {
 
-inline constexpr std::uint64_t axis_columns = 64;                   // of a group
+inline constexpr std::uint64_t axis_columns = 64;                   // of a group of a scan
 inline constexpr std::uint64_t axis_piece = std::uint64_t{1} << 16; // elements of a piece, about
+
+// The most results of a group: its rows are long enough to be prefetched, and its totals fit the first cache.
+template <class A>
+inline constexpr std::uint64_t axis_group = std::max<std::uint64_t>(axis_columns, 4096 / sizeof(A));
 
 // Calls run(index, count) for runs of elements [begin, end) of a result: neighbours of the innermost reduced dimension.
 template <class Run>
@@ -109,11 +113,19 @@ struct axis_engine<host> {
                      const Result& result, const char* /*call*/) {
         const bool by_columns = plan.kept.count != 0 && !plan.by_rows();
         const plan_dimension inner = by_columns ? plan.kept.at[0] : plan_dimension{};
-        const std::uint64_t inner_groups = (inner.extent + axis_columns - 1) / axis_columns;
-        const std::uint64_t groups = plan.kept.size / inner.extent * inner_groups;
-        const std::uint64_t width = std::min(inner.extent, axis_columns);
-        const std::uint64_t piece = std::max<std::uint64_t>(1, axis_piece / width);
+        const std::uint64_t piece = std::max<std::uint64_t>(1, axis_piece / std::min(inner.extent, axis_columns));
         const std::uint64_t pieces = std::max<std::uint64_t>(1, (plan.reduced.size + piece - 1) / piece);
+        const std::uint64_t threads = threads_of(on.threads);
+        const auto groups_of = [&](std::uint64_t columns) { return (inner.extent + columns - 1) / columns; };
+        // Results do not depend on the groups.
+        std::uint64_t most = axis_group<A>;
+        while (threads > 1 && most > axis_columns &&
+               plan.kept.size / inner.extent * groups_of(most) * pieces < 4 * threads) {
+            most /= 2;
+        }
+        const std::uint64_t inner_groups = groups_of(most);
+        const std::uint64_t groups = plan.kept.size / inner.extent * inner_groups;
+        const std::uint64_t width = std::min(inner.extent, most);
         // Short groups are a thread's together.
         const std::uint64_t together =
             std::max<std::uint64_t>(1, axis_piece / (width * std::max<std::uint64_t>(1, plan.reduced.size)));
@@ -121,10 +133,10 @@ struct axis_engine<host> {
         const std::unique_ptr<A[]> partial(pieces == 1 ? nullptr : new A[groups * pieces * width]);
 
         const auto first_of = [&](std::uint64_t group) {
-            return group / inner_groups * inner.extent + group % inner_groups * axis_columns;
+            return group / inner_groups * inner.extent + group % inner_groups * most;
         };
         const auto width_of = [&](std::uint64_t group) {
-            return std::min(axis_columns, inner.extent - group % inner_groups * axis_columns);
+            return std::min(most, inner.extent - group % inner_groups * most);
         };
         const auto write = [&](std::uint64_t group, const A* total) {
             const auto to = plan.kept.of(first_of(group)).role;
@@ -151,7 +163,7 @@ struct axis_engine<host> {
         };
         if (pieces == 1) {
             parallel_for(on.threads, (groups + together - 1) / together, [&](std::uint64_t unit) {
-                A total[axis_columns];
+                A total[axis_group<A>];
                 for (std::uint64_t g = unit * together; g < std::min(groups, (unit + 1) * together); ++g) {
                     fold_piece(g, 0, total);
                     write(g, total);

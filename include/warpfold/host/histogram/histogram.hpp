@@ -338,8 +338,10 @@ struct histogram_engine<host> {
                 }
             }
         });
-        for (std::uint64_t k = 0; k < table.size(); ++k) {
-            add_wrapping(sums[k % of.bins], table[k]);
+        for (auto of_piece = table.begin(); of_piece != table.end(); of_piece += of.bins) {
+            for (std::uint32_t bin = 0; bin < of.bins; ++bin) {
+                add_wrapping(sums[bin], of_piece[bin]);
+            }
         }
     }
 

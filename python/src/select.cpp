@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Compactions and runs. Elements that are only moved are taken as unsigned integers of their size.
+#include "warpfold/select.hpp"
+
+#include "python/src/calls.hpp"
+#include "warpfold/by_key.hpp"
+#include "warpfold/float16.hpp"
+
+namespace warpfold::python {
+
+namespace {
+
+template <class Work>
+auto with_bits(element type, const Work& work) {
+    switch (size_of(type)) {
+    case 1: return work(std::uint8_t{});
+    case 2: return work(std::uint16_t{});
+    case 4: return work(std::uint32_t{});
+    default: return work(std::uint64_t{});
+    }
+}
+
+struct equal_numbers {
+    template <class T>
+    bool operator()(const T& a, const T& b) const {
+        if constexpr (std::is_same_v<T, half>) {
+            return static_cast<float>(a) == static_cast<float>(b);
+        } else {
+            return a == b;
+        }
+    }
+};
+
+template <class T>
+std::uint64_t runs_of(const array& in, const array& values, const array& lengths) {
+    auto* const to = reinterpret_cast<std::uint64_t*>(lengths.required<std::int64_t>(element::int64));
+    return warpfold::run_length_encode(host{}, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
+                                       to, equal_numbers{});
+}
+
+} // namespace
+
+void select(const array& in, const array& flags, const array& out, const array* rejected) {
+    with_bits(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        const T* const from = in.required<const T>(in.type);
+        const auto chosen = where(flags.required<const std::uint8_t>(element::boolean));
+        if (rejected == nullptr) {
+            return warpfold::select(host{}, from, in.size(), out.required<T>(in.type), chosen);
+        }
+        return warpfold::partition(host{}, from, in.size(), out.required<T>(in.type), rejected->required<T>(in.type),
+                                   chosen);
+    });
+}
+
+std::uint64_t run_length_encode(const array& in, const array& values, const array& lengths) {
+    switch (in.type) {
+    case element::float16: return runs_of<half>(in, values, lengths);
+    case element::float32: return runs_of<float>(in, values, lengths);
+    case element::float64: return runs_of<double>(in, values, lengths);
+    default: return with_bits(in.type, [&](auto zero) { return runs_of<decltype(zero)>(in, values, lengths); });
+    }
+}
+
+} // namespace warpfold::python

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Filters of images beside loops."""
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import warpfold as wf
+from support import TYPES, arrays, assert_same, moderate, outcome, tolerance_of
+
+MODES = ["full", "same", "valid"]
+image = arrays(min_dims=2, max_dims=2, max_side=5, min_side=1, elements=moderate,
+               layouts=["as it is", "transposed", "reversed", "gaps", "unaligned", "swapped"])
+
+
+def fulls(a, b):
+    """All results of a convolution, by its definition."""
+    common = np.result_type(a, b)
+    wide = np.float64 if common.kind == "f" else np.uint64
+    a, b = a.astype(common).astype(wide), b.astype(common).astype(wide)
+    full = np.zeros((a.shape[0] + b.shape[0] - 1, a.shape[1] + b.shape[1] - 1), wide)
+    with np.errstate(over="ignore"):
+        for y in range(b.shape[0]):
+            for x in range(b.shape[1]):
+                full[y:y + a.shape[0], x:x + a.shape[1]] += a * b[y, x]
+    return full.astype(common)
+
+
+def cropped(full, a, b, mode):
+    if mode == "full":
+        return full
+    if mode == "same":
+        y, x = (b.shape[0] - 1) // 2, (b.shape[1] - 1) // 2
+        return full[y:y + a.shape[0], x:x + a.shape[1]]
+    small = np.minimum(a.shape, b.shape)
+    if tuple(small) not in (a.shape, b.shape):
+        return ValueError
+    return full[small[0] - 1:full.shape[0] - small[0] + 1, small[1] - 1:full.shape[1] - small[1] + 1]
+
+
+@given(image, image, st.sampled_from(MODES))
+def test_convolutions(a, b, mode):
+    expected = cropped(fulls(a, b), a, b, mode)
+    assert_same(outcome(wf.convolve2d, a, b, mode), expected,
+                0 if isinstance(expected, type) else 10 * tolerance_of(expected.dtype))
+
+
+@given(image, image, st.sampled_from(MODES))
+def test_correlations(a, b, mode):
+    # Full and valid correlations are convolutions with the turned mask; 'same' begins (k - 1) // 2 before the element.
+    turned = b[::-1, ::-1]
+    full = fulls(a, turned)
+    expected = cropped(full, a, b, mode)
+    if mode == "same":
+        y, x = b.shape[0] - 1 - (b.shape[0] - 1) // 2, b.shape[1] - 1 - (b.shape[1] - 1) // 2
+        expected = full[y:y + a.shape[0], x:x + a.shape[1]]
+    assert_same(outcome(wf.correlate2d, a, b, mode), expected,
+                0 if isinstance(expected, type) else 10 * tolerance_of(expected.dtype))
+
+
+# What scipy.signal gives for a = arange(12) of 3 x 4 and b = arange(1, 5) of 2 x 2.
+@pytest.mark.parametrize("name, mode, expected", [
+    ("convolve2d", "same", [[0, 1, 4, 7], [4, 16, 26, 36], [20, 56, 66, 76]]),
+    ("correlate2d", "same", [[34, 44, 54, 24], [74, 84, 94, 40], [26, 29, 32, 11]]),
+    ("convolve2d", "valid", [[16, 26, 36], [56, 66, 76]]),
+    ("correlate2d", "valid", [[34, 44, 54], [74, 84, 94]]),
+])
+@pytest.mark.parametrize("dtype", TYPES[1:], ids=str)
+def test_the_middle_of_even_masks(name, mode, expected, dtype):
+    a, b = np.arange(12).reshape(3, 4).astype(dtype), np.arange(1, 5).reshape(2, 2).astype(dtype)
+    assert_same(getattr(wf, name)(a, b, mode), np.array(expected).astype(dtype))
+
+
+@pytest.mark.parametrize("name", ["convolve2d", "correlate2d"])
+def test_the_larger_second_array(name):
+    a, b = np.arange(4.0).reshape(2, 2), np.arange(20.0).reshape(4, 5)
+    ours = getattr(wf, name)(a, b, "valid")
+    expected = np.zeros((3, 4))
+    for y in range(3):
+        for x in range(4):
+            part = b[y:y + 2, x:x + 2]
+            expected[y, x] = (part * (a[::-1, ::-1] if name == "convolve2d" else a)).sum()
+    assert_same(ours, expected if name == "convolve2d" else expected[::-1, ::-1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("mode", MODES)
+def test_larger_images(dtype, mode):
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(-9, 9, (131, 257)).astype(dtype), rng.integers(-9, 9, (6, 7)).astype(dtype)
+    assert_same(wf.convolve2d(a[::-1], b, mode), cropped(fulls(a[::-1], b), a, b, mode))  # exact in any order
+
+
+def test_special_values_meet_no_elements_outside():
+    a = np.ones((3, 4))
+    mask = np.array([[1.0, np.inf], [0.5, 2.0]])
+    assert_same(wf.convolve2d(a, mask), fulls(a, mask))
+    assert np.isinf(wf.convolve2d(a, mask)[0, 1])
+    assert wf.convolve2d(a, mask)[0, 0] == 1
+
+
+@pytest.mark.parametrize("call, error", [
+    (lambda m: m(np.zeros((0, 2)), np.zeros((1, 1))), ValueError),
+    (lambda m: m(np.zeros((2, 2)), np.zeros((1, 0))), ValueError),
+    (lambda m: m(np.zeros(2), np.zeros((1, 1))), ValueError),
+    (lambda m: m(np.zeros((2, 2)), np.zeros((1, 1)), "some"), ValueError),
+    (lambda m: m(np.zeros((2, 2)), np.zeros((1, 3)), "valid"), ValueError),
+    (lambda m: m(np.zeros((2, 2), complex), np.zeros((1, 1))), TypeError),
+])
+def test_errors(call, error):
+    assert outcome(call, wf.convolve2d) is error
+    assert outcome(call, wf.correlate2d) is error
+
+
+PADS = {"zero": "constant", "clamp": "edge", "mirror": "reflect", "reflect": "symmetric", "wrap": "wrap"}
+
+
+def separable(a, down, across, mode, border):
+    """By its definition, in float64."""
+    heights, widths = down.size, across.size
+    margins = (heights - 1, heights - 1), (widths - 1, widths - 1)
+    padded = np.pad(a.astype(np.float64), margins, mode=PADS[border])
+    turned = np.outer(down[::-1], across[::-1]).astype(np.float64)
+    full = np.array([[(padded[y:y + heights, x:x + widths] * turned).sum() for x in range(padded.shape[1] - widths + 1)]
+                     for y in range(padded.shape[0] - heights + 1)])
+    if mode == "full":
+        return full
+    if mode == "same":
+        y, x = (heights - 1) - heights // 2, (widths - 1) - widths // 2
+        return full[y:y + a.shape[0], x:x + a.shape[1]]
+    return full[heights - 1:full.shape[0] - heights + 1, widths - 1:full.shape[1] - widths + 1]
+
+
+@given(arrays(min_dims=2, max_dims=2, max_side=6, min_side=1, elements=moderate,
+              layouts=["as it is", "transposed", "reversed", "unaligned", "swapped"]),
+       st.integers(1, 6), st.integers(1, 6), st.sampled_from(MODES), st.sampled_from(sorted(PADS)))
+def test_separable_filters(a, height, width, mode, border):
+    if a.dtype.kind != "f":
+        a = a % 64 if a.dtype.kind != "b" else a
+    down, across = np.linspace(-1, 2, height), np.linspace(0.5, 3, width)
+    native = a.dtype.newbyteorder("=")
+    dtype = native if native.kind == "f" else np.dtype(np.float64)
+    expected = separable(a, down.astype(dtype), across.astype(dtype), mode, border)
+    ours = wf.separable_filter(a, down, across, mode, border)
+    assert_same(ours, expected.astype(dtype), 300 * tolerance_of(dtype))
+
+
+def test_images_are_filtered_by_themselves():
+    images = np.random.default_rng(2).normal(size=(2, 3, 20, 30))
+    ours = wf.separable_filter(images, [1, 2, 1], [1.0, 0, -1])
+    for index in np.ndindex(2, 3):
+        assert_same(ours[index], wf.separable_filter(images[index], [1, 2, 1], [1.0, 0, -1]))
+        assert_same(ours[index], wf.convolve2d(images[index], np.outer([1, 2, 1], [1.0, 0, -1]), "same"), 1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+def test_a_blur_keeps_sums_and_constants(dtype):
+    a = np.full((40, 50), 7, dtype)
+    assert_same(wf.gaussian_blur(a, 2), a.astype(np.float64 if dtype == "uint8" else dtype), 1e-5)
+    point = np.zeros((41, 51))
+    point[20, 25] = 1
+    ours = wf.gaussian_blur(point, (1.5, 3.0))
+    y, x = np.ogrid[-20:21, -25:26]
+    expected = np.exp(-y**2 / (2 * 1.5**2) - x**2 / (2 * 3.0**2)) * (abs(y) <= 6) * (abs(x) <= 12)
+    np.testing.assert_allclose(ours, expected / expected.sum(), rtol=1e-12, atol=1e-300)
+    assert math.isclose(ours.sum(), 1, rel_tol=1e-12)
+    assert_same(wf.gaussian_blur(point, 0), point)
+    assert_same(wf.gaussian_blur(point, (0, 1.0))[[19, 21]], np.zeros((2, 51)))
+
+
+@pytest.mark.parametrize("call", [
+    lambda: wf.separable_filter(np.zeros(3), [1], [1]),
+    lambda: wf.separable_filter(np.zeros((3, 3)), [], [1]),
+    lambda: wf.separable_filter(np.zeros((3, 3)), [[1]], [1]),
+    lambda: wf.separable_filter(np.zeros((3, 3)), [1], [np.inf]),
+    lambda: wf.separable_filter(np.zeros((3, 3)), [1], [1], "some"),
+    lambda: wf.separable_filter(np.zeros((3, 3)), [1], [1], border="nearest"),
+    lambda: wf.gaussian_blur(np.zeros((3, 3)), -1),
+    lambda: wf.gaussian_blur(np.zeros((3, 3)), (1, 2, 3)),
+    lambda: wf.gaussian_blur(np.zeros((3, 3)), np.nan),
+    lambda: wf.gaussian_blur(np.zeros((3, 3)), 1, truncate=-1),
+])
+def test_errors_of_separable_filters(call):
+    assert outcome(call) is ValueError
+
+
+def test_images_without_elements():
+    assert wf.gaussian_blur(np.zeros((3, 0, 5), np.float32), 1).shape == (3, 0, 5)
+    assert wf.separable_filter(np.zeros((0, 4, 5)), [1, 1], [1]).shape == (0, 4, 5)

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""Convolution and correlation in two dimensions."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import FLOAT64, UINT64, NumPyArray, Output, Source, check_dtype, contiguous, describe, read
+from ._convolve import MODES
+
+BORDERS = {"zero": 0, "clamp": 1, "mirror": 2, "reflect": 3, "wrap": 4}  # warpfold::border
+
+
+def _check_mode(call: str, mode: str) -> None:
+    if mode not in MODES:
+        raise ValueError(f"{call}: mode is {mode!r}, and must be 'full', 'same' or 'valid'")
+
+
+def _sizes(extents: Sequence[int], mask: Sequence[int], mode: str) -> tuple[int, ...]:
+    """The numbers of results along axes."""
+    return tuple({"same": n, "full": n + k - 1, "valid": max(n - k + 1, 0)}[mode] for n, k in zip(extents, mask))
+
+
+def _images(call: str, in1: Any, in2: Any, mode: str) -> tuple[Source, NumPyArray, NumPyArray]:
+    """The caller's array, and both in their common type."""
+    _check_mode(call, mode)
+    source = read(in1, call, "in1")
+    arrays = source.array, read(in2, call, "in2").array
+    for name, array in zip(("in1", "in2"), arrays):
+        if array.ndim != 2:
+            raise ValueError(f"{call}: {name} has shape {array.shape}, and must have two axes")
+        if array.size == 0:
+            raise ValueError(f"{call}: {name} has shape {array.shape}, and must not be empty")
+    common = np.result_type(*arrays)
+    check_dtype(common, call, "the result")
+    left, right = (array.astype(common, copy=False) for array in arrays)
+    return source, left, right
+
+
+def _is_first_smaller(call: str, a: NumPyArray, mask: NumPyArray, mode: str) -> bool:
+    """Whether the arrays change places: with 'valid' the first is the one that is as large along both axes."""
+    if mode != "valid" or all(n >= k for n, k in zip(a.shape, mask.shape)):
+        return False
+    if all(n <= k for n, k in zip(a.shape, mask.shape)):
+        return True
+    raise ValueError(f"{call}: with mode 'valid' one array is at least as large as the other along both axes; the shapes are "
+                     f"{a.shape} and {mask.shape}")
+
+
+def _correlate(call: str, source: Source, a: NumPyArray, mask: NumPyArray, mode: str, leads: dict[str, tuple[int, ...]],
+               turned: bool = False) -> Any:
+    """Result (y, x) is the sum over (j, i) of a[y - lead_y + j, x - lead_x + i] * mask[j, i]."""
+    target = Output(None, _sizes(a.shape, mask.shape, mode), a.dtype, source, call)
+    lead_y, lead_x = leads[mode]
+    a, mask = contiguous(a), contiguous(mask)
+    if a.dtype.kind == "f" and bool(np.isfinite(mask).all()):
+        _core.correlate_images(describe(a), describe(mask), MODES[mode], BORDERS["zero"], lead_y, lead_x,
+                               describe(target.array))
+    else:
+        # Integers modulo 2^64. Infinity times an element outside is not NaN.
+        _core.correlate_image_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a), describe(mask),
+                                       lead_y, lead_x, describe(target.array))
+    if turned:
+        target.array[...] = target.array[::-1, ::-1].copy()
+    return target.finish()
+
+
+def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Any:
+    """Convolution of two arrays of two axes, as `scipy.signal.convolve2d` with zeros outside.
+
+    Floating-point sums are in float32, or in float64 for float64; float16 is rounded once. Integers wrap in the type of
+    the result.
+
+    Parameters
+    ----------
+    in1, in2 : array of two axes
+        bool, integers or floating-point numbers. They are converted to their common type.
+    mode : {'full', 'same', 'valid'}
+        All results, those of the shape of `in1` in their middle, or those without elements outside.
+
+    Returns
+    -------
+    array
+        Of the common type, and of the kind of `in1`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For another type; for an empty array, another number of axes, an unknown mode, and with 'valid' for arrays of
+        which none is as large as the other along both axes.
+    """
+    source, a, mask = _images("convolve2d", in1, in2, mode)
+    if _is_first_smaller("convolve2d", a, mask, mode):
+        a, mask = mask, a
+    height, width = mask.shape
+    return _correlate("convolve2d", source, a, mask[::-1, ::-1], mode,
+                      {"same": (height // 2, width // 2), "full": (height - 1, width - 1), "valid": (0, 0)})
+
+
+def correlate2d(in1: Any, in2: Any, mode: str = "full") -> Any:
+    """Cross-correlation of two arrays of two axes, as `scipy.signal.correlate2d` with zeros outside; see `convolve2d`."""
+    source, a, mask = _images("correlate2d", in1, in2, mode)
+    turned = _is_first_smaller("correlate2d", a, mask, mode)
+    if turned:
+        a, mask = mask, a
+    height, width = mask.shape
+    return _correlate("correlate2d", source, a, mask, mode,
+                      {"same": ((height - 1) // 2, (width - 1) // 2), "full": (height - 1, width - 1), "valid": (0, 0)}, turned)
+
+
+def _line(call: str, name: str, values: Any) -> NumPyArray:
+    """A finite mask of one axis."""
+    line = read(values, call, name).array
+    if line.ndim != 1 or line.size == 0:
+        raise ValueError(f"{call}: {name} has shape {line.shape}; it has one axis and is not empty")
+    if not np.isfinite(line).all():
+        raise ValueError(f"{call}: {name} has an element that is not finite")
+    return line
+
+
+def _separable(call: str, a: Any, down: NumPyArray, across: NumPyArray, mode: str, border: str) -> Any:
+    _check_mode(call, mode)
+    if border not in BORDERS:
+        raise ValueError(f"{call}: border is {border!r}, and must be one of {', '.join(map(repr, BORDERS))}")
+    source = read(a, call)
+    array = source.array
+    if array.ndim < 2:
+        raise ValueError(f"{call}: a has shape {array.shape}, and must have two axes or more")
+    images = contiguous(array, array.dtype if array.dtype.kind == "f" else np.float64)
+    shape = _sizes(array.shape[-2:], (down.size, across.size), mode) if array.size else array.shape[-2:]
+    target = Output(None, array.shape[:-2] + shape, images.dtype, source, call)
+    if target.array.size:
+        # The mask of a convolution is turned.
+        column, row = (contiguous(line[::-1], images.dtype) for line in (down, across))
+        _core.correlate_separable(describe(images), describe(row), describe(column), MODES[mode], BORDERS[border],
+                                  describe(target.array))
+    return target.finish()
+
+
+def separable_filter(a: Any, down: Any, across: Any, mode: str = "same", border: str = "zero") -> Any:
+    """Convolution of images with the mask `numpy.outer(down, across)`: of the rows with `across`, then of the columns with
+    `down`.
+
+    Parameters
+    ----------
+    a : array of two axes or more
+        Images in the last two axes. Integers and bool are filtered in float64.
+    down, across : array of one axis
+        Finite numbers. The element at half the length, rounded down, is the middle.
+    mode : {'same', 'full', 'valid'}
+        A result for each element; wherever the mask touches an element; where it touches elements only.
+    border : {'zero', 'clamp', 'mirror', 'reflect', 'wrap'}
+        What surrounds a b c d: zeros; a a a, d d d; d c b, c b a; c b a, d c b; b c d, a b c. In `scipy.ndimage` these
+        are 'constant', 'nearest', 'mirror', 'reflect' and 'wrap'.
+
+    Returns
+    -------
+    array
+        Of the floating-point type of `a`, or float64. Without elements it has the shape of `a`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For another type; for less than two axes, masks that are empty or not finite, an unknown mode or border.
+    """
+    return _separable("separable_filter", a, _line("separable_filter", "down", down),
+                      _line("separable_filter", "across", across), mode, border)
+
+
+def _gaussian(sigma: float, truncate: float) -> NumPyArray:
+    """Weights whose sum is 1."""
+    radius = int(truncate * sigma + 0.5)
+    places = np.arange(-radius, radius + 1)
+    weights = np.exp(-0.5 * (places / sigma) ** 2) if sigma > 0 else np.ones(1)
+    return np.asarray(weights / weights.sum())
+
+
+def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 4.0, border: str = "reflect") -> Any:
+    """Images blurred by a Gaussian, as `scipy.ndimage.gaussian_filter` along the last two axes.
+
+    Parameters
+    ----------
+    a, border
+        As for `separable_filter`.
+    sigma : float or (float, float)
+        Standard deviation in elements, down and across; 0 leaves an axis as it is.
+    truncate : float
+        Where the Gaussian ends, in standard deviations.
+
+    Returns
+    -------
+    array
+        Of the shape of `a` and its floating-point type, or float64.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `separable_filter`; for a negative or infinite `sigma` or `truncate`.
+    """
+    pair = sigma if isinstance(sigma, Sequence) else (sigma, sigma)
+    if len(pair) != 2 or not all(math.isfinite(x) and x >= 0 for x in (*pair, truncate)):
+        raise ValueError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are finite and not negative, "
+                         "sigma one number or two")
+    return _separable("gaussian_blur", a, _gaussian(pair[0], truncate), _gaussian(pair[1], truncate), "same", border)
+
+
+__all__ = ["convolve2d", "correlate2d", "separable_filter", "gaussian_blur"]
