@@ -5,6 +5,7 @@ Functions take NumPy arrays, objects with the buffer protocol, and arrays in hos
 not copied; strides may have any sign. Results are of the caller's kind of array. A function with the name of one of
 NumPy's has its results and raises exceptions of its types.
 """
+from . import _devices
 from ._bins import bincount, histogram
 from ._convolve import convolve, correlate
 from ._exact import exact_dot, exact_sum
@@ -17,3 +18,8 @@ __version__ = "0.1.0"
 __all__ = ["all", "any", "argmax", "argmin", "bincount", "convolve", "correlate", "count", "count_nonzero", "cummax",
            "cummin", "cumprod", "cumsum", "exact_dot", "exact_sum", "histogram", "max", "mean", "min", "minmax", "prod",
            "segment_max", "segment_min", "segment_sum", "sum", "var"]
+
+# Arrays on a GPU go to the functions' namesakes in _on_gpu.
+for _name in _devices.FUNCTIONS:
+    globals()[_name] = _devices.on_any_device(globals()[_name])
+count = count_nonzero
