@@ -140,7 +140,7 @@ struct array {
     template <class T>
     [[nodiscard]] T* required(element as) const {
         T* const found = contiguous<T>(as);
-        if (found == nullptr) {
+        if (found == nullptr && data != nullptr) { // null: an array of no elements
             throw std::invalid_argument("warpfold: an array is not of the type, contiguous and aligned");
         }
         return found;

@@ -45,6 +45,16 @@ WARPFOLD_HD A load_as(element type, const char* from) {
     }
 }
 
+// The bits of an integer of 64 bits. Floating-point numbers are truncated; without this, a GPU would turn negative ones to 0.
+template <class A>
+WARPFOLD_HD std::uint64_t integer_bits(A x) {
+    if constexpr (std::is_floating_point_v<A>) {
+        return x < A{0} ? static_cast<std::uint64_t>(static_cast<std::int64_t>(x)) : static_cast<std::uint64_t>(x);
+    } else {
+        return static_cast<std::uint64_t>(x);
+    }
+}
+
 // Integers are taken modulo the size of their type, floating-point numbers are rounded to nearest.
 template <class A>
 WARPFOLD_HD void store_as(element type, char* to, A x) {
@@ -60,13 +70,13 @@ WARPFOLD_HD void store_as(element type, char* to, A x) {
     switch (type) {
     case element::boolean: return put(static_cast<std::uint8_t>(x != A{0}));
     case element::int8:
-    case element::uint8: return put(static_cast<std::uint8_t>(x));
+    case element::uint8: return put(static_cast<std::uint8_t>(integer_bits(x)));
     case element::int16:
-    case element::uint16: return put(static_cast<std::uint16_t>(x));
+    case element::uint16: return put(static_cast<std::uint16_t>(integer_bits(x)));
     case element::int32:
-    case element::uint32: return put(static_cast<std::uint32_t>(x));
+    case element::uint32: return put(static_cast<std::uint32_t>(integer_bits(x)));
     case element::int64:
-    case element::uint64: return put(static_cast<std::uint64_t>(x));
+    case element::uint64: return put(integer_bits(x));
     case element::float16: return put(half(static_cast<float>(x)));
     case element::float32: return put(static_cast<float>(x));
     default: return put(static_cast<double>(x));

@@ -3,7 +3,7 @@
 // and enqueues on `on.stream`; it returns before the work is done. Memory that it needs is allocated and freed in the
 // order of the stream.
 //
-// Layouts: any of up to 8 axes, after neighbouring axes that one stride describes are joined.
+// Layouts: any of up to 16 axes, after neighbouring axes that one stride describes are joined.
 //
 // Errors: warpfold::invalid_argument, warpfold::cuda_error.
 #pragma once
@@ -29,8 +29,9 @@ void apply(const gpu& on, arithmetic op, element fold, const array& in, const ar
 void reduce(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
             const array& out);
 void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const array* mask, const array& out);
+// `out` is contiguous, of the type `fold`. `means` are needed with a mask only: without, one pass gives both.
 void squared_deviations(const gpu& on, element fold, const array& in, std::uint64_t length, const array* mask,
-                        const array& means, const array& out);
+                        const array* means, const array& out);
 void arg_extreme(const gpu& on, bool smallest, element fold, const array& in, std::uint64_t length, const array& out);
 void min_max(const gpu& on, element fold, const array& in, std::uint64_t length, const array& smallest,
              const array& largest);

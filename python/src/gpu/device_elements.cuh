@@ -24,7 +24,7 @@ struct device_elements {
         const auto& joined = of.at.axes();
         if (joined.size() > most_axes) {
             throw invalid_argument("warpfold: an array on a GPU has " + std::to_string(joined.size()) +
-                                   " axes that cannot be joined, more than 8");
+                                   " axes that cannot be joined, more than " + std::to_string(most_axes));
         }
         rank = static_cast<unsigned>(joined.size());
         for (unsigned d = 0; d < rank; ++d) {
@@ -51,7 +51,7 @@ struct device_elements {
     char* data = nullptr;
 
 private:
-    static constexpr unsigned most_axes = 8;
+    static constexpr unsigned most_axes = 16;
 
     // Divisions of 64 bits take several times as long as those of 32.
     template <class Index>
@@ -109,13 +109,6 @@ private:
     detail::stream_ordered_memory memory_;
     array array_;
 };
-
-// Blocks of `threads` threads for n elements, in a grid-stride loop.
-inline constexpr unsigned block_threads = 256;
-inline unsigned blocks_for(std::uint64_t n) {
-    const std::uint64_t most = std::uint64_t{detail::device_attribute<cudaDevAttrMultiProcessorCount>()} * 8;
-    return static_cast<unsigned>(std::min((n + block_threads - 1) / block_threads, most));
-}
 
 // Elements of any type, layout and mask as A, row-major: `none` where the mask is false. A is int64, uint64, float or
 // double.

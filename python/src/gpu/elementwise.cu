@@ -7,28 +7,12 @@
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
+#include "python/src/gpu/for_each.cuh"
 #include "warpfold/operation.hpp"
 
 namespace warpfold::python::on_gpu {
 
 namespace {
-
-// work(k) for all k below n.
-template <class Work>
-__global__ void for_each_kernel(std::uint64_t n, Work work) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
-         k += std::uint64_t{gridDim.x} * blockDim.x) {
-        work(k);
-    }
-}
-
-template <class Work>
-void for_each(const gpu& on, std::uint64_t n, const Work& work) {
-    if (n != 0) {
-        for_each_kernel<<<blocks_for(n), block_threads, 0, on.stream>>>(n, work);
-        WARPFOLD_CHECK_CUDA(cudaGetLastError());
-    }
-}
 
 template <class A>
 struct converting {
@@ -69,20 +53,6 @@ struct applying {
     device_elements in, other, out;
     A scalar;
     arithmetic op;
-};
-
-template <class A>
-struct deviating {
-    __device__ void operator()(std::uint64_t k) const {
-        const A deviation = in.load<A>(k) - means[k / length];
-        const bool is_chosen = mask.data == nullptr || mask.load<std::int64_t>(k) != 0;
-        out[k] = is_chosen ? deviation * deviation : A{0};
-    }
-
-    device_elements in, mask;
-    const A* means;
-    std::uint64_t length;
-    A* out;
 };
 
 template <class A>
@@ -149,29 +119,6 @@ void apply(const gpu& on, arithmetic op, element fold, const array& in, const ar
             on, out.size(),
             applying<A>{device_elements(in), device_elements(other), device_elements(out), number_of<A>(scalar), op});
     });
-}
-
-void squared_deviations(const gpu& on, element fold, const array& in, std::uint64_t length, const array* mask,
-                        const array& means, const array& out) {
-    if (out.size() == 0 || length == 0) {
-        return;
-    }
-    const auto run = [&](auto zero) {
-        using A = decltype(zero);
-        const temporary squares(on, fold, {static_cast<std::int64_t>(out.size()), static_cast<std::int64_t>(length)});
-        for_each(on, in.size(),
-                 deviating<A>{device_elements(in), device_elements(mask), means.required<const A>(fold), length,
-                              squares.as<A>()});
-        const contiguous_output<A> sums(on, out);
-        array to(reinterpret_cast<char*>(sums.data()), fold, {static_cast<std::int64_t>(out.size())}, {sizeof(A)});
-        reduce(on, operation::sum, fold, squares.get(), length, nullptr, to);
-        sums.finish();
-    };
-    if (fold == element::float32) {
-        run(float{});
-    } else {
-        run(double{});
-    }
 }
 
 void correlate_products(const gpu& on, element fold, const array& in, const array& mask, std::int64_t lead,

@@ -27,45 +27,61 @@ void extreme(const gpu& on, operation op, element fold, const array& in, std::ui
     }
 }
 
-// The order of results: zeros of both signs are equal, NaN comes first. The largest element is the smallest of the keys
-// turned round.
+// x itself, or turned round for the largest element. Zeros of both signs are equal.
 template <class T>
-struct place_map {
-    WARPFOLD_HD auto operator()(const T& x, std::uint64_t index) const {
-        T key = x;
-        if constexpr (std::is_floating_point_v<T>) {
-            key = (largest ? -x : x) + T{0};
-        } else if (largest) {
-            key = static_cast<T>(~x);
-        }
-        return detail::candidate_map<T, true>{}(key, index);
+WARPFOLD_HD T turned(T x, bool largest) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return (largest ? -x : x) + T{0};
+    } else {
+        return largest ? static_cast<T>(~x) : x;
     }
+}
+
+// The place of the first smallest element is that of the smallest candidate. NaN comes first.
+template <class T>
+struct candidates {
+    WARPFOLD_HD auto operator()(const T& x, std::uint64_t index) const {
+        return detail::candidate_map<T, true>{}(turned(x, largest), index);
+    }
+    struct place {
+        template <class C>
+        WARPFOLD_HD std::int64_t operator()(const C& found) const {
+            return static_cast<std::int64_t>(found.index);
+        }
+    };
+    using op = detail::better_candidate<true>;
 
     bool largest;
 };
 
-// An int64 that takes the index of a result.
-struct index_place {
-    template <class T>
-    WARPFOLD_HD index_place& operator=(const located<T>& found) {
-        index = static_cast<std::int64_t>(found.index);
-        return *this;
+// In a word, for keys and indices of up to 32 bits.
+template <class T>
+struct words {
+    WARPFOLD_HD std::uint64_t operator()(const T& x, std::uint64_t index) const {
+        return detail::pack_candidate<true>{}(turned(x, largest), index);
     }
+    struct place {
+        WARPFOLD_HD std::int64_t operator()(std::uint64_t word) const {
+            return static_cast<std::int64_t>(word & 0xffffffffu);
+        }
+    };
+    using op = minimum;
 
-    std::int64_t index;
+    bool largest;
 };
 
 template <class T>
-bool places_in(const gpu& on, bool smallest, const array& in, const array& out) {
-    using fold = detail::arg_fold<true, T>;
+bool places_in(const gpu& on, bool smallest, const array& in, std::uint64_t length, const array& out) {
+    using map = std::conditional_t<sizeof(T) <= 4, words<T>, candidates<T>>;
     const auto from = in.view<const T>(in.type);
-    const auto to = out.view<index_place>(element::int64);
-    if (from && to) {
-        detail::into_axes<typename fold::A, true>("arg_extreme", on, *from, last_axes(in, out), *to,
-                                                  place_map<T>{!smallest}, typename fold::op{},
-                                                  detail::located_by_key<T>{});
+    const auto to = out.view<std::int64_t>(element::int64);
+    if (!from || !to || (sizeof(T) <= 4 && length > detail::most_packed_elements)) {
+        return false;
     }
-    return from && to;
+    using A = decltype(map{}(T{}, 0));
+    detail::into_axes<A, true>("arg_extreme", on, *from, last_axes(in, out), *to, map{!smallest}, typename map::op{},
+                               typename map::place{});
+    return true;
 }
 
 } // namespace
@@ -88,18 +104,20 @@ void arg_extreme(const gpu& on, bool smallest, element fold, const array& in, st
     if (out.size() == 0) {
         return;
     }
-    const auto in_place = [&](auto zero) { return places_in<decltype(zero)>(on, smallest, in, out); };
+    const auto in_place = [&](auto zero) { return places_in<decltype(zero)>(on, smallest, in, length, out); };
     if (with_common_type(in.type, in_place)) {
         return;
     }
     const std::int64_t results = static_cast<std::int64_t>(out.size());
-    with_fold_type(fold, [&](auto zero) {
+    const bool is_long = length > detail::most_packed_elements;
+    const element wide = fold == element::float32 && is_long ? element::float64 : fold;
+    with_fold_type(wide, [&](auto zero) {
         using A = decltype(zero);
-        const temporary values(on, fold, {results, static_cast<std::int64_t>(length)});
+        const temporary values(on, wide, {results, static_cast<std::int64_t>(length)});
         convert<A>(on, in, nullptr, A{}, values.get());
         const contiguous_output<std::int64_t> to(on, out);
         const array row(reinterpret_cast<char*>(to.data()), element::int64, {results}, {8});
-        (void)places_in<A>(on, smallest, values.get(), row);
+        (void)places_in<A>(on, smallest, values.get(), length, row);
         to.finish();
     });
 }

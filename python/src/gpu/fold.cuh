@@ -36,7 +36,7 @@ bool fold_in_place(const gpu& on, const array& in, element result, const array& 
     return from && to;
 }
 
-// Folds in A what the mask chooses, after a conversion.
+// Folds in A what the mask chooses, after a conversion. `none` is the result of no elements.
 template <class A, class Op>
 void fold_converted(const gpu& on, const array& in, std::uint64_t length, const array* mask, A none, const array& out,
                     const Op& op) {
@@ -44,7 +44,7 @@ void fold_converted(const gpu& on, const array& in, std::uint64_t length, const 
                            {static_cast<std::int64_t>(out.size()), static_cast<std::int64_t>(length)});
     convert<A>(on, in, mask, none, values.get());
     const contiguous_output<A> to(on, out);
-    reduce_along(on, strided_view<const A>(values.as<const A>(), {out.size(), length}), {1}, to.data(), op);
+    reduce_along(on, strided_view<const A>(values.as<const A>(), {out.size(), length}), {1}, to.data(), op, none);
     to.finish();
 }
 

@@ -149,7 +149,7 @@ struct imported {
     }
 };
 
-// For other packages: an object with __dlpack__ over a row-major array, which keeps `owner` alive.
+// A capsule of DLPack over an array, which keeps `owner` alive.
 nb::object exported(const description& of, int device, const nb::object& owner) {
     const auto& [address, type, shape, strides] = of;
     static constexpr nb::dlpack::dtype_code kinds[] = {nb::dlpack::dtype_code::Bool, nb::dlpack::dtype_code::Int,
@@ -285,14 +285,14 @@ void define_calls(nb::module_& m) {
     m.def(
         "squared_deviations",
         [](const place& at, int fold, const description& in, std::uint64_t length,
-           const std::optional<description>& mask, const description& means, const description& out) {
+           const std::optional<description>& mask, const std::optional<description>& means, const description& out) {
             run(at, [&](const warpfold::gpu& on) {
                 wg::squared_deviations(on, element_of(fold), array_of(in), length, optional_array(mask).get(),
-                                       array_of(means), array_of(out));
+                                       optional_array(means).get(), array_of(out));
             });
         },
-        nb::arg("place"), nb::arg("fold"), nb::arg("a"), nb::arg("length"), nb::arg("mask").none(), nb::arg("means"),
-        nb::arg("out"));
+        nb::arg("place"), nb::arg("fold"), nb::arg("a"), nb::arg("length"), nb::arg("mask").none(),
+        nb::arg("means").none(), nb::arg("out"));
     m.def(
         "arg_extreme",
         [](const place& at, bool smallest, int fold, const description& in, std::uint64_t length,

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
+#include <vector>
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
@@ -20,31 +22,24 @@ auto view_as(const array& of) {
 }
 
 template <class A, class Op>
-void scan_rows(const gpu& on, const array& in, const array& out, const Op& op) {
-    std::optional<temporary> values, results;
-    auto from = view_as<const A>(in);
-    if (!from) {
-        values.emplace(on, element_of<A>(), in.shape);
-        convert<A>(on, in, nullptr, A{}, values->get());
-        from = values->get().template view<const A>(element_of<A>());
+void scan_rows(const gpu& on, const array& in, std::uint64_t length, const array& out, const Op& op) {
+    const auto from = view_as<const A>(in);
+    const auto to = view_as<A>(out);
+    if (from && to) {
+        inclusive_scan_along(on, *from, -1, *to, op);
+        return;
     }
-    auto to = view_as<A>(out);
-    if (!to) {
-        results.emplace(on, element_of<A>(), out.shape);
-        to = results->get().template view<A>(element_of<A>());
-    }
-    if (!from || !to) {
-        throw invalid_argument("warpfold: scan: an array has more than 8 axes");
-    }
-    inclusive_scan_along(on, *from, -1, *to, op);
-    if (results) {
-        convert<A>(on, results->get(), nullptr, A{}, out);
-    }
+    const std::vector<std::uint64_t> extents{out.size() / length, length};
+    const contiguous_input<A> values(on, in);
+    const contiguous_output<A> results(on, out);
+    inclusive_scan_along(on, strided_view<const A>(values.data(), extents), -1,
+                         strided_view<A>(results.data(), extents), op);
+    results.finish();
 }
 
 } // namespace
 
-void scan(const gpu& on, operation op, element fold, const array& in, std::uint64_t /*length*/, const array& out) {
+void scan(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array& out) {
     if (out.size() == 0) {
         return;
     }
@@ -52,14 +47,14 @@ void scan(const gpu& on, operation op, element fold, const array& in, std::uint6
     with_fold_type(is_sign_needed ? fold : signed_of(fold), [&](auto zero) {
         using A = decltype(zero);
         if (op == operation::minimum) {
-            scan_rows<A>(on, in, out, minimum{});
+            scan_rows<A>(on, in, length, out, minimum{});
         } else if (op == operation::maximum) {
-            scan_rows<A>(on, in, out, maximum{});
+            scan_rows<A>(on, in, length, out, maximum{});
         } else if constexpr (!std::is_same_v<A, std::uint64_t>) {
             if (op == operation::sum) {
-                scan_rows<A>(on, in, out, sum{});
+                scan_rows<A>(on, in, length, out, sum{});
             } else {
-                scan_rows<A>(on, in, out, product{});
+                scan_rows<A>(on, in, length, out, product{});
             }
         }
     });

@@ -80,7 +80,7 @@ class DeviceArray:
     def __dlpack__(self, *, stream: int | None = None, **options: Any) -> Any:
         if stream not in (None, -1, self.stream):
             _gpu.wait_for((self.device, 0 if stream == 1 else int(stream or 0)), self.stream)
-        return _gpu.exported(self.description(), self.device, self).__dlpack__(**options)
+        return _gpu.exported(self.description(), self.device, self)
 
     def to_host(self) -> NumPyArray:
         """A copy as a NumPy array. Waits for the stream. Raises RuntimeError if its work has failed."""

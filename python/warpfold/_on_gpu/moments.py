@@ -50,16 +50,17 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
         inner, chosen = _mean_types(array, dtype, "var")
         target = call.results(out, _shape(array, axes, keepdims), chosen)
         result = kept(target.array, axes, keepdims)
-        means, squares = call.empty(result.shape, inner), call.empty(result.shape, inner)
-        number = _means(call, axes, mask, means)
         length = length_of(array, axes)
-        if length == 0:  # 0 / 0
-            call.apply(SUBTRACT, means, means, squares)
-        else:
-            _gpu.squared_deviations(call.place, FLOAT64 if inner.itemsize == 8 else FLOAT32,
-                                    array.axes_last(axes).description(), length,
-                                    None if mask is None else mask.description(), means.description(),
-                                    squares.description())
+        squares = call.empty(result.shape, inner)
+        number: Any = length
+        means = None
+        if mask is not None:
+            means = call.empty(result.shape, inner)
+            number = _means(call, axes, mask, means)
+        _gpu.squared_deviations(call.place, FLOAT64 if inner.itemsize == 8 else FLOAT32,
+                                array.axes_last(axes).description(), length,
+                                None if mask is None else mask.description(),
+                                None if means is None else means.description(), squares.description())
         if isinstance(number, DeviceArray):
             divisor: Any = call.empty(number.shape, np.float64)
             call.apply(SUBTRACT, number, ddof, divisor)
