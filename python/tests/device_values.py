@@ -28,6 +28,7 @@ class DeviceValues:
         copy = np.ascontiguousarray(values)
         check(RUNTIME.cudaMemcpy(ctypes.c_void_p(self.room.value + shift), ctypes.c_void_p(copy.ctypes.data),
                                  ctypes.c_size_t(values.nbytes), 1))
+        check(RUNTIME.cudaDeviceSynchronize())  # the host reads it too
         self.host = np.ndarray(values.shape, values.dtype, room, shift)
         self.stream = stream
         self.base = self

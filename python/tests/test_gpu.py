@@ -33,7 +33,7 @@ def test_reductions_of_all_types_and_layouts(dtype, layout):
     for name in REDUCTIONS:
         for axis in (None, 0, 1, -1) + (() if name.startswith("arg") else ((0, 2),)):
             theirs = getattr(np, name)(array.host, axis=axis)
-            tolerance = 1e-3 if dtype.itemsize == 2 else 1e-6
+            tolerance = 2e-2 if dtype.kind == "f" and dtype.itemsize == 2 else 1e-6
             assert_same(getattr(wf, name)(array, axis=axis), theirs, tolerance)
 
 
@@ -62,6 +62,7 @@ def test_long_arrays_at_any_address(dtype, n, shift):
         assert [x.item() for x in ours] == [array.host.min(), array.host.max()]
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
 def test_special_numbers():
     for dtype in FLOATS:
         for values in ([1, np.nan, 2], [0.0, -0.0], [-0.0, 0.0], [np.inf, -np.inf], [np.nan], [np.inf, 1]):
@@ -71,6 +72,7 @@ def test_special_numbers():
             assert_same(wf.cummax(array), np.maximum.accumulate(array.host))
 
 
+@pytest.mark.filterwarnings("ignore:Mean of empty", "ignore:Degrees of freedom", "ignore:invalid value")
 def test_where_initial_and_keepdims():
     array = DeviceValues(values_of(np.dtype(np.int16), (4, 9)))
     mask = np.random.default_rng(2).integers(0, 2, (4, 9)).astype(bool)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Reductions, scans, histograms, convolutions and exact sums on all cores.
 
-Functions take NumPy arrays, objects with the buffer protocol, and arrays in host memory that export DLPack. Elements are
-not copied; strides may have any sign. Results are of the caller's kind of array. A function with the name of one of
+Functions take NumPy arrays, objects with the buffer protocol, arrays that export DLPack, and arrays on a GPU, which are
+computed there. Elements are not copied; strides may have any sign. Results are of the caller's kind of array. A function with the name of one of
 NumPy's has its results and raises exceptions of its types.
 """
 from . import _devices

@@ -60,7 +60,7 @@ def read(x: Any, call: str, name: str = "a") -> Source:
     if isinstance(x, (np.ndarray, np.generic)):
         source = Source(np.asarray(x), _scalar_or_array)
     elif hasattr(x, "__cuda_array_interface__"):
-        raise TypeError(f"{call}: {name} is an array on a GPU; this package computes on the host")
+        raise TypeError(f"{call}: {name} is an array on a GPU; this function computes on the host")
     elif hasattr(x, "__dlpack__"):
         source = _from_dlpack(x, call, name)
     else:

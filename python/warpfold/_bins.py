@@ -83,11 +83,11 @@ def _edges(array: NumPyArray, bins: Any, range: tuple[Any, Any] | None, weights:
     return np.histogram_bin_edges(np.empty(0, array.dtype), bins, range)
 
 
-def _comparable(edges: NumPyArray, samples: NumPyArray) -> NumPyArray:
+def _comparable(edges: NumPyArray, samples: np.dtype[Any], call: str = "histogram") -> NumPyArray:
     """The edges in the type that they are compared with samples in."""
     common = np.result_type(edges, samples)
     if common.kind not in "iuf":
-        raise TypeError(f"histogram: the bins have dtype {edges.dtype}")
+        raise TypeError(f"{call}: the bins have dtype {edges.dtype}")
     wide = {"i": np.int64, "u": np.uint64, "f": np.float64}[common.kind]
     return contiguous(edges, wide)
 
@@ -131,7 +131,7 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
                       stacklevel=3)
         array = array.view(np.uint8)
     edges = _edges(array, bins, range, chosen)
-    compared = _comparable(edges, array)
+    compared = _comparable(edges, array.dtype)
     if compared.size - 1 > MOST_BINS:
         raise ValueError(f"histogram: {compared.size - 1} bins, and there may be 2^30")
     is_integer = chosen is None or chosen.dtype.kind in "iub"

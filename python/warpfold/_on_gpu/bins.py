@@ -85,7 +85,7 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
                           stacklevel=3)
             array = array.viewed_as(np.dtype(np.uint8))
         edges = _edges(call, array, bins, range, weights)
-        compared = _comparable(edges, np.empty(0, array.dtype))
+        compared = _comparable(edges, array.dtype)
         count = compared.size - 1
         if count > MOST_BINS:
             raise ValueError(f"histogram: {count} bins, and there may be 2^30")
