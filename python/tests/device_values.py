@@ -43,6 +43,11 @@ class DeviceValues:
         other.base, other.stream, other.host = self.base, self.stream, of(self.host)
         return other
 
+    def done(self):
+        """The elements, when all calls are complete."""
+        check(RUNTIME.cudaDeviceSynchronize())
+        return self.host
+
     @property
     def __cuda_array_interface__(self):
         return {"shape": self.host.shape, "typestr": self.host.dtype.str, "strides": self.host.strides, "version": 3,

@@ -2,6 +2,7 @@
 """One call on a GPU: its array, its temporary memory and its results."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,8 +59,7 @@ class Call:
     def empty(self, shape: Sequence[int], dtype: Any) -> DeviceArray:
         """A row-major array until the call ends."""
         chosen: np.dtype[Any] = np.dtype(dtype)
-        size = int(np.prod(shape, dtype=np.int64)) * chosen.itemsize
-        room = _gpu.Memory(self.kind.place, size)
+        room = _gpu.Memory(self.kind.place, math.prod(shape) * chosen.itemsize)
         self._rooms.append(room)
         return DeviceArray(room.address, chosen, shape, None, self.kind.place, room)
 

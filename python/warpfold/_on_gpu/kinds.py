@@ -2,6 +2,7 @@
 """Kinds of arrays: how they are read, on which stream their package computes, and how results become one of them."""
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from .. import _gpu
 from .._arrays import NumPyArray, check_dtype
 from .array import DeviceArray, Place
 
-DEFAULT_STREAM = 0
+DEFAULT_STREAM, LEGACY_STREAM = 0, 1  # one stream: handles may be 0, those of the interfaces not
 
 
 def read_interface(x: Any, place: Place | None, call: str, name: str) -> DeviceArray:
@@ -33,7 +34,7 @@ def read_interface(x: Any, place: Place | None, call: str, name: str) -> DeviceA
     stream = interface.get("stream") or DEFAULT_STREAM
     if place is None:
         place = (_device_of(address, call, name), stream)
-    elif interface.get("stream") and stream != place[1]:
+    elif interface.get("stream") and stream != (place[1] or LEGACY_STREAM):
         _gpu.wait_for(place, stream)
     return DeviceArray(address, dtype, interface["shape"], interface.get("strides"), place, x)
 
@@ -50,7 +51,7 @@ def _device_of(address: int, call: str, name: str) -> int:
 def read_dlpack(x: Any, place: Place | None, call: str, name: str) -> DeviceArray:
     """The array that an object exports by DLPack for the place's stream, or for the default stream."""
     stream = place[1] if place else DEFAULT_STREAM
-    tensor = _gpu.Imported(x.__dlpack__(stream=stream or 1))
+    tensor = _gpu.Imported(x.__dlpack__(stream=stream or LEGACY_STREAM))
     if tensor.type == "unknown":
         raise TypeError(f"{call}: {name} has elements of a type that the package does not take")
     dtype: np.dtype[Any] = np.dtype(tensor.type)
@@ -73,7 +74,7 @@ class Kind:
 
     def make(self, shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
         """A new array of the kind, row-major, and its elements."""
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        size = math.prod(shape) * dtype.itemsize
         room = _gpu.Memory(self.place, size)
         array = DeviceArray(room.address, dtype, shape, None, self.place, room)
         return array, array
