@@ -211,12 +211,13 @@ def test_calls_return_before_the_stream_is_done_and_wait_without_the_lock(stream
 
 def test_an_operand_of_another_stream_is_waited_for(stream):
     go = threading.Event()
-    mask = DeviceValues(np.zeros(100, bool), stream=stream)
+    array, mask = DeviceValues(np.ones(100)), DeviceValues(np.zeros(100, bool), stream=stream)
     held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(30))
     check(RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), held, None))
+    # The mask chooses nothing until the stream goes on.
     check(RUNTIME.cudaMemsetAsync(ctypes.c_void_p(mask.host.ctypes.data), 1, ctypes.c_size_t(100),
                                   ctypes.c_void_p(stream)))
-    total = wf.sum(DeviceValues(np.ones(100)), where=mask)
+    total = wf.sum(array, where=mask)
     go.set()
     assert total.item() == 100
 
