@@ -26,6 +26,8 @@ def stream():
 class Tensor(DeviceValues):
     """Like a tensor of PyTorch: its interface has no stream."""
 
+    is_cuda = True
+
     def __init__(self, values):
         super().__init__(values)
         self.device = types.SimpleNamespace(index=0)
@@ -54,12 +56,10 @@ class Device:
         Device.entered -= 1
 
 
-Tensor.__module__, Array.__module__ = "torch", "cupy"
-
-
 @pytest.fixture
 def torch(monkeypatch, stream):
     module = types.ModuleType("torch")
+    module.Tensor = Tensor
     module.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=stream))
     module.empty = lambda shape, dtype, device: Tensor(np.full(shape, 99, dtype))
     module.float32, module.float64, module.int64, module.bool = np.float32, np.float64, np.int64, np.bool_
@@ -78,6 +78,7 @@ def cupy(monkeypatch, stream):
         return types.SimpleNamespace(ptr=stream)
 
     module = types.ModuleType("cupy")
+    module.ndarray = Array
     module.empty, module.cuda = empty, types.SimpleNamespace(get_current_stream=current_stream)
     monkeypatch.setitem(sys.modules, "cupy", module)
     return Array
@@ -87,8 +88,9 @@ def cupy(monkeypatch, stream):
 def test_results_are_of_the_package_and_on_its_stream(request, package, stream, monkeypatch):
     kind = request.getfixturevalue(package)
     places = []
-    inner = wf._on_gpu.reductions._gpu.reduce
-    monkeypatch.setattr(wf._on_gpu.reductions._gpu, "reduce", lambda place, *rest: (places.append(place), inner(place, *rest)))
+    module = wf._devices.gpu_module()
+    inner = module.reduce
+    monkeypatch.setattr(module, "reduce", lambda place, *rest: (places.append(place), inner(place, *rest)))
     array = kind(np.arange(12, dtype=np.float32).reshape(3, 4))
     for axis in (None, 0, 1):
         ours = wf.sum(array, axis=axis)

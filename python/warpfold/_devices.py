@@ -10,6 +10,7 @@ import inspect
 import os
 import pathlib
 import re
+import sys
 import sysconfig
 from collections.abc import Callable
 from types import ModuleType
@@ -37,10 +38,22 @@ def host_arrays_go_to() -> str:
     return chosen
 
 
+def package_of(x: Any) -> str:
+    """"torch" or "cupy" for arrays of these packages, subclasses too; else empty."""
+    for package, kind in (("torch", "Tensor"), ("cupy", "ndarray")):
+        module = sys.modules.get(package)
+        if module is not None and isinstance(x, getattr(module, kind, ())):
+            return package
+    return ""
+
+
 def is_on_device(x: Any) -> bool:
     """Whether an object is an array in device memory."""
     if isinstance(x, (np.ndarray, np.generic, list, tuple, int, float)):
         return False
+    package = package_of(x)
+    if package:  # to make an interface takes longer
+        return package == "cupy" or bool(x.is_cuda)
     if hasattr(x, "__cuda_array_interface__"):
         return True
     return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in DEVICE_MEMORY

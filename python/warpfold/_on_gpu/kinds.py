@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _gpu
 from .._arrays import NumPyArray, check_dtype
+from .._devices import package_of
 from .array import DeviceArray, Place
 
 DEFAULT_STREAM, LEGACY_STREAM = 0, 1  # one stream: handles may be 0, those of the interfaces not
@@ -112,8 +113,8 @@ class CuPyKind(Kind):
 
 def kind_of(x: Any, call: str, name: str) -> tuple[Kind, DeviceArray]:
     """The kind of an array in device memory, and its elements."""
-    package = type(x).__module__.partition(".")[0]
-    if package in ("torch", "cupy"):
+    package = package_of(x)
+    if package:
         kind = TorchKind(x) if package == "torch" else CuPyKind(x)
         return kind, read_interface(x, kind.place, call, name)
     array = read_device(x, None, call, name)
