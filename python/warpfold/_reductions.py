@@ -140,7 +140,7 @@ def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     Raises
     ------
     TypeError
-        For another type of elements, or an array on a GPU.
+        For another type of elements.
     numpy.exceptions.AxisError, ValueError
         For an axis that `a` does not have, or that is given twice; for an `out` of another shape.
     """
