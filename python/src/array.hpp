@@ -48,23 +48,28 @@ enum class element : int {
 // stride describes become one axis.
 class layout {
 public:
+    struct axis {
+        std::uint64_t extent;
+        std::int64_t stride; // in bytes
+    };
+
     // Strides are in bytes, of any sign.
     layout(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& strides) {
         if (shape.size() != strides.size()) {
             throw std::invalid_argument("warpfold: an array has as many strides as axes");
         }
         axes_.reserve(shape.size() + 1);
-        for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-            size_ *= static_cast<std::uint64_t>(shape[axis]);
-            if (shape[axis] == 1) {
+        for (std::size_t d = 0; d < shape.size(); ++d) {
+            size_ *= static_cast<std::uint64_t>(shape[d]);
+            if (shape[d] == 1) {
                 continue;
             }
-            const bool joined = !axes_.empty() && axes_.back().stride == strides[axis] * shape[axis];
+            const bool joined = !axes_.empty() && axes_.back().stride == strides[d] * shape[d];
             if (joined) {
-                axes_.back().extent *= static_cast<std::uint64_t>(shape[axis]);
-                axes_.back().stride = strides[axis];
+                axes_.back().extent *= static_cast<std::uint64_t>(shape[d]);
+                axes_.back().stride = strides[d];
             } else {
-                axes_.push_back({static_cast<std::uint64_t>(shape[axis]), strides[axis]});
+                axes_.push_back({static_cast<std::uint64_t>(shape[d]), strides[d]});
             }
         }
         if (axes_.empty()) {
@@ -73,6 +78,8 @@ public:
     }
 
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    // One at least.
+    [[nodiscard]] const std::vector<axis>& axes() const noexcept { return axes_; }
     // True if elements of `bytes` follow each other without gaps.
     [[nodiscard]] bool is_contiguous(std::int64_t bytes) const noexcept {
         return size_ <= 1 || (axes_.size() == 1 && axes_[0].stride == bytes);
@@ -80,21 +87,16 @@ public:
     // In bytes from the first element.
     [[nodiscard]] std::int64_t offset(std::uint64_t k) const noexcept {
         std::int64_t at = 0;
-        for (std::size_t axis = axes_.size() - 1; axis != 0; --axis) {
-            const std::uint64_t rest = k / axes_[axis].extent;
-            at += static_cast<std::int64_t>(k - rest * axes_[axis].extent) * axes_[axis].stride;
+        for (std::size_t d = axes_.size() - 1; d != 0; --d) {
+            const std::uint64_t rest = k / axes_[d].extent;
+            at += static_cast<std::int64_t>(k - rest * axes_[d].extent) * axes_[d].stride;
             k = rest;
         }
         return at + static_cast<std::int64_t>(k) * axes_[0].stride;
     }
 
 private:
-    struct axis_of {
-        std::uint64_t extent;
-        std::int64_t stride;
-    };
-
-    std::vector<axis_of> axes_;
+    std::vector<axis> axes_;
     std::uint64_t size_ = 1;
 };
 
@@ -138,7 +140,7 @@ struct array {
     template <class T>
     [[nodiscard]] T* required(element as) const {
         T* const found = contiguous<T>(as);
-        if (found == nullptr) {
+        if (found == nullptr && data != nullptr) { // null: an array of no elements
             throw std::invalid_argument("warpfold: an array is not of the type, contiguous and aligned");
         }
         return found;

@@ -9,20 +9,26 @@
 #include <type_traits>
 
 #include "python/src/array.hpp"
+#include "warpfold/detail/portable.hpp"
 #include "warpfold/float16.hpp"
 
 namespace warpfold::python {
 
 // Reads at any address, aligned or not.
 template <class T>
-T loaded(const char* from) {
+WARPFOLD_HD T loaded(const char* from) {
+#if defined(__CUDA_ARCH__) // one load where it can be one
+    if (reinterpret_cast<std::uintptr_t>(from) % sizeof(T) == 0) {
+        return *reinterpret_cast<const T*>(from);
+    }
+#endif
     T x;
     std::memcpy(&x, from, sizeof(T));
     return x;
 }
 
 template <class A>
-A load_as(element type, const char* from) {
+WARPFOLD_HD A load_as(element type, const char* from) {
     switch (type) {
     case element::boolean: return static_cast<A>(loaded<std::uint8_t>(from) != 0);
     case element::int8: return static_cast<A>(loaded<std::int8_t>(from));
@@ -39,20 +45,38 @@ A load_as(element type, const char* from) {
     }
 }
 
+// The bits of an integer of 64 bits. Floating-point numbers are truncated; without this, a GPU would turn negative ones to 0.
+template <class A>
+WARPFOLD_HD std::uint64_t integer_bits(A x) {
+    if constexpr (std::is_floating_point_v<A>) {
+        return x < A{0} ? static_cast<std::uint64_t>(static_cast<std::int64_t>(x)) : static_cast<std::uint64_t>(x);
+    } else {
+        return static_cast<std::uint64_t>(x);
+    }
+}
+
 // Integers are taken modulo the size of their type, floating-point numbers are rounded to nearest.
 template <class A>
-void store_as(element type, char* to, A x) {
-    const auto put = [to](auto value) { std::memcpy(to, &value, sizeof(value)); };
+WARPFOLD_HD void store_as(element type, char* to, A x) {
+    const auto put = [to](auto value) {
+#if defined(__CUDA_ARCH__)
+        if (reinterpret_cast<std::uintptr_t>(to) % sizeof(value) == 0) {
+            *reinterpret_cast<decltype(value)*>(to) = value;
+            return;
+        }
+#endif
+        std::memcpy(to, &value, sizeof(value));
+    };
     switch (type) {
     case element::boolean: return put(static_cast<std::uint8_t>(x != A{0}));
     case element::int8:
-    case element::uint8: return put(static_cast<std::uint8_t>(x));
+    case element::uint8: return put(static_cast<std::uint8_t>(integer_bits(x)));
     case element::int16:
-    case element::uint16: return put(static_cast<std::uint16_t>(x));
+    case element::uint16: return put(static_cast<std::uint16_t>(integer_bits(x)));
     case element::int32:
-    case element::uint32: return put(static_cast<std::uint32_t>(x));
+    case element::uint32: return put(static_cast<std::uint32_t>(integer_bits(x)));
     case element::int64:
-    case element::uint64: return put(static_cast<std::uint64_t>(x));
+    case element::uint64: return put(integer_bits(x));
     case element::float16: return put(half(static_cast<float>(x)));
     case element::float32: return put(static_cast<float>(x));
     default: return put(static_cast<double>(x));

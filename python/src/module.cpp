@@ -3,8 +3,6 @@
 // package holds on to their owners and checks them. Every call releases the interpreter's lock.
 #include <cstdint>
 #include <optional>
-#include <tuple>
-#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -12,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/src/calls.hpp"
+#include "python/src/descriptions.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/target.hpp"
 
@@ -20,31 +19,11 @@ namespace wp = warpfold::python;
 
 namespace {
 
-using numbers = std::vector<std::int64_t>;
-using description = std::tuple<std::uintptr_t, int, numbers, numbers>;
-
-wp::array array_of(const description& of) {
-    const auto& [address, type, shape, strides] = of;
-    return {reinterpret_cast<char*>(address), // NOLINT(performance-no-int-to-ptr)
-            static_cast<wp::element>(type), shape, strides};
-}
-
-// An array that may be missing.
-class optional_array {
-public:
-    explicit optional_array(const std::optional<description>& of) {
-        if (of) {
-            array_.emplace(array_of(*of));
-        }
-    }
-    [[nodiscard]] const wp::array* get() const { return array_ ? &*array_ : nullptr; }
-
-private:
-    std::optional<wp::array> array_;
-};
-
-wp::element element_of(int type) { return static_cast<wp::element>(type); }
-wp::operation operation_of(int op) { return static_cast<wp::operation>(op); }
+using wp::array_of;
+using wp::description;
+using wp::element_of;
+using wp::operation_of;
+using wp::optional_array;
 
 } // namespace
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Arrays and comparisons that the tests share."""
+import os
+
 import numpy as np
 from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 # Deterministic, and of a bounded cost: the machines of continuous integration are slow.
-settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True,
+settings.register_profile("ci", max_examples=12 if os.environ.get("WARPFOLD_DEVICE") else 60, deadline=None, derandomize=True,
                           suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.load_profile("ci")
 

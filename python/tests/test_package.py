@@ -2,9 +2,12 @@
 """Kinds of arrays, threads, docstrings and types of the package."""
 import array as array_module
 import importlib.metadata
+import importlib.util
 import inspect
+import os
 import pathlib
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -80,11 +83,41 @@ def test_nothing_is_copied(monkeypatch, kind):
         assert seen.pop() == (values.ctypes.data, 2, values.shape, values.strides)
 
 
-def test_arrays_on_a_gpu_are_refused():
+def test_arrays_on_other_devices_are_refused():
     with pytest.raises(TypeError, match="max: a is not in host memory"):
-        wf.max(Foreign(np.zeros(3), device=(2, 0)))
-    with pytest.raises(TypeError, match="sum: a is an array on a GPU"):
-        wf.sum(types.SimpleNamespace(__cuda_array_interface__={}))
+        wf.max(Foreign(np.zeros(3), device=(10, 0)))
+    with pytest.raises(TypeError, match="sum: out is not in host memory"):
+        wf.sum(np.zeros(3), out=Foreign(np.zeros(()), device=(2, 0)))
+
+
+def test_a_package_without_the_gpus_module_says_so(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    for array in (Foreign(np.zeros(3), device=(2, 0)), types.SimpleNamespace(__cuda_array_interface__={})):
+        with pytest.raises(TypeError, match="built without nvcc"):
+            wf.sum(array)
+
+
+PROGRAMS = [
+    ("tpu", "", "ValueError: WARPFOLD_DEVICE is 'tpu', and must be one of host, gpu, softgpu"),
+    ("softgpu", "", "RuntimeError: warpfold: WARPFOLD_SOFTGPU_RUNTIME is ''"),
+    ("softgpu", "/none", "RuntimeError: warpfold: WARPFOLD_SOFTGPU_RUNTIME is '/none'"),
+]
+
+
+@pytest.mark.parametrize("device, runtime, message", PROGRAMS)
+def test_a_wrong_choice_of_a_device_is_one_error(device, runtime, message):
+    environment = dict(os.environ, WARPFOLD_DEVICE=device, WARPFOLD_SOFTGPU_RUNTIME=runtime)
+    done = subprocess.run([sys.executable, "-c", "import warpfold; warpfold.sum([1, 2])"], env=environment,
+                          capture_output=True, text=True, check=False)
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 1 and (last.startswith(message) or "built without nvcc" in last)
+
+
+def test_without_arrays_on_a_gpu_no_part_of_cuda_is_loaded():
+    program = "import warpfold, sys; warpfold.sum([1, 2]); print('cudart' in open('/proc/self/maps').read())"
+    environment = {name: value for name, value in os.environ.items() if name != "WARPFOLD_DEVICE"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize("out", [[0.0], 0.0, np.zeros(1, complex), "x", {}])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
@@ -18,6 +18,16 @@ TYPES = {np.dtype(name): number for number, name in enumerate(
 INT64, UINT64, FLOAT32, FLOAT64 = (TYPES[np.dtype(name)] for name in ("int64", "uint64", "float32", "float64"))
 ACCEPTED = "bool, integers of 8 to 64 bits, float16, float32 and float64"
 HOST_MEMORY = (1, 3)  # DLPack's kDLCPU, kDLCUDAHost
+
+
+class Shaped(Protocol):
+    """An array in host or device memory."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
 
 
 class Source(NamedTuple):
@@ -50,7 +60,7 @@ def read(x: Any, call: str, name: str = "a") -> Source:
     if isinstance(x, (np.ndarray, np.generic)):
         source = Source(np.asarray(x), _scalar_or_array)
     elif hasattr(x, "__cuda_array_interface__"):
-        raise TypeError(f"{call}: {name} is an array on a GPU; this package computes on the host")
+        raise TypeError(f"{call}: {name} is an array on a GPU; this function computes on the host")
     elif hasattr(x, "__dlpack__"):
         source = _from_dlpack(x, call, name)
     else:
@@ -126,7 +136,7 @@ def axes_last(array: NumPyArray, axes: Sequence[int]) -> NumPyArray:
     return array.transpose([k for k in range(array.ndim) if k not in axes] + list(axes))
 
 
-def length_of(array: NumPyArray, axes: Sequence[int]) -> int:
+def length_of(array: Shaped, axes: Sequence[int]) -> int:
     """The number of elements along the axes together."""
     length = 1
     for axis in axes:

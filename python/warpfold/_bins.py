@@ -128,7 +128,7 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
         raise ValueError(f"histogram: the weights have shape {chosen.shape}, and a {array.shape}")
     if array.dtype.kind == "b":
         warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning,
-                      stacklevel=2)
+                      stacklevel=3)
         array = array.view(np.uint8)
     edges = _edges(array, bins, range, chosen)
     compared = _comparable(edges, array.dtype)

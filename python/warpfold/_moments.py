@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import FLOAT32, FLOAT64, NumPyArray, Output, axes_last, axes_of, check_dtype, describe, length_of, read
+from ._arrays import FLOAT32, FLOAT64, NumPyArray, Output, Shaped, axes_last, axes_of, check_dtype, describe, length_of, read
 from ._reductions import SUM, Axis, _count, _fold, _kept, _mask, _shape
 
 
@@ -22,7 +22,7 @@ def _chosen(array: NumPyArray, axes: Sequence[int], mask: NumPyArray | None, res
     return counts
 
 
-def _mean_types(array: NumPyArray, dtype: Any, call: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
+def _mean_types(array: Shaped, dtype: Any, call: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
     """The type that means are computed in, and that of the results."""
     if dtype is not None:
         chosen = np.dtype(dtype)
@@ -58,7 +58,7 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     means = result if fold == chosen and result.flags.c_contiguous else np.empty(result.shape, fold)
     number = _means(source.array, axes, mask, means)
     if np.any(np.equal(number, 0)):
-        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=3)
     if means is not result:
         result[...] = means
     return target.finish()
@@ -86,7 +86,7 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
                              describe(squares))
     divisor = np.maximum(np.subtract(number, ddof), 0)
     if np.any(np.less_equal(divisor, 0)):
-        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
     with np.errstate(invalid="ignore", divide="ignore"):
         result[...] = np.true_divide(squares, divisor, dtype=fold, casting="unsafe")
     return target.finish()

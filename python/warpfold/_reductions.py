@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import (NumPyArray, Output, axes_last, axes_of, check_dtype, describe, fold_type,
+from ._arrays import (NumPyArray, Output, Shaped, axes_last, axes_of, check_dtype, describe, fold_type,
                       length_of, one_axis, read)
 
 SUM, PRODUCT, MINIMUM, MAXIMUM = range(4)  # `operation` in python/src/calls.hpp
@@ -18,7 +18,7 @@ Axis = int | Sequence[int] | None
 INTEGERS: tuple[np.dtype[Any], np.dtype[Any]] = np.dtype(np.int64), np.dtype(np.uint64)
 
 
-def _shape(array: NumPyArray, axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
+def _shape(array: Shaped, axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
     if keepdims:
         return tuple(1 if k in axes else extent for k, extent in enumerate(array.shape))
     return tuple(extent for k, extent in enumerate(array.shape) if k not in axes)
@@ -64,7 +64,7 @@ def _sum_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return INTEGERS[1] if dtype.kind == "u" else dtype
 
 
-def result_type(array: NumPyArray, dtype: Any, out: Any, call: str) -> np.dtype[Any]:
+def result_type(array: Shaped, dtype: Any, out: Any, call: str) -> np.dtype[Any]:
     """The type in which a sum or product is computed."""
     if dtype is not None:
         chosen: np.dtype[Any] = np.dtype(dtype)
@@ -141,7 +141,7 @@ def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     Raises
     ------
     TypeError
-        For another type of elements, or an array on a GPU.
+        For another type of elements.
     numpy.exceptions.AxisError, ValueError
         For an axis that `a` does not have, or that is given twice; for an `out` of another shape.
     """

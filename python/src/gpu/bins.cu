@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Histograms by NumPy's rules.
+#include <cstdint>
+
+#include "python/src/gpu/calls.hpp"
+#include "python/src/gpu/device_elements.cuh"
+#include "warpfold/histogram.cuh"
+
+namespace warpfold::python::on_gpu {
+
+namespace {
+
+// The last edge belongs to the last bin. NaN has no bin. The bin that x would have if all were of one width is tried first.
+template <class E>
+struct between {
+    template <class S>
+    WARPFOLD_HD std::int64_t operator()(S sample) const {
+        const E x = static_cast<E>(sample);
+        const E first = edges[0], last = edges[bins];
+        if (!(x >= first && x <= last)) {
+            return no_bin;
+        }
+        const double width = static_cast<double>(last) - static_cast<double>(first);
+        const double place =
+            (static_cast<double>(x) - static_cast<double>(first)) * (static_cast<double>(bins) / width);
+        // False for NaN, of bins without width.
+        const std::uint64_t guess = place < static_cast<double>(bins) ? static_cast<std::uint64_t>(place) : bins - 1;
+        if (x >= edges[guess] && x < edges[guess + 1]) {
+            return static_cast<std::int64_t>(guess);
+        }
+        std::uint64_t low = 0, high = bins; // edges[low] <= x < edges[high], or high == bins
+        while (high - low > 1) {
+            const std::uint64_t middle = low + (high - low) / 2;
+            (x < edges[middle] ? high : low) = middle;
+        }
+        return static_cast<std::int64_t>(low);
+    }
+
+    const E* edges;
+    std::uint64_t bins;
+};
+
+struct by_value {
+    template <class S>
+    WARPFOLD_HD S operator()(S x) const {
+        return x;
+    }
+};
+
+template <class T, class F>
+void count(const gpu& on, const T* samples, std::uint64_t n, const F& bin_of, const array& sums) {
+    warpfold::histogram(on, samples, n, sums.required<std::uint64_t>(element::int64),
+                        function_bins(bin_of, sums.size()));
+}
+
+template <class E, class F>
+void fill(const gpu& on, const array& samples, const F& bin_of, const array* weights, const array& sums) {
+    const contiguous_input<E> from(on, samples);
+    const std::uint64_t n = samples.size();
+    if (weights == nullptr) {
+        count(on, from.data(), n, bin_of, sums);
+    } else if (sums.type == element::float64) {
+        weighted_histogram(on, from.data(), weights->required<const double>(element::float64), n,
+                           sums.required<double>(element::float64), function_bins(bin_of, sums.size()));
+    } else {
+        // Modulo 2^64.
+        weighted_histogram(on, from.data(), weights->required<const std::uint64_t>(element::int64), n,
+                           sums.required<std::uint64_t>(element::int64), function_bins(bin_of, sums.size()));
+    }
+}
+
+template <class E>
+void fill_between(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums) {
+    const between<E> bin_of{edges.required<const E>(edges.type), sums.size()};
+    if constexpr (std::is_same_v<E, double>) {
+        if (const auto* const floats = samples.contiguous<const float>(element::float32); floats && !weights) {
+            count(on, floats, samples.size(), bin_of, sums);
+            return;
+        }
+    }
+    fill<E>(on, samples, bin_of, weights, sums);
+}
+
+} // namespace
+
+void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums) {
+    switch (edges.type) {
+    case element::int64: return fill_between<std::int64_t>(on, samples, edges, weights, sums);
+    case element::uint64: return fill_between<std::uint64_t>(on, samples, edges, weights, sums);
+    default: return fill_between<double>(on, samples, edges, weights, sums);
+    }
+}
+
+void count_values(const gpu& on, const array& samples, const array* weights, const array& sums) {
+    if (weights == nullptr) {
+        if (const auto* const bytes = samples.contiguous<const std::uint8_t>(element::uint8)) {
+            return count(on, bytes, samples.size(), by_value{}, sums);
+        }
+        if (const auto* const ints = samples.contiguous<const std::int32_t>(element::int32)) {
+            return count(on, ints, samples.size(), by_value{}, sums);
+        }
+    }
+    fill<std::int64_t>(on, samples, by_value{}, weights, sums);
+}
+
+} // namespace warpfold::python::on_gpu

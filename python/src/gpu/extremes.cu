@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Minima, maxima, both, and their places.
+#include <cstdint>
+#include <type_traits>
+
+#include "python/src/gpu/calls.hpp"
+#include "python/src/gpu/fold.cuh"
+#include "python/src/gpu/sums.hpp"
+#include "python/src/operations.hpp"
+
+namespace warpfold::python::on_gpu {
+
+namespace {
+
+template <class Op>
+void extreme(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
+             const array& out) {
+    const bool is_done = mask == nullptr && out.type == in.type && with_common_type(in.type, [&](auto zero) {
+                             using T = decltype(zero);
+                             return fold_in_place<T, T>(on, in, in.type, out, Op{});
+                         });
+    if (!is_done) {
+        with_fold_type(fold, [&](auto zero) {
+            using A = decltype(zero);
+            fold_converted<A>(on, in, length, mask, neutral<A>(op, in.type), out, Op{});
+        });
+    }
+}
+
+// x itself, or turned round for the largest element. Zeros of both signs are equal.
+template <class T>
+WARPFOLD_HD T turned(T x, bool largest) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return (largest ? -x : x) + T{0};
+    } else {
+        return largest ? static_cast<T>(~x) : x;
+    }
+}
+
+// The place of the first smallest element is that of the smallest candidate. NaN comes first.
+template <class T>
+struct candidates {
+    WARPFOLD_HD auto operator()(const T& x, std::uint64_t index) const {
+        return detail::candidate_map<T, true>{}(turned(x, largest), index);
+    }
+    struct place {
+        template <class C>
+        WARPFOLD_HD std::int64_t operator()(const C& found) const {
+            return static_cast<std::int64_t>(found.index);
+        }
+    };
+    using op = detail::better_candidate<true>;
+
+    bool largest;
+};
+
+// In a word, for keys and indices of up to 32 bits.
+template <class T>
+struct words {
+    WARPFOLD_HD std::uint64_t operator()(const T& x, std::uint64_t index) const {
+        return detail::pack_candidate<true>{}(turned(x, largest), index);
+    }
+    struct place {
+        WARPFOLD_HD std::int64_t operator()(std::uint64_t word) const {
+            return static_cast<std::int64_t>(word & 0xffffffffu);
+        }
+    };
+    using op = minimum;
+
+    bool largest;
+};
+
+template <class T>
+bool places_in(const gpu& on, bool smallest, const array& in, std::uint64_t length, const array& out) {
+    using map = std::conditional_t<sizeof(T) <= 4, words<T>, candidates<T>>;
+    const auto from = in.view<const T>(in.type);
+    const auto to = out.view<std::int64_t>(element::int64);
+    if (!from || !to || (sizeof(T) <= 4 && length > detail::most_packed_elements)) {
+        return false;
+    }
+    using A = decltype(map{}(T{}, 0));
+    detail::into_axes<A, true>("arg_extreme", on, *from, last_axes(in, out), *to, map{!smallest}, typename map::op{},
+                               typename map::place{});
+    return true;
+}
+
+} // namespace
+
+void reduce(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
+            const array& out) {
+    if (out.size() == 0) {
+        return;
+    }
+    if (op == operation::minimum) {
+        extreme<minimum>(on, op, fold, in, length, mask, out);
+    } else if (op == operation::maximum) {
+        extreme<maximum>(on, op, fold, in, length, mask, out);
+    } else {
+        sum_or_product(on, op, fold, in, length, mask, out);
+    }
+}
+
+void arg_extreme(const gpu& on, bool smallest, element fold, const array& in, std::uint64_t length, const array& out) {
+    if (out.size() == 0) {
+        return;
+    }
+    const auto in_place = [&](auto zero) { return places_in<decltype(zero)>(on, smallest, in, length, out); };
+    if (with_common_type(in.type, in_place)) {
+        return;
+    }
+    const std::int64_t results = static_cast<std::int64_t>(out.size());
+    const bool is_long = length > detail::most_packed_elements;
+    const element wide = fold == element::float32 && is_long ? element::float64 : fold;
+    with_fold_type(wide, [&](auto zero) {
+        using A = decltype(zero);
+        const temporary values(on, wide, {results, static_cast<std::int64_t>(length)});
+        convert<A>(on, in, nullptr, A{}, values.get());
+        const contiguous_output<std::int64_t> to(on, out);
+        const array row(reinterpret_cast<char*>(to.data()), element::int64, {results}, {8});
+        (void)places_in<A>(on, smallest, values.get(), length, row);
+        to.finish();
+    });
+}
+
+void min_max(const gpu& on, element fold, const array& in, std::uint64_t length, const array& smallest,
+             const array& largest) {
+    const bool is_done = smallest.size() == 1 && with_common_type(in.type, [&](auto zero) {
+                             using T = decltype(zero);
+                             const T* const all = in.contiguous<const T>(in.type);
+                             if (all == nullptr) {
+                                 return false;
+                             }
+                             const temporary both(on, in.type, {2});
+                             warpfold::min_max(on, all, in.size(), both.as<extremes<T>>());
+                             char* const found = both.as<char>();
+                             copy(on, array(found, in.type, {}, {}), smallest);
+                             copy(on, array(found + sizeof(T), in.type, {}, {}), largest);
+                             return true;
+                         });
+    if (!is_done) {
+        reduce(on, operation::minimum, fold, in, length, nullptr, smallest);
+        reduce(on, operation::maximum, fold, in, length, nullptr, largest);
+    }
+}
+
+} // namespace warpfold::python::on_gpu

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Reductions of arrays whose reduced axes come last.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "python/src/gpu/device_elements.cuh"
+#include "warpfold/along_axis.cuh"
+#include "warpfold/reduce.cuh"
+
+namespace warpfold::python::on_gpu {
+
+// The axes that `in` has behind those of the results.
+inline axes last_axes(const array& in, const array& out) {
+    std::vector<int> last(in.shape.size() - out.shape.size());
+    std::iota(last.begin(), last.end(), static_cast<int>(out.shape.size()));
+    return axes(last);
+}
+
+// Folds elements of type T in place, if both arrays are views of their types. `result` is a type of R's size.
+template <class T, class R, class Op>
+bool fold_in_place(const gpu& on, const array& in, element result, const array& out, const Op& op) {
+    const auto* const all = in.contiguous<const T>(in.type);
+    auto* const one = out.contiguous<R>(result);
+    if (out.size() == 1 && all != nullptr && one != nullptr) {
+        warpfold::reduce(on, all, in.size(), one, op);
+        return true;
+    }
+    const auto from = in.view<const T>(in.type);
+    const auto to = out.view<R>(result);
+    if (from && to) {
+        reduce_along(on, *from, last_axes(in, out), *to, op);
+    }
+    return from && to;
+}
+
+// Folds in A what the mask chooses, after a conversion. `none` is the result of no elements.
+template <class A, class Op>
+void fold_converted(const gpu& on, const array& in, std::uint64_t length, const array* mask, A none, const array& out,
+                    const Op& op) {
+    const temporary values(on, element_of<A>(),
+                           {static_cast<std::int64_t>(out.size()), static_cast<std::int64_t>(length)});
+    convert<A>(on, in, mask, none, values.get());
+    const contiguous_output<A> to(on, out);
+    reduce_along(on, strided_view<const A>(values.as<const A>(), {out.size(), length}), {1}, to.data(), op, none);
+    to.finish();
+}
+
+} // namespace warpfold::python::on_gpu

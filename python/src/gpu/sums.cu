@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Sums, products and counts.
+#include <cstdint>
+#include <type_traits>
+
+#include "python/src/gpu/calls.hpp"
+#include "python/src/gpu/fold.cuh"
+#include "python/src/gpu/sums.hpp"
+
+namespace warpfold::python::on_gpu {
+
+namespace {
+
+struct as_double {
+    template <class T>
+    WARPFOLD_HD double operator()(T x) const {
+        return static_cast<double>(x);
+    }
+};
+
+struct is_nonzero {
+    template <class T>
+    WARPFOLD_HD std::uint64_t operator()(T x) const {
+        return x != T{0} ? 1 : 0;
+    }
+};
+
+template <class T, class R, class Map>
+bool transform_in_place(const gpu& on, const array& in, const array& out, const Map& map) {
+    const auto from = in.view<const T>(in.type);
+    const auto to = out.view<R>(out.type);
+    if (from && to) {
+        transform_reduce_along(on, *from, last_axes(in, out), *to, map);
+    }
+    return from && to;
+}
+
+// Integers of 64 bits wrap: the results' sign does not matter.
+bool sum_in_place(const gpu& on, const array& in, const array& out) {
+    return with_common_type(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        using R = accumulator_t<sum, T>;
+        if constexpr (std::is_integral_v<T>) {
+            if (out.type == element::int64 || out.type == element::uint64) {
+                return fold_in_place<T, R>(on, in, out.type, out, sum{});
+            }
+        } else if (out.type == in.type) {
+            return fold_in_place<T, R>(on, in, out.type, out, sum{});
+        }
+        if constexpr (!std::is_same_v<T, double>) {
+            if (out.type == element::float64) {
+                return transform_in_place<T, double>(on, in, out, as_double{});
+            }
+        }
+        return false;
+    });
+}
+
+template <class A>
+void fold_in(const gpu& on, operation op, const array& in, std::uint64_t length, const array* mask, const array& out) {
+    if (op == operation::sum) {
+        fold_converted<A>(on, in, length, mask, A{0}, out, sum{});
+    } else {
+        fold_converted<A>(on, in, length, mask, A{1}, out, product{});
+    }
+}
+
+} // namespace
+
+void sum_or_product(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
+                    const array& out) {
+    if (op == operation::sum && mask == nullptr && sum_in_place(on, in, out)) {
+        return;
+    }
+    switch (signed_of(fold)) {
+    case element::int64: return fold_in<std::int64_t>(on, op, in, length, mask, out);
+    case element::float32: return fold_in<float>(on, op, in, length, mask, out);
+    default: return fold_in<double>(on, op, in, length, mask, out);
+    }
+}
+
+void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const array* mask, const array& out) {
+    if (out.size() == 0) {
+        return;
+    }
+    const bool is_done = mask == nullptr && with_common_type(in.type, [&](auto zero) {
+                             return transform_in_place<decltype(zero), std::uint64_t>(on, in, out, is_nonzero{});
+                         });
+    if (is_done) {
+        return;
+    }
+    // No integer becomes 0 by rounding to double. As bytes 0 and 1.
+    const temporary flags(on, element::boolean,
+                          {static_cast<std::int64_t>(out.size()), static_cast<std::int64_t>(length)});
+    convert<double>(on, in, mask, 0, flags.get());
+    const array counts(out.data, out.type, {static_cast<std::int64_t>(out.size())}, {8});
+    if (out.at.is_contiguous(8)) {
+        sum_in_place(on, flags.get(), counts);
+        return;
+    }
+    const temporary row(on, element::int64, {static_cast<std::int64_t>(out.size())});
+    sum_in_place(on, flags.get(), row.get());
+    copy(on, row.get(), out);
+}
+
+} // namespace warpfold::python::on_gpu

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The package on a machine with a GPU, beside PyTorch and CuPy: what is there of the two.
+
+First every function is compared with NumPy, for arrays of both packages on a stream of their own. Then a table on stdout,
+separated by tabs: function, elements, package, host time per call and device time per call, both in microseconds. Run it
+where `warpfold` and its `_gpu` are importable. Ends with status 1 if a result is wrong.
+"""
+import importlib
+import sys
+import time
+
+import numpy as np
+
+import warpfold as wf
+
+SIZES = (1_000, 1_000_000, 100_000_000)
+TYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
+OFFSETS = [0, 0, 10, 11, 200, 360]
+
+
+class Torch:
+    """PyTorch's arrays on a stream that is not the default one."""
+
+    name = "torch"
+
+    def __init__(self):
+        self.torch = importlib.import_module("torch")
+        self.torch.zeros(1, device="cuda")
+        self.stream = self.torch.cuda.Stream()
+        self.torch.cuda.set_stream(self.stream)
+        t = self.torch
+        self.functions = {
+            "sum": t.sum, "max": t.max, "mean": t.mean, "var": lambda a: t.var(a, correction=0), "argmax": t.argmax,
+            "minmax": t.aminmax, "any": t.any, "count_nonzero": t.count_nonzero, "cumsum": lambda a: t.cumsum(a, 0),
+            "cummax": lambda a: t.cummax(a, 0), "sum axis 0": lambda a: t.sum(a, 0), "sum axis 1": lambda a: t.sum(a, 1),
+            "histogram": lambda a: t.histc(a, 100), "bincount": t.bincount,
+            "convolve": lambda a, v: t.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding="same")}
+
+    def array(self, values):
+        return self.torch.from_numpy(np.array(values)).cuda()
+
+    def host(self, result):
+        assert isinstance(result, self.torch.Tensor), type(result)
+        return result.cpu().numpy()
+
+    def synchronize(self):
+        self.torch.cuda.synchronize()
+
+    def device_time(self, work, repeats):
+        begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        for _ in range(repeats):
+            work()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1000 / repeats
+
+
+class CuPy:
+    """CuPy's arrays on a stream that does not wait for the default one."""
+
+    name = "cupy"
+
+    def __init__(self):
+        self.cupy = c = importlib.import_module("cupy")
+        c.zeros(1)
+        self.stream = c.cuda.Stream(non_blocking=True)
+        self.stream.use()
+        self.functions = {
+            "sum": c.sum, "max": c.max, "mean": c.mean, "var": c.var, "argmax": c.argmax, "any": c.any,
+            "minmax": lambda a: (c.min(a), c.max(a)), "count_nonzero": c.count_nonzero, "cumsum": c.cumsum,
+            "sum axis 0": lambda a: c.sum(a, 0), "sum axis 1": lambda a: c.sum(a, 1),
+            "histogram": lambda a: c.histogram(a, 100), "bincount": c.bincount,
+            "convolve": lambda a, v: c.convolve(a, v, "same")}
+
+    def array(self, values):
+        return self.cupy.asarray(values)
+
+    def host(self, result):
+        assert isinstance(result, self.cupy.ndarray), type(result)
+        return self.cupy.asnumpy(result)
+
+    def synchronize(self):
+        self.cupy.cuda.Device().synchronize()
+
+    def device_time(self, work, repeats):
+        begin, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        begin.record()
+        for _ in range(repeats):
+            work()
+        end.record()
+        end.synchronize()
+        return self.cupy.cuda.get_elapsed_time(begin, end) * 1000 / repeats
+
+
+# Ours, by the names of the table.
+OURS = {"sum": wf.sum, "max": wf.max, "mean": wf.mean, "var": wf.var, "argmax": wf.argmax, "minmax": wf.minmax, "any": wf.any,
+        "count_nonzero": wf.count_nonzero, "cumsum": wf.cumsum, "cummax": wf.cummax,
+        "sum axis 0": lambda a: wf.sum(a, 0), "sum axis 1": lambda a: wf.sum(a, 1), "exact_sum": wf.exact_sum,
+        "histogram": lambda a: wf.histogram(a, 100), "bincount": wf.bincount,
+        "convolve": lambda a, v: wf.convolve(a, v, "same")}
+
+
+def cases(host):
+    """(name, call of a module, arguments that are arrays) for an array of two axes."""
+    line = host.reshape(-1)
+    for name in ("sum", "prod", "min", "max", "any", "all", "mean", "var", "argmin", "argmax", "count_nonzero"):
+        for axis in (None, 0, 1):
+            yield f"{name} {axis}", lambda m, a, name=name, axis=axis: getattr(m, name)(a, axis=axis), (host,)
+    for name in ("cumsum", "cumprod"):
+        for axis in (0, 1):
+            yield f"{name} {axis}", lambda m, a, name=name, axis=axis: getattr(m, name)(a, axis=axis), (host,)
+    yield "sum where", lambda m, a, w: m.sum(a, axis=1, where=w), (host, host > 0)
+    yield "histogram", lambda m, a: m.histogram(a, 9, (-3, 3))[0], (host.view(np.uint8) if host.dtype == bool else host,)
+    yield "convolve", lambda m, a, v: m.convolve(a, v), (line, line[:9])
+    yield "correlate", lambda m, a, v: m.correlate(a, v, "same"), (line, line[:9])
+    if host.dtype.kind in "iub":
+        yield "bincount", lambda m, a: m.bincount(a), (np.abs(line) if host.dtype.kind == "i" else line,)
+
+
+def special_cases(host):
+    """The same for functions that NumPy does not have, with the result of the host's engine or of NumPy's ufuncs."""
+    line = host.reshape(-1)
+    yield "cummax", lambda a: wf.cummax(a, axis=1), (host,), np.maximum.accumulate(host, axis=1)
+    yield "cummin", lambda a: wf.cummin(a, axis=0), (host,), np.minimum.accumulate(host, axis=0)
+    for name in ("segment_sum", "segment_min", "segment_max"):
+        call = getattr(wf, name)
+        yield name, lambda a, call=call: call(a, OFFSETS), (line,), call(line, OFFSETS)
+    for k in range(2):
+        yield f"minmax {k}", lambda a, k=k: wf.minmax(a)[k], (host,), (np.min, np.max)[k](host)
+    if host.dtype in (np.float32, np.float64):
+        yield "exact_sum", wf.exact_sum, (host,), wf.exact_sum(host)
+        yield "exact_dot", wf.exact_dot, (line, line), wf.exact_dot(line, line)
+
+
+def differs(ours, theirs):
+    """What is wrong with a result; None if nothing is."""
+    theirs = np.asarray(theirs)
+    if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+        return f"{ours.dtype} {ours.shape} instead of {theirs.dtype} {theirs.shape}"
+    tolerance = {2: 2e-2, 4: 1e-4, 8: 1e-10}[theirs.dtype.itemsize] if theirs.dtype.kind == "f" else 0
+    if not np.allclose(ours.astype(float), theirs.astype(float), tolerance, tolerance, equal_nan=True):
+        return f"{ours.reshape(-1)[:4]} instead of {theirs.reshape(-1)[:4]}"
+    return None
+
+
+def check(package):
+    """Compares all functions, types and some layouts with NumPy. The number of wrong results."""
+    wrong = done = 0
+    for dtype in TYPES:
+        base = np.random.default_rng(1).integers(-2 if dtype[0] in "if" else 0, 3, (40, 18)).astype(dtype)
+        on_device = package.array(base)
+        for layout, view in (("rows", lambda x: x[::2]), ("transposed", lambda x: x.T[:, ::2])):
+            host = np.ascontiguousarray(view(base))
+            all_cases = [(name, lambda *a, call=call: call(wf, *a), arrays, call(np, *arrays))
+                         for name, call, arrays in cases(host)] + list(special_cases(host))
+            for name, call, arrays, theirs in all_cases:
+                # The view itself where the case takes the array, so that strides are read in place.
+                given = [view(on_device) if array is host else package.array(array) for array in arrays]
+                try:
+                    fault = differs(package.host(call(*given)), theirs)
+                except Exception as error:  # pylint: disable=broad-except
+                    fault = f"{type(error).__name__}: {error}"
+                done += 1
+                if fault:
+                    wrong += 1
+                    print(f"{package.name} {dtype} {layout} {name}: {fault}", file=sys.stderr)
+    print(f"{package.name}: {done - wrong} of {done} results are right", file=sys.stderr)
+    return wrong
+
+
+def arguments(package, name, n):
+    """Arrays for a row of the table."""
+    values = np.random.default_rng(2)
+    if name == "bincount":
+        return (package.array(values.integers(0, 100, n)),)
+    floats = values.random(n, np.float32)
+    if name.startswith("sum axis"):
+        side = int(n ** 0.5)
+        return (package.array(floats[:side * side].reshape(side, side)),)
+    if name == "convolve":
+        return package.array(floats), package.array(floats[:31])
+    return (package.array(floats),)
+
+
+def host_time(package, work, repeats):
+    """Microseconds that a call takes on the host, with an idle device."""
+    best = float("inf")
+    for _ in range(5):
+        package.synchronize()
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            work()
+        best = min(best, (time.perf_counter() - begin) / repeats)
+    package.synchronize()
+    return best * 1e6
+
+
+def measure(package):
+    for name, ours in OURS.items():
+        for n in SIZES:
+            arrays = arguments(package, name, n)
+            for whose, function in (("warpfold", ours), (package.name, package.functions.get(name))):
+                if function is None:
+                    continue
+                work = lambda: function(*arrays)  # noqa: E731  pylint: disable=cell-var-from-loop
+                for _ in range(3):
+                    work()
+                repeats = 20 if n <= 1_000_000 else 5
+                host = host_time(package, work, 5)
+                device = min(package.device_time(work, repeats) for _ in range(3))
+                print(f"{name}\t{n}\t{package.name}\t{whose}\t{host:.1f}\t{device:.1f}", flush=True)
+
+
+def main():
+    packages = []
+    for kind in (Torch, CuPy):
+        try:
+            packages.append(kind())
+        except ImportError as error:
+            print(f"{kind.name} is not here: {error}", file=sys.stderr)
+    if not packages:
+        sys.exit("neither PyTorch nor CuPy is here")
+    wrong = sum(check(package) for package in packages)
+    print("function\telements\tarrays of\tcomputed by\thost us\tdevice us")
+    for package in packages:
+        measure(package)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: MIT
+"""Arrays in device memory, on the software GPU: WARPFOLD_DEVICE=softgpu, in a process of their own."""
+import ctypes
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import warpfold as wf
+from device_values import RUNTIME, ByDLPack, DeviceValues, check
+from support import TYPES, assert_same, laid_out, outcome, tolerance_of
+
+pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
+
+LAYOUTS = ["as it is", "transposed", "reversed", "gaps", "repeated"]
+FLOATS = [np.dtype(np.float32), np.dtype(np.float64)]
+REDUCTIONS = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "count_nonzero", "argmin", "argmax"]
+SCANS = {"cumsum": np.cumsum, "cumprod": np.cumprod, "cummax": np.maximum.accumulate, "cummin": np.minimum.accumulate}
+
+
+def values_of(dtype, shape, seed=0):
+    """Small numbers: sums of floating-point ones are exact, products do not overflow."""
+    drawn = np.random.default_rng(seed).integers(-2 if dtype.kind in "if" else 0, 3, shape)
+    return drawn.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_reductions_of_all_types_and_layouts(dtype, layout):
+    base = DeviceValues(values_of(dtype, (3, 7, 6)))
+    array = base.view(lambda x: laid_out(x, layout))
+    for name in REDUCTIONS:
+        for axis in (None, 0, 1, -1) + (() if name.startswith("arg") else ((0, 2),)):
+            theirs = getattr(np, name)(array.host, axis=axis)
+            tolerance = 2e-2 if dtype.kind == "f" and dtype.itemsize == 2 else 1e-6
+            assert_same(getattr(wf, name)(array, axis=axis), theirs, tolerance)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_scans_of_all_types_and_layouts(dtype, layout):
+    array = DeviceValues(values_of(dtype, (5, 4, 6))).view(lambda x: laid_out(x, layout))
+    for name, theirs in SCANS.items():
+        for axis in (0, -1):
+            assert_same(getattr(wf, name)(array, axis=axis), theirs(array.host, axis=axis), 1e-2)
+    assert_same(wf.cumsum(array), np.cumsum(array.host), 1e-2)
+
+
+@pytest.mark.parametrize("dtype", [np.dtype(t) for t in (bool, np.uint8, np.int32, np.int64, np.float32, np.float64)], ids=str)
+@pytest.mark.parametrize("n", [0, 1, 31, 1023, 1025, 65537])
+@pytest.mark.parametrize("shift", [0, 1, 8])
+def test_long_arrays_at_any_address(dtype, n, shift):
+    array = DeviceValues(values_of(dtype, n, n), shift)
+    for name in ("sum", "max", "argmin", "mean", "var", "cumsum"):
+        with np.errstate(all="ignore"), pytest.warns(RuntimeWarning) if n == 0 and name in ("mean", "var") else \
+                np.errstate():
+            ours, theirs = (outcome(getattr(module, name), x) for module, x in ((wf, array), (np, array.host)))
+        assert_same(ours, theirs, 1e-6)
+    if n:
+        ours = wf.minmax(array)
+        assert [x.item() for x in ours] == [array.host.min(), array.host.max()]
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_special_numbers():
+    for dtype in FLOATS:
+        for values in ([1, np.nan, 2], [0.0, -0.0], [-0.0, 0.0], [np.inf, -np.inf], [np.nan], [np.inf, 1]):
+            array = DeviceValues(np.array(values, dtype))
+            for name in ("sum", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero", "cumsum"):
+                assert_same(getattr(wf, name)(array), getattr(np, name)(array.host))
+            assert_same(wf.cummax(array), np.maximum.accumulate(array.host))
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty", "ignore:Degrees of freedom", "ignore:invalid value")
+def test_where_initial_and_keepdims():
+    array = DeviceValues(values_of(np.dtype(np.int16), (4, 9)))
+    mask = np.random.default_rng(2).integers(0, 2, (4, 9)).astype(bool)
+    for chosen in (mask, mask[0], DeviceValues(mask)):
+        where = getattr(chosen, "host", chosen)
+        for options in ({"axis": 0}, {"axis": 1, "keepdims": True}, {}):
+            for name in ("sum", "prod", "any", "all", "mean", "var"):
+                theirs = outcome(getattr(np, name), array.host, where=where, **options)
+                assert_same(getattr(wf, name)(array, where=chosen, **options), theirs, 1e-12)
+            for name in ("min", "max", "sum"):
+                assert_same(getattr(wf, name)(array, initial=1, where=chosen, **options),
+                            getattr(np, name)(array.host, initial=1, where=where, **options))
+    assert_same(wf.max(DeviceValues(np.empty((0, 3), np.int8)), axis=0, initial=-7), np.full(3, -7, np.int8))
+
+
+def test_outputs():
+    array = DeviceValues(values_of(np.dtype(np.float32), (6, 8)))
+    for dtype in (np.float32, np.float64, np.int16):
+        room = DeviceValues(np.zeros((16,), dtype))
+        out = room.view(lambda x: x[::2])
+        assert wf.sum(array, axis=0, out=out) is out
+        assert_same(out.done(), np.sum(array.host, axis=0).astype(dtype))
+        assert not room.host[1::2].any()
+    twin = DeviceValues(array.host)
+    assert wf.cumsum(twin, axis=1, out=twin) is twin  # in its own memory
+    assert_same(twin.done(), np.cumsum(array.host, axis=1))
+    kept = DeviceValues(np.zeros((1, 8)))
+    wf.mean(array, axis=0, keepdims=True, out=kept)
+    assert_same(kept.done().astype(np.float32), np.mean(array.host, axis=0, keepdims=True), 1e-6)
+
+
+def test_exact_sums():
+    for dtype in FLOATS:
+        array = DeviceValues(np.array([1e30, 1, -1e30, 2 ** -40, 5], dtype))
+        assert_same(wf.exact_sum(array), np.asarray(6 + 2.0 ** -40).astype(dtype))
+        backwards = array.view(lambda x: x[::-1])
+        assert_same(wf.exact_dot(array, backwards), wf.exact_dot(array.host, array.host[::-1].copy()))
+    with pytest.raises(TypeError, match="exact_sum: a has dtype int32"):
+        wf.exact_sum(DeviceValues(np.zeros(3, np.int32)))
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_histograms_and_counts(dtype):
+    samples = DeviceValues(values_of(dtype, 1000)).view(lambda x: x[::2])
+    host = samples.host.view(np.uint8) if dtype.kind == "b" else samples.host
+    weights = DeviceValues(np.linspace(-1, 2, 500))
+    for options in ({"bins": 7}, {"bins": 5, "range": (-1, 2)}, {"bins": [0, 1, 1.5, 3]}, {"bins": 4, "density": True}):
+        for weight in (None, weights):
+            if dtype.kind == "b":
+                with pytest.warns(RuntimeWarning):
+                    ours = wf.histogram(samples, weights=weight, **options)
+            else:
+                ours = wf.histogram(samples, weights=weight, **options)
+            theirs = np.histogram(host, weights=None if weight is None else weight.host, **options)
+            assert_same(ours[0], theirs[0], 1e-12)
+            assert_same(ours[1], theirs[1])
+    if dtype.kind in "iub" and dtype != np.uint64:
+        values = DeviceValues(np.abs(samples.host) if dtype.kind == "i" else samples.host)
+        assert_same(wf.bincount(values, minlength=5), np.bincount(values.host, minlength=5))
+        assert_same(wf.bincount(values, weights), np.bincount(values.host, weights.host), 1e-12)
+
+
+def test_segments():
+    offsets = np.array([0, 0, 3, 10, 11, 40])
+    for dtype in TYPES:
+        array = DeviceValues(values_of(dtype, 80)).view(lambda x: x[::-2])
+        for given in (offsets, DeviceValues(offsets.astype(np.int32))):
+            for name in ("segment_sum", "segment_min", "segment_max"):
+                assert_same(getattr(wf, name)(array, given), getattr(wf._segments, name)(array.host, offsets), 1e-3)
+    far = DeviceValues(np.array([-5, 2, 1000]))  # not checked, but nothing outside the array is read
+    assert_same(wf.segment_sum(DeviceValues(np.ones(4)), far), np.array([2.0, 2.0]))
+    for bad in ([0, 5, 2], [0, 100], [-1, 3]):
+        with pytest.raises(ValueError, match="segment_sum: "):
+            wf.segment_sum(DeviceValues(np.ones(4)), bad)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_convolutions(dtype):
+    long, short = (DeviceValues(values_of(dtype, n, n)) for n in (65, 8))
+    for a, v in ((long, short), (short, long), (long.view(lambda x: x[::-1]), short)):
+        for mode in ("full", "same", "valid"):
+            for name in ("convolve", "correlate"):
+                assert_same(getattr(wf, name)(a, v, mode), getattr(np, name)(a.host, v.host, mode), 1e-3)
+    if dtype in FLOATS:
+        ours = wf.convolve(long, np.array([1, np.inf], dtype), "same")
+        assert_same(ours, np.convolve(long.host, np.array([1, np.inf], dtype), "same"))
+
+
+def test_results_are_arrays_on_the_device():
+    result = wf.sum(DeviceValues(np.arange(12.0).reshape(3, 4)), axis=0)
+    assert not isinstance(result, np.ndarray)
+    interface = result.__cuda_array_interface__
+    assert (interface["shape"], interface["typestr"], interface["strides"]) == ((4,), "<f8", None)
+    assert result.to_host().tolist() == np.asarray(result).tolist() == [12, 15, 18, 21]
+    assert wf.sum(result).item() == 66  # a result is an argument
+    assert wf.sum(DeviceValues(np.float32(3))).shape == ()
+    assert isinstance(wf.sum(np.ones(3, np.float32)), np.float32)  # of the host's arrays on the host
+
+
+def test_dlpack():
+    inner = wf.cumsum(DeviceValues(np.ones((3, 4), np.float32)), axis=1)
+    array = ByDLPack(inner)
+    assert_same(wf.sum(array, axis=0), np.array([3, 6, 9, 12], np.float32))
+    assert array.streams == [1]  # the legacy default stream
+    for dtype in TYPES:
+        assert_same(wf.max(ByDLPack(wf.cummax(DeviceValues(np.ones(5, dtype))))), np.ones((), dtype)[()])
+
+
+@pytest.fixture
+def stream():
+    handle = ctypes.c_void_p()
+    check(RUNTIME.cudaStreamCreateWithFlags(ctypes.byref(handle), 1))
+    yield handle.value
+    check(RUNTIME.cudaStreamSynchronize(handle))
+    check(RUNTIME.cudaStreamDestroy(handle))
+
+
+def test_calls_return_before_the_stream_is_done_and_wait_without_the_lock(stream):
+    """A host function holds the stream up until a second thread of Python lets it go."""
+    go = threading.Event()
+    held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(30))
+    array = DeviceValues(np.arange(1000.0), stream=stream)
+    check(RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), held, None))
+    total = wf.sum(array)
+    running = wf.cumsum(array.view(lambda x: x[::2]))
+    spread = wf.var(array)
+    assert RUNTIME.cudaStreamQuery(ctypes.c_void_p(stream)) == 600  # cudaErrorNotReady
+    assert total.stream == running.stream == stream
+    timer = threading.Timer(0.2, go.set)
+    timer.start()
+    assert total.item() == 499500 and go.is_set()
+    assert_same(running, np.cumsum(array.host[::2]))
+    assert_same(spread, np.var(array.host), 1e-12)
+    timer.join()
+
+
+def test_an_operand_of_another_stream_is_waited_for(stream):
+    go = threading.Event()
+    array, mask = DeviceValues(np.ones(100)), DeviceValues(np.zeros(100, bool), stream=stream)
+    held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(30))
+    check(RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), held, None))
+    # The mask chooses nothing until the stream goes on.
+    check(RUNTIME.cudaMemsetAsync(ctypes.c_void_p(mask.host.ctypes.data), 1, ctypes.c_size_t(100),
+                                  ctypes.c_void_p(stream)))
+    total = wf.sum(array, where=mask)
+    go.set()
+    assert total.item() == 100
+
+
+def test_errors_of_the_device_are_exceptions_and_leave_nothing_behind():
+    huge = DeviceValues(np.ones(1, np.int8)).view(lambda x: np.broadcast_to(x, (1 << 45,)))
+    with pytest.raises(RuntimeError, match="cudaErrorMemoryAllocation"):
+        wf.cumsum(huge)
+    assert wf.sum(DeviceValues(np.ones(10))).item() == 10
+
+
+@pytest.mark.parametrize("call, error", [
+    (lambda a: wf.sum(a, axis=3), np.exceptions.AxisError),
+    (lambda a: wf.sum(a, axis=(0, 0)), ValueError),
+    (lambda a: wf.sum(a, out=np.zeros(())), TypeError),
+    (lambda a: wf.sum(a, out=DeviceValues(np.zeros(2))), ValueError),
+    (lambda a: wf.sum(np.ones(3), out=DeviceValues(np.zeros(()))), TypeError),
+    (lambda a: wf.max(a, where=np.ones((3, 4), bool)), ValueError),
+    (lambda a: wf.sum(a, where=np.ones(9, bool)), ValueError),
+    (lambda a: wf.max(DeviceValues(np.empty(0))), ValueError),
+    (lambda a: wf.argmax(DeviceValues(np.empty((2, 0))), axis=1), ValueError),
+    (lambda a: wf.minmax(DeviceValues(np.empty(0))), ValueError),
+    (lambda a: wf.sum(a.view(lambda x: x.view(np.dtype(np.float64).newbyteorder()))), TypeError),
+    (lambda a: wf.sum(a.view(lambda x: x.view(np.complex128))), TypeError),
+    (lambda a: wf.exact_dot(a, a), ValueError),
+    (lambda a: wf.bincount(DeviceValues(np.array([1, -1]))), ValueError),
+    (lambda a: wf.bincount(DeviceValues(np.array([1.0]))), TypeError),
+    (lambda a: wf.histogram(a, weights=np.ones(2)), ValueError),
+    (lambda a: wf.histogram(a, [2, 1]), ValueError),
+    (lambda a: wf.convolve(a, a), ValueError),
+    (lambda a: wf.convolve(a.view(lambda x: x[0]), []), ValueError),
+    (lambda a: wf.segment_sum(a, [0, 1]), ValueError),
+])
+def test_bad_arguments(call, error):
+    with pytest.raises(error):
+        call(DeviceValues(np.ones((3, 4))))
+
+
+def test_calls_from_several_threads():
+    array = DeviceValues(np.arange(4097))
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(wf.cumsum(array).to_host()[-1])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [array.host.sum()] * 4

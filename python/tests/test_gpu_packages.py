@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch and CuPy by stand-ins: the few of their names that the package uses. gpu_check.py runs with the packages themselves."""
+import ctypes
+import os
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import warpfold as wf
+from device_values import RUNTIME, DeviceValues, check
+
+pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
+
+
+@pytest.fixture
+def stream():
+    handle = ctypes.c_void_p()
+    check(RUNTIME.cudaStreamCreate(ctypes.byref(handle)))
+    yield handle.value
+    check(RUNTIME.cudaStreamSynchronize(handle))
+    check(RUNTIME.cudaStreamDestroy(handle))
+
+
+class Tensor(DeviceValues):
+    """Like a tensor of PyTorch: its interface has no stream."""
+
+    is_cuda = True
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.device = types.SimpleNamespace(index=0)
+
+    def data_ptr(self):
+        return self.host.ctypes.data
+
+
+class Array(DeviceValues):
+    """Like an array of CuPy."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.data = types.SimpleNamespace(ptr=self.host.ctypes.data)
+        self.device = Device()
+
+
+class Device:
+    id = 0
+    entered = 0
+
+    def __enter__(self):
+        Device.entered += 1
+
+    def __exit__(self, *_):
+        Device.entered -= 1
+
+
+@pytest.fixture
+def torch(monkeypatch, stream):
+    module = types.ModuleType("torch")
+    module.Tensor = Tensor
+    module.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=stream))
+    module.empty = lambda shape, dtype, device: Tensor(np.full(shape, 99, dtype))
+    module.float32, module.float64, module.int64, module.bool = np.float32, np.float64, np.int64, np.bool_
+    monkeypatch.setitem(sys.modules, "torch", module)
+    return Tensor
+
+
+@pytest.fixture
+def cupy(monkeypatch, stream):
+    def empty(shape, dtype):
+        assert Device.entered == 1  # on the device of the array
+        return Array(np.full(shape, 99, dtype))
+
+    def current_stream():
+        assert Device.entered == 1
+        return types.SimpleNamespace(ptr=stream)
+
+    module = types.ModuleType("cupy")
+    module.ndarray = Array
+    module.empty, module.cuda = empty, types.SimpleNamespace(get_current_stream=current_stream)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return Array
+
+
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+def test_results_are_of_the_package_and_on_its_stream(request, package, stream, monkeypatch):
+    kind = request.getfixturevalue(package)
+    places = []
+    module = wf._devices.gpu_module()
+    inner = module.reduce
+    monkeypatch.setattr(module, "reduce", lambda place, *rest: (places.append(place), inner(place, *rest)))
+    array = kind(np.arange(12, dtype=np.float32).reshape(3, 4))
+    for axis in (None, 0, 1):
+        ours = wf.sum(array, axis=axis)
+        assert isinstance(ours, kind)
+        np.testing.assert_array_equal(ours.done(), np.sum(array.host, axis=axis))
+    assert places == [(0, stream)] * 3
+    assert isinstance(wf.argmax(array), kind) and wf.argmax(array).done() == 11
+    out = kind(np.zeros(4, np.float32))
+    assert wf.max(array, axis=0, out=out) is out and out.done().tolist() == [8, 9, 10, 11]
+    counts, edges = wf.histogram(array, 3)
+    assert isinstance(counts, kind) and counts.done().tolist() == [4, 4, 4] and len(edges.done()) == 4
+    assert all(isinstance(x, kind) for x in wf.minmax(array))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Where a call computes: on the host, on the GPU that holds its array, or on the one that WARPFOLD_DEVICE names."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import importlib.util
+import inspect
+import os
+import pathlib
+import re
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+CHOICES = ("host", "gpu", "softgpu")
+DEVICE_MEMORY = (2, 13)  # DLPack's kDLCUDA, kDLCUDAManaged
+RUNTIME = re.compile(rb"libcudart\.so\.\d+")
+FUNCTIONS = ("all", "any", "argmax", "argmin", "bincount", "convolve", "correlate", "count_nonzero", "cummax",
+             "cummin", "cumprod", "cumsum", "exact_dot", "exact_sum", "histogram", "max", "mean", "min", "minmax", "prod",
+             "segment_max", "segment_min", "segment_sum", "sum", "var")
+
+
+@functools.cache
+def host_arrays_go_to() -> str:
+    """WARPFOLD_DEVICE, read once: where arrays in host memory are computed on. Raises ValueError for another value."""
+    chosen = os.environ.get("WARPFOLD_DEVICE", "") or "host"
+    if chosen not in CHOICES:
+        raise ValueError(f"WARPFOLD_DEVICE is {chosen!r}, and must be one of {', '.join(CHOICES)}")
+    return chosen
+
+
+def package_of(x: Any) -> str:
+    """"torch" or "cupy" for arrays of these packages, subclasses too; else empty."""
+    for package, kind in (("torch", "Tensor"), ("cupy", "ndarray")):
+        module = sys.modules.get(package)
+        if module is not None and isinstance(x, getattr(module, kind, ())):
+            return package
+    return ""
+
+
+def is_on_device(x: Any) -> bool:
+    """Whether an object is an array in device memory."""
+    if isinstance(x, (np.ndarray, np.generic, list, tuple, int, float)):
+        return False
+    package = package_of(x)
+    if package:  # to make an interface takes longer
+        return package == "cupy" or bool(x.is_cuda)
+    if hasattr(x, "__cuda_array_interface__"):
+        return True
+    return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in DEVICE_MEMORY
+
+
+def _software_runtime(name: str) -> list[str]:
+    path = os.environ.get("WARPFOLD_SOFTGPU_RUNTIME", "")
+    if not pathlib.Path(path).is_file():
+        raise RuntimeError(f"warpfold: WARPFOLD_SOFTGPU_RUNTIME is {path!r}, and must name the software GPU's {name}: "
+                           f"build/PRESET/softgpu/lib/{name} of a checkout")
+    return [path]
+
+
+def _cuda_runtimes(name: str) -> list[str]:
+    """Where NVIDIA's runtime may be: where the loader finds it, in its wheels, in an installed toolkit."""
+    packages = pathlib.Path(sysconfig.get_path("platlib"), "nvidia")
+    found = [str(path) for path in sorted(packages.glob(f"*/lib/{name}"))]
+    homes = [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda"]
+    return [name, *found, *(f"{home}/lib64/{name}" for home in homes if home)]
+
+
+@functools.cache
+def gpu_module() -> ModuleType:
+    """The extension module, bound to the CUDA runtime of choice.
+
+    The runtime is loaded first: the module needs a library of its name, and the loader takes the one that is there.
+
+    Raises TypeError if the package was built without it, RuntimeError if there is no runtime.
+    """
+    spec = importlib.util.find_spec("warpfold._gpu")
+    if spec is None or not spec.origin or spec.origin.endswith(".pyi"):
+        raise TypeError("warpfold: this package was built without nvcc and does not compute on a GPU")
+    needed = RUNTIME.search(pathlib.Path(spec.origin).read_bytes())
+    name = needed.group().decode() if needed else "libcudart.so.13"
+    failures = []
+    for place in _software_runtime(name) if host_arrays_go_to() == "softgpu" else _cuda_runtimes(name):
+        try:
+            ctypes.CDLL(place, mode=ctypes.RTLD_GLOBAL)
+            return importlib.import_module("warpfold._gpu")
+        except OSError as error:
+            failures.append(str(error))
+    raise RuntimeError(f"warpfold: no CUDA runtime: {'; '.join(failures)}")
+
+
+def on_any_device(host: Callable[P, R]) -> Callable[P, R]:
+    """The function for arrays on any device: `host`, or its namesake in `_on_gpu`, by its first argument."""
+    first = next(iter(inspect.signature(host).parameters))
+    name = host.__name__
+
+    @functools.wraps(host)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        array = args[0] if args else options.get(first)
+        if is_on_device(array) or host_arrays_go_to() != "host":
+            gpu_module()
+            twin: Callable[P, R] = getattr(importlib.import_module("warpfold._on_gpu"), name)
+            return twin(*args, **options)
+        return host(*args, **options)
+
+    return call
