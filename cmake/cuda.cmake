@@ -50,6 +50,10 @@ function(warpfold_cuda_objects out)
   if(arg_RDC)
     list(APPEND flags -rdc=true)
   endif()
+  set(cache ${WARPFOLD_COMPILER_CACHE})
+  if(NOT cache) # not looked for, or not found
+    set(cache "")
+  endif()
   set(objects "")
   foreach(source IN LISTS arg_SOURCES)
     get_filename_component(source "${source}" ABSOLUTE)
@@ -59,7 +63,7 @@ function(warpfold_cuda_objects out)
     get_filename_component(folder "${object}" DIRECTORY)
     file(MAKE_DIRECTORY "${folder}")
     add_custom_command(OUTPUT "${object}"
-      COMMAND ${WARPFOLD_COMPILER_CACHE} "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -MD -MF "${object}.d" -MT "${object}" -c "${source}"
+      COMMAND ${cache} "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -MD -MF "${object}.d" -MT "${object}" -c "${source}"
         -o "${object}"
       DEPENDS "${source}" "${WARPFOLD_NVCC}"
       DEPFILE "${object}.d"

@@ -136,9 +136,9 @@ struct reduce_shape {
 };
 
 // Enough threads for all elements, but no more blocks than are resident at once. `weight`: the work per element
-// relative to a sum. `most_blocks`: of a multiprocessor.
-template <class A, class T, class Policy>
-reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned weight, unsigned most_blocks) {
+// relative to a sum.
+template <class A, class T, class Op = sum, class Policy>
+reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned weight) {
     constexpr std::uint64_t each = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
     const std::uint64_t vectors = (n + each - 1) / each;
     reduce_shape shape;
@@ -148,6 +148,10 @@ reduce_shape shape_of_reduce(const Policy& policy, std::uint64_t n, unsigned wei
         shape.threads =
             static_cast<unsigned>(std::clamp<std::uint64_t>(warps * 32, 32, Policy::kernels.max_block_threads));
         return shape;
+    }
+    unsigned most_blocks = policy.blocks_per_multiprocessor;
+    if constexpr (!is_commutative_v<Op>) {
+        most_blocks = std::min(most_blocks, resident_blocks_v<kernels_of<Policy>, Op>);
     }
     const std::uint64_t most = std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * most_blocks;
     const unsigned share = weight > 1 ? 1 : policy.short_block_vectors_per_thread;
@@ -207,11 +211,8 @@ private:
                        const Result& result, const Out& out, const HostResult& host_result, const char* call) {
         constexpr bool has_place =
             std::is_same_v<Map, pack_candidate<true>> || std::is_same_v<Map, pack_candidate<false>>;
-        const policy tuned = policy_of<tuning::reduce_policy<>>(on);
-        const unsigned blocks =
-            is_commutative_v<Op> ? tuned.blocks_per_multiprocessor
-                                 : std::min(tuned.blocks_per_multiprocessor, resident_blocks_v<kernels_of<policy>, Op>);
-        const reduce_shape shape = shape_of_reduce<A, element_t<In>>(tuned, count.most, has_place ? 2 : 1, blocks);
+        const reduce_shape shape = shape_of_reduce<A, element_t<In>, Op>(policy_of<tuning::reduce_policy<>>(on),
+                                                                         count.most, has_place ? 2 : 1);
         constexpr bool returns_value = !std::is_null_pointer_v<HostResult>;
         using R = std::remove_reference_t<decltype(*std::declval<Out>())>;
         const call_memory memory(on, shape.bytes, returns_value ? sizeof(R) : 0, call,
