@@ -104,6 +104,7 @@ error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* ker
                                                     std::size_t dynamic_shared);
 error cudaGraphicsMapResources(int count, void** resources, stream* on);
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the runtime's own names.
 void** __cudaRegisterFatBinary(void* data);
 void __cudaRegisterFatBinaryEnd(void** handle);
 void __cudaUnregisterFatBinary(void** handle);
@@ -118,9 +119,11 @@ error __cudaPopCallConfiguration(dimensions* grid, dimensions* block, std::size_
 error __cudaGetKernel(function** kernel, const void* host);
 error __cudaLaunchKernel(const void* kernel, dimensions grid, dimensions block, void** arguments,
                          std::size_t dynamic_shared, stream* on);
+// NOLINTEND(bugprone-reserved-identifier)
 
 } // extern "C"
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name.
 inline void PrintTo(error e, std::ostream* out) { *out << cudaGetErrorName(e); }
 
 } // namespace softgpu::runtime

@@ -62,7 +62,7 @@ protected:
         observe::timeline_machine m;
         m.call_seconds = m.copy_latency = m.kernel_latency = 0;
         m.pinned_bytes_per_s = bytes; // one copy per second
-        m.pageable_bytes_per_s = bytes / 2;
+        m.pageable_bytes_per_s = m.pinned_bytes_per_s / 2;
         m.memory_bytes_per_s = 2 * bytes;
         m.host_function_seconds = 1;
         return m;
