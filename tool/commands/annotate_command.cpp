@@ -17,14 +17,14 @@
 namespace warpfold::tool {
 namespace {
 
-struct options {
+struct annotate_options {
     std::string file;
     std::string source;
     std::optional<std::string> kernel;
     annotation_options how;
 };
 
-int run(options& o) {
+int run_annotate(annotate_options& o) {
     if (!o.source.empty() && !std::filesystem::is_directory(o.source)) {
         throw usage_error(fmt::format("--source: {} is no folder", report::printable(o.source)));
     }
@@ -52,7 +52,7 @@ int run(options& o) {
 } // namespace
 
 action add_annotate(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<annotate_options>();
     app.footer("Beside each line: warp instructions executed, lanes that executed them on average, 32-byte sectors of "
                "global\nmemory for each request and how few would do, bank conflicts of shared memory, branches that "
                "diverged.\nA line that holds a tenth of the instructions or more is marked >. Compile with -lineinfo.");
@@ -63,7 +63,7 @@ action add_annotate(CLI::App& app) {
         ->type_name("COUNTER");
     app.add_flag("--ptx", o->how.ptx, "the PTX instructions below each line");
     app.add_flag("--outermost", o->how.outermost, "count inlined code at the line of the kernel that calls it");
-    return [o] { return run(*o); };
+    return [o] { return run_annotate(*o); };
 }
 
 } // namespace warpfold::tool

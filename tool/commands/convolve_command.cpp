@@ -20,7 +20,7 @@
 namespace warpfold::tool {
 namespace {
 
-struct options {
+struct convolve_options {
     std::string file;
     std::string mask;
     std::string border = "zero";
@@ -59,7 +59,7 @@ std::vector<To> converted(const report::array_file& array) {
 // Sums of these are made in float without a loss of what stands in the array.
 bool fits_float(report::array_type type) { return report::size_of(type) <= 2 || type == report::array_type::float32; }
 
-int run(const options& o) {
+int run_convolve(const convolve_options& o) {
     calls::convolve_request q;
     q.border = number_of(borders, o.border, "--border", "zero, clamp, mirror, wrap");
     q.which = number_of(sizes, o.size, "--size", "same, full, valid");
@@ -113,7 +113,7 @@ int run(const options& o) {
 } // namespace
 
 action add_convolve(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<convolve_options>();
     app.add_option("FILE", o->file, std::string(array_help) + "; its last dimension, or its last two, are filtered")
         ->required();
     app.add_option("--mask", o->mask, "an array of one dimension or two")->type_name("FILE")->required();
@@ -127,7 +127,7 @@ action add_convolve(CLI::App& app) {
     app.add_option("--out", o->out, out_help)->type_name("FILE");
     add_array_options(app, o->array);
     app.footer("Results are float for elements of 8 or 16 bits and floats, else double.");
-    return [o] { return run(*o); };
+    return [o] { return run_convolve(*o); };
 }
 
 } // namespace warpfold::tool

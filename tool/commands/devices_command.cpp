@@ -75,7 +75,7 @@ report::table device_table(const char* head) {
                           {"L2"}});
 }
 
-std::string text_of(const json& devices) {
+std::string devices_text(const json& devices) {
     std::string out;
     const report::style look = output_style();
     if (devices["gpus"].empty()) {
@@ -105,9 +105,9 @@ std::string text_of(const json& devices) {
     return out + "\n" + table.text(look);
 }
 
-int run(const std::string& target) {
+int run_devices(const std::string& target) {
     if (target.empty()) {
-        print(text_of(all_devices()));
+        print(devices_text(all_devices()));
     } else if (target == "-") {
         print_exactly(report::text_of(all_devices()));
     } else {
@@ -124,7 +124,7 @@ action add_devices(CLI::App& app) {
         ->type_name("[FILE]")
         ->expected(0, 1)
         ->default_str("-");
-    return [target] { return run(*target); };
+    return [target] { return run_devices(*target); };
 }
 
 } // namespace warpfold::tool

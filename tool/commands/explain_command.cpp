@@ -25,7 +25,7 @@
 namespace warpfold::tool {
 namespace {
 
-struct options {
+struct explain_options {
     std::string what;
     std::optional<std::string> n;
     std::optional<std::string> block;
@@ -168,7 +168,7 @@ ladder::ladder_report run_step(ladder::ladder_engine& engine, const step_place& 
     return report;
 }
 
-explanation explained(ladder::ladder_engine& engine, step_place place, const options& o) {
+explanation explained(ladder::ladder_engine& engine, step_place place, const explain_options& o) {
     const auto steps = engine.steps(place.ladder);
     progress line;
     line.show(place.step, 0, 3);
@@ -207,7 +207,7 @@ explanation explained(ladder::ladder_engine& engine, step_place place, const opt
     return e;
 }
 
-int run(const options& o) {
+int run_explain(const explain_options& o) {
     const std::size_t slash = o.what.find('/');
     step_place place;
     place.ladder = meant(o.what.substr(0, slash), ladder_names(), "ladder");
@@ -246,7 +246,7 @@ int run(const options& o) {
 } // namespace
 
 action add_explain(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<explain_options>();
     app.footer("The step runs on the software GPU, which counts events by source line: warpfold explain scan/6");
     app.add_option("STEP", o->what, "LADDER/STEP, as the tables name them; LADDER alone lists its steps")
         ->required()
@@ -257,7 +257,7 @@ action add_explain(CLI::App& app) {
     app.add_option("--json", o->json, "write it all to this file, or with - to standard output instead of the text")
         ->type_name("FILE");
     add_software_options(app, o->device);
-    return [o] { return run(*o); };
+    return [o] { return run_explain(*o); };
 }
 
 } // namespace warpfold::tool

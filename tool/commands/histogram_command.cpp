@@ -25,7 +25,7 @@
 namespace warpfold::tool {
 namespace {
 
-struct options {
+struct histogram_options {
     std::string file;
     std::string bins = "256";
     std::optional<std::string> range;
@@ -61,7 +61,7 @@ A parse_bound(std::string_view text) {
 
 // [lower, upper) as --range says, or from the smallest element to behind the largest.
 template <class A, class Source>
-void set_range(calls::histogram_request& q, const options& o, const Source& source) {
+void set_range(calls::histogram_request& q, const histogram_options& o, const Source& source) {
     A& lower = member_of<A>(q.lower);
     A& upper = member_of<A>(q.upper);
     if (o.range) {
@@ -109,7 +109,7 @@ void set_range(calls::histogram_request& q, const options& o, const Source& sour
 
 // The edges of --edges in the samples' family, sorted and at least two.
 template <class A>
-std::vector<A> edges_of(const options& o) {
+std::vector<A> edges_of(const histogram_options& o) {
     const auto file = open_array(*o.edges, o.array);
     std::vector<A> edges(file->layout().count);
     calls::with_elements(file->layout().type, file->data(), [&](const auto& in) {
@@ -151,7 +151,7 @@ std::string lines_of(const calls::histogram_request& q) {
 }
 
 template <class A, class Source>
-int run_of(const options& o, calls::histogram_request& q, const Source& source) {
+int run_of(const histogram_options& o, calls::histogram_request& q, const Source& source) {
     std::vector<A> edges;
     if (o.edges) {
         edges = edges_of<A>(o);
@@ -186,7 +186,7 @@ int run_of(const options& o, calls::histogram_request& q, const Source& source) 
     return 0;
 }
 
-int run(const options& o) {
+int run_histogram(const histogram_options& o) {
     const array_input array(o.file, o.array);
     calls::histogram_request q{array, {}, 0, {}, {}, nullptr, nullptr};
     try {
@@ -201,7 +201,7 @@ int run(const options& o) {
 } // namespace
 
 action add_histogram(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<histogram_options>();
     app.add_option("FILE", o->file, input_help)->required();
     auto* bins = app.add_option("--bins", o->bins, "even bins: 256, 2^16")->type_name("N")->capture_default_str();
     auto* range =
@@ -219,7 +219,7 @@ action add_histogram(CLI::App& app) {
     add_array_options(app, o->array);
     add_chunk_option(app, o->array);
     app.footer("Elements outside all bins, and NaN, are not counted.");
-    return [o] { return run(*o); };
+    return [o] { return run_histogram(*o); };
 }
 
 } // namespace warpfold::tool

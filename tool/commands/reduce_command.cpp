@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, calls::operation>, 5> operation
      {"product", calls::operation::product},
      {"largest-magnitude", calls::operation::largest_magnitude}}};
 
-struct options {
+struct reduce_options {
     std::string file;
     std::string op = "sum";
     std::optional<std::string> json;
@@ -54,7 +54,7 @@ calls::operation parse_operation(const std::string& text) {
 }
 
 // --type; open_array() knows more types.
-void check_type(const options& o) {
+void check_type(const reduce_options& o) {
     const auto type = o.array.type ? report::array_type_named(*o.array.type) : std::nullopt;
     if (o.array.type && (!type || !is_reducible(*type))) {
         throw usage_error(fmt::format("--type: '{}' is none of {}", *o.array.type, type_names));
@@ -69,7 +69,7 @@ report::json value_of(array_type type, const std::string& text) {
     }
 }
 
-report::json json_of(const options& o, const report::array_file& array, const std::string& device,
+report::json json_of(const reduce_options& o, const report::array_file& array, const std::string& device,
                      const std::string& value, const std::optional<bool>& wrapped) {
     const report::array_layout& layout = array.layout();
     report::json out;
@@ -85,7 +85,7 @@ report::json json_of(const options& o, const report::array_file& array, const st
     return out;
 }
 
-int run(const options& o) {
+int run_reduce(const reduce_options& o) {
     const calls::operation op = parse_operation(o.op);
     check_type(o);
     const auto array = open_array(o.file, o.array);
@@ -108,18 +108,18 @@ int run(const options& o) {
         complain(fmt::format("note: the exact {} is more than {} holds; this is its remainder modulo 2^{}", o.op,
                              report::name_of(type), 8 * report::size_of(type)));
     }
-    const std::string json = report::text_of(json_of(o, *array, target.device(), value, wrapped));
+    const std::string facts = report::text_of(json_of(o, *array, target.device(), value, wrapped));
     if (file) {
-        file->commit(json);
+        file->commit(facts);
     }
-    print_exactly(o.json == "-" ? json : value + "\n");
+    print_exactly(o.json == "-" ? facts : value + "\n");
     return 0;
 }
 
 } // namespace
 
 action add_reduce(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<reduce_options>();
     app.add_option("FILE", o->file,
                    "a .npy array (<i4, <i8, <f4 or <f8, C order, any shape), or raw little-endian elements")
         ->required();
@@ -130,7 +130,7 @@ action add_reduce(CLI::App& app) {
     add_array_options(app, o->array, type_names);
     app.footer("Integers wrap in their own type; min and max ignore NaN. Sums of float and double are rounded at every "
                "addition: warpfold sum rounds once.");
-    return [o] { return run(*o); };
+    return [o] { return run_reduce(*o); };
 }
 
 } // namespace warpfold::tool

@@ -21,7 +21,7 @@
 namespace warpfold::tool {
 namespace {
 
-struct options {
+struct report_options {
     std::vector<std::string> names{"reduce"};
     std::string output = "report.html";
     ladder_options ladder;
@@ -48,7 +48,7 @@ std::vector<ladder::catalogue_entry> chosen(const std::vector<std::string>& name
     return out;
 }
 
-int run(const options& o) {
+int run_report(const report_options& o) {
     const auto entries = chosen(o.names);
     if (o.output == "-") {
         throw usage_error("--output: give a file");
@@ -91,7 +91,7 @@ int run(const options& o) {
 } // namespace
 
 action add_report(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<report_options>();
     app.footer(
         "The page needs nothing but itself: no network, no server. Its charts are drawn by d3 5 (apt-get install "
         "node-d3).\nOf any other program: warpfold run --report FILE -- PROGRAM");
@@ -100,7 +100,7 @@ action add_report(CLI::App& app) {
     app.add_option("--n", o->ladder.n, "size of the problem: 100000, 2^16, 4Ki (default: as ladder all has it)")
         ->type_name("N");
     add_device_options(app, o->ladder.device);
-    return [o] { return run(*o); };
+    return [o] { return run_report(*o); };
 }
 
 } // namespace warpfold::tool

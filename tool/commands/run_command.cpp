@@ -36,7 +36,7 @@ constexpr int status_failure = 1;
 constexpr int status_not_executable = 126; // as shells have it
 constexpr int status_not_found = 127;
 
-struct options {
+struct run_options {
     std::optional<std::string> counters;
     std::optional<std::string> schedule;
     std::optional<std::string> seed;
@@ -81,7 +81,7 @@ void set_linker_environment() {
 }
 
 // A seed alone asks for the schedule that takes one.
-void set_schedule(const options& o) {
+void set_schedule(const run_options& o) {
     if (o.schedule && *o.schedule != "fair" && *o.schedule != "adversarial") {
         throw usage_error(fmt::format("--schedule: '{}' is none of fair, adversarial", *o.schedule));
     }
@@ -148,7 +148,8 @@ private:
     report::output_file file_;
 };
 
-int run_watched(const options& o, const std::vector<std::string>& arguments, const std::optional<elf_facts>& facts) {
+int run_watched(const run_options& o, const std::vector<std::string>& arguments,
+                const std::optional<elf_facts>& facts) {
     const report::passing_folder passing("warpfold-run");
     const std::string folder = std::filesystem::absolute(passing.path()).string();
     struct kind {
@@ -247,7 +248,7 @@ int run_watched(const options& o, const std::vector<std::string>& arguments, con
     return all.count != 0 ? o.error_exit : status;
 }
 
-int run(const options& o) {
+int run_program(const run_options& o) {
     std::vector<std::string> arguments = o.app->remaining();
     if (!arguments.empty() && arguments.front().starts_with('-')) {
         throw usage_error(fmt::format("unknown option {} (see warpfold run --help)", arguments.front()));
@@ -321,7 +322,7 @@ int run(const options& o) {
 } // namespace
 
 action add_run(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<run_options>();
     o->app = &app;
     app.prefix_command();
     app.footer(
@@ -358,7 +359,7 @@ action add_run(CLI::App& app) {
                    "page")
         ->type_name("FILE");
     add_software_options(app, o->device);
-    return [o] { return run(*o); };
+    return [o] { return run_program(*o); };
 }
 
 } // namespace warpfold::tool

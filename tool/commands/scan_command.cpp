@@ -22,7 +22,7 @@
 namespace warpfold::tool {
 namespace {
 
-struct options {
+struct scan_options {
     std::string file;
     std::string op = "sum";
     bool exclusive = false;
@@ -31,7 +31,7 @@ struct options {
     array_options array;
 };
 
-constexpr std::array<std::pair<const char*, calls::operation>, 4> operations{{
+constexpr std::array<std::pair<const char*, calls::operation>, 4> scan_operations{{
     {"sum", calls::operation::sum},
     {"product", calls::operation::product},
     {"min", calls::operation::minimum},
@@ -39,7 +39,7 @@ constexpr std::array<std::pair<const char*, calls::operation>, 4> operations{{
 }};
 
 calls::operation operation_named(const std::string& name) {
-    for (const auto& [known, op] : operations) {
+    for (const auto& [known, op] : scan_operations) {
         if (name == known) {
             return op;
         }
@@ -111,7 +111,7 @@ private:
     std::uint64_t header_ = 0;
 };
 
-int run(const options& o) {
+int run_scan(const scan_options& o) {
     const calls::operation op = operation_named(o.op);
     const array_input array(o.file, o.array);
     calls::target& target = choose_target(o.array.device);
@@ -150,7 +150,7 @@ int run(const options& o) {
 } // namespace
 
 action add_scan(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<scan_options>();
     app.add_option("FILE", o->file, input_help)->required();
     app.add_option("--op", o->op, "sum, product, min or max")->type_name("OP")->capture_default_str();
     app.add_flag("--exclusive", o->exclusive,
@@ -160,7 +160,7 @@ action add_scan(CLI::App& app) {
     add_array_options(app, o->array);
     add_chunk_option(app, o->array);
     app.footer("Results have the shape of the array and are int64, uint64, float or double.");
-    return [o] { return run(*o); };
+    return [o] { return run_scan(*o); };
 }
 
 } // namespace warpfold::tool

@@ -15,12 +15,12 @@
 namespace warpfold::tool {
 namespace {
 
-struct options {
+struct sum_options {
     std::vector<std::string> files;
     array_options array;
 };
 
-int run(const options& o) {
+int run_sum(const sum_options& o) {
     std::vector<std::unique_ptr<array_input>> arrays;
     for (const std::string& file : o.files) {
         arrays.push_back(std::make_unique<array_input>(file, o.array));
@@ -40,13 +40,13 @@ int run(const options& o) {
 } // namespace
 
 action add_sum(CLI::App& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<sum_options>();
     app.add_option("FILE", o->files, input_help)->required();
     add_array_options(app, o->array);
     add_chunk_option(app, o->array);
     app.footer("Sums of float and double are the true sum, rounded once: the same on every device and for every order. "
                "Sums of integers have all their digits.");
-    return [o] { return run(*o); };
+    return [o] { return run_sum(*o); };
 }
 
 } // namespace warpfold::tool

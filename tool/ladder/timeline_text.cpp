@@ -35,9 +35,9 @@ char sign_of(std::vector<std::string>& streams, const std::string& stream) {
     return place < 9 ? static_cast<char>('1' + place) : place < 35 ? static_cast<char>('a' + place - 9) : '*';
 }
 
-std::string bars(const timeline& t, engine on, std::vector<std::string>& streams, double seconds, std::size_t columns) {
+std::string bars(const timeline& t, engine on, std::vector<std::string>& streams, double seconds, std::size_t places) {
     const auto column = [&](double at) {
-        return std::min(columns, static_cast<std::size_t>(std::lround(at / seconds * static_cast<double>(columns))));
+        return std::min(places, static_cast<std::size_t>(std::lround(at / seconds * static_cast<double>(places))));
     };
     std::string line(column(t.seconds()), idle);
     for (const timeline_event& e : t.events) {
@@ -54,13 +54,13 @@ std::string bars(const timeline& t, engine on, std::vector<std::string>& streams
     return line;
 }
 
-std::string text_of(const ladder::step_result& step, double seconds, std::size_t columns) {
+std::string text_of(const ladder::step_result& step, double seconds, std::size_t places) {
     const timeline& t = *step.timeline;
     std::string out = fmt::format("{:<{}}{:.1f} µs\n", step.id, label_columns, t.seconds() * 1e6);
     std::vector<std::string> streams;
     for (const engine on : {engine::host, engine::to_device, engine::compute, engine::to_host}) {
         if (std::any_of(t.events.begin(), t.events.end(), [on](const timeline_event& e) { return e.on == on; })) {
-            out += fmt::format("  {:<{}}{}\n", name_of(on), label_columns - 2, bars(t, on, streams, seconds, columns));
+            out += fmt::format("  {:<{}}{}\n", name_of(on), label_columns - 2, bars(t, on, streams, seconds, places));
         }
     }
     return out;
@@ -80,14 +80,14 @@ std::string timelines_of(const ladder::ladder_report& report, const report::styl
     if (seconds <= 0) {
         return {};
     }
-    const std::size_t columns = std::max<std::size_t>(std::min(most_columns, look.width), 40) - label_columns;
+    const std::size_t places = std::max<std::size_t>(std::min(most_columns, look.width), 40) - label_columns;
     std::string out = "\n" + report::paragraph("",
                                                "Timelines: " + machine +
                                                    ". A digit begins each operation and names its stream, 0 the "
                                                    "default stream; all to one scale.",
                                                look.width);
     for (const ladder::step_result& step : report.steps) {
-        out += step.timeline ? text_of(step, seconds, columns) : "";
+        out += step.timeline ? text_of(step, seconds, places) : "";
     }
     return out;
 }

@@ -335,8 +335,8 @@ private:
     prefix_type prefix_;
     unsigned tile_ = 0, stage_ = 0, set_ = 0; // the present tile, its stage and its set of totals
     unsigned next_tile_ = 0, next_stage_ = 0;
-    A before_[ahead + 1];  // what precedes the thread in its warp, in the present tile and the next ones
-    bool is_last_ = false; // in thread 0: of all blocks
+    A before_[ahead + 1] = {}; // what precedes the thread in its warp, in the present tile and the next ones
+    bool is_last_ = false;     // in thread 0: of all blocks
 };
 
 template <class Plan>
