@@ -30,6 +30,7 @@ struct report_options {
 // In the catalogue's order. Throws usage_error.
 std::vector<ladder::catalogue_entry> chosen(const std::vector<std::string>& names) {
     std::vector<std::string> known;
+    known.reserve(std::size(ladder::catalogue));
     for (const auto& entry : ladder::catalogue) {
         known.emplace_back(entry.name);
     }
