@@ -14,20 +14,13 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
+#include "benchmarks/library/device_data.cuh"
 #include "warpfold/along_axis.cuh"
 #include "warpfold/reduce.cuh"
 
 using namespace warpfold;
 
 namespace {
-
-template <class T>
-__global__ void fill(T* data, std::uint64_t n) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
-         k += std::uint64_t{gridDim.x} * blockDim.x) {
-        data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
-    }
-}
 
 // The kernels that anyone would write first: result (i, k) of an array (outer, along, inner).
 template <class T>
@@ -55,11 +48,6 @@ __global__ void scan_columns(const T* in, std::uint64_t outer, std::uint64_t alo
     }
 }
 
-template <class T>
-struct differs {
-    __host__ __device__ bool operator()(T x, std::uint64_t k) const { return !(x == other[k]); }
-    const T* other;
-};
 struct row_of {
     __host__ __device__ std::int64_t operator()(std::int64_t k) const { return k / length; }
     std::int64_t length;
@@ -88,7 +76,7 @@ void shape(room& in, const char* type, std::uint64_t outer, std::uint64_t along,
     const auto to = [&](unsigned k) { return from(k) + each / sizeof(T); };
     T* const peer_out = static_cast<T*>(others.data());
     for (unsigned k = 0; k < copies; ++k) {
-        fill<<<2048, 256>>>(from(k), n);
+        bench::fill<<<2048, 256>>>(from(k), n);
     }
     const auto view = [&](unsigned k) { return strided_view<const T>(from(k), {outer, along, inner}); };
     const std::string lengths = std::to_string(along) + (inner == 1 ? "" : " x " + std::to_string(inner));
@@ -102,7 +90,7 @@ void shape(room& in, const char* type, std::uint64_t outer, std::uint64_t along,
         ours(in.stream.handle(), 0);
         peer(in.stream.handle(), 0);
         in.stream.synchronize();
-        if (count_if(gpu{}, to(0), written, differs<T>{peer_out}) != 0) {
+        if (count_if(gpu{}, to(0), written, bench::differs<T>{peer_out}) != 0) {
             std::printf("%s of %s\t%s\t%llu\tresults differ\n", what.c_str(), name.c_str(), type,
                         static_cast<unsigned long long>(n));
             return;

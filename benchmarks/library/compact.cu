@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
+#include "benchmarks/library/device_data.cuh"
 #include "warpfold/by_key.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/select.cuh"
@@ -50,12 +51,6 @@ struct below {
     T limit;
 };
 
-template <class T>
-struct differs {
-    __host__ __device__ bool operator()(T x, std::uint64_t k) const { return !(x == other[k]); }
-    const T* other;
-};
-
 constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 struct room {
@@ -79,7 +74,7 @@ void row(room& in, const std::string& what, const char* type, std::uint64_t n, d
     in.stream.synchronize();
     std::uint32_t found[2];
     WARPFOLD_CUDA_CHECK(cudaMemcpy(found, in.count(), sizeof found, cudaMemcpyDeviceToHost));
-    if (found[0] != found[1] || count_if(gpu{}, out, found[0], differs<T>{peer_out}) != 0) {
+    if (found[0] != found[1] || count_if(gpu{}, out, found[0], bench::differs<T>{peer_out}) != 0) {
         std::printf("%s\t%s\t%llu\tresults differ\n", what.c_str(), type, static_cast<unsigned long long>(n));
         return;
     }
@@ -212,7 +207,7 @@ void keyed(room& in, std::uint64_t n, std::uint32_t run) {
     ours(in.stream.handle(), 0);
     peer(in.stream.handle(), 0);
     in.stream.synchronize();
-    if (count_if(gpu{}, array(0, 2), n, differs<T>{peer_values}) != 0) {
+    if (count_if(gpu{}, array(0, 2), n, bench::differs<T>{peer_values}) != 0) {
         std::printf("inclusive_scan_by_key, %s\tu32\t%llu\tresults differ\n", runs.c_str(),
                     static_cast<unsigned long long>(n));
         return;

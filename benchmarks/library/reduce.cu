@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
+#include "benchmarks/library/device_data.cuh"
 #include "warpfold/reduce.cuh"
 
 using namespace warpfold;
@@ -15,14 +16,6 @@ using namespace warpfold;
 namespace {
 
 constexpr std::size_t pool_bytes = std::size_t{2} << 30;
-
-template <class T>
-__global__ void fill(T* data, std::uint64_t n) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
-         k += std::uint64_t{gridDim.x} * blockDim.x) {
-        data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
-    }
-}
 
 struct room {
     measure::stream stream;
@@ -78,7 +71,7 @@ void row(room& in, const char* what, const char* type, std::uint64_t n, const Ou
 
 template <class T>
 void sums(room& in, const char* type, const std::vector<unsigned>& exponents) {
-    fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
+    bench::fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
     WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
     using R = accumulator_t<sum, T>;
     for (const unsigned e : exponents) {
@@ -108,7 +101,7 @@ struct add_in_order {
 
 template <class T>
 void ordered(room& in, const char* type, const std::vector<unsigned>& exponents) {
-    fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
+    bench::fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
     WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
     for (const unsigned e : exponents) {
         row<T, T>(
@@ -122,7 +115,7 @@ void ordered(room& in, const char* type, const std::vector<unsigned>& exponents)
 
 template <class T>
 void others(room& in, const char* type, const std::vector<unsigned>& exponents) {
-    fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
+    bench::fill<<<2048, 256>>>(static_cast<T*>(in.pool.data()), pool_bytes / sizeof(T));
     WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
     for (const unsigned e : exponents) {
         const std::uint64_t n = std::uint64_t{1} << e;

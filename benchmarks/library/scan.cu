@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
+#include "benchmarks/library/device_data.cuh"
 #include "warpfold/scan.cuh"
 
 using namespace warpfold;
@@ -16,14 +17,6 @@ using namespace warpfold;
 namespace {
 
 constexpr std::size_t pool_bytes = std::size_t{4} << 30;
-
-template <class T>
-__global__ void fill(T* data, std::uint64_t n) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
-         k += std::uint64_t{gridDim.x} * blockDim.x) {
-        data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
-    }
-}
 
 // Counts differing bytes of two arrays.
 __global__ void differences(const uint4* a, const uint4* b, std::uint64_t n, unsigned long long* count) {
@@ -97,7 +90,7 @@ void sums(room& in, const settings& how, const char* type, bool both = false) {
     if (!how.types.empty() && how.types.find(std::string(type) + ",") == std::string::npos) {
         return;
     }
-    fill<<<2048, 256>>>(static_cast<T*>(in.in.data()), pool_bytes / sizeof(T));
+    bench::fill<<<2048, 256>>>(static_cast<T*>(in.in.data()), pool_bytes / sizeof(T));
     WARPFOLD_CUDA_CHECK(cudaDeviceSynchronize());
     for (const unsigned e : how.exponents) {
         const std::uint64_t n = std::uint64_t{1} << e;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "benchmarks/library/bench.hpp"
+#include "benchmarks/library/device_data.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
 
@@ -22,20 +23,6 @@ struct room {
     measure::device_memory pool{pool_bytes};
     measure::device_memory peer_memory{std::size_t{64} << 20};
     workspace memory{std::size_t{64} << 20};
-};
-
-template <class T>
-__global__ void fill(T* data, std::uint64_t n) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
-         k += std::uint64_t{gridDim.x} * blockDim.x) {
-        data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
-    }
-}
-
-template <class T>
-struct differs {
-    __host__ __device__ bool operator()(T x, std::uint64_t k) const { return !(x == other[k]); }
-    const T* other;
 };
 
 template <class T, class Policy>
@@ -55,12 +42,12 @@ void line(room& in, const char* type, const char* name, const Policy& policy) {
             std::size_t room = in.peer_memory.bytes();
             WARPFOLD_CUDA_CHECK(cub::DeviceScan::ExclusiveSum(in.peer_memory.data(), room, from(k), from(k) + n, n, s));
         };
-        fill<<<2048, 256>>>(from(0), n);
-        fill<<<2048, 256>>>(from(1), n);
+        bench::fill<<<2048, 256>>>(from(0), n);
+        bench::fill<<<2048, 256>>>(from(1), n);
         ours(in.stream.handle(), 0);
         peer(in.stream.handle(), 1);
         in.stream.synchronize();
-        if (count_if(gpu{}, from(0) + n, n, differs<T>{from(1) + n}) != 0) {
+        if (count_if(gpu{}, from(0) + n, n, bench::differs<T>{from(1) + n}) != 0) {
             std::printf("\twrong");
             continue;
         }

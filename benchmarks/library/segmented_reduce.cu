@@ -11,20 +11,13 @@
 #include <vector>
 
 #include "benchmarks/library/bench.hpp"
+#include "benchmarks/library/device_data.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/segmented_reduce.cuh"
 
 using namespace warpfold;
 
 namespace {
-
-template <class T>
-__global__ void fill(T* data, std::uint64_t n) {
-    for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
-         k += std::uint64_t{gridDim.x} * blockDim.x) {
-        data[k] = static_cast<T>(static_cast<int>((k * 0x9E3779B97F4A7C15ull >> 40) % 3) - 1); // sums stay exact
-    }
-}
 
 // Reference if the peer is skipped: one warp per segment.
 template <class T, class Offset>
@@ -44,14 +37,6 @@ __global__ void reference(const T* data, const Offset* offsets, std::uint64_t se
         }
     }
 }
-
-// Whether a result differs from the other one.
-template <class T>
-struct differs {
-    __host__ __device__ bool operator()(T x, std::uint64_t s) const { return !(x == other[s]); }
-
-    const T* other;
-};
 
 struct room {
     measure::stream stream;
@@ -73,7 +58,7 @@ void row(room& in, const std::string& what, const char* type, const std::vector<
     const measure::device_memory pool(apart * copies), peer_out(out_bytes);
     const auto at = [&](unsigned k) { return static_cast<unsigned char*>(pool.data()) + k * apart; };
     for (unsigned k = 0; k < copies; ++k) {
-        fill<<<2048, 256>>>(reinterpret_cast<T*>(at(k)), n);
+        bench::fill<<<2048, 256>>>(reinterpret_cast<T*>(at(k)), n);
         WARPFOLD_CUDA_CHECK(
             cudaMemcpy(at(k) + value_bytes, offsets.data(), offsets.size() * sizeof(Offset), cudaMemcpyHostToDevice));
     }
@@ -106,7 +91,7 @@ void row(room& in, const std::string& what, const char* type, const std::vector<
     }
     in.stream.synchronize();
     const auto wrong = count_if(gpu{}, reinterpret_cast<const T*>(at(0) + value_bytes + offset_bytes), segments,
-                                differs<T>{static_cast<const T*>(peer_out.data())});
+                                bench::differs<T>{static_cast<const T*>(peer_out.data())});
     if (wrong != 0) {
         std::printf("%s\t%s\t%llu\t%llu results differ\n", what.c_str(), type, static_cast<unsigned long long>(n),
                     static_cast<unsigned long long>(wrong));

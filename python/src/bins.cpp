@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "python/src/bin_of.hpp"
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
 #include "python/src/segments.hpp"
@@ -13,7 +14,6 @@ namespace warpfold::python {
 
 namespace {
 
-// The last edge belongs to the last bin. NaN has no bin. The bin that x would have if all were of one width is tried first.
 template <class E>
 struct between {
     between(const E* edges_, std::uint64_t bins_) : edges(edges_), bins(bins_) {
@@ -23,33 +23,12 @@ struct between {
 
     template <class S>
     std::int64_t operator()(S sample) const {
-        const E x = static_cast<E>(sample);
-        if (!(x >= edges[0] && x <= edges[bins])) {
-            return no_bin;
-        }
-        const double place = (static_cast<double>(x) - static_cast<double>(edges[0])) * per_width;
-        const std::uint64_t guess = place < static_cast<double>(bins) ? static_cast<std::uint64_t>(place) : bins - 1;
-        if (x >= edges[guess] && x < edges[guess + 1]) {
-            return static_cast<std::int64_t>(guess);
-        }
-        std::uint64_t low = 0, high = bins; // edges[low] <= x < edges[high], or high == bins
-        while (high - low > 1) {
-            const std::uint64_t middle = low + (high - low) / 2;
-            (x < edges[middle] ? high : low) = middle;
-        }
-        return static_cast<std::int64_t>(low);
+        return bin_between(edges, bins, per_width, static_cast<E>(sample));
     }
 
     const E* edges;
     std::uint64_t bins;
     double per_width;
-};
-
-struct by_value {
-    template <class S>
-    S operator()(S x) const {
-        return x;
-    }
 };
 
 template <class Samples, class F>

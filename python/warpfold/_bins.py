@@ -20,6 +20,31 @@ def _weights(call: str, weights: Any) -> NumPyArray | None:
     return None if weights is None else read(weights, call, "weights").array
 
 
+def least_bins(dtype: np.dtype[Any], shape: tuple[int, ...], minlength: Any) -> int:
+    """`minlength` of `bincount` as an int. Raises what `bincount` raises for samples and lengths of other kinds."""
+    if dtype.kind not in "iub" or not np.can_cast(dtype, np.int64):
+        raise TypeError(f"bincount: x has dtype {dtype}; accepted are bool and integers that fit int64")
+    if len(shape) != 1:
+        raise ValueError(f"bincount: x has shape {shape}, and must have one axis")
+    least = operator.index(minlength)
+    if least < 0:
+        raise ValueError("bincount: minlength must not be negative")
+    return least
+
+
+def checked_bins(least: int, extremes: tuple[Any, Any] | None) -> int:
+    """How many results `bincount` has for samples with these extremes; None: for no samples. Raises ValueError."""
+    bins = least
+    if extremes is not None:
+        smallest, largest = extremes
+        if smallest < 0:
+            raise ValueError(f"bincount: x must have no negative elements, and has {smallest}")
+        bins = max(bins, int(largest) + 1)
+    if bins > MOST_BINS:
+        raise ValueError(f"bincount: {bins} results, and there may be 2^30")
+    return bins
+
+
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each value from 0 on occurs, or the sums of the weights of each, as `numpy.bincount`.
 
@@ -46,24 +71,11 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     array = source.array
     if not isinstance(x, np.ndarray) and array.size == 0 and array.ndim == 1:
         array = array.astype(np.int64)
-    if array.dtype.kind not in "iub" or not np.can_cast(array.dtype, np.int64):
-        raise TypeError(f"bincount: x has dtype {array.dtype}; accepted are bool and integers that fit int64")
-    if array.ndim != 1:
-        raise ValueError(f"bincount: x has shape {array.shape}, and must have one axis")
-    least = operator.index(minlength)
-    if least < 0:
-        raise ValueError("bincount: minlength must not be negative")
+    least = least_bins(array.dtype, array.shape, minlength)
     chosen = _weights("bincount", weights)
     if chosen is not None and chosen.shape != array.shape:
         raise ValueError(f"bincount: the weights have shape {chosen.shape}, and x {array.shape}")
-    bins = least
-    if array.size:
-        smallest, largest = minmax(array)
-        if smallest < 0:
-            raise ValueError(f"bincount: x must have no negative elements, and has {smallest}")
-        bins = bins if bins > int(largest) else int(largest) + 1
-    if bins > MOST_BINS:
-        raise ValueError(f"bincount: {bins} results, and there may be 2^30")
+    bins = checked_bins(least, minmax(array) if array.size else None)
     target = Output(None, (bins,), np.dtype(np.int64 if chosen is None or not array.size else np.float64), source,
                     "bincount")
     if not array.size:

@@ -2,6 +2,7 @@
 // Histograms by NumPy's rules.
 #include <cstdint>
 
+#include "python/src/bin_of.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
 #include "warpfold/histogram.cuh"
@@ -10,41 +11,17 @@ namespace warpfold::python::on_gpu {
 
 namespace {
 
-// The last edge belongs to the last bin. NaN has no bin. The bin that x would have if all were of one width is tried first.
+// The edges are in device memory.
 template <class E>
 struct between {
     template <class S>
     WARPFOLD_HD std::int64_t operator()(S sample) const {
-        const E x = static_cast<E>(sample);
-        const E first = edges[0], last = edges[bins];
-        if (!(x >= first && x <= last)) {
-            return no_bin;
-        }
-        const double width = static_cast<double>(last) - static_cast<double>(first);
-        const double place =
-            (static_cast<double>(x) - static_cast<double>(first)) * (static_cast<double>(bins) / width);
-        // False for NaN, of bins without width.
-        const std::uint64_t guess = place < static_cast<double>(bins) ? static_cast<std::uint64_t>(place) : bins - 1;
-        if (x >= edges[guess] && x < edges[guess + 1]) {
-            return static_cast<std::int64_t>(guess);
-        }
-        std::uint64_t low = 0, high = bins; // edges[low] <= x < edges[high], or high == bins
-        while (high - low > 1) {
-            const std::uint64_t middle = low + (high - low) / 2;
-            (x < edges[middle] ? high : low) = middle;
-        }
-        return static_cast<std::int64_t>(low);
+        const double width = static_cast<double>(edges[bins]) - static_cast<double>(edges[0]);
+        return bin_between(edges, bins, static_cast<double>(bins) / width, static_cast<E>(sample));
     }
 
     const E* edges;
     std::uint64_t bins;
-};
-
-struct by_value {
-    template <class S>
-    WARPFOLD_HD S operator()(S x) const {
-        return x;
-    }
 };
 
 template <class T, class F>

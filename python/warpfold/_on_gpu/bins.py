@@ -2,7 +2,6 @@
 """Histograms and counts of values; see .._bins. Both wait: the number of results, or the bins, depend on the extremes."""
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from .. import _gpu
 from .._arrays import NumPyArray, fold_type
-from .._bins import MOST_BINS, _comparable
+from .._bins import MOST_BINS, _comparable, checked_bins, least_bins
 from .array import DeviceArray
 from .call import Call
 
@@ -41,21 +40,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         source = call.host_source
         if source is not None and not isinstance(x, np.ndarray) and array.size == 0 and array.ndim == 1:
             array = call.empty((0,), np.int64)
-        if array.dtype.kind not in "iub" or not np.can_cast(array.dtype, np.int64):
-            raise TypeError(f"bincount: x has dtype {array.dtype}; accepted are bool and integers that fit int64")
-        if array.ndim != 1:
-            raise ValueError(f"bincount: x has shape {array.shape}, and must have one axis")
-        bins = operator.index(minlength)
-        if bins < 0:
-            raise ValueError("bincount: minlength must not be negative")
+        least = least_bins(array.dtype, array.shape, minlength)
         chosen = _weights(call, weights, "x")
-        if array.size:
-            smallest, largest = _extremes(call, array)
-            if smallest < 0:
-                raise ValueError(f"bincount: x must have no negative elements, and has {smallest}")
-            bins = max(bins, int(largest) + 1)
-        if bins > MOST_BINS:
-            raise ValueError(f"bincount: {bins} results, and there may be 2^30")
+        bins = checked_bins(least, _extremes(call, array) if array.size else None)
         target = call.results(None, (bins,), np.int64 if chosen is None or not array.size else np.float64)
         if bins:
             weight = None if chosen is None or not array.size else call.contiguous(chosen, np.float64).description()

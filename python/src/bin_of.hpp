@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Which bin a sample is in, by NumPy's rules: on the host and on a GPU.
+#pragma once
+
+#include <cstdint>
+
+#include "warpfold/detail/portable.hpp"
+#include "warpfold/histogram.hpp"
+
+namespace warpfold::python {
+
+// Between the edges, of which there is one more than bins. The last edge belongs to the last bin. NaN has no bin. The bin that
+// x would have if all were `per_width` to a unit is tried first.
+template <class E>
+WARPFOLD_HD std::int64_t bin_between(const E* edges, std::uint64_t bins, double per_width, E x) {
+    if (!(x >= edges[0] && x <= edges[bins])) {
+        return no_bin;
+    }
+    const double place = (static_cast<double>(x) - static_cast<double>(edges[0])) * per_width;
+    // False for NaN, of bins without width.
+    const std::uint64_t guess = place < static_cast<double>(bins) ? static_cast<std::uint64_t>(place) : bins - 1;
+    if (x >= edges[guess] && x < edges[guess + 1]) {
+        return static_cast<std::int64_t>(guess);
+    }
+    std::uint64_t low = 0, high = bins; // edges[low] <= x < edges[high], or high == bins
+    while (high - low > 1) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        (x < edges[middle] ? high : low) = middle;
+    }
+    return static_cast<std::int64_t>(low);
+}
+
+struct by_value {
+    template <class S>
+    WARPFOLD_HD S operator()(S x) const {
+        return x;
+    }
+};
+
+} // namespace warpfold::python
