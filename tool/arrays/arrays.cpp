@@ -108,10 +108,10 @@ calls::target& choose_target(const device_options& options) {
         if (software) {
             throw usage_error("--card and --workers are for the software GPU, not for --device host");
         }
-        return calls::host_target();
+        return load_host_calls();
     }
     if (options.device == "auto" && !software && !has_gpu()) {
-        return calls::host_target();
+        return load_host_calls();
     }
     return load_calls(choose_device(options), options);
 }

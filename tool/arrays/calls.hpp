@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls of the library with types that are known only at run time. The command links the calls on the host's cores; those on a
-// GPU are in a shared library that it loads after the CUDA runtime of its choice. No CUDA header.
+// Calls of the library with types that are known only at run time. Those on the host's cores and those on a GPU are each in a
+// shared library, which the command loads when it needs it. No CUDA header.
 #pragma once
 
 #include <cstdint>
@@ -112,9 +112,7 @@ public:
     virtual void convolve(const convolve_request& request) = 0;
 };
 
-[[nodiscard]] target& host_target();
-
 } // namespace warpfold::calls
 
-// The one symbol of the shared library: the current GPU.
+// The one symbol of either shared library: the host's cores, or the current GPU.
 extern "C" warpfold::calls::target* warpfold_calls();

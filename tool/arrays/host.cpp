@@ -30,10 +30,9 @@ private:
 };
 
 } // namespace
-
-target& host_target() {
-    static on_host one;
-    return one;
-}
-
 } // namespace warpfold::calls
+
+extern "C" __attribute__((visibility("default"))) warpfold::calls::target* warpfold_calls() {
+    static warpfold::calls::on_host one;
+    return &one;
+}

@@ -75,4 +75,13 @@ std::string find_calls_library() {
     return find_kernels("WARPFOLD_CALLS_LIBRARY", "libwarpfold_calls.so", "the library's kernels");
 }
 
+std::string find_host_calls_library() {
+    constexpr const char* name = "libwarpfold_host_calls.so";
+    if (auto path = beside_us({"../lib", installed}, name)) {
+        return *path;
+    }
+    throw failure(
+        fmt::format("the library's calls on the host ({}) were not built: build the target warpfold_host_calls", name));
+}
+
 } // namespace warpfold::tool

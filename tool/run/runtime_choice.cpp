@@ -31,6 +31,19 @@ void* load(const std::string& path, int flags) {
 
 // What the library's one symbol returns.
 template <class Interface>
+Interface& load_interface(const std::string& path, const char* symbol, const char* what) {
+    void* library = load(path, RTLD_NOW | RTLD_LOCAL);
+    using entry_point = Interface* (*)();
+    const auto entry = reinterpret_cast<entry_point>(::dlsym(library, symbol));
+    Interface* interface = entry != nullptr ? entry() : nullptr;
+    if (interface == nullptr) {
+        throw failure(fmt::format("{} is no library of {}", path, what));
+    }
+    return *interface;
+}
+
+// The CUDA runtime of the device, and then the library that needs it.
+template <class Interface>
 Interface& load_library(device_kind kind, const device_options& options, const std::string& path, const char* symbol,
                         const char* what) {
     if (kind == device_kind::software) {
@@ -42,14 +55,7 @@ Interface& load_library(device_kind kind, const device_options& options, const s
         // First and with global symbols: the library then loads no other runtime.
         load(*runtime, RTLD_NOW | RTLD_GLOBAL);
     }
-    void* library = load(path, RTLD_NOW | RTLD_LOCAL);
-    using entry_point = Interface* (*)();
-    const auto entry = reinterpret_cast<entry_point>(::dlsym(library, symbol));
-    Interface* interface = entry != nullptr ? entry() : nullptr;
-    if (interface == nullptr) {
-        throw failure(fmt::format("{} is no library of {}", path, what));
-    }
-    return *interface;
+    return load_interface<Interface>(path, symbol, what);
 }
 
 } // namespace
@@ -124,6 +130,10 @@ ladder::ladder_engine& load_ladder_engine(device_kind kind, const device_options
 
 calls::target& load_calls(device_kind kind, const device_options& options) {
     return load_library<calls::target>(kind, options, find_calls_library(), "warpfold_calls", "calls");
+}
+
+calls::target& load_host_calls() {
+    return load_interface<calls::target>(find_host_calls_library(), "warpfold_calls", "calls");
 }
 
 } // namespace warpfold::tool

@@ -43,4 +43,7 @@ void set_software_environment(const device_options& options);
 // The same for the library's calls on a GPU.
 [[nodiscard]] calls::target& load_calls(device_kind kind, const device_options& options);
 
+// The library's calls on the host's cores.
+[[nodiscard]] calls::target& load_host_calls();
+
 } // namespace warpfold::tool
