@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
 
 namespace warpfold::bench {

@@ -36,8 +36,8 @@
 #include <type_traits>
 
 #include "warpfold/detail/arg.hpp"
-#include "warpfold/detail/axis_plan.hpp"
-#include "warpfold/detail/axis_scan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_scan.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/device_lambda.hpp"
 #include "warpfold/detail/engines.hpp"

@@ -10,8 +10,8 @@
 #include <string>
 #include <type_traits>
 
+#include "warpfold/detail/bins/even_bins.hpp"
 #include "warpfold/detail/device_lambda.hpp"
-#include "warpfold/detail/even_bins.hpp"
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"

@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/exact_sum.hpp"
 
 namespace warpfold {

@@ -24,7 +24,7 @@
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/exact_finish.hpp"
+#include "warpfold/detail/exact/exact_finish.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/host/exact_sum/finish.hpp"
 

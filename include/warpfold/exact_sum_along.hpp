@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "warpfold/along_axis.hpp"
-#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/exact_sum.hpp"

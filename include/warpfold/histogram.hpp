@@ -34,10 +34,10 @@
 
 #include "warpfold/bins.hpp"
 #include "warpfold/detail/arrays.hpp"
-#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/bins/channels.hpp"
+#include "warpfold/detail/bins/joint_bins.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/joint_bins.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/histogram/histogram.hpp"
 #include "warpfold/log_edges.hpp"

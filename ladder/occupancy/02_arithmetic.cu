@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
-#include "ladder/occupancy/chains.cuh"
-#include "ladder/occupancy/figures.hpp"
+#include "ladder/occupancy/definition/figures.hpp"
+#include "ladder/occupancy/device/chains.cuh"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "ladder/occupancy/cycles.hpp"
-#include "ladder/occupancy/figures.hpp"
+#include "ladder/occupancy/definition/cycles.hpp"
+#include "ladder/occupancy/definition/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 #include "measure/flush.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "ladder/occupancy/copies.cuh"
-#include "ladder/occupancy/sweep.hpp"
+#include "ladder/occupancy/definition/sweep.hpp"
+#include "ladder/occupancy/device/copies.cuh"
 #include "measure/device.hpp"
 #include "measure/timer.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
-#include "ladder/occupancy/figures.hpp"
+#include "ladder/occupancy/definition/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "ladder/occupancy/cycles.hpp"
-#include "ladder/occupancy/figures.hpp"
+#include "ladder/occupancy/definition/cycles.hpp"
+#include "ladder/occupancy/definition/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
 
 namespace warpfold::ladder::occupancy {

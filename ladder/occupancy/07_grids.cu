@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
+#include "ladder/occupancy/definition/sweep.hpp"
 #include "ladder/occupancy/steps.hpp"
-#include "ladder/occupancy/sweep.hpp"
 #include "measure/device.hpp"
 #include "measure/flush.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
-#include "ladder/occupancy/chains.cuh"
+#include "ladder/occupancy/device/chains.cuh"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 

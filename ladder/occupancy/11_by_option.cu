@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "ladder/engine/command.hpp"
-#include "ladder/occupancy/cycles.hpp"
-#include "ladder/occupancy/figures.hpp"
-#include "ladder/occupancy/machine_code.hpp"
+#include "ladder/occupancy/definition/cycles.hpp"
+#include "ladder/occupancy/definition/figures.hpp"
+#include "ladder/occupancy/definition/machine_code.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
-#include "ladder/occupancy/cycles.hpp"
-#include "ladder/occupancy/figures.hpp"
+#include "ladder/occupancy/definition/cycles.hpp"
+#include "ladder/occupancy/definition/figures.hpp"
 #include "ladder/occupancy/steps.hpp"
 #include "measure/device.hpp"
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
-#include "ladder/occupancy/copies.cuh"
+#include "ladder/occupancy/definition/sweep.hpp"
+#include "ladder/occupancy/device/copies.cuh"
 #include "ladder/occupancy/steps.hpp"
-#include "ladder/occupancy/sweep.hpp"
 
 namespace warpfold::ladder::occupancy {
 

@@ -4,8 +4,8 @@
 // As on the slide, with int instead of float, and volatile where the slide writes "extern volatile __shared__". Of a
 // power of two of elements, 2048 at most: "Going Beyond 2048 Entries" is step 8.
 #include "ladder/engine/definition/launch.hpp"
+#include "ladder/scan/definition/tree_claims.hpp"
 #include "ladder/scan/steps.hpp"
-#include "ladder/scan/tree_claims.hpp"
 
 namespace warpfold::ladder::scan {
 

@@ -3,9 +3,9 @@
 // different banks. A thread loads two elements half an array apart. (759 "Going Beyond 2048 Entries [3/3]": "get rid of
 // the bank conflict through padding".)
 #include "ladder/engine/definition/launch.hpp"
-#include "ladder/scan/padding.hpp"
+#include "ladder/scan/definition/tree_claims.hpp"
+#include "ladder/scan/device/padding.hpp"
 #include "ladder/scan/steps.hpp"
-#include "ladder/scan/tree_claims.hpp"
 
 namespace warpfold::ladder::scan {
 

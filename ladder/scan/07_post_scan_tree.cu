@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "ladder/engine/definition/launch.hpp"
+#include "ladder/scan/definition/tree_claims.hpp"
 #include "ladder/scan/steps.hpp"
-#include "ladder/scan/tree_claims.hpp"
 
 namespace warpfold::ladder::scan {
 

@@ -3,8 +3,8 @@
 // elements. (759 "Concluding Remarks, Parallel Scan": "How do we handle the 16,777,216 elements case?"; after Harris,
 // Sengupta and Owens.)
 #include "ladder/engine/definition/claims.hpp"
-#include "ladder/scan/padding.hpp"
-#include "ladder/scan/recursion.cuh"
+#include "ladder/scan/device/padding.hpp"
+#include "ladder/scan/device/recursion.cuh"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

@@ -2,8 +2,8 @@
 // Scan, step 10: warp shuffles. A warp scans 32 elements in five shuffles without shared memory or barrier; shared memory
 // takes one total a warp. Beyond a block as in step 9. (380 "Shuffle (SHFL)", the variant up.)
 #include "ladder/engine/definition/claims.hpp"
-#include "ladder/scan/recursion.cuh"
-#include "ladder/scan/shuffle_scan.cuh"
+#include "ladder/scan/device/recursion.cuh"
+#include "ladder/scan/device/shuffle_scan.cuh"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

@@ -4,7 +4,7 @@
 // its whole prefix, and then publishes its own prefix.
 #include "ladder/engine/definition/claims.hpp"
 #include "ladder/engine/definition/launch.hpp"
-#include "ladder/scan/shuffle_scan.cuh"
+#include "ladder/scan/device/shuffle_scan.cuh"
 #include "ladder/scan/steps.hpp"
 
 namespace warpfold::ladder::scan {

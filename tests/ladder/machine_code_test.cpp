@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ladder/engine/command.hpp"
-#include "ladder/occupancy/machine_code.hpp"
+#include "ladder/occupancy/definition/machine_code.hpp"
 
 namespace warpfold::ladder::occupancy {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loops whose threads stay ready between calls: every piece once, exceptions, nested loops, loops of several user
 // threads at once, fork(), and calls after main().
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -127,7 +127,7 @@ class LectureTables(unittest.TestCase):
         header = (ROOT / "ladder/reduce/definition/published.hpp").read_text(encoding="utf-8")
         self.assertEqual([[float(figure) for figure in re.findall(r"[\d.]+", each)]
                           for each in re.findall(r"^inline constexpr .*\w\{(.*)\};$", header, re.M)], wanted)
-        rows = re.findall(r"\{(\d+), ([\d.]+), ([\d.]+)\}", (ROOT / "ladder/scan/data.cpp").read_text(encoding="utf-8"))
+        rows = re.findall(r"\{(\d+), ([\d.]+), ([\d.]+)\}", (ROOT / "ladder/scan/definition/data.cpp").read_text(encoding="utf-8"))
         self.assertEqual([[int(n), float(cpu), float(gpu)] for n, cpu, gpu in rows],
                          [[n, float(cpu), float(gpu)] for n, cpu, gpu in published["scan"]["rows"]])
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "warpfold/chunk_source.hpp"
-#include "warpfold/detail/thread_pool.hpp"
+#include "warpfold/detail/threads/thread_pool.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/tuning/chunked.hpp"
 

@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/along_axis/axis_indices.cuh"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/fold.hpp"
 
 namespace warpfold::detail {

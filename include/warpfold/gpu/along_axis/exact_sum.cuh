@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/along_axis/axis_indices.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"

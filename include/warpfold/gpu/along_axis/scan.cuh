@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "warpfold/detail/axis_scan.hpp"
+#include "warpfold/detail/axes/axis_scan.hpp"
 #include "warpfold/gpu/along_axis/along_axis.cuh"
 #include "warpfold/gpu/along_axis/scan_lanes.cuh"
 #include "warpfold/gpu/scan/scan.cuh"

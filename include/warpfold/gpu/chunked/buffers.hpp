@@ -13,7 +13,7 @@
 
 #include <sys/mman.h>
 
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/gpu/core/error.hpp"
 
 namespace warpfold {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/bins/channels.hpp"
 #include "warpfold/detail/chunked/fold.hpp"
 #include "warpfold/detail/chunked/plan.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/detail/scan_call.hpp"
 #include "warpfold/gpu/chunked/copies.hpp"
 #include "warpfold/gpu/core/target.hpp"

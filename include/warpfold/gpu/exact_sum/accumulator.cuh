@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/gpu/exact_sum/exact_sum.cuh"
 
 namespace warpfold::detail {

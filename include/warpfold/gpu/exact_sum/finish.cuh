@@ -8,7 +8,7 @@
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/exact_finish.hpp"
+#include "warpfold/detail/exact/exact_finish.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/exact_sum/accumulator.cuh"
 #include "warpfold/gpu/exact_sum/exact_sum.cuh"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "warpfold/detail/exact_integer.hpp"
+#include "warpfold/detail/exact/exact_integer.hpp"
 
 namespace warpfold::detail {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "warpfold/detail/even_bins.hpp"
+#include "warpfold/detail/bins/even_bins.hpp"
 
 namespace warpfold::detail {
 

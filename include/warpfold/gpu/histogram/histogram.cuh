@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/bins/channels.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/histogram/byte_samples.cuh"

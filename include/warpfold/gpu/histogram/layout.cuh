@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "warpfold/bins.hpp"
-#include "warpfold/detail/channels.hpp"
-#include "warpfold/detail/joint_bins.hpp"
+#include "warpfold/detail/bins/channels.hpp"
+#include "warpfold/detail/bins/joint_bins.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/tuning/histogram.hpp"
 

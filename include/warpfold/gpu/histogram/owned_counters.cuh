@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "warpfold/detail/even_bins.hpp"
+#include "warpfold/detail/bins/even_bins.hpp"
 #include "warpfold/gpu/histogram/packed_counters.cuh"
 
 namespace warpfold::detail {

@@ -12,10 +12,10 @@
 #include <memory>
 #include <type_traits>
 
-#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/core/vectors.hpp"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "warpfold/detail/axis_plan.hpp"
-#include "warpfold/detail/axis_scan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_scan.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/along_axis/along_axis.hpp"
 #include "warpfold/host/core/target.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/bins/channels.hpp"
 #include "warpfold/detail/chunked/fold.hpp"
 #include "warpfold/detail/chunked/plan.hpp"
 #include "warpfold/detail/chunked/read_ahead.hpp"

@@ -11,7 +11,7 @@
 
 #include "warpfold/detail/compact.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/compact/keyed_fold.hpp"
 #include "warpfold/host/compact/selection.hpp"
 #include "warpfold/host/core/chunk_chain.hpp"

@@ -12,7 +12,7 @@
 
 #include "warpfold/detail/convolve.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
 
 namespace warpfold::detail {

@@ -17,8 +17,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "warpfold/detail/exact_integer.hpp"
-#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/detail/exact/exact_integer.hpp"
+#include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/vectors.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/detail/long_accumulator.hpp"
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/chunk.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/exact_finish.hpp"
-#include "warpfold/detail/long_accumulator.hpp"
+#include "warpfold/detail/exact/exact_finish.hpp"
+#include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/detail/segments.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"

@@ -12,11 +12,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "warpfold/detail/channels.hpp"
+#include "warpfold/detail/bins/channels.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/core/vectors.hpp"

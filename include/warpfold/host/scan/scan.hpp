@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/detail/parallel_for.hpp"
 #include "warpfold/detail/scan_options.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/chunk_chain.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"

@@ -15,7 +15,7 @@
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
-#include "warpfold/detail/parallel_for.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"
 #include "warpfold/host/core/target.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ladder/engine/definition/step.hpp"
-#include "ladder/occupancy/figures.hpp"
+#include "ladder/occupancy/definition/figures.hpp"
 
 namespace warpfold::ladder::occupancy {
 

@@ -7,7 +7,7 @@
 
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/device_lambda.hpp"
-#include "warpfold/detail/exact_integer.hpp"
+#include "warpfold/detail/exact/exact_integer.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/float16.hpp"
 

@@ -25,7 +25,7 @@ void run(const engine::stage& on) {
 } // namespace
 
 engine::step_definition peer_cub() {
-    return {.about = {"cub", "cub::DeviceScan", "ladder/scan/peer_cub.cu",
+    return {.about = {"cub", "cub::DeviceScan", "ladder/scan/peers/peer_cub.cu",
                       "InclusiveSum of the peer that ships with CUDA", "", true},
             .data = inclusive,
             .run = run,

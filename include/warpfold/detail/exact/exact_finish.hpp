@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "warpfold/detail/exact_integer.hpp"
+#include "warpfold/detail/exact/exact_integer.hpp"
 #include "warpfold/detail/portable.hpp"
 
 namespace warpfold::detail {

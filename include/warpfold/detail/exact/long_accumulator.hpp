@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "warpfold/detail/exact_integer.hpp"
+#include "warpfold/detail/exact/exact_integer.hpp"
 
 namespace warpfold::detail {
 

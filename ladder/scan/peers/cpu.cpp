@@ -32,7 +32,7 @@ engine::check gpu_is_faster(std::string id, std::string told) {
 } // namespace
 
 engine::step_definition peer_cpu() {
-    return {.about = {"cpu", "std::inclusive_scan", "ladder/scan/cpu.cpp", "one core of the host", "", true},
+    return {.about = {"cpu", "std::inclusive_scan", "ladder/scan/peers/cpu.cpp", "one core of the host", "", true},
             .data = inclusive,
             .on_host =
                 [](const engine::stage& on) {

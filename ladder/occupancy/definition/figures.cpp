@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ladder/occupancy/figures.hpp"
+#include "ladder/occupancy/definition/figures.hpp"
 
 #include <utility>
 

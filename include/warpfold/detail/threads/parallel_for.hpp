@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <exception>
 
-#include "warpfold/detail/thread_pool.hpp"
+#include "warpfold/detail/threads/thread_pool.hpp"
 #include "warpfold/error.hpp"
 
 namespace warpfold::detail {

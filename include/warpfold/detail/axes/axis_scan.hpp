@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "warpfold/detail/axis_plan.hpp"
+#include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_options.hpp"
 #include "warpfold/error.hpp"

@@ -9,8 +9,8 @@
 
 #include "warpfold/bins.hpp"
 #include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/bins/even_bins.hpp"
 #include "warpfold/detail/device_lambda.hpp"
-#include "warpfold/detail/even_bins.hpp"
 #include "warpfold/detail/portable.hpp"
 
 namespace warpfold::detail {

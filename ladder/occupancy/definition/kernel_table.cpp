@@ -8,7 +8,7 @@
 #include "ladder/engine/installed.hpp"
 #include "ladder/engine/launched_kernels.hpp"
 #include "ladder/engine/run_ladder.hpp"
-#include "ladder/occupancy/sweep.hpp"
+#include "ladder/occupancy/definition/sweep.hpp"
 #include "measure/check.hpp"
 
 namespace warpfold::ladder::occupancy {

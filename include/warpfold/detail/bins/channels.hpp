@@ -11,8 +11,8 @@
 
 #include "warpfold/bins.hpp"
 #include "warpfold/detail/arrays.hpp"
+#include "warpfold/detail/bins/even_bins.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/detail/even_bins.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"
 

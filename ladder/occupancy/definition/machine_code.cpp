@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ladder/occupancy/machine_code.hpp"
+#include "ladder/occupancy/definition/machine_code.hpp"
 
 #include <elf.h>
 
