@@ -48,7 +48,11 @@ def _from_dlpack(x: Any, call: str, name: str) -> Source:
     if device[0] not in HOST_MEMORY:
         raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device[0])})")
     package = sys.modules.get(type(x).__module__.partition(".")[0])
-    return Source(np.from_dlpack(x), getattr(package, "from_dlpack", _scalar_or_array))
+    try:
+        array = np.from_dlpack(x)
+    except (RuntimeError, BufferError) as error:
+        raise TypeError(f"{call}: {name} cannot be read by DLPack: {error}") from None
+    return Source(array, getattr(package, "from_dlpack", _scalar_or_array))
 
 
 def read(x: Any, call: str, name: str = "a") -> Source:
