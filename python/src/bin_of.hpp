@@ -30,6 +30,29 @@ WARPFOLD_HD std::int64_t bin_between(const E* edges, std::uint64_t bins, double 
     return static_cast<std::int64_t>(low);
 }
 
+// The number of `count` sorted edges before the place of x: those that are less, or, unless `less`, less or equal. NaN is
+// behind all numbers.
+template <class E>
+WARPFOLD_HD std::int64_t rank_between(const E* edges, std::uint64_t count, bool less, E x) {
+    std::uint64_t low = 0, high = count; // edges before `low` are before the place, those from `high` on are not
+    while (low < high) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        const E edge = edges[middle];
+        const bool is_before = less ? edge < x : edge <= x;
+        if (is_before || x != x) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return static_cast<std::int64_t>(low);
+}
+
+// The place of a point in a grid with one more coordinate, in `bin` of `bins`; -1 for none.
+WARPFOLD_HD inline std::int64_t place_in_grid(std::int64_t place, std::int64_t bin, std::int64_t bins) {
+    return place < 0 || bin < 0 ? -1 : place * bins + bin;
+}
+
 struct by_value {
     template <class S>
     WARPFOLD_HD S operator()(S x) const {

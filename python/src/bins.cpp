@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Histograms by NumPy's rules.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -69,21 +68,6 @@ void fill_between(const array& samples, const array& edges, const array* weights
     fill_as<E>(samples, between<E>(edges.required<const E>(edges.type), sums.size()), weights, sums);
 }
 
-// The number of edges before the place of x. NaN is behind all numbers.
-template <class E>
-struct rank_in {
-    std::int64_t operator()(E x) const {
-        const auto before = [](E a, E b) { return a < b || (b != b && a == a); };
-        const E* const place = less ? std::lower_bound(edges, edges + count, x, before)
-                                    : std::upper_bound(edges, edges + count, x, before);
-        return place - edges;
-    }
-
-    const E* edges;
-    std::uint64_t count;
-    bool less;
-};
-
 // work(E{}) with the type that samples and edges are compared in.
 template <class Work>
 void with_edge_type(const array& edges, const Work& work) {
@@ -107,8 +91,8 @@ void ranks(const array& samples, const array& edges, bool less, const array& out
     auto* const to = out.required<std::int64_t>(element::int64);
     with_edge_type(edges, [&](auto zero) {
         using E = decltype(zero);
-        const rank_in<E> rank{edges.required<const E>(edges.type), edges.size(), less};
-        for_samples<E>(samples, [&](std::uint64_t k, E x) { to[k] = rank(x); });
+        const E* const sorted = edges.required<const E>(edges.type);
+        for_samples<E>(samples, [&](std::uint64_t k, E x) { to[k] = rank_between(sorted, edges.size(), less, x); });
     });
 }
 
@@ -118,10 +102,8 @@ void append_bins(const array& samples, const array& edges, const array& out) {
     with_edge_type(edges, [&](auto zero) {
         using E = decltype(zero);
         const between<E> bin_of(edges.required<const E>(edges.type), static_cast<std::uint64_t>(bins));
-        for_samples<E>(samples, [&](std::uint64_t k, E x) {
-            const std::int64_t bin = to[k] < 0 ? no_bin : bin_of(x);
-            to[k] = bin < 0 ? -1 : to[k] * bins + bin;
-        });
+        for_samples<E>(
+            samples, [&](std::uint64_t k, E x) { to[k] = place_in_grid(to[k], to[k] < 0 ? no_bin : bin_of(x), bins); });
     });
 }
 

@@ -140,8 +140,12 @@ def test_segments():
     for dtype in TYPES:
         array = DeviceValues(values_of(dtype, 80)).view(lambda x: x[::-2])
         for given in (offsets, DeviceValues(offsets.astype(np.int32))):
-            for name in ("segment_sum", "segment_min", "segment_max"):
-                assert_same(getattr(wf, name)(array, given), getattr(wf._segments, name)(array.host, offsets), 1e-3)
+            for name, by in (("sum", np.sum), ("prod", np.prod), ("min", np.min), ("max", np.max)):
+                parts = [array.host[first:end] for first, end in zip(offsets, offsets[1:])]
+                ours = getattr(wf, f"segment_{name}")(array, given)
+                assert_same(np.asarray(ours)[1:], np.array([by(part) for part in parts[1:]]), 1e-3)
+                none = wf.scan(np.ones(1, dtype), name, exclusive=True)  # what no elements give
+                assert_same(np.asarray(ours)[:1], none.astype(ours.dtype))
     far = DeviceValues(np.array([-5, 2, 1000]))  # not checked, but nothing outside the array is read
     assert_same(wf.segment_sum(DeviceValues(np.ones(4)), far), np.array([2.0, 2.0]))
     for bad in ([0, 5, 2], [0, 100], [-1, 3]):

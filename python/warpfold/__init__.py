@@ -5,7 +5,6 @@ Functions take NumPy arrays, objects with the buffer protocol, arrays that expor
 computed there. Elements are not copied; strides may have any sign. Results are of the caller's kind of array. A function with the name of one of
 NumPy's has its results and raises exceptions of its types.
 """
-from . import _devices
 from ._bins import bincount, histogram
 from ._convolve import convolve, correlate
 from ._exact import exact_dot, exact_sum
@@ -24,8 +23,3 @@ __all__ = ["all", "any", "argmax", "argmin", "bincount", "convolve", "convolve2d
            "histogram", "histogram2d", "histogramdd", "max", "mean", "min", "minmax", "norm", "partition_by", "prod",
            "reduce_by_key", "run_length_encode", "scan", "segment_max", "segment_min", "segment_prod", "segment_sum", "select",
            "separable_filter", "sum", "unique_consecutive", "var"]
-
-# Arrays on a GPU go to the functions' namesakes in _on_gpu.
-for _name in _devices.FUNCTIONS:
-    globals()[_name] = _devices.on_any_device(globals()[_name])
-count = count_nonzero

@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 Description = tuple[int, int, Sequence[int], Sequence[int]]
 NumPyArray = np.ndarray[Any, np.dtype[Any]]
+Array = Any  # a NumPy array or a DeviceArray
 
 # The order is that of `element` in python/src/array.hpp.
 TYPES = {np.dtype(name): number for number, name in enumerate(
@@ -47,7 +48,11 @@ def _from_dlpack(x: Any, call: str, name: str) -> Source:
     if device[0] not in HOST_MEMORY:
         raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device[0])})")
     package = sys.modules.get(type(x).__module__.partition(".")[0])
-    return Source(np.from_dlpack(x), getattr(package, "from_dlpack", _scalar_or_array))
+    try:
+        array = np.from_dlpack(x)
+    except (RuntimeError, BufferError) as error:
+        raise TypeError(f"{call}: {name} cannot be read by DLPack: {error}") from None
+    return Source(array, getattr(package, "from_dlpack", _scalar_or_array))
 
 
 def read(x: Any, call: str, name: str = "a") -> Source:
@@ -93,14 +98,15 @@ def _writable(out: Any, call: str) -> NumPyArray:
     return array
 
 
-def describe(array: NumPyArray) -> Description:
-    """Address, type, shape and strides, for the extension module. The caller keeps `array` alive."""
+def describe(array: Array) -> Description:
+    """Address, type, shape and strides, for the extension modules. The caller keeps `array` alive."""
+    if not isinstance(array, np.ndarray):
+        return array.address, TYPES[array.dtype], array.shape, array.strides
     return array.ctypes.data, TYPES[array.dtype], array.shape, array.strides
 
 
-def contiguous(array: NumPyArray, dtype: Any = None) -> NumPyArray:
-    """The array itself if it is of the type, aligned and without gaps; else a copy."""
-    return np.require(array, dtype, ["C", "A"])
+def describe_optional(array: Array | None) -> Description | None:
+    return None if array is None else describe(array)
 
 
 def fold_type(dtype: np.dtype[Any]) -> int:
@@ -131,7 +137,7 @@ def one_axis(axis: int, ndim: int) -> int:
     return int(normalize_axis_index(axis, ndim))
 
 
-def axes_last(array: NumPyArray, axes: Sequence[int]) -> NumPyArray:
+def axes_last(array: Array, axes: Sequence[int]) -> Array:
     """A view with these axes last."""
     return array.transpose([k for k in range(array.ndim) if k not in axes] + list(axes))
 

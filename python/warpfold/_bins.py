@@ -9,15 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arrays import NumPyArray, Output, Source, contiguous, describe, read
-from ._reductions import minmax
+from ._arrays import Array, NumPyArray, describe, describe_optional
+from ._calls import Call, call_of
+from ._reductions import _extremes
 
 MOST_BINS = 1 << 30  # warpfold::most_bins
 
 
-def _weights(call: str, weights: Any) -> NumPyArray | None:
-    return None if weights is None else read(weights, call, "weights").array
+def _weights(call: Call, weights: Any, shape: tuple[int, ...], argument: str) -> Array | None:
+    """None, or an array of this shape."""
+    if weights is None:
+        return None
+    chosen = call.operand(weights, "weights")
+    if chosen.shape != shape:
+        raise ValueError(f"{call.name}: the weights have shape {chosen.shape}, and {argument} {shape}")
+    return chosen
 
 
 def least_bins(dtype: np.dtype[Any], shape: tuple[int, ...], minlength: Any) -> int:
@@ -55,7 +61,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     weights : array, optional
         As many as `x` has elements. They are added in float64.
     minlength : int
-        The least number of results.
+        The least number of results. If all values of an unsigned type are below it, the largest element is not looked for:
+        that saves a pass, and on a GPU a wait.
 
     Returns
     -------
@@ -67,31 +74,30 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     TypeError, ValueError
         For other types; for negative values, several axes, or weights of another number.
     """
-    source = read(x, "bincount", "x")
-    array = source.array
-    if not isinstance(x, np.ndarray) and array.size == 0 and array.ndim == 1:
-        array = array.astype(np.int64)
-    least = least_bins(array.dtype, array.shape, minlength)
-    chosen = _weights("bincount", weights)
-    if chosen is not None and chosen.shape != array.shape:
-        raise ValueError(f"bincount: the weights have shape {chosen.shape}, and x {array.shape}")
-    bins = checked_bins(least, minmax(array) if array.size else None)
-    target = Output(None, (bins,), np.dtype(np.int64 if chosen is None or not array.size else np.float64), source,
-                    "bincount")
-    if not array.size:
-        target.array[...] = 0
-    else:
-        weight = None if chosen is None else contiguous(chosen, np.float64)
-        _core.count_values(describe(array), None if weight is None else describe(weight), describe(target.array))
-    return target.finish()
+    with call_of("bincount", x, "x") as call:
+        array = call.array
+        if isinstance(x, (list, tuple)) and array.size == 0 and array.ndim == 1:
+            array = call.empty((0,), np.int64)
+        least = least_bins(array.dtype, array.shape, minlength)
+        chosen = _weights(call, weights, array.shape, "x")
+        is_known = array.dtype.kind in "ub" and least > (1 if array.dtype.kind == "b" else np.iinfo(array.dtype).max)
+        bins = checked_bins(least, None if is_known or not array.size else _extremes(call, array))
+        weight = None if chosen is None or not array.size else call.contiguous(chosen, np.float64)
+        target = call.results(None, (bins,), np.int64 if weight is None else np.float64)
+        if bins:
+            call.engine.count_values(describe(array), describe_optional(weight), describe(target.array))
+        return target.finish()
 
 
-def _edges(array: NumPyArray, bins: Any, range: tuple[Any, Any] | None, weights: NumPyArray | None) -> NumPyArray:
-    """NumPy's edges. Its errors are those of `bins` and `range`."""
+def _edges(call: Call, array: Array, bins: Any, range: tuple[Any, Any] | None, weights: Any) -> NumPyArray:
+    """NumPy's edges, in host memory. Its errors are those of `bins` and `range`."""
     if isinstance(bins, str):
-        return np.histogram_bin_edges(array, bins, range, weights)
-    if range is None and np.ndim(bins) == 0 and array.size:
-        range = minmax(array)
+        given = None if weights is None else call.on_host(weights, "weights")
+        return np.histogram_bin_edges(call.to_host(array), bins, range, given)
+    if np.ndim(bins):
+        bins = call.on_host(bins, "bins")
+    elif range is None and array.size:
+        range = _extremes(call, array)
     return np.histogram_bin_edges(np.empty(0, array.dtype), bins, range)
 
 
@@ -101,7 +107,7 @@ def _comparable(edges: NumPyArray, samples: np.dtype[Any], call: str = "histogra
     if common.kind not in "iuf":
         raise TypeError(f"{call}: the bins have dtype {edges.dtype}")
     wide = {"i": np.int64, "u": np.uint64, "f": np.float64}[common.kind]
-    return contiguous(edges, wide)
+    return np.require(edges, wide, ["C", "A"])
 
 
 def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[Any, Any] | None = None,
@@ -133,29 +139,30 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
     TypeError, ValueError
         For other types; for edges that decrease, infinite ranges and weights of another shape.
     """
-    source = read(a, "histogram")
-    array = source.array
-    chosen = _weights("histogram", weights)
-    if chosen is not None and chosen.shape != array.shape:
-        raise ValueError(f"histogram: the weights have shape {chosen.shape}, and a {array.shape}")
-    if array.dtype.kind == "b":
-        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning,
-                      stacklevel=3)
-        array = array.view(np.uint8)
-    edges = _edges(array, bins, range, chosen)
-    compared = _comparable(edges, array.dtype)
-    if compared.size - 1 > MOST_BINS:
-        raise ValueError(f"histogram: {compared.size - 1} bins, and there may be 2^30")
-    is_integer = chosen is None or chosen.dtype.kind in "iub"
-    sums = np.zeros(compared.size - 1, np.int64 if is_integer else np.float64)
-    if sums.size:
-        weight = None if chosen is None else contiguous(chosen, sums.dtype)
-        _core.histogram(describe(array), describe(compared), None if weight is None else describe(weight), describe(sums))
-    if density:
-        result = sums / np.diff(edges).astype(np.float64) / sums.sum()
-    else:
-        result = sums if chosen is None else sums.astype(chosen.dtype)
-    return source.hand_back(result), source.hand_back(edges)
+    with call_of("histogram", a) as call:
+        array = call.array
+        chosen = _weights(call, weights, array.shape, "a")
+        if array.dtype.kind == "b":
+            warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning,
+                          stacklevel=2)
+            array = array.view(np.uint8)
+        edges = _edges(call, array, bins, range, weights)
+        compared = _comparable(edges, array.dtype)
+        count = compared.size - 1
+        if count > MOST_BINS:
+            raise ValueError(f"histogram: {count} bins, and there may be 2^30")
+        is_integer = chosen is None or chosen.dtype.kind in "iub"
+        sums = call.empty((max(count, 0),), np.int64 if is_integer else np.float64)
+        if count > 0:
+            weight = None if chosen is None else call.contiguous(chosen, sums.dtype)
+            call.engine.histogram(describe(array), describe(call.uploaded(compared)), describe_optional(weight),
+                                  describe(sums))
+        if density:
+            counts = call.to_host(sums)
+            sums = call.uploaded(counts / np.diff(edges).astype(np.float64) / counts.sum())
+        elif chosen is not None:
+            sums = call.cast(sums, chosen.dtype)
+        return call.handed(sums), call.handed(call.uploaded(edges))
 
 
 __all__ = ["bincount", "histogram"]

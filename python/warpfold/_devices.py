@@ -6,27 +6,19 @@ import ctypes
 import functools
 import importlib
 import importlib.util
-import inspect
 import os
 import pathlib
 import re
 import sys
 import sysconfig
-from collections.abc import Callable
 from types import ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 CHOICES = ("host", "gpu", "softgpu")
 DEVICE_MEMORY = (2, 13)  # DLPack's kDLCUDA, kDLCUDAManaged
 RUNTIME = re.compile(rb"libcudart\.so\.\d+")
-FUNCTIONS = ("all", "any", "argmax", "argmin", "bincount", "convolve", "correlate", "count_nonzero", "cummax",
-             "cummin", "cumprod", "cumsum", "exact_dot", "exact_sum", "histogram", "max", "mean", "min", "minmax", "prod",
-             "segment_max", "segment_min", "segment_sum", "sum", "var")
 
 
 @functools.cache
@@ -98,18 +90,6 @@ def gpu_module() -> ModuleType:
     raise RuntimeError(f"warpfold: no CUDA runtime: {'; '.join(failures)}")
 
 
-def on_any_device(host: Callable[P, R]) -> Callable[P, R]:
-    """The function for arrays on any device: `host`, or its namesake in `_on_gpu`, by its first argument."""
-    first = next(iter(inspect.signature(host).parameters))
-    name = host.__name__
-
-    @functools.wraps(host)
-    def call(*args: P.args, **options: P.kwargs) -> R:
-        array = args[0] if args else options.get(first)
-        if is_on_device(array) or host_arrays_go_to() != "host":
-            gpu_module()
-            twin: Callable[P, R] = getattr(importlib.import_module("warpfold._on_gpu"), name)
-            return twin(*args, **options)
-        return host(*args, **options)
-
-    return call
+def goes_to_gpu(x: Any) -> bool:
+    """Whether a call on this array computes on a GPU."""
+    return is_on_device(x) or host_arrays_go_to() != "host"

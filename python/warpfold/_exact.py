@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arrays import NumPyArray, Output, Source, describe, read
+from ._arrays import Array, describe
+from ._calls import call_of
 
 
-def _floats(x: Any, call: str, name: str) -> Source:
-    source = read(x, call, name)
-    if source.array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise TypeError(f"{call}: {name} has dtype {source.array.dtype}; accepted are float32 and float64")
-    return source
+def _check(array: Array, name: str, argument: str) -> None:
+    if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise TypeError(f"{name}: {argument} has dtype {array.dtype}; accepted are float32 and float64")
 
 
 def exact_sum(a: Any) -> Any:
@@ -35,10 +33,11 @@ def exact_sum(a: Any) -> Any:
     TypeError
         For another type.
     """
-    source = _floats(a, "exact_sum", "a")
-    target = Output(None, (), source.array.dtype, source, "exact_sum")
-    _core.exact_sum(describe(source.array), describe(target.array))
-    return target.finish()
+    with call_of("exact_sum", a) as call:
+        _check(call.array, "exact_sum", "a")
+        target = call.results(None, (), call.array.dtype)
+        call.engine.exact_sum(describe(call.array), describe(target.array))
+        return target.finish()
 
 
 def exact_dot(a: Any, b: Any) -> Any:
@@ -46,16 +45,17 @@ def exact_dot(a: Any, b: Any) -> Any:
 
     Both arrays have the same type, one axis and the same number of elements; else ValueError or TypeError is raised.
     """
-    source = _floats(a, "exact_dot", "a")
-    left: NumPyArray = source.array
-    right: NumPyArray = _floats(b, "exact_dot", "b").array
-    if left.dtype != right.dtype:
-        raise TypeError(f"exact_dot: a has dtype {left.dtype}, and b {right.dtype}")
-    if left.ndim != 1 or left.shape != right.shape:
-        raise ValueError(f"exact_dot: a has shape {left.shape}, and b {right.shape}; both have one axis of one length")
-    target = Output(None, (), left.dtype, source, "exact_dot")
-    _core.exact_dot(describe(left), describe(right), describe(target.array))
-    return target.finish()
+    with call_of("exact_dot", a) as call:
+        left, right = call.array, call.operand(b, "b")
+        _check(left, "exact_dot", "a")
+        _check(right, "exact_dot", "b")
+        if left.dtype != right.dtype:
+            raise TypeError(f"exact_dot: a has dtype {left.dtype}, and b {right.dtype}")
+        if left.ndim != 1 or left.shape != right.shape:
+            raise ValueError(f"exact_dot: a has shape {left.shape}, and b {right.shape}; both have one axis of one length")
+        target = call.results(None, (), left.dtype)
+        call.engine.exact_dot(describe(left), describe(right), describe(target.array))
+        return target.finish()
 
 
 __all__ = ["exact_sum", "exact_dot"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arrays import FLOAT64, UINT64, NumPyArray, Output, Source, check_dtype, contiguous, describe, read
+from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_dtype, describe
+from ._calls import Call, call_of
 from ._convolve import MODES
 
 BORDERS = {"zero": 0, "clamp": 1, "mirror": 2, "reflect": 3, "wrap": 4}  # warpfold::border
@@ -25,47 +25,49 @@ def _sizes(extents: Sequence[int], mask: Sequence[int], mode: str) -> tuple[int,
     return tuple({"same": n, "full": n + k - 1, "valid": max(n - k + 1, 0)}[mode] for n, k in zip(extents, mask))
 
 
-def _images(call: str, in1: Any, in2: Any, mode: str) -> tuple[Source, NumPyArray, NumPyArray]:
-    """The caller's array, and both in their common type."""
-    _check_mode(call, mode)
-    source = read(in1, call, "in1")
-    arrays = source.array, read(in2, call, "in2").array
-    for name, array in zip(("in1", "in2"), arrays):
+def _images(call: Call, in2: Any, mode: str) -> tuple[Array, Array]:
+    """Both arrays in their common type."""
+    name = call.name
+    _check_mode(name, mode)
+    arrays = call.array, call.operand(in2, "in2")
+    for argument, array in zip(("in1", "in2"), arrays):
         if array.ndim != 2:
-            raise ValueError(f"{call}: {name} has shape {array.shape}, and must have two axes")
+            raise ValueError(f"{name}: {argument} has shape {array.shape}, and must have two axes")
         if array.size == 0:
-            raise ValueError(f"{call}: {name} has shape {array.shape}, and must not be empty")
-    common = np.result_type(*arrays)
-    check_dtype(common, call, "the result")
-    left, right = (array.astype(common, copy=False) for array in arrays)
-    return source, left, right
+            raise ValueError(f"{name}: {argument} has shape {array.shape}, and must not be empty")
+    common = np.result_type(*(array.dtype for array in arrays))
+    check_dtype(common, name, "the result")
+    left, right = (call.cast(array, common) for array in arrays)
+    return left, right
 
 
-def _is_first_smaller(call: str, a: NumPyArray, mask: NumPyArray, mode: str) -> bool:
+def _is_first_smaller(call: Call, a: Array, mask: Array, mode: str) -> bool:
     """Whether the arrays change places: with 'valid' the first is the one that is as large along both axes."""
     if mode != "valid" or all(n >= k for n, k in zip(a.shape, mask.shape)):
         return False
     if all(n <= k for n, k in zip(a.shape, mask.shape)):
         return True
-    raise ValueError(f"{call}: with mode 'valid' one array is at least as large as the other along both axes; the shapes are "
+    raise ValueError(f"{call.name}: with mode 'valid' one array is at least as large as the other along both axes; the shapes are "
                      f"{a.shape} and {mask.shape}")
 
 
-def _correlate(call: str, source: Source, a: NumPyArray, mask: NumPyArray, mode: str, leads: dict[str, tuple[int, ...]],
-               turned: bool = False) -> Any:
-    """Result (y, x) is the sum over (j, i) of a[y - lead_y + j, x - lead_x + i] * mask[j, i]."""
-    target = Output(None, _sizes(a.shape, mask.shape, mode), a.dtype, source, call)
+def _correlate(call: Call, a: Array, mask: Array, mode: str, leads: dict[str, tuple[int, ...]], turned: bool = False) -> Any:
+    """Result (y, x) is the sum over (j, i) of a[y - lead_y + j, x - lead_x + i] * mask[j, i]. The mask is read by the host
+    where numbers are floating-point: a wait on a GPU."""
+    target = call.results(None, _sizes(a.shape, mask.shape, mode), a.dtype)
     lead_y, lead_x = leads[mode]
-    a, mask = contiguous(a), contiguous(mask)
-    if a.dtype.kind == "f" and bool(np.isfinite(mask).all()):
-        _core.correlate_images(describe(a), describe(mask), MODES[mode], BORDERS["zero"], lead_y, lead_x,
-                               describe(target.array))
+    straight = call.empty(target.array.shape, a.dtype) if turned else target.array
+    a = call.contiguous(a)
+    values = np.require(call.to_host(mask), None, ["C", "A"]) if a.dtype.kind == "f" else None
+    if values is not None and bool(np.isfinite(values).all()):
+        call.engine.correlate_images(describe(a), describe(values), MODES[mode], BORDERS["zero"],
+                                     lead_y, lead_x, describe(straight))
     else:
         # Integers modulo 2^64. Infinity times an element outside is not NaN.
-        _core.correlate_image_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a), describe(mask),
-                                       lead_y, lead_x, describe(target.array))
+        call.engine.correlate_image_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a), describe(mask),
+                                             lead_y, lead_x, describe(straight))
     if turned:
-        target.array[...] = target.array[::-1, ::-1].copy()
+        call.copy(straight[::-1, ::-1], target.array)
     return target.finish()
 
 
@@ -93,51 +95,53 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Any:
         For another type; for an empty array, another number of axes, an unknown mode, and with 'valid' for arrays of
         which none is as large as the other along both axes.
     """
-    source, a, mask = _images("convolve2d", in1, in2, mode)
-    if _is_first_smaller("convolve2d", a, mask, mode):
-        a, mask = mask, a
-    height, width = mask.shape
-    return _correlate("convolve2d", source, a, mask[::-1, ::-1], mode,
-                      {"same": (height // 2, width // 2), "full": (height - 1, width - 1), "valid": (0, 0)})
+    with call_of("convolve2d", in1, "in1") as call:
+        a, mask = _images(call, in2, mode)
+        if _is_first_smaller(call, a, mask, mode):
+            a, mask = mask, a
+        height, width = mask.shape
+        return _correlate(call, a, mask[::-1, ::-1], mode,
+                          {"same": (height // 2, width // 2), "full": (height - 1, width - 1), "valid": (0, 0)})
 
 
 def correlate2d(in1: Any, in2: Any, mode: str = "full") -> Any:
     """Cross-correlation of two arrays of two axes, as `scipy.signal.correlate2d` with zeros outside; see `convolve2d`."""
-    source, a, mask = _images("correlate2d", in1, in2, mode)
-    turned = _is_first_smaller("correlate2d", a, mask, mode)
-    if turned:
-        a, mask = mask, a
-    height, width = mask.shape
-    return _correlate("correlate2d", source, a, mask, mode,
-                      {"same": ((height - 1) // 2, (width - 1) // 2), "full": (height - 1, width - 1), "valid": (0, 0)}, turned)
+    with call_of("correlate2d", in1, "in1") as call:
+        a, mask = _images(call, in2, mode)
+        turned = _is_first_smaller(call, a, mask, mode)
+        if turned:
+            a, mask = mask, a
+        height, width = mask.shape
+        return _correlate(call, a, mask, mode, {"same": ((height - 1) // 2, (width - 1) // 2),
+                                                "full": (height - 1, width - 1), "valid": (0, 0)}, turned)
 
 
-def _line(call: str, name: str, values: Any) -> NumPyArray:
+def _line(call: Call, name: str, values: Any) -> NumPyArray:
     """A finite mask of one axis."""
-    line = read(values, call, name).array
+    line = call.on_host(values, name)
     if line.ndim != 1 or line.size == 0:
-        raise ValueError(f"{call}: {name} has shape {line.shape}; it has one axis and is not empty")
+        raise ValueError(f"{call.name}: {name} has shape {line.shape}; it has one axis and is not empty")
     if not np.isfinite(line).all():
-        raise ValueError(f"{call}: {name} has an element that is not finite")
+        raise ValueError(f"{call.name}: {name} has an element that is not finite")
     return line
 
 
-def _separable(call: str, a: Any, down: NumPyArray, across: NumPyArray, mode: str, border: str) -> Any:
-    _check_mode(call, mode)
+def _separable(call: Call, down: NumPyArray, across: NumPyArray, mode: str, border: str) -> Any:
+    name = call.name
+    _check_mode(name, mode)
     if border not in BORDERS:
-        raise ValueError(f"{call}: border is {border!r}, and must be one of {', '.join(map(repr, BORDERS))}")
-    source = read(a, call)
-    array = source.array
+        raise ValueError(f"{name}: border is {border!r}, and must be one of {', '.join(map(repr, BORDERS))}")
+    array = call.array
     if array.ndim < 2:
-        raise ValueError(f"{call}: a has shape {array.shape}, and must have two axes or more")
-    images = contiguous(array, array.dtype if array.dtype.kind == "f" else np.float64)
+        raise ValueError(f"{name}: a has shape {array.shape}, and must have two axes or more")
+    images = call.contiguous(array, array.dtype if array.dtype.kind == "f" else np.float64)
     shape = _sizes(array.shape[-2:], (down.size, across.size), mode) if array.size else array.shape[-2:]
-    target = Output(None, array.shape[:-2] + shape, images.dtype, source, call)
+    target = call.results(None, array.shape[:-2] + shape, images.dtype)
     if target.array.size:
         # The mask of a convolution is turned.
-        column, row = (contiguous(line[::-1], images.dtype) for line in (down, across))
-        _core.correlate_separable(describe(images), describe(row), describe(column), MODES[mode], BORDERS[border],
-                                  describe(target.array))
+        column, row = (np.require(line[::-1], images.dtype, ["C", "A"]) for line in (down, across))
+        call.engine.correlate_separable(describe(images), describe(row), describe(column), MODES[mode], BORDERS[border],
+                                        describe(target.array))
     return target.finish()
 
 
@@ -167,8 +171,8 @@ def separable_filter(a: Any, down: Any, across: Any, mode: str = "same", border:
     TypeError, ValueError
         For another type; for less than two axes, masks that are empty or not finite, an unknown mode or border.
     """
-    return _separable("separable_filter", a, _line("separable_filter", "down", down),
-                      _line("separable_filter", "across", across), mode, border)
+    with call_of("separable_filter", a) as call:
+        return _separable(call, _line(call, "down", down), _line(call, "across", across), mode, border)
 
 
 def _gaussian(sigma: float, truncate: float) -> NumPyArray:
@@ -205,7 +209,8 @@ def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 
     if len(pair) != 2 or not all(math.isfinite(x) and x >= 0 for x in (*pair, truncate)):
         raise ValueError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are finite and not negative, "
                          "sigma one number or two")
-    return _separable("gaussian_blur", a, _gaussian(pair[0], truncate), _gaussian(pair[1], truncate), "same", border)
+    with call_of("gaussian_blur", a) as call:
+        return _separable(call, _gaussian(pair[0], truncate), _gaussian(pair[1], truncate), "same", border)
 
 
 __all__ = ["convolve2d", "correlate2d", "separable_filter", "gaussian_blur"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arrays import NumPyArray, Source, contiguous, describe, read
+from ._arrays import Array, NumPyArray, describe, describe_optional
 from ._bins import MOST_BINS, _comparable, _weights
-from ._reductions import minmax
+from ._calls import ADD, MULTIPLY, Call, call_of
+from ._reductions import _extremes
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -37,82 +37,92 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     TypeError, ValueError
         For other types, and edges that are NaN, not monotonic or have several axes.
     """
-    source = read(x, "digitize", "x")
-    edges = read(bins, "digitize", "bins").array
-    np.digitize(np.empty(0), edges)  # its errors are those of the edges
-    if np.isnan(edges).any():
-        raise ValueError("digitize: bins has a NaN, which has no place among numbers")
-    decreases = bool(edges.size) and bool(edges[0] > edges[-1])
-    if np.result_type(edges, source.array).kind == "b":
-        edges = edges.view(np.uint8)
-    compared = _comparable(edges[::-1] if decreases else edges, source.array.dtype, "digitize")
-    ranks = np.empty(source.array.shape, np.int64)
-    _core.ranks(describe(source.array), describe(compared), bool(right), describe(ranks))
-    return source.hand_back(compared.size - ranks if decreases else ranks)
+    with call_of("digitize", x, "x") as call:
+        array = call.array
+        edges = call.on_host(bins, "bins")
+        np.digitize(np.empty(0), edges)  # its errors are those of the edges
+        if np.isnan(edges).any():
+            raise ValueError("digitize: bins has a NaN, which has no place among numbers")
+        decreases = bool(edges.size) and bool(edges[0] > edges[-1])
+        if np.result_type(edges.dtype, array.dtype).kind == "b":
+            edges = edges.view(np.uint8)
+        compared = _comparable(edges[::-1] if decreases else edges, array.dtype, "digitize")
+        ranks = call.empty(array.shape, np.int64)
+        call.engine.ranks(describe(array), describe(call.uploaded(compared)), bool(right), describe(ranks))
+        if decreases:
+            call.apply(MULTIPLY, ranks, -1, ranks)
+            call.apply(ADD, ranks, compared.size, ranks)
+        return call.handed(ranks)
 
 
-def _edges_of(column: NumPyArray, bins: Any, limits: Any) -> NumPyArray:
+def _edges_of(call: Call, column: Array, bins: Any, limits: Any) -> NumPyArray:
     """NumPy's edges of one dimension, with its errors."""
-    if limits is None and np.ndim(bins) == 0 and column.size:
-        limits = tuple(np.asarray(limit).astype(column.dtype)[()] for limit in minmax(column))
+    if np.ndim(bins):
+        bins = call.on_host(bins, "bins")
+    elif limits is None and column.size:
+        limits = tuple(limit.astype(column.dtype)[()] for limit in _extremes(call, column))
     return np.histogramdd(np.empty((0, 1), column.dtype), [bins], None if limits is None else [limits])[1][0]
 
 
-def _grid(call: str, source: Source, columns: list[NumPyArray], bins: Any, range: Any, density: bool | None,
+def _grid(call: Call, columns: list[Array], bins: Any, range: Any, density: bool | None,
           weights: Any) -> tuple[Any, list[Any]]:
     """Counts of points, with a column of each coordinate."""
+    name = call.name
     try:
         if len(bins) != len(columns):
-            raise ValueError(f"{call}: bins has {len(bins)} elements, and points {len(columns)} coordinates")
+            raise ValueError(f"{name}: bins has {len(bins)} elements, and points {len(columns)} coordinates")
     except TypeError:
         bins = [bins] * len(columns)
     if range is not None and len(range) != len(columns):
-        raise ValueError(f"{call}: range has {len(range)} elements, and points {len(columns)} coordinates")
-    points = columns[0].size
-    chosen = _weights(call, weights)
-    if chosen is not None and chosen.shape != (points,):
-        raise ValueError(f"{call}: the weights have shape {chosen.shape}, and there are {points} points")
+        raise ValueError(f"{name}: range has {len(range)} elements, and points {len(columns)} coordinates")
+    chosen = _weights(call, weights, (columns[0].size,), "points")
     ranges = [None] * len(columns) if range is None else range
-    edges = [_edges_of(*of) for of in zip(columns, bins, ranges)]
+    edges = [_edges_of(call, *of) for of in zip(columns, bins, ranges)]
     shape = [edge.size - 1 for edge in edges]
     if math.prod(shape) > MOST_BINS:
-        raise ValueError(f"{call}: {math.prod(shape)} bins, and there may be 2^30")
-    places = np.zeros(points, np.int64)
+        raise ValueError(f"{name}: {math.prod(shape)} bins, and there may be 2^30")
+    places = call.filled((columns[0].size,), 0, np.int64)
     for column, edge in zip(columns, edges):
-        compared = _comparable(edge, column.dtype, call)
-        _core.append_bins(describe(column), describe(compared), describe(places))
-    sums = np.zeros(shape, np.int64 if chosen is None else np.float64)
+        call.engine.append_bins(describe(column), describe(call.uploaded(_comparable(edge, column.dtype, name))),
+                                describe(places))
+    sums = call.filled(shape, 0, np.int64 if chosen is None else np.float64)
     if sums.size:
-        weight = None if chosen is None else contiguous(chosen, np.float64)
-        _core.count_values(describe(places), None if weight is None else describe(weight), describe(sums))
-    result = sums.astype(np.float64, copy=False)
+        weight = None if chosen is None else call.contiguous(chosen, np.float64)
+        call.engine.count_values(describe(places), describe_optional(weight), describe(sums))
+    result = call.cast(sums, np.float64)
     if density:
-        total = result.sum()
+        found = call.to_host(result)
+        total = found.sum()
         for axis, edge in enumerate(edges):
-            result = result / np.diff(edge).reshape([-1 if k == axis else 1 for k, _ in enumerate(shape)])
-        result = result / total
-    return source.hand_back(result), [source.hand_back(edge) for edge in edges]
+            found = found / np.diff(edge).reshape([-1 if k == axis else 1 for k, _ in enumerate(shape)])
+        result = call.uploaded(found / total)
+    return call.handed(result), [call.handed(call.uploaded(edge)) for edge in edges]
 
 
-def _columns(call: str, sample: Any) -> tuple[Source, list[NumPyArray]]:
-    """One array per coordinate, all of one type."""
-    if isinstance(sample, Sequence):  # one array per coordinate
-        sources = [read(x, call, "sample") for x in sample]
-        arrays = [np.atleast_1d(source.array) for source in sources]
-        if not arrays or any(array.ndim != 1 or array.size != arrays[0].size for array in arrays):
-            raise ValueError(f"{call}: the coordinates have shapes {[array.shape for array in arrays]}; they have one axis of "
-                             "one length")
-        source = sources[0]
-    else:
-        source = read(sample, call, "sample")
-        array = source.array if source.array.ndim == 2 else np.atleast_2d(source.array).T
-        if array.ndim != 2:
-            raise ValueError(f"{call}: sample has shape {array.shape}, and must have two axes: points and coordinates")
-        arrays = list(array.T)
-    common = np.result_type(*arrays) if arrays else np.dtype(np.float64)
+def _shapes_agree(name: str, arrays: Sequence[Array]) -> None:
+    if not arrays or any(array.ndim != 1 or array.size != arrays[0].size for array in arrays):
+        raise ValueError(f"{name}: the coordinates have shapes {[array.shape for array in arrays]}; they have one axis of "
+                         "one length")
+
+
+def _columns(call: Call, arrays: Sequence[Array]) -> list[Array]:
+    """The coordinates in their common type."""
+    common = np.result_type(*(array.dtype for array in arrays))
     if common.kind == "b":
-        raise TypeError(f"{call}: sample has dtype bool; accepted are integers and floating-point numbers")
-    return source, [array.astype(common, copy=False) for array in arrays]
+        raise TypeError(f"{call.name}: sample has dtype bool; accepted are integers and floating-point numbers")
+    return [call.cast(array, common) for array in arrays]
+
+
+def _by_coordinate(call: Call, others: Sequence[Any]) -> list[Array]:
+    """Arrays of one coordinate each; the first one is the call's."""
+    arrays = [call.array, *(call.operand(x, "sample") for x in others)]
+    arrays = [array if array.ndim else call.contiguous(array).reshape(1) for array in arrays]
+    _shapes_agree(call.name, arrays)
+    return _columns(call, arrays)
+
+
+def _split(points: Array) -> list[Array]:
+    return [points[:, k] for k in range(points.shape[1])]
 
 
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | None = None,
@@ -146,10 +156,21 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
         For other types; for edges that decrease, infinite ranges, and numbers of bins, ranges or weights that do not fit the
         sample.
     """
-    source, columns = _columns("histogramdd", sample)
-    if not columns:
-        raise ValueError("histogramdd: points have no coordinates")
-    return _grid("histogramdd", source, columns, bins, range, density, weights)
+    if isinstance(sample, Sequence):  # one array per coordinate
+        if not sample:
+            _shapes_agree("histogramdd", ())
+        with call_of("histogramdd", sample[0], "sample") as call:
+            return _grid(call, _by_coordinate(call, sample[1:]), bins, range, density, weights)
+    with call_of("histogramdd", sample, "sample") as call:
+        array = call.array
+        if array.ndim > 2:
+            raise ValueError(f"histogramdd: sample has shape {array.shape}, and must have two axes: points and coordinates")
+        if array.ndim < 2:
+            array = call.contiguous(array).reshape((array.size, 1))
+        if array.shape[1] == 0:
+            raise ValueError("histogramdd: points have no coordinates")
+        return _grid(call, _columns(call, _split(array)), bins, range, density,
+                     weights)
 
 
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None,
@@ -158,16 +179,17 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool
 
     `bins` is a number or the edges for both axes, or a pair of such. Other parameters and errors are those of `histogramdd`.
     """
-    source, columns = _columns("histogram2d", [x, y])
     try:
         pair = len(bins) in (1, 2)
     except TypeError:
         operator.index(bins)
         pair = True
-    if not pair:
-        bins = [np.asarray(bins)] * 2
-    hist, (x_edges, y_edges) = _grid("histogram2d", source, columns, bins, range, density, weights)
-    return hist, x_edges, y_edges
+    with call_of("histogram2d", x, "x") as call:
+        columns = _by_coordinate(call, [y])
+        if not pair:
+            bins = [call.on_host(bins, "bins")] * 2
+        hist, (x_edges, y_edges) = _grid(call, columns, bins, range, density, weights)
+        return hist, x_edges, y_edges
 
 
 __all__ = ["digitize", "histogram2d", "histogramdd"]

@@ -8,18 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arrays import FLOAT32, FLOAT64, NumPyArray, Output, Shaped, axes_last, axes_of, check_dtype, describe, length_of, read
-from ._reductions import SUM, Axis, _count, _fold, _kept, _mask, _shape
-
-
-def _chosen(array: NumPyArray, axes: Sequence[int], mask: NumPyArray | None, result: NumPyArray) -> Any:
-    """How many elements each result is of."""
-    if mask is None:
-        return length_of(array, axes)
-    counts = np.empty(result.shape, np.int64)
-    _count(mask, tuple(range(result.ndim, mask.ndim)), None, counts)
-    return counts
+from ._arrays import (FLOAT32, FLOAT64, Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional,
+                      length_of)
+from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of
+from ._reductions import SUM, Axis, _chosen, _fold, _kept, _mask, _shape
 
 
 def _mean_types(array: Shaped, dtype: Any, call: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
@@ -34,13 +26,17 @@ def _mean_types(array: Shaped, dtype: Any, call: str) -> tuple[np.dtype[Any], np
     return np.dtype(np.float32) if chosen.itemsize == 2 else chosen, chosen
 
 
-def _means(array: NumPyArray, axes: Sequence[int], mask: NumPyArray | None, means: NumPyArray) -> Any:
+def _means(call: Call, axes: Sequence[int], mask: Array | None, means: Array) -> Any:
     """`means` of floating-point numbers. Returns the numbers of elements."""
-    _fold(SUM, array, axes, mask, means)
-    number = _chosen(array, axes, mask, means)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        np.true_divide(means, number, out=means, casting="unsafe")
+    _fold(call, SUM, call.array, axes, mask, means)
+    number = _chosen(call, axes, mask, means.shape)
+    call.apply(DIVIDE, means, number, means)
     return number
+
+
+def _has_one_below(call: Call, numbers: Any, limit: float) -> bool:
+    """Whether a result is of fewer elements. Those on a GPU are not looked at: that would need a wait."""
+    return bool(np.any(np.less(numbers, limit))) if call.is_on_host or np.ndim(numbers) == 0 else False
 
 
 def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
@@ -49,19 +45,19 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     Integers and bool are averaged in float64, float16 in float32. `dtype` is a floating-point type. A mean of no
     elements is NaN, with a RuntimeWarning. Other parameters and errors are those of `sum`.
     """
-    source = read(a, "mean")
-    axes = axes_of(axis, source.array.ndim)
-    mask = _mask(where, source.array, axes)
-    fold, chosen = _mean_types(source.array, dtype, "mean")
-    target = Output(out, _shape(source.array, axes, keepdims), chosen, source, "mean")
-    result = _kept(target.array, axes, keepdims)
-    means = result if fold == chosen and result.flags.c_contiguous else np.empty(result.shape, fold)
-    number = _means(source.array, axes, mask, means)
-    if np.any(np.equal(number, 0)):
-        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=3)
-    if means is not result:
-        result[...] = means
-    return target.finish()
+    with call_of("mean", a) as call:
+        axes = axes_of(axis, call.array.ndim)
+        mask = _mask(call, where, axes)
+        inner, chosen = _mean_types(call.array, dtype, "mean")
+        target = call.results(out, _shape(call.array, axes, keepdims), chosen)
+        result = _kept(target.array, axes, keepdims)
+        means = result if inner == chosen else call.empty(result.shape, inner)
+        number = _means(call, axes, mask, means)
+        if _has_one_below(call, number, 1):
+            warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
+        if means is not result:
+            call.copy(means, result)
+        return target.finish()
 
 
 def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
@@ -69,27 +65,34 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
     """Variance over axes, as `numpy.var`: the sum of squared deviations from the mean, divided by the number of elements
     less `ddof`.
 
-    Two passes. Parameters and errors are those of `mean`.
+    Two passes on the host, one on a GPU. Parameters and errors are those of `mean`.
     """
-    source = read(a, "var")
-    array = source.array
-    axes = axes_of(axis, array.ndim)
-    mask = _mask(where, array, axes)
-    fold, chosen = _mean_types(array, dtype, "var")
-    target = Output(out, _shape(array, axes, keepdims), chosen, source, "var")
-    result = _kept(target.array, axes, keepdims)
-    means = np.empty(result.shape, fold)
-    squares = np.zeros(result.shape, fold)
-    number = _means(array, axes, mask, means)
-    _core.squared_deviations(FLOAT64 if fold.itemsize == 8 else FLOAT32, describe(axes_last(array, axes)),
-                             length_of(array, axes), None if mask is None else describe(mask), describe(means),
-                             describe(squares))
-    divisor = np.maximum(np.subtract(number, ddof), 0)
-    if np.any(np.less_equal(divisor, 0)):
-        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        result[...] = np.true_divide(squares, divisor, dtype=fold, casting="unsafe")
-    return target.finish()
+    with call_of("var", a) as call:
+        array = call.array
+        axes = axes_of(axis, array.ndim)
+        mask = _mask(call, where, axes)
+        inner, chosen = _mean_types(array, dtype, "var")
+        target = call.results(out, _shape(array, axes, keepdims), chosen)
+        result = _kept(target.array, axes, keepdims)
+        squares = call.filled(result.shape, 0, inner)
+        number: Any = length_of(array, axes)
+        means = None
+        if call.is_on_host or mask is not None:  # a GPU finds the means of all elements in the same pass
+            means = call.empty(result.shape, inner)
+            number = _means(call, axes, mask, means)
+        call.engine.squared_deviations(FLOAT64 if inner.itemsize == 8 else FLOAT32, describe(axes_last(array, axes)),
+                                       length_of(array, axes), describe_optional(mask), describe_optional(means),
+                                       describe(squares))
+        if mask is None:
+            divisor = max(number - ddof, 0)
+        else:
+            divisor = call.empty(number.shape, np.float64)
+            call.apply(SUBTRACT, number, ddof, divisor)
+            call.apply(MAXIMUM, divisor, 0, divisor)
+        if _has_one_below(call, divisor, np.nextafter(0, 1)):
+            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+        call.apply(DIVIDE, squares, divisor, result)
+        return target.finish()
 
 
 __all__ = ["mean", "var"]

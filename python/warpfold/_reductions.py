@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reductions along axes. Every call reaches the extension module through `_fold`, `_count` or `_arg`."""
+"""Reductions along axes."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arrays import (NumPyArray, Output, Shaped, axes_last, axes_of, check_dtype, describe, fold_type,
-                      length_of, one_axis, read)
+from ._arrays import (Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional, fold_type, length_of,
+                      one_axis)
+from ._calls import EQUAL, NOT_EQUAL, Call, call_of
 
 SUM, PRODUCT, MINIMUM, MAXIMUM = range(4)  # `operation` in python/src/calls.hpp
 OPERATIONS = {"sum": SUM, "prod": PRODUCT, "min": MINIMUM, "max": MAXIMUM}
-JOIN = {SUM: np.add, PRODUCT: np.multiply, MINIMUM: np.minimum, MAXIMUM: np.maximum}
 Axis = int | Sequence[int] | None
 INTEGERS: tuple[np.dtype[Any], np.dtype[Any]] = np.dtype(np.int64), np.dtype(np.uint64)
 
@@ -24,15 +23,17 @@ def _shape(array: Shaped, axes: Sequence[int], keepdims: bool) -> tuple[int, ...
     return tuple(extent for k, extent in enumerate(array.shape) if k not in axes)
 
 
-def _kept(result: NumPyArray, axes: Sequence[int], keepdims: bool) -> NumPyArray:
+def _kept(result: Array, axes: Sequence[int], keepdims: bool) -> Array:
     """A view of results without the axes that were reduced."""
     return result.squeeze(tuple(axes)) if keepdims else result
 
 
-def _mask(where: Any, array: NumPyArray, axes: Sequence[int]) -> NumPyArray | None:
+def _mask(call: Call, where: Any, axes: Sequence[int]) -> Array | None:
+    """`where` as bool of the shape of the array, the reduced axes last; None if it chooses all elements."""
     if where is True or where is np._NoValue:
         return None
-    return axes_last(np.broadcast_to(np.asarray(where).astype(bool, copy=False), array.shape), axes)
+    mask = call.cast(call.operand(where, "where"), np.bool_)
+    return axes_last(call.broadcast(mask, call.array.shape), axes)
 
 
 def _is_direct(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
@@ -42,19 +43,26 @@ def _is_direct(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     return target.kind == "f" and (target.itemsize > 2 or source == target)
 
 
-def _fold(op: int, array: NumPyArray, axes: Sequence[int], mask: NumPyArray | None, result: NumPyArray) -> None:
+def _fold(call: Call, op: int, array: Array, axes: Sequence[int], mask: Array | None, result: Array) -> None:
     """`result`, without the reduced axes, gets the operation over the others; it has the type of the results."""
     if op in (SUM, PRODUCT) and not _is_direct(array.dtype, result.dtype):
-        array = array.astype(result.dtype)
-    fold = fold_type(result.dtype)
-    view = axes_last(array, axes)
-    _core.reduce(op, fold, describe(view), length_of(array, axes), None if mask is None else describe(mask),
-                 describe(result))
+        array = call.copied(array, result.dtype)
+    call.engine.reduce(op, fold_type(result.dtype), describe(axes_last(array, axes)), length_of(array, axes),
+                       describe_optional(mask), describe(result))
 
 
-def _count(array: NumPyArray, axes: Sequence[int], mask: NumPyArray | None, result: NumPyArray) -> None:
-    _core.count_nonzero(describe(axes_last(array, axes)), length_of(array, axes),
-                        None if mask is None else describe(mask), describe(result))
+def _count(call: Call, array: Array, axes: Sequence[int], mask: Array | None, result: Array) -> None:
+    call.engine.count_nonzero(describe(axes_last(array, axes)), length_of(array, axes), describe_optional(mask),
+                              describe(result))
+
+
+def _chosen(call: Call, axes: Sequence[int], mask: Array | None, shape: Sequence[int]) -> Any:
+    """How many elements each result is of: a number, or an array of int64."""
+    if mask is None:
+        return length_of(call.array, axes)
+    counts = call.empty(shape, np.int64)
+    _count(call, mask, tuple(range(len(shape), mask.ndim)), None, counts)
+    return counts
 
 
 def _sum_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -77,36 +85,31 @@ def result_type(array: Shaped, dtype: Any, out: Any, call: str) -> np.dtype[Any]
     return default
 
 
-def _accumulate(call: str, op: int, a: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, initial: Any,
+def _accumulate(name: str, op: int, a: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, initial: Any,
                 where: Any) -> Any:
-    source = read(a, call)
-    array = source.array
-    axes = axes_of(axis, array.ndim)
-    chosen = result_type(array, dtype, out, call)
-    mask = _mask(where, array, axes)
-    target = Output(out, _shape(array, axes, keepdims), chosen, source, call)
-    result = _kept(target.array, axes, keepdims)
-    if chosen.kind == "b":
-        _logical(op == PRODUCT, array, axes, mask, result)
-    else:
-        _fold(op, array, axes, mask, result)
-    if initial is not np._NoValue:
-        JOIN[op](result, np.asarray(initial).astype(chosen), out=result)
-    return target.finish()
+    with call_of(name, a) as call:
+        array = call.array
+        axes = axes_of(axis, array.ndim)
+        chosen = result_type(array, dtype, out, name)
+        mask = _mask(call, where, axes)
+        target = call.results(out, _shape(array, axes, keepdims), chosen)
+        result = _kept(target.array, axes, keepdims)
+        if chosen.kind == "b":
+            _logical(call, op == PRODUCT, axes, mask, result)
+        else:
+            _fold(call, op, array, axes, mask, result)
+        if initial is not np._NoValue:
+            call.apply(op, result, np.asarray(initial).astype(chosen), result)
+        return target.finish()
 
 
-def _logical(every: bool, array: NumPyArray, axes: Sequence[int], mask: NumPyArray | None, result: NumPyArray) -> None:
-    counts = np.empty(result.shape, np.int64)
-    _count(array, axes, mask, counts)
-    if not every:
-        np.not_equal(counts, 0, out=result)
-    elif mask is None:
-        np.equal(counts, length_of(array, axes), out=result)
+def _logical(call: Call, every: bool, axes: Sequence[int], mask: Array | None, result: Array) -> None:
+    counts = call.empty(result.shape, np.int64)
+    _count(call, call.array, axes, mask, counts)
+    if every:
+        call.apply(EQUAL, counts, _chosen(call, axes, mask, result.shape), result)
     else:
-        chosen = np.empty(result.shape, np.int64)
-        places = tuple(range(result.ndim, mask.ndim))
-        _count(mask, places, None, chosen)
-        np.equal(counts, chosen, out=result)
+        call.apply(NOT_EQUAL, counts, 0, result)
 
 
 def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue,
@@ -154,29 +157,22 @@ def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     return _accumulate("prod", PRODUCT, a, axis, dtype, out, keepdims, initial, where)
 
 
-def _extreme(call: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    source = read(a, call)
-    array = source.array
-    axes = axes_of(axis, array.ndim)
-    mask = _mask(where, array, axes)
-    has_initial = initial is not np._NoValue
-    if mask is not None and not has_initial:
-        raise ValueError(f"{call}: with `where`, `initial` is needed: an extreme of no elements is not defined")
-    shape = _shape(array, axes, keepdims)
-    length = length_of(array, axes)
-    if length == 0 and not has_initial:
-        raise ValueError(f"{call}: zero-size array to a reduction that has no identity: a has shape {array.shape}")
-    target = Output(out, shape, array.dtype, source, call)
-    result = _kept(target.array, axes, keepdims)
-    first = np.asarray(initial).astype(array.dtype) if has_initial else None
-    if length == 0:
-        if first is not None:
-            result[...] = first
-    else:
-        _fold(op, array, axes, mask, result)
-        if first is not None:
-            JOIN[op](result, first, out=result)
-    return target.finish()
+def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    with call_of(name, a) as call:
+        array = call.array
+        axes = axes_of(axis, array.ndim)
+        mask = _mask(call, where, axes)
+        has_initial = initial is not np._NoValue
+        if mask is not None and not has_initial:
+            raise ValueError(f"{name}: with `where`, `initial` is needed: an extreme of no elements is not defined")
+        if length_of(array, axes) == 0 and not has_initial:
+            raise ValueError(f"{name}: zero-size array to a reduction that has no identity: a has shape {array.shape}")
+        target = call.results(out, _shape(array, axes, keepdims), array.dtype)
+        result = _kept(target.array, axes, keepdims)
+        _fold(call, op, array, axes, mask, result)
+        if has_initial:
+            call.apply(op, result, np.asarray(initial).astype(array.dtype), result)
+        return target.finish()
 
 
 def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue,
@@ -197,26 +193,36 @@ def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, init
 
 def minmax(a: Any, axis: Axis = None, keepdims: bool = False) -> tuple[Any, Any]:
     """Smallest and largest elements over axes: `(min(a, axis), max(a, axis))`. Over all axes of an array without gaps in one pass."""
-    source = read(a, "minmax")
-    array = source.array
-    axes = axes_of(axis, array.ndim)
-    shape = _shape(array, axes, keepdims)
-    length = length_of(array, axes)
-    if length == 0:
-        raise ValueError(f"minmax: zero-size array to a reduction that has no identity: a has shape {array.shape}")
-    smallest, largest = (Output(None, shape, array.dtype, source, "minmax") for _ in range(2))
-    _core.min_max(fold_type(array.dtype), describe(axes_last(array, axes)), length,
-                  describe(_kept(smallest.array, axes, keepdims)), describe(_kept(largest.array, axes, keepdims)))
-    return smallest.finish(), largest.finish()
+    with call_of("minmax", a) as call:
+        array = call.array
+        axes = axes_of(axis, array.ndim)
+        shape = _shape(array, axes, keepdims)
+        length = length_of(array, axes)
+        if length == 0:
+            raise ValueError(f"minmax: zero-size array to a reduction that has no identity: a has shape {array.shape}")
+        targets = [call.results(None, shape, array.dtype) for _ in range(2)]
+        if 0 not in shape:
+            smallest, largest = (describe(_kept(target.array, axes, keepdims)) for target in targets)
+            call.engine.min_max(fold_type(array.dtype), describe(axes_last(array, axes)), length, smallest, largest)
+        return targets[0].finish(), targets[1].finish()
 
 
-def _test(call: str, every: bool, a: Any, axis: Axis, out: Any, keepdims: bool, where: Any) -> Any:
-    source = read(a, call)
-    axes = axes_of(axis, source.array.ndim)
-    mask = _mask(where, source.array, axes)
-    target = Output(out, _shape(source.array, axes, keepdims), np.dtype(bool), source, call)
-    _logical(every, source.array, axes, mask, _kept(target.array, axes, keepdims))
-    return target.finish()
+def _extremes(call: Call, array: Array) -> tuple[Any, Any]:
+    """The smallest and the largest element, of an array that has some. Waits."""
+    both = call.empty((2,), array.dtype)
+    call.engine.min_max(fold_type(array.dtype), describe(array), array.size, describe(both[0:1].squeeze((0,))),
+                        describe(both[1:2].squeeze((0,))))
+    found = call.to_host(both)
+    return found[0], found[1]
+
+
+def _test(name: str, every: bool, a: Any, axis: Axis, out: Any, keepdims: bool, where: Any) -> Any:
+    with call_of(name, a) as call:
+        axes = axes_of(axis, call.array.ndim)
+        mask = _mask(call, where, axes)
+        target = call.results(out, _shape(call.array, axes, keepdims), np.bool_)
+        _logical(call, every, axes, mask, _kept(target.array, axes, keepdims))
+        return target.finish()
 
 
 def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
@@ -231,29 +237,29 @@ def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, w
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """Number of elements that are not zero, over axes, as `numpy.count_nonzero`."""
-    source = read(a, "count_nonzero")
-    axes = axes_of(axis, source.array.ndim)
-    target = Output(None, _shape(source.array, axes, keepdims), np.dtype(np.intp), source, "count_nonzero")
-    _count(source.array, axes, None, _kept(target.array, axes, keepdims))
-    return target.finish()
+    with call_of("count_nonzero", a) as call:
+        axes = axes_of(axis, call.array.ndim)
+        target = call.results(None, _shape(call.array, axes, keepdims), np.intp)
+        _count(call, call.array, axes, None, _kept(target.array, axes, keepdims))
+        return target.finish()
 
 
-def _arg(call: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
-    source = read(a, call)
-    array = source.array
-    axes = axes_of(None, array.ndim) if axis is None else (one_axis(axis, array.ndim),) if array.ndim else ()
-    if array.ndim == 0 and axis is not None:
-        one_axis(axis, 1)
-    shape = _shape(array, axes, keepdims)
-    length = length_of(array, axes)
-    if length == 0 and 0 not in shape:
-        raise ValueError(f"{call}: attempt to get an index of an empty sequence: a has shape {array.shape}")
-    if isinstance(out, np.ndarray) and not np.can_cast(out.dtype, np.intp):
-        raise TypeError(f"{call}: out has dtype {out.dtype}, and the result {np.dtype(np.intp)}")
-    target = Output(out, shape, np.dtype(np.intp), source, call)
-    _core.arg_extreme(smallest, fold_type(array.dtype), describe(axes_last(array, axes)), length,
-                      describe(_kept(target.array, axes, keepdims)))
-    return target.finish()
+def _arg(name: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
+    with call_of(name, a) as call:
+        array = call.array
+        axes = axes_of(None, array.ndim) if axis is None else (one_axis(axis, array.ndim),) if array.ndim else ()
+        if array.ndim == 0 and axis is not None:
+            one_axis(axis, 1)
+        shape = _shape(array, axes, keepdims)
+        length = length_of(array, axes)
+        if length == 0 and 0 not in shape:
+            raise ValueError(f"{name}: attempt to get an index of an empty sequence: a has shape {array.shape}")
+        if isinstance(out, np.ndarray) and not np.can_cast(out.dtype, np.intp):
+            raise TypeError(f"{name}: out has dtype {out.dtype}, and the result {np.dtype(np.intp)}")
+        target = call.results(out, shape, np.intp)
+        call.engine.arg_extreme(smallest, fold_type(array.dtype), describe(axes_last(array, axes)), length,
+                                describe(_kept(target.array, axes, keepdims)))
+        return target.finish()
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _core
-from ._arrays import NumPyArray, Output, axes_last, describe, fold_type, one_axis, read
-from ._reductions import JOIN, MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
+from ._arrays import Array, NumPyArray, axes_last, describe, describe_optional, fold_type, one_axis
+from ._calls import Call, call_of
+from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
 
 
 class _Extras(NamedTuple):
@@ -20,45 +20,41 @@ class _Extras(NamedTuple):
     segments: Any = None
 
 
-def _scan(call: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any, extras: _Extras = _Extras()) -> Any:
-    source = read(a, call)
-    array: NumPyArray = source.array
-    if axis is None or array.ndim == 0:
-        if axis is not None:
-            one_axis(axis, 1)
-        array, axis = array.reshape(-1), 0
-    along = one_axis(axis, array.ndim)
-    chosen = array.dtype if op in (MINIMUM, MAXIMUM) else result_type(array, dtype, out, call)
-    target = Output(out, array.shape, chosen, source, call)
-    result = target.array
-    if chosen.kind == "b" and op in (SUM, PRODUCT):  # logical or, logical and
-        array, op = array.astype(bool, copy=False), MAXIMUM if op == SUM else MINIMUM
-    elif op in (SUM, PRODUCT) and not _is_direct(array.dtype, chosen):
-        array = array.astype(chosen)
-    lines, places = axes_last(array, (along,)), axes_last(result, (along,))
-    if extras.reverse:
-        lines, places = lines[..., ::-1], places[..., ::-1]
-    first = _first(op, extras.initial, extras.exclusive, chosen)
-    heads = None if extras.segments is None else _heads(array.shape[along], extras.segments, extras.reverse)
-    if first is not None and array.size:
-        lines = _with_first(op, lines, slice(1) if heads is None else heads, first, extras.exclusive)
-    _core.scan(op, fold_type(chosen), describe(lines), array.shape[along], None if heads is None else describe(heads),
-               describe(places))
-    return target.finish()
+def _scan(name: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any, extras: _Extras = _Extras()) -> Any:
+    with call_of(name, a) as call:
+        array = call.array
+        if axis is None or array.ndim == 0:
+            if axis is not None:
+                one_axis(axis, 1)
+            array, axis = array if array.ndim == 1 else call.contiguous(array).reshape(-1), 0
+        along = one_axis(axis, array.ndim)
+        chosen = array.dtype if op in (MINIMUM, MAXIMUM) else result_type(array, dtype, out, name)
+        target = call.results(out, array.shape, chosen)
+        if chosen.kind == "b" and op in (SUM, PRODUCT):  # logical or, logical and
+            array, op = call.cast(array, np.bool_), MAXIMUM if op == SUM else MINIMUM
+        elif op in (SUM, PRODUCT) and not _is_direct(array.dtype, chosen):
+            array = call.copied(array, chosen)
+        lines, places = axes_last(array, (along,)), axes_last(target.array, (along,))
+        if extras.reverse:
+            lines, places = lines[..., ::-1], places[..., ::-1]
+        heads = None if extras.segments is None else _heads(call, array.shape[along], extras)
+        first = _first(op, extras.initial, extras.exclusive, chosen)
+        if first is not None and array.size:
+            lines = _with_first(call, op, lines, heads, first, extras.exclusive)
+        call.engine.scan(op, fold_type(chosen), describe(lines), array.shape[along], describe_optional(heads),
+                         describe(places))
+        return target.finish()
 
 
-def _heads(length: int, segments: Any, reverse: bool) -> NumPyArray:
+def _heads(call: Call, length: int, extras: _Extras) -> Array:
     """Whether a segment begins at each place, in the order of the scan."""
-    given = read(segments, "scan", "segments").array
+    given = call.on_host(extras.segments, "segments")
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
         raise TypeError(f"scan: segments has dtype {given.dtype} and shape {given.shape}; it has integers along one axis")
     if given.size and (given[0] < 0 or given[-1] > length or np.any(given[1:] < given[:-1])):
         raise ValueError(f"scan: segments decrease, or lie outside of 0 to {length}: from {given[0]} to {given[-1]}")
-    begins = length - given.astype(np.int64) if reverse else given.astype(np.int64)
-    heads = np.zeros(length, bool)
-    heads[:1] = True
-    heads[begins[begins < length]] = True
-    return heads
+    begins = given.astype(np.int64)
+    return call.marked(length, call.uploaded(np.append(length - begins if extras.reverse else begins, 0)))
 
 
 def _first(op: int, initial: Any, exclusive: bool, chosen: np.dtype[Any]) -> NumPyArray | None:
@@ -77,16 +73,22 @@ def _first(op: int, initial: Any, exclusive: bool, chosen: np.dtype[Any]) -> Num
     return np.asarray(limits.max if op == MINIMUM else limits.min, chosen)
 
 
-def _with_first(op: int, lines: NumPyArray, heads: Any, first: NumPyArray, exclusive: bool) -> NumPyArray:
+def _with_first(call: Call, op: int, lines: Array, heads: Array | None, first: NumPyArray, exclusive: bool) -> Array:
     """Lines whose inclusive scan is the one that is wanted: `first` is, or has joined, the first value of each segment."""
-    room = np.empty(lines.shape, np.float32 if first.dtype == np.float16 else first.dtype)
+    dtype = np.dtype(np.float32) if first.dtype == np.float16 else first.dtype
+    room = call.empty(lines.shape, dtype)
     if exclusive:
-        room[..., 1:] = lines[..., :-1]
-        room[..., heads] = first
+        call.copy(lines[..., :-1], room[..., 1:])
+        firsts = call.broadcast(call.uploaded(first.astype(dtype)), room.shape)
     else:
-        room[...] = lines
-        with np.errstate(all="ignore"):
-            room[..., heads] = JOIN[op](room[..., heads], first)
+        call.copy(lines, room)
+        begins = room[..., :1] if heads is None else room
+        firsts = call.empty(begins.shape, dtype)
+        call.apply(op, begins, first.astype(dtype), firsts)
+    if heads is None:
+        call.copy(firsts[..., :1], room[..., :1])
+    else:
+        call.copy_where(firsts, call.broadcast(heads, room.shape), room)
     return room
 
 

@@ -6,28 +6,41 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arrays import Output, contiguous, describe, fold_type, read
+from ._arrays import Array, describe, fold_type, read
+from ._calls import Call, call_of
+from ._devices import is_on_device
 from ._reductions import MAXIMUM, MINIMUM, PRODUCT, SUM, _sum_type
 
 
-def _segment(call: str, op: int, a: Any, offsets: Any, out: Any) -> Any:
-    source = read(a, call)
-    array = source.array
-    if array.ndim != 1:
-        raise ValueError(f"{call}: a has shape {array.shape}, and must have one axis")
-    given = read(offsets, call, "offsets").array
+def _offsets(call: Call, offsets: Any) -> Array:
+    """Contiguous int64. Those in host memory are checked; on a GPU that would need a wait."""
+    name = call.name
+    is_device = is_on_device(offsets)
+    given = call.operand(offsets, "offsets") if is_device else read(offsets, name, "offsets").array
     if given.ndim != 1 or given.size == 0:
-        raise ValueError(f"{call}: offsets has shape {given.shape}; it has one axis and an element more than segments")
+        raise ValueError(f"{name}: offsets has shape {given.shape}; it has one axis and an element more than segments")
     if given.dtype.kind not in "iu":
-        raise TypeError(f"{call}: offsets has dtype {given.dtype}, and must be integers")
-    bounds = contiguous(given, np.int64)
-    if bounds[0] < 0 or bounds[-1] > array.size:
-        raise ValueError(f"{call}: offsets go from {given[0]} to {given[-1]}, and a has {array.size} elements")
-    chosen = _sum_type(array.dtype) if op in (SUM, PRODUCT) else array.dtype
-    target = Output(out, (bounds.size - 1,), chosen, source, call)
-    _core.segment_reduce(op, fold_type(chosen), describe(array), describe(bounds), describe(target.array))
-    return target.finish()
+        raise TypeError(f"{name}: offsets has dtype {given.dtype}, and must be integers")
+    if is_device:
+        return call.contiguous(given, np.int64)
+    bounds = np.require(given, np.int64, ["C", "A"])
+    if bounds[0] < 0 or bounds[-1] > call.array.size:
+        raise ValueError(f"{name}: offsets go from {given[0]} to {given[-1]}, and a has {call.array.size} elements")
+    if not call.is_on_host and np.any(bounds[1:] < bounds[:-1]):  # on the host the library checks it
+        raise ValueError(f"{name}: the offsets decrease")
+    return call.uploaded(bounds)
+
+
+def _segment(name: str, op: int, a: Any, offsets: Any, out: Any) -> Any:
+    with call_of(name, a) as call:
+        array = call.array
+        if array.ndim != 1:
+            raise ValueError(f"{name}: a has shape {array.shape}, and must have one axis")
+        bounds = _offsets(call, offsets)
+        chosen = _sum_type(array.dtype) if op in (SUM, PRODUCT) else array.dtype
+        target = call.results(out, (bounds.size - 1,), chosen)
+        call.engine.segment_reduce(op, fold_type(chosen), describe(array), describe(bounds), describe(target.array))
+        return target.finish()
 
 
 def segment_sum(a: Any, offsets: Any, out: Any = None) -> Any:

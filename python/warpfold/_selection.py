@@ -6,24 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arrays import NumPyArray, Source, contiguous, describe, fold_type, read
-from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, _count, _sum_type
+from ._arrays import Array, describe, fold_type
+from ._calls import ADD, Call, call_of
+from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type
 
 
-def _chosen(call: str, source: Source, where: Any) -> tuple[NumPyArray, int]:
-    """The condition for each element in row-major order, and how many elements it selects."""
-    condition = np.asarray(where)
+def _chosen(call: Call, where: Any) -> tuple[Array, int]:
+    """The condition for each element in row-major order, and how many elements it selects. Waits on a GPU."""
+    condition = call.operand(where, "where")
     if condition.dtype != bool:
-        raise TypeError(f"{call}: where has dtype {condition.dtype}, and must be bool")
+        raise TypeError(f"{call.name}: where has dtype {condition.dtype}, and must be bool")
     try:
-        flags = np.broadcast_to(condition, source.array.shape)
+        flags = call.contiguous(call.broadcast(condition, call.array.shape))
     except ValueError:
-        raise ValueError(f"{call}: where has shape {condition.shape}, and a {source.array.shape}") from None
-    number = np.empty((), np.int64)
-    flags = contiguous(flags)
-    _count(flags, range(flags.ndim), None, number)
-    return flags, int(number)
+        raise ValueError(f"{call.name}: where has shape {condition.shape}, and a {call.array.shape}") from None
+    number = call.empty((), np.int64)
+    _count(call, flags, range(flags.ndim), None, number)
+    return flags, int(call.to_host(number))
 
 
 def select(a: Any, where: Any) -> Any:
@@ -48,11 +47,11 @@ def select(a: Any, where: Any) -> Any:
     TypeError, ValueError
         For another type, and for a condition of another shape.
     """
-    source = read(a, "select")
-    flags, number = _chosen("select", source, where)
-    array, selected = contiguous(source.array), np.empty(number, source.array.dtype)
-    _core.select(describe(array), describe(flags), describe(selected), None)
-    return source.hand_back(selected)
+    with call_of("select", a) as call:
+        flags, number = _chosen(call, where)
+        target = call.results(None, (number,), call.array.dtype)
+        call.engine.select(describe(call.contiguous(call.array)), describe(flags), describe(target.array), None)
+        return target.finish()
 
 
 def partition_by(a: Any, where: Any) -> tuple[Any, Any]:
@@ -60,22 +59,28 @@ def partition_by(a: Any, where: Any) -> tuple[Any, Any]:
 
     `numpy.partition`, which divides by rank, is another function. Parameters and errors are those of `select`.
     """
-    source = read(a, "partition_by")
-    flags, number = _chosen("partition_by", source, where)
-    array = contiguous(source.array)
-    selected, rejected = (np.empty(n, array.dtype) for n in (number, array.size - number))
-    _core.select(describe(array), describe(flags), describe(selected), describe(rejected))
-    return source.hand_back(selected), source.hand_back(rejected)
+    with call_of("partition_by", a) as call:
+        flags, number = _chosen(call, where)
+        array = call.contiguous(call.array)
+        selected, rejected = (call.results(None, (n,), array.dtype) for n in (number, array.size - number))
+        call.engine.select(describe(array), describe(flags), describe(selected.array), describe(rejected.array))
+        return selected.finish(), rejected.finish()
 
 
-def _runs(array: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
-    """The first element and the length of each run, in row-major order."""
-    values, lengths = np.empty(array.size, array.dtype), np.empty(array.size, np.int64)
-    line = contiguous(array)
-    number = _core.run_length_encode(describe(line), describe(values), describe(lengths))
-    for results in (values, lengths):
-        results.resize(number, refcheck=False)  # gives the memory behind them back
-    return values, lengths
+def _runs(call: Call) -> tuple[Array, Array]:
+    """The first element and the length of each run, in row-major order. Waits on a GPU."""
+    line = call.contiguous(call.array)
+    values, lengths = call.empty((line.size,), line.dtype), call.empty((line.size,), np.int64)
+    number = call.engine.run_length_encode(describe(line), describe(values), describe(lengths))
+    return values[:number], lengths[:number]
+
+
+def _offsets(call: Call, lengths: Array) -> Array:
+    """Where runs begin, and the end of the last one."""
+    offsets = call.empty((lengths.size + 1,), np.int64)
+    call.copy(call.uploaded(np.zeros(1, np.int64)), offsets[:1])
+    call.engine.scan(SUM, fold_type(offsets.dtype), describe(lengths), lengths.size, None, describe(offsets[1:]))
+    return offsets
 
 
 def run_length_encode(a: Any) -> tuple[Any, Any]:
@@ -98,9 +103,9 @@ def run_length_encode(a: Any) -> tuple[Any, Any]:
     TypeError
         For another type.
     """
-    source = read(a, "run_length_encode")
-    values, lengths = _runs(source.array)
-    return source.hand_back(values), source.hand_back(lengths)
+    with call_of("run_length_encode", a) as call:
+        values, lengths = _runs(call)
+        return call.handed(values), call.handed(lengths)
 
 
 def unique_consecutive(a: Any, return_inverse: bool = False, return_counts: bool = False) -> Any:
@@ -126,15 +131,20 @@ def unique_consecutive(a: Any, return_inverse: bool = False, return_counts: bool
     TypeError
         For another type.
     """
-    source = read(a, "unique_consecutive")
-    values, lengths = _runs(source.array)
-    results = [values]
-    if return_inverse:
-        results.append(np.repeat(np.arange(lengths.size), lengths).reshape(source.array.shape))
-    if return_counts:
-        results.append(lengths)
-    handed = tuple(map(source.hand_back, results))
-    return handed if len(handed) > 1 else handed[0]
+    with call_of("unique_consecutive", a) as call:
+        values, lengths = _runs(call)
+        results = [values]
+        if return_inverse:
+            size = call.array.size
+            inverse = call.empty((size,), np.int64)
+            heads = call.marked(size, _offsets(call, lengths))
+            call.engine.scan(SUM, fold_type(inverse.dtype), describe(heads), size, None, describe(inverse))
+            call.apply(ADD, inverse, -1, inverse)
+            results.append(inverse.reshape(call.array.shape))
+        if return_counts:
+            results.append(lengths)
+        handed = tuple(map(call.handed, results))
+        return handed if len(handed) > 1 else handed[0]
 
 
 def reduce_by_key(keys: Any, values: Any, op: str = "sum") -> tuple[Any, Any]:
@@ -154,7 +164,7 @@ def reduce_by_key(keys: Any, values: Any, op: str = "sum") -> tuple[Any, Any]:
     Returns
     -------
     keys, results : array
-        One element per run, of the kinds of `keys` and `values`.
+        One element per run, of the kind of `keys`.
 
     Raises
     ------
@@ -163,17 +173,17 @@ def reduce_by_key(keys: Any, values: Any, op: str = "sum") -> tuple[Any, Any]:
     """
     if op not in OPERATIONS:
         raise ValueError(f"reduce_by_key: op is {op!r}, and must be one of {', '.join(map(repr, OPERATIONS))}")
-    by, of = read(keys, "reduce_by_key", "keys"), read(values, "reduce_by_key", "values")
-    if by.array.ndim != 1 or by.array.shape != of.array.shape:
-        raise ValueError(f"reduce_by_key: keys have shape {by.array.shape}, and values {of.array.shape}; both have one axis "
-                         "of one length")
-    number = OPERATIONS[op]
-    firsts, lengths = _runs(by.array)
-    offsets = np.zeros(lengths.size + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    results = np.empty(lengths.size, of.array.dtype if number in (MINIMUM, MAXIMUM) else _sum_type(of.array.dtype))
-    _core.segment_reduce(number, fold_type(results.dtype), describe(of.array), describe(offsets), describe(results))
-    return by.hand_back(firsts), of.hand_back(results)
+    with call_of("reduce_by_key", keys, "keys") as call:
+        of = call.operand(values, "values")
+        if call.array.ndim != 1 or call.array.shape != of.shape:
+            raise ValueError(f"reduce_by_key: keys have shape {call.array.shape}, and values {of.shape}; both have one axis "
+                             "of one length")
+        number = OPERATIONS[op]
+        firsts, lengths = _runs(call)
+        target = call.results(None, lengths.shape, of.dtype if number in (MINIMUM, MAXIMUM) else _sum_type(of.dtype))
+        call.engine.segment_reduce(number, fold_type(target.array.dtype), describe(of), describe(_offsets(call, lengths)),
+                                   describe(target.array))
+        return call.handed(firsts), target.finish()
 
 
 __all__ = ["select", "partition_by", "run_length_encode", "unique_consecutive", "reduce_by_key"]

@@ -5,6 +5,7 @@
 #include "python/src/bin_of.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
+#include "python/src/gpu/for_each.cuh"
 #include "warpfold/histogram.cuh"
 
 namespace warpfold::python::on_gpu {
@@ -58,14 +59,63 @@ void fill_between(const gpu& on, const array& samples, const array& edges, const
     fill<E>(on, samples, bin_of, weights, sums);
 }
 
+template <class E>
+struct ranking {
+    __device__ void operator()(std::uint64_t k) const { out[k] = rank_between(edges, count, less, samples.load<E>(k)); }
+
+    device_elements samples;
+    const E* edges;
+    std::uint64_t count;
+    bool less;
+    std::int64_t* out;
+};
+
+template <class E>
+struct appending {
+    __device__ void operator()(std::uint64_t k) const {
+        const std::int64_t place = out[k];
+        out[k] =
+            place_in_grid(place, place < 0 ? -1 : bin_of(samples.load<E>(k)), static_cast<std::int64_t>(bin_of.bins));
+    }
+
+    device_elements samples;
+    between<E> bin_of;
+    std::int64_t* out;
+};
+
+// work(E{}) with the type that samples and edges are compared in.
+template <class Work>
+void with_edge_type(const array& edges, const Work& work) {
+    switch (edges.type) {
+    case element::int64: return work(std::int64_t{});
+    case element::uint64: return work(std::uint64_t{});
+    default: return work(double{});
+    }
+}
+
 } // namespace
 
+void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out) {
+    with_edge_type(edges, [&](auto zero) {
+        using E = decltype(zero);
+        for_each(on, samples.size(),
+                 ranking<E>{device_elements(samples), edges.required<const E>(edges.type), edges.size(), less,
+                            out.required<std::int64_t>(element::int64)});
+    });
+}
+
+void append_bins(const gpu& on, const array& samples, const array& edges, const array& out) {
+    with_edge_type(edges, [&](auto zero) {
+        using E = decltype(zero);
+        for_each(on, samples.size(),
+                 appending<E>{device_elements(samples),
+                              {edges.required<const E>(edges.type), edges.size() - 1},
+                              out.required<std::int64_t>(element::int64)});
+    });
+}
+
 void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums) {
-    switch (edges.type) {
-    case element::int64: return fill_between<std::int64_t>(on, samples, edges, weights, sums);
-    case element::uint64: return fill_between<std::uint64_t>(on, samples, edges, weights, sums);
-    default: return fill_between<double>(on, samples, edges, weights, sums);
-    }
+    with_edge_type(edges, [&](auto zero) { fill_between<decltype(zero)>(on, samples, edges, weights, sums); });
 }
 
 void count_values(const gpu& on, const array& samples, const array* weights, const array& sums) {

@@ -18,6 +18,10 @@ namespace warpfold::python::on_gpu {
 
 // Elements converted to the type of `out`, which has as many. Integers are taken modulo the size of their type.
 void copy(const gpu& on, const array& in, const array& out);
+// The same where the mask is true; other elements of `out` stay as they are.
+void copy_where(const gpu& on, const array& in, const array& mask, const array& out);
+// out[at[k]] = true. `at` is contiguous int64, `out` contiguous bool; places outside of it are ignored.
+void mark(const gpu& on, const array& at, const array& out);
 
 enum class arithmetic : int { sum, product, minimum, maximum, subtract, divide, equal, not_equal };
 
@@ -38,9 +42,18 @@ void min_max(const gpu& on, element fold, const array& in, std::uint64_t length,
 // Offsets that decrease give unspecified results; those outside `in` are taken as its ends.
 void segment_reduce(const gpu& on, operation op, element fold, const array& in, const array& offsets, const array& out);
 
-void scan(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array& out);
+// The sum of |x|^order over each segment, to the power 1 / order; in float64. Orders are positive and finite. Squares neither
+// overflow nor underflow in between.
+void norm(const gpu& on, double order, const array& in, std::uint64_t length, const array& out);
 
-// Contiguous arrays.
+void scan(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* heads,
+          const array& out);
+
+// Outputs hold as many elements as there are such; arrays are contiguous.
+void select(const gpu& on, const array& in, const array& flags, const array& out, const array* rejected);
+// Waits.
+std::uint64_t run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths);
+
 void exact_sum(const gpu& on, const array& in, const array& out);
 void exact_dot(const gpu& on, const array& a, const array& b, const array& out);
 
@@ -48,10 +61,19 @@ void exact_dot(const gpu& on, const array& a, const array& b, const array& out);
 void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums);
 void count_values(const gpu& on, const array& samples, const array* weights, const array& sums);
 
-// `mask` is in host memory.
+void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out);
+void append_bins(const gpu& on, const array& samples, const array& edges, const array& out);
+
+// Masks are in host memory, of the type of `in`.
 void correlate(const gpu& on, const array& in, const array& mask, int which, const array& out);
-// `in` and `mask` are in device memory, contiguous, of the type `fold`.
+void correlate_images(const gpu& on, const array& in, const array& mask, int which, int outside, extent2 lead,
+                      const array& out);
+void correlate_separable(const gpu& on, const array& in, const array& across, const array& down, int which, int outside,
+                         const array& out);
+// Here all arrays are in device memory.
 void correlate_products(const gpu& on, element fold, const array& in, const array& mask, std::int64_t lead,
                         const array& out);
+void correlate_image_products(const gpu& on, element fold, const array& in, const array& mask, extent2 lead,
+                              const array& out);
 
 } // namespace warpfold::python::on_gpu

@@ -38,6 +38,19 @@ void define_calls(nb::module_& m) {
         },
         nb::arg("place"), nb::arg("a"), nb::arg("out"));
     m.def(
+        "copy_where",
+        [](const place& at, const description& in, const description& mask, const description& out) {
+            wg::run(at,
+                    [&](const warpfold::gpu& on) { wg::copy_where(on, array_of(in), array_of(mask), array_of(out)); });
+        },
+        nb::arg("place"), nb::arg("a"), nb::arg("mask"), nb::arg("out"));
+    m.def(
+        "mark",
+        [](const place& at, const description& places, const description& out) {
+            wg::run(at, [&](const warpfold::gpu& on) { wg::mark(on, array_of(places), array_of(out)); });
+        },
+        nb::arg("place"), nb::arg("at"), nb::arg("out"));
+    m.def(
         "apply",
         [](const place& at, int op, int fold, const description& in, const std::optional<description>& other,
            std::uint64_t scalar, const description& out) {
@@ -109,12 +122,40 @@ void define_calls(nb::module_& m) {
         nb::arg("place"), nb::arg("op"), nb::arg("fold"), nb::arg("a"), nb::arg("offsets"), nb::arg("out"));
     m.def(
         "scan",
-        [](const place& at, int op, int fold, const description& in, std::uint64_t length, const description& out) {
+        [](const place& at, int op, int fold, const description& in, std::uint64_t length,
+           const std::optional<description>& heads, const description& out) {
             wg::run(at, [&](const warpfold::gpu& on) {
-                wg::scan(on, operation_of(op), element_of(fold), array_of(in), length, array_of(out));
+                wg::scan(on, operation_of(op), element_of(fold), array_of(in), length, optional_array(heads).get(),
+                         array_of(out));
             });
         },
-        nb::arg("place"), nb::arg("op"), nb::arg("fold"), nb::arg("a"), nb::arg("length"), nb::arg("out"));
+        nb::arg("place"), nb::arg("op"), nb::arg("fold"), nb::arg("a"), nb::arg("length"), nb::arg("heads").none(),
+        nb::arg("out"));
+    m.def(
+        "norm",
+        [](const place& at, double order, const description& in, std::uint64_t length, const description& out) {
+            wg::run(at, [&](const warpfold::gpu& on) { wg::norm(on, order, array_of(in), length, array_of(out)); });
+        },
+        nb::arg("place"), nb::arg("order"), nb::arg("a"), nb::arg("length"), nb::arg("out"));
+    m.def(
+        "select",
+        [](const place& at, const description& in, const description& flags, const description& out,
+           const std::optional<description>& rejected) {
+            wg::run(at, [&](const warpfold::gpu& on) {
+                wg::select(on, array_of(in), array_of(flags), array_of(out), optional_array(rejected).get());
+            });
+        },
+        nb::arg("place"), nb::arg("a"), nb::arg("flags"), nb::arg("out"), nb::arg("rejected").none());
+    m.def(
+        "run_length_encode",
+        [](const place& at, const description& in, const description& values, const description& lengths) {
+            std::uint64_t runs = 0;
+            wg::run(at, [&](const warpfold::gpu& on) {
+                runs = wg::run_length_encode(on, array_of(in), array_of(values), array_of(lengths));
+            });
+            return runs;
+        },
+        nb::arg("place"), nb::arg("a"), nb::arg("values"), nb::arg("lengths"));
     m.def(
         "exact_sum",
         [](const place& at, const description& in, const description& out) {
@@ -127,6 +168,9 @@ void define_calls(nb::module_& m) {
             wg::run(at, [&](const warpfold::gpu& on) { wg::exact_dot(on, array_of(a), array_of(b), array_of(out)); });
         },
         nb::arg("place"), nb::arg("a"), nb::arg("b"), nb::arg("out"));
+}
+
+void define_bins(nb::module_& m) {
     m.def(
         "histogram",
         [](const place& at, const description& samples, const description& edges,
@@ -146,6 +190,25 @@ void define_calls(nb::module_& m) {
         },
         nb::arg("place"), nb::arg("samples"), nb::arg("weights").none(), nb::arg("sums"));
     m.def(
+        "ranks",
+        [](const place& at, const description& samples, const description& edges, bool less, const description& out) {
+            wg::run(at, [&](const warpfold::gpu& on) {
+                wg::ranks(on, array_of(samples), array_of(edges), less, array_of(out));
+            });
+        },
+        nb::arg("place"), nb::arg("samples"), nb::arg("edges"), nb::arg("less"), nb::arg("out"));
+    m.def(
+        "append_bins",
+        [](const place& at, const description& samples, const description& edges, const description& out) {
+            wg::run(at, [&](const warpfold::gpu& on) {
+                wg::append_bins(on, array_of(samples), array_of(edges), array_of(out));
+            });
+        },
+        nb::arg("place"), nb::arg("samples"), nb::arg("edges"), nb::arg("out"));
+}
+
+void define_filters(nb::module_& m) {
+    m.def(
         "correlate",
         [](const place& at, const description& in, const description& mask, int which, const description& out) {
             wg::run(at, [&](const warpfold::gpu& on) {
@@ -162,6 +225,38 @@ void define_calls(nb::module_& m) {
             });
         },
         nb::arg("place"), nb::arg("fold"), nb::arg("a"), nb::arg("mask"), nb::arg("lead"), nb::arg("out"));
+    m.def(
+        "correlate_images",
+        [](const place& at, const description& in, const description& mask, int which, int outside, std::int64_t lead_y,
+           std::int64_t lead_x, const description& out) {
+            wg::run(at, [&](const warpfold::gpu& on) {
+                wg::correlate_images(on, array_of(in), array_of(mask), which, outside, {lead_y, lead_x}, array_of(out));
+            });
+        },
+        nb::arg("place"), nb::arg("a"), nb::arg("mask"), nb::arg("which"), nb::arg("outside"), nb::arg("lead_y"),
+        nb::arg("lead_x"), nb::arg("out"));
+    m.def(
+        "correlate_image_products",
+        [](const place& at, int fold, const description& in, const description& mask, std::int64_t lead_y,
+           std::int64_t lead_x, const description& out) {
+            wg::run(at, [&](const warpfold::gpu& on) {
+                wg::correlate_image_products(on, element_of(fold), array_of(in), array_of(mask), {lead_y, lead_x},
+                                             array_of(out));
+            });
+        },
+        nb::arg("place"), nb::arg("fold"), nb::arg("a"), nb::arg("mask"), nb::arg("lead_y"), nb::arg("lead_x"),
+        nb::arg("out"));
+    m.def(
+        "correlate_separable",
+        [](const place& at, const description& in, const description& across, const description& down, int which,
+           int outside, const description& out) {
+            wg::run(at, [&](const warpfold::gpu& on) {
+                wg::correlate_separable(on, array_of(in), array_of(across), array_of(down), which, outside,
+                                        array_of(out));
+            });
+        },
+        nb::arg("place"), nb::arg("a"), nb::arg("across"), nb::arg("down"), nb::arg("which"), nb::arg("outside"),
+        nb::arg("out"));
 }
 
 } // namespace
@@ -180,4 +275,6 @@ NB_MODULE(_gpu, m) {
     });
     wg::define_memory(m);
     define_calls(m);
+    define_bins(m);
+    define_filters(m);
 }

@@ -37,11 +37,54 @@ void scan_rows(const gpu& on, const array& in, std::uint64_t length, const array
     results.finish();
 }
 
+// Chosen at run time, so that scans of parts are compiled once per type.
+struct any_operation {
+    template <class A>
+    WARPFOLD_HD A operator()(const A& a, const A& b) const {
+        switch (op) {
+        case operation::sum: return sum{}(a, b);
+        case operation::product: return product{}(a, b);
+        case operation::minimum: return minimum{}(a, b);
+        default: return maximum{}(a, b);
+        }
+    }
+
+    operation op;
+};
+
+// Where rows, and the parts of each, begin.
+struct part_heads {
+    WARPFOLD_HD bool operator[](std::uint64_t k) const {
+        const std::uint64_t place = is_one_row ? k : k % length;
+        return place == 0 || parts[place] != 0;
+    }
+
+    const std::uint8_t* parts;
+    std::uint64_t length;
+    bool is_one_row;
+};
+
+void scan_parts(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array& parts,
+                const array& out) {
+    const part_heads begins{parts.required<const std::uint8_t>(element::boolean), length, length == out.size()};
+    with_fold_type(fold, [&](auto zero) {
+        using A = decltype(zero);
+        const contiguous_input<A> values(on, in);
+        const contiguous_output<A> results(on, out);
+        inclusive_scan(on, values.data(), out.size(), results.data(), any_operation{op}, heads(begins));
+        results.finish();
+    });
+}
+
 } // namespace
 
-void scan(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array& out) {
+void scan(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* heads,
+          const array& out) {
     if (out.size() == 0) {
         return;
+    }
+    if (heads != nullptr) {
+        return scan_parts(on, op, fold, in, length, *heads, out);
     }
     const bool is_sign_needed = op == operation::minimum || op == operation::maximum;
     with_fold_type(is_sign_needed ? fold : signed_of(fold), [&](auto zero) {

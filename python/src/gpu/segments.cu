@@ -18,7 +18,7 @@ void segment_reduce(const gpu& on, operation op, element fold, const array& in, 
     const temporary inside(on, element::int64, {count});
     apply(on, arithmetic::maximum, element::int64, offsets, nullptr, 0, inside.get());
     apply(on, arithmetic::minimum, element::int64, inside.get(), nullptr, in.size(), inside.get());
-    const bool is_sign_needed = op != operation::sum;
+    const bool is_sign_needed = op == operation::minimum || op == operation::maximum;
     with_fold_type(is_sign_needed ? fold : signed_of(fold), [&](auto zero) {
         using A = decltype(zero);
         const contiguous_input<A> values(on, in);
@@ -32,7 +32,11 @@ void segment_reduce(const gpu& on, operation op, element fold, const array& in, 
         } else if (op == operation::maximum) {
             run(maximum{});
         } else if constexpr (!std::is_same_v<A, std::uint64_t>) {
-            run(sum{});
+            if (op == operation::sum) {
+                run(sum{});
+            } else {
+                run(product{});
+            }
         }
         to.finish();
     });

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _gpu
-from .._arrays import TYPES, Description, NumPyArray
+from .._arrays import NumPyArray, describe
 
 Place = tuple[int, int]
 
@@ -80,7 +80,7 @@ class DeviceArray:
     def __dlpack__(self, *, stream: int | None = None, **options: Any) -> Any:
         if stream not in (None, -1, self.stream):
             _gpu.wait_for((self.device, 0 if stream == 1 else int(stream or 0)), self.stream)
-        return _gpu.exported(self.description(), self.device, self)
+        return _gpu.exported(describe(self), self.device, self)
 
     def to_host(self) -> NumPyArray:
         """A copy as a NumPy array. Waits for the stream. Raises RuntimeError if its work has failed."""
@@ -91,7 +91,7 @@ class DeviceArray:
         if not self.is_contiguous():
             room = _gpu.Memory(self.place, self.nbytes)
             source = DeviceArray(room.address, self.dtype, self.shape, None, self.place, room)
-            _gpu.copy(self.place, self.description(), source.description())
+            _gpu.copy(self.place, describe(self), describe(source))
         _gpu.to_host(self.place, source.address, result.ctypes.data, self.nbytes)
         return result
 
@@ -103,10 +103,6 @@ class DeviceArray:
     def item(self) -> Any:
         """The element of an array of one, as a Python number."""
         return self.to_host().item()
-
-    def description(self) -> Description:
-        """Address, type, shape and strides, for the extension module."""
-        return self.address, TYPES[self.dtype], self.shape, self.strides
 
     def is_contiguous(self) -> bool:
         """Whether elements lie in row-major order without gaps."""
@@ -130,22 +126,39 @@ class DeviceArray:
     def _view(self, address: int, shape: Sequence[int], strides: Sequence[int]) -> DeviceArray:
         return DeviceArray(address, self.dtype, shape, strides, self.place, self)
 
-    def viewed_as(self, dtype: np.dtype[Any]) -> DeviceArray:
+    def view(self, dtype: Any) -> DeviceArray:
         """The same bytes as another type of the same size."""
-        return DeviceArray(self.address, dtype, self.shape, self.strides, self.place, self)
+        return DeviceArray(self.address, np.dtype(dtype), self.shape, self.strides, self.place, self)
 
-    def axes_last(self, axes: Sequence[int]) -> DeviceArray:
-        order = [k for k in range(self.ndim) if k not in axes] + list(axes)
+    def transpose(self, order: Sequence[int]) -> DeviceArray:
         return self._view(self.address, [self.shape[k] for k in order], [self.strides[k] for k in order])
 
-    def without(self, axes: Sequence[int]) -> DeviceArray:
-        kept = [k for k in range(self.ndim) if k not in axes]
-        return self._view(self.address, [self.shape[k] for k in kept], [self.strides[k] for k in kept])
+    def squeeze(self, axes: Sequence[int]) -> DeviceArray:
+        """Without these axes, of one element each."""
+        return self.transpose([k for k in range(self.ndim) if k not in axes])
 
-    def backwards(self) -> DeviceArray:
-        """The only axis turned round."""
-        step, extent = self.strides[0], self.shape[0]
-        return self._view(self.address + step * max(extent - 1, 0), self.shape, (-step,))
+    def reshape(self, shape: int | tuple[int, ...]) -> DeviceArray:
+        """Of an array without gaps; -1 means one axis of all elements."""
+        chosen = shape if isinstance(shape, tuple) else (self.size if shape == -1 else shape,)
+        return self._view(self.address, chosen, row_major(chosen, self.dtype.itemsize))
+
+    def __getitem__(self, index: Any) -> DeviceArray:
+        """Slices and numbers, and an ellipsis at most. Raises IndexError for a number outside."""
+        given = index if isinstance(index, tuple) else (index,)
+        if Ellipsis in given:
+            k = given.index(Ellipsis)
+            given = (*given[:k], *[slice(None)] * (self.ndim - len(given) + 1), *given[k + 1:])
+        address, shape, strides = self.address, [], []
+        rest = [slice(None)] * (self.ndim - len(given))
+        for one, extent, stride in zip((*given, *rest), self.shape, self.strides):
+            if isinstance(one, slice):
+                places = range(*one.indices(extent))
+                address += places.start * stride if places else 0
+                shape.append(len(places))
+                strides.append(places.step * stride)
+            else:
+                address += range(extent)[one] * stride
+        return self._view(address, shape, strides)
 
     def broadcast_to(self, shape: Sequence[int]) -> DeviceArray:
         """Raises ValueError, as numpy.broadcast_to, if the shapes do not fit."""
@@ -154,7 +167,3 @@ class DeviceArray:
         missing = probe.ndim - self.ndim
         strides = [0] * missing + [0 if extent == 1 else stride for extent, stride in zip(self.shape, self.strides)]
         return self._view(self.address, probe.shape, strides)
-
-    def flat(self) -> DeviceArray:
-        """One axis, of an array without gaps."""
-        return self._view(self.address, (self.size,), (self.dtype.itemsize,))

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""One call on a GPU: its array, its temporary memory and its results."""
+"""A call on a GPU. It enqueues on the stream of its array, and returns before the work is done."""
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _gpu
-from .._arrays import FLOAT64, INT64, UINT64, NumPyArray, Output, Source, check_dtype, fold_type, read
+from .._arrays import INT64, UINT64, Array, NumPyArray, Output, Source, check_dtype, describe, fold_type, read
+from .._calls import Call
 from .._devices import is_on_device
 from .array import DeviceArray
 from .kinds import Kind, host_kind, kind_of, read_device, upload
 
-ADD, MULTIPLY, MINIMUM, MAXIMUM, SUBTRACT, DIVIDE, EQUAL, NOT_EQUAL = range(8)  # `arithmetic` in python/src/gpu/calls.hpp
+
+class _Engine:
+    """The extension module's functions at a place."""
+
+    def __init__(self, place: tuple[int, int]) -> None:
+        self._place = place
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return functools.partial(getattr(_gpu, name), self._place)
 
 
-class Call:
-    """The array of a call on its device, with memory that is freed, in the order of the stream, when the call ends.
+class GpuCall(Call):
+    """A call on arrays in device memory. Its memory is freed, in the order of the stream, when the call ends.
 
     Parameters
     ----------
@@ -30,93 +40,98 @@ class Call:
         The name of `x`, for messages.
     """
 
+    is_on_host = False
+
     def __init__(self, name: str, x: Any, argument: str = "a") -> None:
         self.name = name
         self._rooms: list[_gpu.Memory] = []
-        self._source: Source | None = None
+        self.host_source: Source | None = None  # of an array in host memory
         self.kind: Kind
-        self.array: DeviceArray
         if is_on_device(x):
             self.kind, self.array = kind_of(x, name, argument)
         else:
-            self._source = read(x, name, argument)
+            self.host_source = read(x, name, argument)
             self.kind = host_kind()
-            self.array = self.uploaded(self._source.array)
+            self.array = self.uploaded(self.host_source.array)
         self.place = self.kind.place
-
-    def __enter__(self) -> Call:
-        return self
+        self.engine = _Engine(self.place)
 
     def __exit__(self, *_: object) -> None:
         for room in self._rooms:
             room.free()
 
-    @property
-    def host_source(self) -> Source | None:
-        """The array in host memory, if there is one."""
-        return self._source
-
     def empty(self, shape: Sequence[int], dtype: Any) -> DeviceArray:
-        """A row-major array until the call ends."""
         chosen: np.dtype[Any] = np.dtype(dtype)
         room = _gpu.Memory(self.kind.place, math.prod(shape) * chosen.itemsize)
         self._rooms.append(room)
         return DeviceArray(room.address, chosen, shape, None, self.kind.place, room)
 
     def uploaded(self, array: NumPyArray) -> DeviceArray:
-        """An array of the host, on the device until the call ends."""
         target = self.empty(array.shape, array.dtype)
-        upload(np.ascontiguousarray(array), target)
+        upload(np.asarray(array, order="C"), target)
         return target
 
     def operand(self, x: Any, name: str) -> DeviceArray:
-        """Another array of the call, in place or copied to the device."""
-        if is_on_device(x):
-            array = read_device(x, self.place, self.name, name)
-            self._check_device(array, name)
-            return array
-        return self.uploaded(read(x, self.name, name).array)
+        if not is_on_device(x):
+            return self.uploaded(read(x, self.name, name).array)
+        array = read_device(x, self.place, self.name, name)
+        self.check_device(array, name)
+        return array
 
-    def _check_device(self, array: DeviceArray, name: str) -> None:
+    def check_device(self, array: DeviceArray, name: str) -> None:
+        """Raises ValueError if an array is on another device."""
         if array.size and _gpu.device_of(array.address) != self.place[0]:
             raise ValueError(f"{self.name}: {name} is not on device {self.place[0]}, on which the call computes")
 
     def on_host(self, x: Any, name: str) -> NumPyArray:
-        """Another array of the call as a NumPy array. Waits if it is on the device."""
         if is_on_device(x):
             return read_device(x, self.place, self.name, name).to_host()
         return read(x, self.name, name).array
 
-    def cast(self, array: DeviceArray, dtype: Any) -> DeviceArray:
-        """The array itself if it has the type, else a row-major copy."""
-        return array if array.dtype == np.dtype(dtype) else self.copied(array, dtype)
+    def to_host(self, array: Array) -> NumPyArray:
+        found: NumPyArray = array.to_host()
+        return found
 
-    def copied(self, array: DeviceArray, dtype: Any) -> DeviceArray:
-        """A row-major copy."""
-        result = self.empty(array.shape, dtype)
-        _gpu.copy(self.place, array.description(), result.description())
-        return result
+    def copy(self, array: Array, out: Array) -> None:
+        _gpu.copy(self.place, describe(array), describe(out))
 
-    def contiguous(self, array: DeviceArray, dtype: Any = None) -> DeviceArray:
-        """The array itself if it has the type, no gaps and an aligned address, else a copy."""
-        chosen = array.dtype if dtype is None else np.dtype(dtype)
-        if array.dtype == chosen and array.is_contiguous() and array.address % chosen.itemsize == 0:
-            return array
-        return self.copied(array, chosen)
+    def copy_where(self, array: Array, mask: Array, out: Array) -> None:
+        _gpu.copy_where(self.place, describe(array), describe(mask), describe(out))
 
-    def apply(self, op: int, array: DeviceArray, other: Any, out: DeviceArray, fold: int | None = None) -> None:
-        """out = array op other, in the type that elements of `out` are folded in, or in `fold`."""
-        chosen = fold_type(out.dtype) if fold is None else fold
+    def marked(self, size: int, places: Array) -> DeviceArray:
+        marks: DeviceArray = self.filled((size,), False, np.bool_)
+        _gpu.mark(self.place, describe(places), describe(marks))
+        return marks
+
+    def apply(self, op: int, array: Array, other: Any, out: Array) -> None:
+        fold = fold_type(out.dtype if out.dtype.kind != "b" else array.dtype)
         operand, bits = None, 0
         if isinstance(other, DeviceArray):
-            operand = other.description()
+            operand = describe(other)
         else:
-            wide = {INT64: np.int64, UINT64: np.uint64}.get(chosen, np.float64)
+            wide = {INT64: np.int64, UINT64: np.uint64}.get(fold, np.float64)
             bits = int(np.asarray(other).astype(wide).view(np.uint64))
-        _gpu.apply(self.place, op, chosen, array.description(), operand, bits, out.description())
+        _gpu.apply(self.place, op, fold, describe(array), operand, bits, describe(out))
+
+    def broadcast(self, array: Array, shape: Sequence[int]) -> DeviceArray:
+        view: DeviceArray = array.broadcast_to(shape)
+        return view
 
     def results(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Results:
         return Results(self, out, shape, np.dtype(dtype))
+
+    def handed(self, array: Array) -> Any:
+        if self.host_source is not None:
+            return self.host_source.hand_back(array.to_host())
+        result, room = self.kind.make(array.shape, array.dtype)
+        self.copy(array, room)
+        return result
+
+    def contiguous(self, array: Array, dtype: Any = None) -> DeviceArray:
+        chosen = array.dtype if dtype is None else np.dtype(dtype)
+        is_plain = array.dtype == chosen and array.is_contiguous() and array.address % chosen.itemsize == 0
+        plain: DeviceArray = array if is_plain else self.copied(array, chosen)
+        return plain
 
 
 class Results:
@@ -132,7 +147,7 @@ class Results:
         The type in which results are computed. They are cast to the type of `out`.
     """
 
-    def __init__(self, call: Call, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, call: GpuCall, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self._call = call
         self._given = out
         self._target: DeviceArray | None = None
@@ -160,13 +175,13 @@ class Results:
             raise ValueError(f"{name}: out has shape {target.shape}, and the result {shape}")
         if hasattr(out, "__cuda_array_interface__") and out.__cuda_array_interface__["data"][1]:
             raise ValueError(f"{name}: out is read-only")
-        self._call._check_device(target, "out")
+        self._call.check_device(target, "out")
         return target
 
     def _overlaps(self, target: DeviceArray) -> bool:
         begin, end = target.bounds()
         first, last = self._call.array.bounds()
-        return begin < last and first < end
+        return bool(begin < last and first < end)
 
     def finish(self) -> Any:
         """The caller's `out`, or the results in the caller's kind of array. Waits if they are in host memory."""
@@ -174,8 +189,6 @@ class Results:
             np.copyto(self._on_host.array, self.array.to_host(), casting="unsafe")
             return self._on_host.finish()
         if self._target is not None and self._target is not self.array:
-            _gpu.copy(self._call.place, self.array.description(), self._target.description())
+            _gpu.copy(self._call.place, describe(self.array), describe(self._target))
         return self._given
 
-
-__all__ = ["ADD", "DIVIDE", "EQUAL", "FLOAT64", "MAXIMUM", "MINIMUM", "MULTIPLY", "NOT_EQUAL", "SUBTRACT", "Call", "Results"]

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Compactions and runs. Elements are moved, and compared, as unsigned integers of their size.
+#include "warpfold/select.cuh"
+
+#include <cstdint>
+#include <cstring>
+
+#include "python/src/gpu/calls.hpp"
+#include "python/src/gpu/device_elements.cuh"
+#include "warpfold/by_key.cuh"
+#include "warpfold/float16.hpp"
+
+namespace warpfold::python::on_gpu {
+
+namespace {
+
+template <class Work>
+auto with_bits(element type, const Work& work) {
+    switch (size_of(type)) {
+    case 1: return work(std::uint8_t{});
+    case 2: return work(std::uint16_t{});
+    case 4: return work(std::uint32_t{});
+    default: return work(std::uint64_t{});
+    }
+}
+
+struct is_flag {
+    WARPFOLD_HD bool operator()(std::uint8_t flag) const { return (flag != 0) == wanted; }
+
+    bool wanted;
+};
+
+// The floating-point number with these bits.
+template <class F, class Bits>
+WARPFOLD_HD F number_with(Bits bits) {
+    F x;
+    std::memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
+struct equal_numbers {
+    template <class Bits>
+    WARPFOLD_HD bool operator()(const Bits& a, const Bits& b) const {
+        if constexpr (sizeof(Bits) == 2) {
+            if (is_floating) {
+                return static_cast<float>(number_with<half>(a)) == static_cast<float>(number_with<half>(b));
+            }
+        } else if constexpr (sizeof(Bits) == 4) {
+            if (is_floating) {
+                return number_with<float>(a) == number_with<float>(b);
+            }
+        } else if constexpr (sizeof(Bits) == 8) {
+            if (is_floating) {
+                return number_with<double>(a) == number_with<double>(b);
+            }
+        }
+        return a == b;
+    }
+
+    bool is_floating;
+};
+
+} // namespace
+
+void select(const gpu& on, const array& in, const array& flags, const array& out, const array* rejected) {
+    const temporary number(on, element::uint64, {});
+    const auto* const chosen = flags.required<const std::uint8_t>(element::boolean);
+    with_bits(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        const auto move = [&](const array& to, bool wanted) {
+            if (to.size() != 0) {
+                warpfold::select(on, in.required<const T>(in.type), in.size(), to.required<T>(in.type),
+                                 number.as<std::uint64_t>(), where(chosen, is_flag{wanted}));
+            }
+        };
+        move(out, true);
+        if (rejected != nullptr) {
+            move(*rejected, false);
+        }
+    });
+}
+
+std::uint64_t run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths) {
+    auto* const to = reinterpret_cast<std::uint64_t*>(lengths.required<std::int64_t>(element::int64));
+    return with_bits(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        return warpfold::run_length_encode(on, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
+                                           to, equal_numbers{in.type >= element::float16});
+    });
+}
+
+} // namespace warpfold::python::on_gpu

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Operators of PyTorch, on the CPU; gpu_check.py runs them on a GPU."""
+import os
+
+import numpy as np
+import pytest
+
+if os.environ.get("WARPFOLD_DEVICE"):
+    pytest.skip("tensors on the CPU are arrays of the host", allow_module_level=True)
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: it is no requirement of the package")
+
+import warpfold as wf  # noqa: E402
+import warpfold.torch as wt  # noqa: E402
+
+OFFSETS = torch.tensor([1, 1, 4, 9, 9, 11])
+SUMS = [(None, False), (0, False), (1, True), ([0, 2], False), ([-1], True), ([], False)]
+
+
+def numbers(*shape, dtype=torch.float64, seed=0):
+    drawn = torch.randint(-4, 5, shape, generator=torch.Generator().manual_seed(seed))
+    return (drawn / 2).to(dtype).requires_grad_(dtype.is_floating_point)
+
+
+# Each with differentiable tensors: an operator and its arguments.
+CASES = {
+    "sum": [(wt._sum_operator, (numbers(3, 4, 5), [0, 2], False)), (wt._sum_operator, (numbers(3, 4), None, True)),
+            (wt._sum_operator, (numbers(0, 3), [0], False)), (wt._sum_operator, (numbers(), None, False))],
+    "cumsum": [(wt._cumsum_operator, (numbers(3, 5).T, 0, False)), (wt._cumsum_operator, (numbers(7), -1, True)),
+               (wt._cumsum_operator, (numbers(), 0, False))],
+    "segment_sum": [(wt._segment_operator, (numbers(13), OFFSETS)), (wt._segment_operator, (numbers(2), torch.tensor([1])))],
+    "convolve": [(wt._convolve_operator, (numbers(n), numbers(k, seed=1), mode))
+                 for n, k in ((7, 4), (3, 6), (1, 1)) for mode in ("full", "same", "valid")]
+                + [(wt._convolve_operator, (numbers(6, 5), numbers(*mask, seed=1), mode))
+                   for mask in ((3, 2), (7, 8)) for mode in ("full", "same", "valid")],
+    "exact_sum": [(wt._exact_operator, (numbers(4, 3),))],
+}
+ALL = [pytest.param(*case, id=f"{name} {k}") for name, cases in CASES.items() for k, case in enumerate(cases)]
+
+
+@pytest.mark.parametrize("operator, arguments", ALL)
+def test_schema_shapes_and_registration(operator, arguments):
+    torch.library.opcheck(operator, arguments)
+
+
+@pytest.mark.parametrize("operator, arguments", ALL)
+def test_gradients(operator, arguments):
+    assert torch.autograd.gradcheck(operator, arguments)
+    assert torch.autograd.gradgradcheck(operator, arguments)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("dim, keepdim", SUMS)
+def test_sums_are_pytorchs(dtype, dim, keepdim):
+    x = numbers(4, 3, 6, dtype=dtype).detach()
+    for view in (x, x.transpose(0, 2), x[:, ::2]):
+        ours = wt.sum(view, dim, keepdim)
+        theirs = torch.sum(view, dim, keepdim) if dim != [] else view.to(ours.dtype)  # PyTorch sums all for no dimensions
+        torch.testing.assert_close(ours, theirs)
+        torch.testing.assert_close(wt.cumsum(view, -1), torch.cumsum(view, -1))
+        torch.testing.assert_close(wt.cumsum(view, 0, reverse=True), torch.cumsum(view.flip(0), 0).flip(0))
+
+
+def test_values_are_the_packages():
+    x, v = numbers(50, dtype=torch.float32).detach(), numbers(7, dtype=torch.float32).detach()
+    np.testing.assert_array_equal(wt.segment_sum(x, OFFSETS).numpy(), wf.segment_sum(x.numpy(), OFFSETS.numpy()))
+    assert wt.segment_sum(x.to(torch.uint8), OFFSETS).dtype == torch.int64
+    np.testing.assert_array_equal(wt.convolve(x, v, "same").numpy(), np.convolve(x.numpy(), v.numpy(), "same"))
+    torch.testing.assert_close(wt.convolve(x.reshape(5, 10), v[None], "valid")[0], wt.convolve(x[:10], v, "valid"))
+    assert wt.exact_sum(torch.tensor([1e30, 1.0, -1e30])).item() == 1
+
+
+def model(x, w):
+    y = wt.convolve(x * 2, w, "same")
+    return wt.sum(y.reshape(3, -1).relu(), 1).sin() + wt.cumsum(wt.segment_sum(y, OFFSETS), 0)[:3] + wt.exact_sum(x)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_compiled_whole(backend):
+    """torch.compile goes through all operators, forwards and backwards, with fixed and changing sizes."""
+    torch._dynamo.reset()
+    compiled = torch.compile(model, fullgraph=True, backend=backend)
+    for n in (12, 15, 33) if backend == "aot_eager" else (12,):
+        results = []
+        for function in (model, compiled):
+            x, w = numbers(n), numbers(5, seed=1)
+            y = function(x, w)
+            y.square().sum().backward()
+            results.append((y.detach(), x.grad, w.grad))
+        torch.testing.assert_close(*results)
+
+
+def test_deterministic_algorithms():
+    torch.use_deterministic_algorithms(True)
+    try:
+        x = (torch.rand(100_003, generator=torch.Generator().manual_seed(1)) - 0.5).requires_grad_()
+        bits = {wt.exact_sum(x[torch.randperm(x.numel())].detach()).item() for _ in range(3)}
+        assert bits == {wt.exact_sum(x).item()}
+        (wt.exact_sum(x) + wt.segment_sum(x, OFFSETS).sum() + wt.cumsum(x, 0)[-1]).backward()
+        assert x.grad[2] == 3 and x.grad[20] == 2
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("call, error", [
+    (lambda: wt.sum(numbers(3), 1), IndexError),
+    (lambda: wt.cumsum(numbers(3, 4), -3), IndexError),
+    (lambda: wt.sum(torch.zeros(3, dtype=torch.complex64)), TypeError),
+    (lambda: wt.sum(torch.zeros(3, dtype=torch.bfloat16)), TypeError),
+    (lambda: wt.exact_sum(torch.zeros(3, dtype=torch.int32)), TypeError),
+    (lambda: wt.convolve(numbers(3), numbers(3), "most"), ValueError),
+    (lambda: wt.convolve(numbers(3), numbers(3, 3)), ValueError),
+    (lambda: wt.convolve(numbers(0), numbers(3)), ValueError),
+    (lambda: wt.segment_sum(numbers(3), torch.tensor([0, 9])), ValueError),
+])
+def test_bad_arguments(call, error):
+    with pytest.raises(error):
+        call()

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""One call: its arrays, its temporary memory and its results, on the host or on a GPU.
+
+The functions of the package are written once, on top of a Call. What differs between the host and a GPU is its methods, and its
+`engine`: the extension module's functions. An array is one of NumPy's or a DeviceArray, which has the views that the functions
+need under the same names.
+"""
+from __future__ import annotations
+
+import abc
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array, NumPyArray, Output, read
+from ._devices import goes_to_gpu, gpu_module
+
+ADD, MULTIPLY, MINIMUM, MAXIMUM, SUBTRACT, DIVIDE, EQUAL, NOT_EQUAL = range(8)  # `arithmetic` in python/src/gpu/calls.hpp
+UFUNCS: tuple[Any, ...] = (np.add, np.multiply, np.minimum, np.maximum, np.subtract, np.true_divide, np.equal, np.not_equal)
+
+
+class Call(abc.ABC):
+    """Arrays that a call makes are there until it ends.
+
+    Attributes
+    ----------
+    name : of the function, for messages
+    array : its first argument, where the call computes
+    engine : the extension module's functions
+    is_on_host : whether the call computes on the host
+    """
+
+    name: str
+    array: Array
+    engine: Any
+    is_on_host: bool
+
+    def __enter__(self) -> Call:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Frees the memory of the call."""
+
+    @abc.abstractmethod
+    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+        """A row-major array."""
+
+    @abc.abstractmethod
+    def uploaded(self, array: NumPyArray) -> Array:
+        """An array of the host where the call computes."""
+
+    @abc.abstractmethod
+    def operand(self, x: Any, name: str) -> Array:
+        """Another array of the caller, where the call computes; in place if it is there."""
+
+    @abc.abstractmethod
+    def on_host(self, x: Any, name: str) -> NumPyArray:
+        """Another array of the caller as a NumPy array. Waits if it is on a GPU."""
+
+    @abc.abstractmethod
+    def to_host(self, array: Array) -> NumPyArray:
+        """An array of the call as a NumPy array. Waits if it is on a GPU."""
+
+    @abc.abstractmethod
+    def copy(self, array: Array, out: Array) -> None:
+        """Elements of an array of the same shape, converted to the type of `out`."""
+
+    @abc.abstractmethod
+    def copy_where(self, array: Array, mask: Array, out: Array) -> None:
+        """The same where the mask is true. `array` and `mask` have the shape of `out`."""
+
+    @abc.abstractmethod
+    def marked(self, size: int, places: Array) -> Array:
+        """`size` elements of bool that are true at `places`, contiguous int64; those outside are ignored."""
+
+    @abc.abstractmethod
+    def apply(self, op: int, array: Array, other: Any, out: Array) -> None:
+        """out = array op other, an array of the same shape or a scalar."""
+
+    @abc.abstractmethod
+    def broadcast(self, array: Array, shape: Sequence[int]) -> Array:
+        """A view in another shape. Raises ValueError, as `numpy.broadcast_to`, if the shapes do not fit."""
+
+    @abc.abstractmethod
+    def results(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Where results go: their elements are `array`, and `finish()` gives the caller's array. See Output."""
+
+    @abc.abstractmethod
+    def handed(self, array: Array) -> Any:
+        """A result in the caller's kind of array."""
+
+    def copied(self, array: Array, dtype: Any) -> Array:
+        """A row-major copy."""
+        result = self.empty(array.shape, dtype)
+        self.copy(array, result)
+        return result
+
+    def cast(self, array: Array, dtype: Any) -> Array:
+        """The array itself if it has the type, else a row-major copy."""
+        return array if array.dtype == np.dtype(dtype) else self.copied(array, dtype)
+
+    @abc.abstractmethod
+    def contiguous(self, array: Array, dtype: Any = None) -> Array:
+        """The array itself if it has the type, no gaps and an aligned address, else a copy."""
+
+    def filled(self, shape: Sequence[int], value: Any, dtype: Any) -> Array:
+        """A row-major array of one value."""
+        return self.copied(self.broadcast(self.uploaded(np.asarray(value, dtype)), shape), dtype)
+
+
+class HostCall(Call):
+    """A call on arrays in host memory."""
+
+    engine = _core
+    is_on_host = True
+
+    def __init__(self, name: str, x: Any, argument: str) -> None:
+        self.name = name
+        self._source = read(x, name, argument)
+        self._kept: list[NumPyArray] = []
+        self.array = self._source.array
+
+    def _keep(self, array: NumPyArray) -> NumPyArray:
+        """The array; it stays until the call ends, as a description alone does not keep it alive."""
+        self._kept.append(array)
+        return array
+
+    def empty(self, shape: Sequence[int], dtype: Any) -> Array:
+        return self._keep(np.empty(shape, dtype))
+
+    def uploaded(self, array: NumPyArray) -> Array:
+        return self._keep(array)
+
+    def operand(self, x: Any, name: str) -> Array:
+        return self._keep(read(x, self.name, name).array)
+
+    on_host = operand
+
+    def to_host(self, array: Array) -> NumPyArray:
+        return np.asarray(array)
+
+    def copy(self, array: Array, out: Array) -> None:
+        with np.errstate(all="ignore"):
+            np.copyto(out, array, casting="unsafe")
+
+    def copy_where(self, array: Array, mask: Array, out: Array) -> None:
+        np.copyto(out, array, casting="unsafe", where=mask)
+
+    def marked(self, size: int, places: Array) -> Array:
+        marks = np.zeros(size, np.bool_)
+        marks[places[(places >= 0) & (places < size)]] = True
+        return self._keep(marks)
+
+    def apply(self, op: int, array: Array, other: Any, out: Array) -> None:
+        with np.errstate(all="ignore"):
+            UFUNCS[op](array, other, out=out, casting="unsafe")
+
+    def broadcast(self, array: Array, shape: Sequence[int]) -> Array:
+        return np.broadcast_to(array, shape)
+
+    def results(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Output:
+        return Output(out, shape, np.dtype(dtype), self._source, self.name)
+
+    def handed(self, array: Array) -> Any:
+        return self._source.hand_back(array if array.base is None else array.copy())  # no view of temporary memory
+
+    def contiguous(self, array: Array, dtype: Any = None) -> Array:
+        return self._keep(np.require(array, dtype, ["C", "A"]))
+
+
+def call_of(name: str, x: Any, argument: str = "a") -> Call:
+    """The call of a function where its first array is, or where WARPFOLD_DEVICE sends those in host memory.
+
+    Raises TypeError for elements of other types.
+    """
+    if not goes_to_gpu(x):
+        return HostCall(name, x, argument)
+    gpu_module()
+    call: Call = importlib.import_module("warpfold._on_gpu").GpuCall(name, x, argument)
+    return call
