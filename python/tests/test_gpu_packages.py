@@ -23,10 +23,26 @@ def stream():
     check(RUNTIME.cudaStreamDestroy(handle))
 
 
-class Tensor(DeviceValues):
+class PackageArray(DeviceValues):
+    @property
+    def dtype(self):
+        return self.host.dtype
+
+    @property
+    def shape(self):
+        return self.host.shape
+
+    @property
+    def strides(self):
+        return self.host.strides
+
+
+class Tensor(PackageArray):
     """Like a tensor of PyTorch: its interface has no stream."""
 
     is_cuda = True
+    requires_grad = False
+    layout = "strided"
 
     def __init__(self, values):
         super().__init__(values)
@@ -35,19 +51,26 @@ class Tensor(DeviceValues):
     def data_ptr(self):
         return self.host.ctypes.data
 
+    def stride(self):
+        return tuple(step // self.host.itemsize for step in self.host.strides)
 
-class Array(DeviceValues):
+    def is_neg(self):
+        return False
+
+
+class Array(PackageArray):
     """Like an array of CuPy."""
 
     def __init__(self, values):
         super().__init__(values)
-        self.data = types.SimpleNamespace(ptr=self.host.ctypes.data)
-        self.device = Device()
+        self.data = types.SimpleNamespace(ptr=self.host.ctypes.data, device_id=0)
 
 
 class Device:
-    id = 0
     entered = 0
+
+    def __init__(self, number):
+        assert number == 0
 
     def __enter__(self):
         Device.entered += 1
@@ -62,7 +85,9 @@ def torch(monkeypatch, stream):
     module.Tensor = Tensor
     module.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=stream))
     module.empty = lambda shape, dtype, device: Tensor(np.full(shape, 99, dtype))
-    module.float32, module.float64, module.int64, module.bool = np.float32, np.float64, np.int64, np.bool_
+    module.strided = "strided"
+    for name in ("bool", "int64", "float32", "float64"):
+        setattr(module, name, np.dtype(name))
     monkeypatch.setitem(sys.modules, "torch", module)
     return Tensor
 
@@ -73,13 +98,13 @@ def cupy(monkeypatch, stream):
         assert Device.entered == 1  # on the device of the array
         return Array(np.full(shape, 99, dtype))
 
-    def current_stream():
-        assert Device.entered == 1
+    def current_stream(device):
+        assert device == 0
         return types.SimpleNamespace(ptr=stream)
 
     module = types.ModuleType("cupy")
     module.ndarray = Array
-    module.empty, module.cuda = empty, types.SimpleNamespace(get_current_stream=current_stream)
+    module.empty, module.cuda = empty, types.SimpleNamespace(get_current_stream=current_stream, Device=Device)
     monkeypatch.setitem(sys.modules, "cupy", module)
     return Array
 

@@ -139,6 +139,8 @@ def one_axis(axis: int, ndim: int) -> int:
 
 def axes_last(array: Array, axes: Sequence[int]) -> Array:
     """A view with these axes last."""
+    if tuple(axes) == tuple(range(array.ndim - len(axes), array.ndim)):
+        return array
     return array.transpose([k for k in range(array.ndim) if k not in axes] + list(axes))
 
 

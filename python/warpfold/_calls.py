@@ -8,15 +8,16 @@ need under the same names.
 from __future__ import annotations
 
 import abc
+import functools
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _core
 from ._arrays import Array, NumPyArray, Output, read
-from ._devices import goes_to_gpu, gpu_module
+from ._devices import gpu_module, host_arrays_go_to, is_on_device
 
 ADD, MULTIPLY, MINIMUM, MAXIMUM, SUBTRACT, DIVIDE, EQUAL, NOT_EQUAL = range(8)  # `arithmetic` in python/src/gpu/calls.hpp
 UFUNCS: tuple[Any, ...] = (np.add, np.multiply, np.minimum, np.maximum, np.subtract, np.true_divide, np.equal, np.not_equal)
@@ -171,13 +172,20 @@ class HostCall(Call):
         return self._keep(np.require(array, dtype, ["C", "A"]))
 
 
+@functools.cache
+def _gpu_calls() -> Callable[[str, Any, str, bool], Call]:
+    """The class of calls on a GPU, which is imported with the first one."""
+    gpu_module()
+    found: Callable[[str, Any, str, bool], Call] = importlib.import_module("warpfold._on_gpu").GpuCall
+    return found
+
+
 def call_of(name: str, x: Any, argument: str = "a") -> Call:
     """The call of a function where its first array is, or where WARPFOLD_DEVICE sends those in host memory.
 
     Raises TypeError for elements of other types.
     """
-    if not goes_to_gpu(x):
+    is_there = is_on_device(x)
+    if not is_there and host_arrays_go_to() == "host":
         return HostCall(name, x, argument)
-    gpu_module()
-    call: Call = importlib.import_module("warpfold._on_gpu").GpuCall(name, x, argument)
-    return call
+    return _gpu_calls()(name, x, argument, is_there)

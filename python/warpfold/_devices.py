@@ -30,22 +30,23 @@ def host_arrays_go_to() -> str:
     return chosen
 
 
-def package_of(x: Any) -> str:
-    """"torch" or "cupy" for arrays of these packages, subclasses too; else empty."""
-    for package, kind in (("torch", "Tensor"), ("cupy", "ndarray")):
+@functools.lru_cache(maxsize=256)
+def package_of(kind: type) -> str:
+    """Whose arrays a type is of, subclasses too: "torch", "cupy", "warpfold", "host" for NumPy and Python; else empty."""
+    if issubclass(kind, (np.ndarray, np.generic, list, tuple, int, float)):
+        return "host"
+    for package, name in (("torch", "Tensor"), ("cupy", "ndarray"), ("warpfold._on_gpu", "DeviceArray")):
         module = sys.modules.get(package)
-        if module is not None and isinstance(x, getattr(module, kind, ())):
-            return package
+        if module is not None and issubclass(kind, getattr(module, name, ())):
+            return package.partition(".")[0]
     return ""
 
 
 def is_on_device(x: Any) -> bool:
     """Whether an object is an array in device memory."""
-    if isinstance(x, (np.ndarray, np.generic, list, tuple, int, float)):
-        return False
-    package = package_of(x)
+    package = package_of(type(x))
     if package:  # to make an interface takes longer
-        return package == "cupy" or bool(x.is_cuda)
+        return bool(x.is_cuda) if package == "torch" else package != "host"
     if hasattr(x, "__cuda_array_interface__"):
         return True
     return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in DEVICE_MEMORY
@@ -88,8 +89,3 @@ def gpu_module() -> ModuleType:
         except OSError as error:
             failures.append(str(error))
     raise RuntimeError(f"warpfold: no CUDA runtime: {'; '.join(failures)}")
-
-
-def goes_to_gpu(x: Any) -> bool:
-    """Whether a call on this array computes on a GPU."""
-    return is_on_device(x) or host_arrays_go_to() != "host"

@@ -36,7 +36,9 @@ def _means(call: Call, axes: Sequence[int], mask: Array | None, means: Array) ->
 
 def _has_one_below(call: Call, numbers: Any, limit: float) -> bool:
     """Whether a result is of fewer elements. Those on a GPU are not looked at: that would need a wait."""
-    return bool(np.any(np.less(numbers, limit))) if call.is_on_host or np.ndim(numbers) == 0 else False
+    if isinstance(numbers, (int, float)):
+        return numbers < limit
+    return bool(np.any(np.less(numbers, limit))) if call.is_on_host else False
 
 
 def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
@@ -74,7 +76,7 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
         inner, chosen = _mean_types(array, dtype, "var")
         target = call.results(out, _shape(array, axes, keepdims), chosen)
         result = _kept(target.array, axes, keepdims)
-        squares = call.filled(result.shape, 0, inner)
+        squares = call.filled(result.shape, 0, inner) if call.is_on_host else call.empty(result.shape, inner)
         number: Any = length_of(array, axes)
         means = None
         if call.is_on_host or mask is not None:  # a GPU finds the means of all elements in the same pass

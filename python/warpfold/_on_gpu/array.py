@@ -16,6 +16,8 @@ Place = tuple[int, int]
 
 def row_major(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
     """Strides in bytes of an array without gaps."""
+    if not shape:
+        return ()
     strides = []
     step = itemsize
     for extent in reversed(shape):
@@ -36,13 +38,15 @@ class DeviceArray:
     address : the device address of the first element
     """
 
+    __slots__ = ("address", "dtype", "shape", "strides", "place", "owner", "__weakref__")
+
     def __init__(self, address: int, dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int] | None,
                  place: Place, owner: object) -> None:
         self.address = address
         self.dtype = dtype
         self.shape = tuple(shape)
         self.strides = row_major(self.shape, dtype.itemsize) if strides is None else tuple(strides)
-        self.device, self.stream = place
+        self.place = place
         self.owner = owner
 
     @property
@@ -58,8 +62,12 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
     @property
-    def place(self) -> Place:
-        return self.device, self.stream
+    def device(self) -> int:
+        return self.place[0]
+
+    @property
+    def stream(self) -> int:
+        return self.place[1]
 
     def __len__(self) -> int:
         if not self.shape:

@@ -38,16 +38,18 @@ class GpuCall(Call):
         In device memory; or in host memory, and copied to the current device.
     argument : str
         The name of `x`, for messages.
+    is_there : bool
+        Whether `x` is in device memory.
     """
 
     is_on_host = False
 
-    def __init__(self, name: str, x: Any, argument: str = "a") -> None:
+    def __init__(self, name: str, x: Any, argument: str, is_there: bool) -> None:
         self.name = name
         self._rooms: list[_gpu.Memory] = []
         self.host_source: Source | None = None  # of an array in host memory
         self.kind: Kind
-        if is_on_device(x):
+        if is_there:
             self.kind, self.array = kind_of(x, name, argument)
         else:
             self.host_source = read(x, name, argument)
@@ -110,7 +112,7 @@ class GpuCall(Call):
             operand = describe(other)
         else:
             wide = {INT64: np.int64, UINT64: np.uint64}.get(fold, np.float64)
-            bits = int(np.asarray(other).astype(wide).view(np.uint64))
+            bits = np.asarray(other).astype(wide).view(np.uint64).item()
         _gpu.apply(self.place, op, fold, describe(array), operand, bits, describe(out))
 
     def broadcast(self, array: Array, shape: Sequence[int]) -> DeviceArray:

@@ -2,6 +2,7 @@
 """Kinds of arrays: how they are read, on which stream their package computes, and how results become one of them."""
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _gpu
-from .._arrays import NumPyArray, check_dtype
+from .._arrays import TYPES, NumPyArray, check_dtype
 from .._devices import package_of
 from .array import DeviceArray, Place
 
@@ -60,6 +61,29 @@ def read_dlpack(x: Any, place: Place | None, call: str, name: str) -> DeviceArra
     return DeviceArray(tensor.address, dtype, tensor.shape, tensor.strides, place or (tensor.device, stream), tensor)
 
 
+@functools.cache
+def torch_types() -> dict[Any, np.dtype[Any]]:
+    """NumPy's types of PyTorch's."""
+    torch: Any = sys.modules["torch"]
+    return {getattr(torch, dtype.name): dtype for dtype in TYPES if hasattr(torch, dtype.name)}
+
+
+def read_torch(tensor: Any, place: Place, call: str, name: str) -> DeviceArray:
+    """A tensor on a GPU. What is said of it at fault is what its interface says."""
+    dtype = torch_types().get(tensor.dtype)
+    if dtype is None or tensor.requires_grad or tensor.layout is not sys.modules["torch"].strided:
+        return read_interface(tensor, place, call, name)
+    if tensor.is_neg():
+        tensor = tensor.resolve_neg()
+    strides = [step * dtype.itemsize for step in tensor.stride()]
+    return DeviceArray(tensor.data_ptr(), dtype, tensor.shape, strides, place, tensor)
+
+
+def read_cupy(array: Any, place: Place, call: str, name: str) -> DeviceArray:
+    check_dtype(array.dtype, call, name)
+    return DeviceArray(array.data.ptr, array.dtype, array.shape, array.strides, place, array)
+
+
 def read_device(x: Any, place: Place | None, call: str, name: str) -> DeviceArray:
     """An array in device memory, in place."""
     if hasattr(x, "__cuda_array_interface__"):
@@ -85,39 +109,45 @@ class TorchKind(Kind):
     """Tensors, on PyTorch's current stream of their device."""
 
     def __init__(self, tensor: Any) -> None:
-        self.torch: Any = sys.modules["torch"]
         self.device = tensor.device
-        stream = self.torch.cuda.current_stream(tensor.device)
-        super().__init__((tensor.device.index, stream.cuda_stream))
+        super().__init__((self.device.index, self._stream(self.device.index)))
+
+    @staticmethod
+    def _stream(device: int) -> int:
+        torch: Any = sys.modules["torch"]
+        raw = getattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream", None)  # without an object for it
+        return int(raw(device) if raw else torch.cuda.current_stream(device).cuda_stream)
 
     def make(self, shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
-        tensor = self.torch.empty(tuple(shape), dtype=getattr(self.torch, dtype.name), device=self.device)
+        torch: Any = sys.modules["torch"]
+        tensor = torch.empty(tuple(shape), dtype=getattr(torch, dtype.name), device=self.device)
         return tensor, DeviceArray(tensor.data_ptr(), dtype, shape, None, self.place, tensor)
 
 
 class CuPyKind(Kind):
-    """CuPy's arrays, on its current stream."""
+    """CuPy's arrays, on its current stream of their device."""
 
     def __init__(self, array: Any) -> None:
         self.cupy: Any = sys.modules["cupy"]
-        self.device = array.device
-        with self.device:
-            stream = self.cupy.cuda.get_current_stream().ptr
-        super().__init__((array.device.id, stream))
+        device = array.data.device_id
+        super().__init__((device, self.cupy.cuda.get_current_stream(device).ptr))
 
     def make(self, shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
-        with self.device:
+        with self.cupy.cuda.Device(self.place[0]):
             array = self.cupy.empty(tuple(shape), dtype)
         return array, DeviceArray(array.data.ptr, dtype, shape, None, self.place, array)
 
 
 def kind_of(x: Any, call: str, name: str) -> tuple[Kind, DeviceArray]:
     """The kind of an array in device memory, and its elements."""
-    package = package_of(x)
-    if package:
-        kind = TorchKind(x) if package == "torch" else CuPyKind(x)
-        return kind, read_interface(x, kind.place, call, name)
-    array = read_device(x, None, call, name)
+    package = package_of(type(x))
+    if package == "torch":
+        torch_kind = TorchKind(x)
+        return torch_kind, read_torch(x, torch_kind.place, call, name)
+    if package == "cupy":
+        cupy_kind = CuPyKind(x)
+        return cupy_kind, read_cupy(x, cupy_kind.place, call, name)
+    array = x if isinstance(x, DeviceArray) else read_device(x, None, call, name)
     return Kind(array.place), array
 
 
