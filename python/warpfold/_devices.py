@@ -31,8 +31,7 @@ def host_arrays_go_to() -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def package_of(kind: type) -> str:
-    """Whose arrays a type is of, subclasses too: "torch", "cupy", "warpfold", "host" for NumPy and Python; else empty."""
+def _package_of_type(kind: Any) -> str:
     if issubclass(kind, (np.ndarray, np.generic, list, tuple, int, float)):
         return "host"
     for package, name in (("torch", "Tensor"), ("cupy", "ndarray"), ("warpfold._on_gpu", "DeviceArray")):
@@ -42,9 +41,15 @@ def package_of(kind: type) -> str:
     return ""
 
 
+def package_of(x: Any) -> str:
+    """Whose array an object is, of subclasses too: "torch", "cupy", "warpfold", "host" for NumPy and Python; else empty."""
+    kind: Any = type(x)
+    return _package_of_type(kind)
+
+
 def is_on_device(x: Any) -> bool:
     """Whether an object is an array in device memory."""
-    package = package_of(type(x))
+    package = package_of(x)
     if package:  # to make an interface takes longer
         return bool(x.is_cuda) if package == "torch" else package != "host"
     if hasattr(x, "__cuda_array_interface__"):

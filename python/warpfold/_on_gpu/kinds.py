@@ -140,7 +140,7 @@ class CuPyKind(Kind):
 
 def kind_of(x: Any, call: str, name: str) -> tuple[Kind, DeviceArray]:
     """The kind of an array in device memory, and its elements."""
-    package = package_of(type(x))
+    package = package_of(x)
     if package == "torch":
         torch_kind = TorchKind(x)
         return torch_kind, read_torch(x, torch_kind.place, call, name)
