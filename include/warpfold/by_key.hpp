@@ -90,11 +90,6 @@ auto keyed_call(const char* call, const On& on, const Keys& keys, const N& n, co
     }
 }
 
-// An array of ones.
-struct all_ones {
-    WARPFOLD_HD constexpr std::uint32_t operator[](std::uint64_t) const { return 1; }
-};
-
 template <bool Inclusive, class On, class Keys, class Values, class Out, class Op, class Equal, class... How>
 void scan_by_key_call(const char* call, const On& on, const Keys& keys, std::uint64_t n, const Values& values, Out& out,
                       const Op& op, const Equal& equal, const How&... how) {

@@ -103,6 +103,11 @@ struct run_heads {
 
 struct no_output {};
 
+// An array of ones: folds of its elements are run lengths.
+struct all_ones {
+    WARPFOLD_HD constexpr std::uint32_t operator[](std::uint64_t) const { return 1; }
+};
+
 // Selected elements go to `out`, the others to `rejected` unless that is a no_output. The count is that of the selected.
 template <class In, class Out, class Rejected, class Test>
 struct selection {

@@ -80,6 +80,29 @@ TEST(by_key, keys_of_twelve_bytes) {
     }
 }
 
+template <class Length, class Key, class On>
+void encodes(const On& on, const std::vector<std::uint32_t>& keys, unsigned shift) {
+    const std::vector<Key> data(keys.begin(), keys.end());
+    const auto heads = tests::heads_of(data, std::equal_to<>{});
+    const auto lengths = tests::folded_runs<Length>(heads, std::vector<Length>(data.size(), 1), sum{});
+    const on_device<Key> in(data, shift), out(data.size() + 1);
+    const on_device<Length> got(data.size() + 1);
+    EXPECT_EQ(run_length_encode(on, in.data(), data.size(), out.data(), got.data()), lengths.size());
+    expect_results(out, tests::partitioned(data, heads).first, "elements");
+    expect_results(got, lengths, "lengths");
+}
+
+TEST(by_key, run_lengths_across_tiles) {
+    for (const std::uint64_t n : {1u, 31u, 2049u, 66001u}) {
+        const auto cases = tests::key_cases(n, 9000);
+        for (std::size_t c = 0; c < cases.size(); ++c) {
+            encodes<std::uint32_t, std::uint32_t>(in_small_tiles, cases[c], c % 4);
+            encodes<std::uint64_t, std::uint8_t>(gpu{}, cases[c], c);
+        }
+    }
+    encodes<std::uint32_t, std::uint64_t>(gpu{}, std::vector<std::uint32_t>(20'000, 7), 1);
+}
+
 TEST(by_key, run_lengths) {
     for (const std::uint64_t n : {0, 1, 255, 257, 9001}) {
         const auto data = tests::floats_in_runs(n);

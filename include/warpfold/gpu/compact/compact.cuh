@@ -12,6 +12,7 @@
 #include "warpfold/error.hpp"
 #include "warpfold/gpu/compact/kernel.cuh"
 #include "warpfold/gpu/compact/keyed_fold.cuh"
+#include "warpfold/gpu/compact/run_lengths.cuh"
 #include "warpfold/gpu/compact/selection.cuh"
 
 namespace warpfold::detail {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernel of compactions and reductions by key: one launch, one pass over memory, one tile a block. A block loads its
 // tile, finds the total of each thread's runs, publishes the tile's, gets its prefix (gpu/scan/grouped_prefix.cuh) and
-// writes the tile's results. What totals and results are is the task's: selection.cuh, keyed_fold.cuh.
+// writes the tile's results. What totals and results are is the task's: selection.cuh, keyed_fold.cuh,
+// run_lengths.cuh.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ namespace warpfold::detail {
 //   tiles_of(kernels), few_registers   how large tiles are, and whether so many blocks can be resident
 //   local_type, total_type   totals in a tile, and of all tiles; sums(task) joins either
 //   total(r)    of the run in row r
+//   widened(total)   the tile's, as one of all tiles
 //   write(...)  the results, from the totals before the thread's runs, before the tile, and of the tile
 template <class Task>
 struct compact_layout;
@@ -114,8 +116,8 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
     Total prefix{};
     Prefix tile_prefix(plan.workspace, prefix_storage, tiles, plan.in_place);
     if (tiles != 1) {
-        tile_prefix.publish(Layout::widened(total));
-        prefix = tile_prefix.before(Layout::widened(total), Total{}, op);
+        tile_prefix.publish(tile.widened(total));
+        prefix = tile_prefix.before(tile.widened(total), Total{}, op);
     }
 #pragma unroll
     for (unsigned r = 0; r < Shape::rows; ++r) {
@@ -126,7 +128,7 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
         }
     }
     if (blockIdx.x == tiles - 1 && threadIdx.x == 0) {
-        detail::write_number(plan.place, Layout::count_of(prefix) + Layout::count_of(Layout::widened(total)));
+        detail::write_number(plan.place, Layout::count_of(prefix) + Layout::count_of(tile.widened(total)));
     }
     tile.write(before, prefix, total, plan.in_place);
     if (tiles != 1) {

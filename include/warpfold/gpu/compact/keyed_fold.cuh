@@ -103,9 +103,6 @@ struct compact_layout<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>
         rows.prefetch(task.values, tiles);
     }
     __device__ static keyed_operation<A, Op> sums(const task_type& task) { return {task.op}; }
-    __device__ static total_type widened(const local_type& total) {
-        return total_type::of(total.value(), total.count());
-    }
     __device__ static std::uint64_t count_of(const total_type& total) { return total.count(); }
 };
 
@@ -150,6 +147,10 @@ public:
             sum = is_head(r, j) ? value(r, j) : static_cast<A>(task_.op(sum, value(r, j)));
         }
         return local_type::of(sum, static_cast<unsigned>(__popc(heads_[r])));
+    }
+
+    [[nodiscard]] __device__ total_type widened(const local_type& total) const {
+        return total_type::of(total.value(), total.count());
     }
 
     // Barriers.

@@ -43,7 +43,6 @@ struct compact_layout<selection<In, Out, Rejected, Test>> {
         }
     }
     __device__ static add_counts sums(const task_type&) { return {}; }
-    __device__ static total_type widened(local_type total) { return total; }
     __device__ static std::uint64_t count_of(std::uint64_t total) { return total; }
 };
 
@@ -65,6 +64,8 @@ public:
     }
 
     [[nodiscard]] __device__ unsigned total(unsigned r) const { return static_cast<unsigned>(__popc(bits_[r])); }
+
+    [[nodiscard]] __device__ std::uint64_t widened(unsigned total) const { return total; }
 
     // Barriers.
     __device__ void write(const unsigned (&before)[Rows::rows], std::uint64_t prefix, unsigned total, bool in_place) {
