@@ -18,9 +18,9 @@ namespace {
 
 // The messages of all ranks; empty where a rank threw nothing.
 template <class Work>
-std::vector<std::string> messages_of(int ranks, const Work& work, time_limit limit = std::chrono::seconds(20)) {
+std::vector<std::string> messages_of(int ranks, const Work& work, time_limit patience = std::chrono::seconds(20)) {
     std::vector<std::string> said(static_cast<std::size_t>(ranks));
-    thread_ranks group(ranks, limit);
+    thread_ranks group(ranks, patience);
     group.run([&](thread_communicator& comm) {
         try {
             work(comm);
@@ -53,7 +53,7 @@ TEST(Faults, AnExceptionOfOneRankReachesAll) {
 }
 
 TEST(Faults, TheCommunicatorIsOfUseAfterAnException) {
-    thread_ranks group(2);
+    thread_ranks group(2, std::chrono::seconds(20));
     group.run([](thread_communicator& comm) {
         const auto on = host{1}.over(comm);
         const int* const data = comm.rank() == 0 ? nullptr : numbers.data();
