@@ -140,15 +140,19 @@ struct gathered {
     }
 };
 
+template <class On, class Comm>
+void check_root(const over_ranks<On, Comm>& on, const char* call) {
+    if (on.root < every_rank || on.root >= on.comm->size()) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": there is no rank " + std::to_string(on.root));
+    }
+}
+
 // Gathers `mine`. One step of communication, two if a V has more than rank_frame::room bytes.
 template <class V, class On, class Comm>
 gathered<V> gather(const over_ranks<On, Comm>& on, const rank_signature& signature, std::uint64_t n, const V& mine) {
     static_assert(std::is_trivially_copyable_v<V>, "ranks exchange the bytes of values");
     const auto ranks = static_cast<std::size_t>(on.comm->size());
-    if (on.root < every_rank || on.root >= on.comm->size()) {
-        throw invalid_argument(std::string("warpfold: ") + signature.call + ": there is no rank " +
-                               std::to_string(on.root));
-    }
+    check_root(on, signature.call);
     rank_frame frame = frame_of(signature, n, sizeof(V));
     constexpr bool fits = sizeof(V) <= rank_frame::room;
     if constexpr (fits) {

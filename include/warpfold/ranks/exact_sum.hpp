@@ -61,8 +61,9 @@ long_accumulator<T, sizeof...(Ins)> exact_over_ranks(const over_ranks<On, Comm>&
     return total;
 }
 
+// Accumulators pass through the host's memory.
 template <class On, class Comm>
-struct exact_engine<over_ranks<On, Comm>> {
+struct staged_exact {
     using target = over_ranks<On, Comm>;
 
     template <class T, class... Ins>
@@ -83,6 +84,9 @@ struct exact_engine<over_ranks<On, Comm>> {
         });
     }
 };
+
+template <class On, class Comm>
+struct exact_engine<over_ranks<On, Comm>> : staged_exact<On, Comm> {};
 
 // Exact sums of 16-bit numbers; moments count a rank's own elements, so they are refused.
 template <class On, class Comm>

@@ -16,6 +16,13 @@
 
 namespace warpfold::detail {
 
+template <class T>
+__global__ void add_counts_kernel(T* to, const T* from, std::uint64_t n) {
+    for (std::uint64_t k = blockIdx.x * 256ull + threadIdx.x; k < n; k += gridDim.x * 256ull) {
+        to[k] += from[k];
+    }
+}
+
 template <gpu_target On>
 struct rank_target<On> {
     template <class T>
@@ -46,6 +53,17 @@ struct rank_target<On> {
     static array<T> allocate(const On& on, std::uint64_t n) {
         return array<T>(on, n);
     }
+    // to[k] = from[k], or to[k] + from[k], in stream order.
+    template <class T>
+    static void store(const On& on, T* to, const T* from, std::uint64_t n, bool add) {
+        const unsigned blocks = static_cast<unsigned>(std::min<std::uint64_t>((n + 255) / 256, 1024));
+        if (add && n != 0) {
+            add_counts_kernel<<<blocks, 256, 0, on.stream>>>(to, from, n);
+            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        } else if (n != 0) {
+            WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToDevice, on.stream));
+        }
+    }
     template <class T, class... Ins>
     static void add_exact(const On& on, long_accumulator<T, sizeof...(Ins)>& to, std::uint64_t n, const char* call,
                           const Ins&... ins) {
@@ -54,17 +72,22 @@ struct rank_target<On> {
         const gpu own{on.stream, nullptr};
         const call_memory memory(own, 0, sizeof(limbs), call);
         auto* const sums = static_cast<limbs*>(memory.data());
-        if (n != 0) {
-            using policy = policy_t<tuning::exact_sum_policy<>, On>;
-            const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
-            exact_add_kernel<kernels_of<policy>, T><<<shape.blocks, shape.threads, 0, on.stream>>>(n, sums, ins...);
-            WARPFOLD_CHECK_CUDA(cudaGetLastError());
-        }
+        enqueue_exact<T>(on, sums, n, ins...);
         limbs got;
         read(on, &got, static_cast<const limbs*>(sums), 1);
         std::int64_t limb[limbs::count];
         std::copy_n(got.limb, limbs::count, limb);
         to.add_limbs(limb, static_cast<unsigned>(got.met));
+    }
+    // Adds the terms to limbs of the device, in stream order.
+    template <class T, class... Ins>
+    static void enqueue_exact(const On& on, exact_limbs<T, sizeof...(Ins)>* to, std::uint64_t n, const Ins&... ins) {
+        if (n != 0) {
+            using policy = policy_t<tuning::exact_sum_policy<>, On>;
+            const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
+            exact_add_kernel<kernels_of<policy>, T><<<shape.blocks, shape.threads, 0, on.stream>>>(n, to, ins...);
+            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        }
     }
 
 private:

@@ -15,6 +15,12 @@
 
 namespace warpfold::detail {
 
+// Communicators that add arrays of the device's memory in stream order (nccl.cuh).
+template <class Comm, class Count>
+concept adds_on_device = requires(Comm& comm, Count* counts) {
+    comm.add_on_device(counts, std::uint64_t{}, int{}, nullptr, "");
+};
+
 template <class On, class Comm>
 struct histogram_engine<over_ranks<On, Comm>> {
     using target = over_ranks<On, Comm>;
@@ -52,6 +58,17 @@ private:
             if (on.has_result()) {
                 detail::check_array(counts, bins, call);
             }
+            const auto signature = signature_of<element_t<In>, Count, Of>(call, on.root, bins, "bins");
+            if constexpr (std::is_integral_v<Count> && adds_on_device<Comm, Count>) {
+                auto mine = memory::template allocate<Count>(on.on, bins);
+                work(mine.data());
+                gather(on, signature, n, no_value{});
+                on.comm->add_on_device(mine.data(), bins, on.root, on.on.stream, call);
+                if (on.has_result()) {
+                    memory::store(on.on, counts, mine.data(), bins, mode == update::add);
+                }
+                return;
+            }
             std::vector<Count> total(bins), before;
             {
                 auto mine = memory::template allocate<Count>(on.on, bins);
@@ -62,7 +79,7 @@ private:
                 before.resize(bins);
                 memory::read(on.on, before.data(), static_cast<const Count*>(counts), bins);
             }
-            gather(on, signature_of<element_t<In>, Count, Of>(call, on.root, bins, "bins"), n, no_value{});
+            gather(on, signature, n, no_value{});
             add_over_ranks(on, total.data(), bins, call);
             if (!on.has_result()) {
                 return;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "warpfold/detail/arg.hpp"
 #include "warpfold/detail/check.hpp"
@@ -47,8 +48,42 @@ A fold_part(const over_ranks<On, Comm>& on, const rank_signature& signature, con
     }
 }
 
+template <class Key>
+WARPFOLD_HD constexpr std::uint64_t index_of(const candidate<Key>& of) {
+    return of.index;
+}
+template <class C>
+WARPFOLD_HD constexpr std::uint64_t index_of(const optional_value<C>& of) {
+    return of.value.index;
+}
+
+// The best of what arg_min or arg_max found in each rank's part, with its index in the whole array; of equal ones that of
+// the lowest rank. found(r): a located<T> with the index in the part, or no_element; n(r): elements of the part.
+WARPFOLD_CALLS_ANY
+template <class T, class Found, class Number, class Map, class Op>
+WARPFOLD_HD located<T> best_of_ranks(int ranks, const Found& found, const Number& n, const Map& map, const Op& op) {
+    using A = std::remove_cvref_t<decltype(map(std::declval<const T&>(), std::uint64_t{}))>;
+    located<T> best{T(), no_element};
+    A chosen = Op::template identity<A>();
+    std::uint64_t first = 0;
+    for (int r = 0; r < ranks; ++r) {
+        const located<T> here = found(r);
+        if (here.index != no_element) {
+            const std::uint64_t index = first + here.index;
+            const A candidate = map(here.value, index);
+            chosen = best.index == no_element ? candidate : op(chosen, candidate);
+            if (index_of(chosen) == index) {
+                best = {here.value, index};
+            }
+        }
+        first += n(r);
+    }
+    return best;
+}
+
+// Values pass through the host's memory.
 template <class On, class Comm>
-struct reduce_engine<over_ranks<On, Comm>> {
+struct staged_reduce {
     using target = over_ranks<On, Comm>;
 
     template <class A, class In, class N, class Map, class Op, class Result>
@@ -84,7 +119,7 @@ struct reduce_engine<over_ranks<On, Comm>> {
     }
 
 private:
-    // arg_min and arg_max: the first of equal elements is of the lowest rank. `Op` chooses between candidates.
+    // arg_min and arg_max; `Op` chooses between candidates.
     template <class Op, class In, class Map>
     static auto located_of(const target& on, const rank_signature& signature, const In& in, std::uint64_t n,
                            const Map& map, const Op& op) {
@@ -94,31 +129,13 @@ private:
                                   reduce_engine<On>::template value<A>(on.on, in, n, map, op, located_or_none<In>{{in}},
                                                                        signature.call));
         detail::require_elements(parts.all(), signature.call);
-        located<T> best{T(), no_element};
-        A chosen = Op::template identity<A>();
-        std::uint64_t first = 0;
-        for (std::size_t r = 0; r < parts.n.size(); ++r) {
-            const located<T>& here = parts.value[r];
-            if (here.index != no_element) {
-                const std::uint64_t index = first + here.index;
-                const A candidate = map(here.value, index);
-                chosen = best.index == no_element ? candidate : op(chosen, candidate);
-                if (index_of(chosen) == index) {
-                    best = {here.value, index};
-                }
-            }
-            first += parts.n[r];
-        }
-        return best;
-    }
-    template <class Key>
-    static std::uint64_t index_of(const candidate<Key>& of) {
-        return of.index;
-    }
-    template <class C>
-    static std::uint64_t index_of(const optional_value<C>& of) {
-        return of.value.index;
+        return best_of_ranks<T>(
+            on.comm->size(), [&](int r) { return parts.value[static_cast<std::size_t>(r)]; },
+            [&](int r) { return parts.n[static_cast<std::size_t>(r)]; }, map, op);
     }
 };
+
+template <class On, class Comm>
+struct reduce_engine<over_ranks<On, Comm>> : staged_reduce<On, Comm> {};
 
 } // namespace warpfold::detail
