@@ -161,6 +161,7 @@ public:
                 if (state != cudaErrorNotReady) {
                     WARPFOLD_CHECK_CUDA(state);
                 }
+                (void)cudaGetLastError(); // a query may leave it
                 if (std::chrono::steady_clock::now() >= end) {
                     give_up("the time limit of " + std::to_string(limit_.count()) + " ms");
                     throw time_limit_error(std::string("warpfold: ") + call + ": " + failure_);

@@ -128,8 +128,10 @@ ncclResult_t ncclAllGather(const void* mine, void* all, std::size_t count, ncclD
         return ncclInternalError;
     }
     for (std::size_t r = 0; r < ranks.data.size(); ++r) {
-        (void)cudaMemcpy(static_cast<char*>(all) + r * bytes, ranks.data[r], bytes, cudaMemcpyDeviceToDevice);
+        (void)cudaMemcpyAsync(static_cast<char*>(all) + r * bytes, ranks.data[r], bytes, cudaMemcpyDeviceToDevice,
+                              stream);
     }
+    (void)cudaStreamSynchronize(stream);
     return ranks.meet(comm->rank) ? ncclSuccess : ncclInternalError;
 }
 
