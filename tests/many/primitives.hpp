@@ -20,6 +20,7 @@
 #include "warpfold/ranks.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
+#include "warpfold/segmented_reduce.hpp"
 
 namespace warpfold::tests {
 
@@ -150,6 +151,62 @@ void check_scans(const On& on, const std::vector<std::uint64_t>& split, unsigned
     EXPECT_EQ(my_maps.read(), part_of(scanned, split, rank));
 }
 
+// Segments of any length, also empty ones, across ranks.
+template <template <class> class Array, class On>
+void check_segments(const On& on, const std::vector<std::uint64_t>& split, unsigned seed) {
+    const int rank = on.comm->rank();
+    const auto r = static_cast<std::size_t>(rank);
+    const std::uint64_t n = split.back();
+    const auto whole = small_numbers<std::int32_t>(n, seed);
+    const auto part = part_of(whole, split, rank);
+    std::mt19937 random(seed);
+    std::vector<std::uint64_t> offsets(1 + seed % 40);
+    for (std::uint64_t& one : offsets) {
+        one = random() % (n + 1);
+    }
+    std::sort(offsets.begin(), offsets.end());
+    offsets.push_back(n);
+    // A segment is given by the rank in whose part it begins, or by the last rank.
+    const bool is_last = rank + 1 == on.comm->size();
+    std::vector<std::uint32_t> mine;
+    std::uint64_t first = 0;
+    for (std::uint64_t s = 0; s + 1 < offsets.size(); ++s) {
+        if (offsets[s] < split[r]) {
+            first = s + 1;
+        } else if (offsets[s] < split[r + 1] || is_last) {
+            mine.push_back(static_cast<std::uint32_t>(offsets[s] - split[r]));
+        }
+    }
+    const std::uint64_t segments = mine.size();
+    mine.push_back(static_cast<std::uint32_t>(part.size()));
+    Array<std::int32_t> data(part);
+    Array<std::uint32_t> bounds(mine);
+    const auto expect = [&](const auto& got, const auto& all) {
+        for (std::uint64_t s = 0; s < segments; ++s) {
+            EXPECT_TRUE(got[s] == all[first + s]) << s;
+        }
+    };
+    std::vector<std::int64_t> sums(offsets.size() - 1);
+    Array<std::int64_t> my_sums{std::vector<std::int64_t>(segments)};
+    segmented_reduce(host{1}, whole, offsets, sums, sum{}, std::int64_t{5});
+    segmented_reduce(on, data.data(), bounds.data(), segments, my_sums.data(), sum{}, std::int64_t{5});
+    expect(my_sums.read(), sums);
+    std::vector<std::uint64_t> places(offsets.size() - 1);
+    Array<std::uint64_t> my_places{std::vector<std::uint64_t>(segments)};
+    segmented_transform_reduce(host{1}, whole, offsets, places, times_index{});
+    segmented_transform_reduce(on, data.data(), bounds.data(), segments, my_places.data(), times_index{});
+    expect(my_places.read(), places);
+    std::vector<located<std::int32_t>> least(offsets.size() - 1);
+    Array<located<std::int32_t>> my_least{std::vector<located<std::int32_t>>(segments)};
+    segmented_arg_min(host{1}, whole, offsets, least);
+    segmented_arg_min(on, data.data(), bounds.data(), segments, my_least.data());
+    const auto found = my_least.read();
+    for (std::uint64_t s = 0; s < segments; ++s) {
+        EXPECT_EQ(found[s].index, least[first + s].index) << s;
+        EXPECT_EQ(found[s].value, least[first + s].value) << s;
+    }
+}
+
 template <template <class> class Array, class On>
 void check_histograms(const On& on, const std::vector<std::uint64_t>& split, unsigned seed) {
     const int rank = on.comm->rank();
@@ -178,6 +235,7 @@ void check_primitives(const On& on, std::uint64_t n, unsigned seed) {
     check_reductions<Array>(on, split, seed);
     check_floats<Array>(on, split, seed);
     check_scans<Array>(on, split, seed);
+    check_segments<Array>(on, split, seed);
     check_histograms<Array>(on, split, seed);
 }
 

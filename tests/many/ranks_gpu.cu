@@ -12,6 +12,7 @@
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
+#include "warpfold/segmented_reduce.cuh"
 #include "warpfold/thread_communicator.hpp"
 
 namespace warpfold {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls over several GPUs of one host: checks every primitive against the host, then prints the times of 1 to N GPUs.
-// A rank is a thread with a GPU of its own. measure/ranks/ranks.sh builds and runs it.
+// A rank is a thread with a GPU of its own. benchmarks/ranks/ranks.sh builds and runs it.
 //
 //   ranks [LOG2...]   log2 of the elements a GPU, default 28 30
 #include "warpfold/nccl.cuh"

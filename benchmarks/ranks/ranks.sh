@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# measure/ranks/ranks.sh [LOG2...]: builds and runs measure/ranks/ranks.cu on all GPUs of this machine: checks, latencies,
+# benchmarks/ranks/ranks.sh [LOG2...]: builds and runs benchmarks/ranks/ranks.cu on all GPUs of this machine: checks, latencies,
 # times. Needs nvcc, and NCCL: its wheel nvidia-nccl-cu13 (or -cu12), or a system's. NCCL_HOME names another folder with
 # include/ and lib/. Work in $RANKS_BUILD, default build/ranks.
 set -euo pipefail
@@ -25,7 +25,7 @@ library=$(find "$nccl/lib" "$nccl/lib64" "$nccl/lib/x86_64-linux-gnu" -maxdepth 
 [ -n "$library" ] || { echo "ranks: no libnccl.so under $nccl; name its folder in NCCL_HOME" >&2; exit 1; }
 echo "ranks: NCCL of $nccl"
 "$nvcc" -std=c++20 -O3 -arch="${RANKS_ARCH:-native}" -cudart shared -I"$root/include" -isystem "$nccl/include" \
-    -o "$build/ranks" "$root/measure/ranks/ranks.cu" -Xlinker "$library" -Xlinker -rpath -Xlinker "$(dirname "$library")"
+    -o "$build/ranks" "$root/benchmarks/ranks/ranks.cu" -Xlinker "$library" -Xlinker -rpath -Xlinker "$(dirname "$library")"
 # NVLink multicast is left off: it is not available on every machine that is lent.
 export NCCL_NVLS_ENABLE=0
 exec "$build/ranks" "$@"
