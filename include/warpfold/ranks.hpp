@@ -23,6 +23,7 @@
 // (communicator.hpp). No output is written then.
 #pragma once
 
+#include "warpfold/ranks/convolve.hpp"
 #include "warpfold/ranks/exact_sum.hpp"
 #include "warpfold/ranks/histogram.hpp"
 #include "warpfold/ranks/host_target.hpp"

@@ -15,6 +15,7 @@
 
 #include "tests/library/cases.hpp"
 #include "tests/many/split.hpp"
+#include "warpfold/convolve.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/histogram.hpp"
 #include "warpfold/ranks.hpp"
@@ -229,6 +230,53 @@ void check_histograms(const On& on, const std::vector<std::uint64_t>& split, uns
     }
 }
 
+// Samples and masks of whole numbers, so that sums are exact in any order. Masks are longer than parts, too.
+template <template <class> class Array, class On>
+void check_convolutions(const On& on, const std::vector<std::uint64_t>& split, unsigned seed) {
+    const int rank = on.comm->rank();
+    const std::uint64_t n = split.back();
+    const auto whole = small_numbers<float>(n, seed);
+    const auto part = part_of(whole, split, rank);
+    Array<float> mine(part), out(part);
+    std::vector<float> expected(n);
+    const border kinds[] = {border::zero, border::clamp, border::mirror, border::reflect, border::wrap};
+    for (const std::uint64_t k : {std::uint64_t{1}, std::uint64_t{4}, std::uint64_t{2 * seed + 1}}) {
+        const auto mask = small_numbers<float>(k, seed + 1);
+        const convolve_options how{kinds[(seed + k) % 5]};
+        convolve(host{1}, whole.data(), n, mask.data(), k, expected.data(), how);
+        convolve(on, mine.data(), part.size(), mask.data(), k, out.data(), how);
+        EXPECT_EQ(out.read(), part_of(expected, split, rank)) << n << " " << k;
+    }
+    // The same samples as rows of two images.
+    constexpr std::uint64_t width = 7;
+    const auto rows = small_numbers<float>(2 * width * n, seed);
+    std::vector<float> mine_of_both, expected_rows(rows.size()), expected_of_both;
+    const auto mask = small_numbers<float>(15, seed + 2);
+    const image<const float> of{mask.data(), 3, 5};
+    const convolve_options how{kinds[seed % 5]};
+    correlate(host{1}, image<const float>{rows.data(), width, n, 0, 2}, of,
+              image<float>{expected_rows.data(), width, n, 0, 2}, how);
+    const auto take = [&](const std::vector<float>& from, std::vector<float>& to) {
+        for (std::uint64_t c = 0; c < 2; ++c) {
+            const auto begin = from.begin() + static_cast<std::ptrdiff_t>((c * n + split[static_cast<std::size_t>(rank)]) * width);
+            to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(part.size() * width));
+        }
+    };
+    take(rows, mine_of_both);
+    take(expected_rows, expected_of_both);
+    Array<float> images(mine_of_both), filtered(mine_of_both);
+    const image<const float> in{images.data(), width, part.size(), 0, 2};
+    const image<float> to{filtered.data(), width, part.size(), 0, 2};
+    correlate(on, in, of, to, how);
+    EXPECT_EQ(filtered.read(), expected_of_both);
+    std::vector<float> separable(rows.size()), separable_of_both;
+    convolve_separable(host{1}, image<const float>{rows.data(), width, n, 0, 2}, mask.data(), 4, mask.data() + 4, 3,
+                       image<float>{separable.data(), width, n, 0, 2}, how);
+    take(separable, separable_of_both);
+    convolve_separable(on, in, mask.data(), 4, mask.data() + 4, 3, to, how);
+    EXPECT_EQ(filtered.read(), separable_of_both);
+}
+
 template <template <class> class Array, class On>
 void check_primitives(const On& on, std::uint64_t n, unsigned seed) {
     const auto split = random_split(n, on.comm->size(), seed);
@@ -236,6 +284,7 @@ void check_primitives(const On& on, std::uint64_t n, unsigned seed) {
     check_floats<Array>(on, split, seed);
     check_scans<Array>(on, split, seed);
     check_segments<Array>(on, split, seed);
+    check_convolutions<Array>(on, split, seed);
     check_histograms<Array>(on, split, seed);
 }
 

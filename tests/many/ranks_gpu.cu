@@ -8,6 +8,7 @@
 
 #include "tests/library/device_array.hpp"
 #include "tests/many/primitives.hpp"
+#include "warpfold/convolve.cuh"
 #include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
