@@ -200,15 +200,46 @@ bool has_results(const convolve_task<T, O>& task) {
     return task.count != 0 && task.out_width != 0 && task.out_height != 0;
 }
 
+// A rank takes part in the exchange of samples without results, too.
+template <class On, class T, class O>
+bool has_work(const convolve_task<T, O>& task, const convolve_options& how, const char* call) {
+    if (is_split_v<On> && how.which != outputs::same) {
+        bad_convolve(call, "over ranks there is outputs::same alone");
+    }
+    return is_split_v<On> || has_results(task);
+}
+
 template <class On, class T, class M, class O>
 void filter(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out, const convolve_options& how,
             bool turned, const char* call) {
-    using A = convolve_sum_t<std::remove_const_t<T>, O>;
-    const std::vector<A> values = mask_values<A>(mask, turned, call);
-    const auto task = task_of(in, out, mask.width, mask.height, how, call);
-    if (has_results(task)) {
-        convolve_engine<On>::template direct<A>(on, task, values.data(), static_cast<std::int64_t>(mask.width),
-                                                static_cast<std::int64_t>(mask.height), call);
+    call_frame<On>::run(on, call, [&] {
+        using A = convolve_sum_t<std::remove_const_t<T>, O>;
+        const std::vector<A> values = mask_values<A>(mask, turned, call);
+        const auto task = task_of(in, out, mask.width, mask.height, how, call);
+        if (has_work<On>(task, how, call)) {
+            convolve_engine<On>::template direct<A>(on, task, values.data(), static_cast<std::int64_t>(mask.width),
+                                                    static_cast<std::int64_t>(mask.height), call);
+        }
+    });
+}
+
+// An array, which ranks split by its elements; images are split by their rows.
+template <class On, class T, class M, class O>
+void filter_line(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
+                 const convolve_options& how, bool turned, const char* call) {
+    const image<const T> samples{in, n, 1};
+    const image<O> results{out, convolve_outputs(n, k, how.which), 1};
+    if constexpr (is_split_v<On>) {
+        call_frame<On>::run(on, call, [&] {
+            using A = convolve_sum_t<T, O>;
+            const std::vector<A> values = mask_values<A>(image<const M>{mask, k, 1}, turned, call);
+            const auto task = task_of(samples, results, k, 1, how, call);
+            if (has_work<On>(task, how, call)) {
+                convolve_engine<On>::template line<A>(on, task, values.data(), static_cast<std::int64_t>(k), call);
+            }
+        });
+    } else {
+        filter(on, samples, image<const M>{mask, k, 1}, results, how, turned, call);
     }
 }
 
@@ -216,14 +247,16 @@ template <class On, class T, class M, class O>
 void filter_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
                       std::uint64_t ky, const image<O>& out, const convolve_options& how, bool turned,
                       const char* call) {
-    using A = convolve_sum_t<std::remove_const_t<T>, O>;
-    const std::vector<A> x = mask_values<A>(image<const M>{across, kx, 1}, turned, call);
-    const std::vector<A> y = mask_values<A>(image<const M>{down, ky, 1}, turned, call);
-    const auto task = task_of(in, out, kx, ky, how, call);
-    if (has_results(task)) {
-        convolve_engine<On>::template separable<A>(on, task, x.data(), static_cast<std::int64_t>(kx), y.data(),
-                                                   static_cast<std::int64_t>(ky), call);
-    }
+    call_frame<On>::run(on, call, [&] {
+        using A = convolve_sum_t<std::remove_const_t<T>, O>;
+        const std::vector<A> x = mask_values<A>(image<const M>{across, kx, 1}, turned, call);
+        const std::vector<A> y = mask_values<A>(image<const M>{down, ky, 1}, turned, call);
+        const auto task = task_of(in, out, kx, ky, how, call);
+        if (has_work<On>(task, how, call)) {
+            convolve_engine<On>::template separable<A>(on, task, x.data(), static_cast<std::int64_t>(kx), y.data(),
+                                                       static_cast<std::int64_t>(ky), call);
+        }
+    });
 }
 
 } // namespace detail
@@ -267,14 +300,12 @@ void correlate_separable(const On& on, const image<T>& in, const M* across, std:
 template <class On, detail::sample T, class M, detail::result O>
 void convolve(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
               const convolve_options& how = {}) {
-    detail::filter(on, image<const T>{in, n, 1}, image<const M>{mask, k, 1},
-                   image<O>{out, convolve_outputs(n, k, how.which), 1}, how, true, "convolve");
+    detail::filter_line(on, in, n, mask, k, out, how, true, "convolve");
 }
 template <class On, detail::sample T, class M, detail::result O>
 void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
                const convolve_options& how = {}) {
-    detail::filter(on, image<const T>{in, n, 1}, image<const M>{mask, k, 1},
-                   image<O>{out, convolve_outputs(n, k, how.which), 1}, how, false, "correlate");
+    detail::filter_line(on, in, n, mask, k, out, how, false, "correlate");
 }
 
 // Ranges with data() and size(). Throws invalid_argument if a range of results is too small.

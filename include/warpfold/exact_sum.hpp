@@ -16,7 +16,7 @@
 //    zero of its sign.
 //
 // Inputs, outputs and errors are those of reduce.hpp. Cost: O(n); on a GPU one launch and a workspace of
-// exact_sum_workspace() bytes. Method: U. Kulisch's long accumulator (detail/exact_integer.hpp), filled from windows
+// exact_sum_workspace() bytes. Method: U. Kulisch's long accumulator (detail/exact/exact_integer.hpp), filled from windows
 // after J. Demmel and H. D. Nguyen (gpu/exact_sum/window.cuh).
 #pragma once
 
@@ -49,13 +49,22 @@ concept multipliable = summable<A> && summable<B>;
 template <class A, class B>
 using product_t = std::common_type_t<element_t<A>, element_t<B>>;
 
-template <class A, class B>
-std::uint64_t common_size(const A& a, const B& b, const char* call) {
-    if (std::size(a) != std::size(b)) {
-        throw invalid_argument(std::string("warpfold: ") + call + ": one range has " + std::to_string(std::size(a)) +
-                               " elements, the other " + std::to_string(std::size(b)));
-    }
-    return std::uint64_t{std::size(a)};
+template <class On, class A, class B>
+std::uint64_t common_size(const On& on, const A& a, const B& b, const char* call) {
+    return call_frame<On>::run(on, call, [&] {
+        if (std::size(a) != std::size(b)) {
+            throw invalid_argument(std::string("warpfold: ") + call + ": one range has " +
+                                   std::to_string(std::size(a)) + " elements, the other " +
+                                   std::to_string(std::size(b)));
+        }
+        return std::uint64_t{std::size(a)};
+    });
+}
+
+// Converted inputs hide their pointers from the engine.
+template <class On, class... Ins>
+void check_inputs(const On& on, std::uint64_t n, const char* call, const Ins&... ins) {
+    call_frame<On>::run(on, call, [&] { (detail::check_array(ins, n, call), ...); });
 }
 
 } // namespace detail
@@ -72,13 +81,13 @@ void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
 // The sum of n elements of 16 bits, rounded once to their type.
 template <class On, detail::short_summable In>
 [[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, std::uint64_t n) {
-    detail::check_array(in, n, "exact_sum");
+    detail::check_inputs(on, n, "exact_sum", in);
     return detail::exact_finish_engine<On>::template value<float>(
         on, detail::converted<float>(in), n, detail::finish_sum<detail::element_t<In>>{}, "exact_sum");
 }
 template <class On, detail::short_summable In, detail::place_for<detail::element_t<In>> Out>
 void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
-    detail::check_array(in, n, "exact_sum");
+    detail::check_inputs(on, n, "exact_sum", in);
     detail::exact_finish_engine<On>::template into<float>(on, detail::converted<float>(in), n, out,
                                                           detail::finish_sum<detail::element_t<In>>{}, "exact_sum");
 }
@@ -97,8 +106,7 @@ template <class On, class A, class B>
 requires detail::multipliable<A, B>
 [[nodiscard]] detail::product_t<A, B> exact_dot(const On& on, const A& a, const B& b, std::uint64_t n) {
     using T = detail::product_t<A, B>;
-    detail::check_array(a, n, "exact_dot");
-    detail::check_array(b, n, "exact_dot");
+    detail::check_inputs(on, n, "exact_dot", a, b);
     return detail::exact_engine<On>::template value<T>(on, n, "exact_dot", detail::converted<T>(a),
                                                        detail::converted<T>(b));
 }
@@ -106,15 +114,14 @@ template <class On, class A, class B, class Out>
 requires(detail::multipliable<A, B>&& detail::place_for<Out, detail::product_t<A, B>>) void exact_dot(
     const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
     using T = detail::product_t<A, B>;
-    detail::check_array(a, n, "exact_dot");
-    detail::check_array(b, n, "exact_dot");
+    detail::check_inputs(on, n, "exact_dot", a, b);
     detail::exact_engine<On>::template into<T>(on, n, out, "exact_dot", detail::converted<T>(a),
                                                detail::converted<T>(b));
 }
 // Two ranges of the same size; throws invalid_argument if the sizes differ.
 template <class On, detail::array_like A, detail::array_like B, class... Out>
 requires(!detail::counted_array_v<A, Out...>) auto exact_dot(const On& on, const A& a, const B& b, const Out&... out) {
-    return warpfold::exact_dot(on, std::data(a), std::data(b), detail::common_size(a, b, "exact_dot"), out...);
+    return warpfold::exact_dot(on, std::data(a), std::data(b), detail::common_size(on, a, b, "exact_dot"), out...);
 }
 template <class On, class A, class B, class... Out>
 requires(std::is_array_v<A> || std::is_array_v<B>) auto exact_dot(const On& on, const A& a, const B& b, std::uint64_t n,

@@ -79,14 +79,16 @@ std::uint64_t all_bins(const std::array<Bins, Active>& bins) {
 }
 
 // The pointer to the counts; throws if a range does not have one element per bin.
-template <class Counts>
-auto count_place(Counts& counts, std::uint64_t bins, const char* call) {
-    if constexpr (count_range<Counts>) {
-        check_room_for_counts(std::size(counts), bins, call);
-        return std::data(counts);
-    } else {
-        return counts;
-    }
+template <class On, class Counts>
+auto count_place(const On& on, Counts& counts, std::uint64_t bins, const char* call) {
+    return call_frame<On>::run(on, call, [&] {
+        if constexpr (count_range<Counts>) {
+            check_room_for_counts(std::size(counts), bins, call);
+            return std::data(counts);
+        } else {
+            return counts;
+        }
+    });
 }
 
 } // namespace detail
@@ -102,7 +104,7 @@ requires(!detail::array_like<In>) void histogram(const On& on, const In& in, std
 template <class On, class In, class Counts, detail::bins_for<detail::element_t<In>> Bins>
 requires(!detail::array_like<In> && detail::count_container<std::remove_reference_t<Counts>>) void histogram(
     const On& on, const In& in, std::uint64_t n, Counts&& counts, const Bins& bins, update mode = update::overwrite) {
-    warpfold::histogram(on, in, n, detail::count_place(counts, bins.count(), "histogram"), bins, mode);
+    warpfold::histogram(on, in, n, detail::count_place(on, counts, bins.count(), "histogram"), bins, mode);
 }
 
 // Waits and returns the counts.
@@ -167,7 +169,7 @@ requires(sizeof...(In) == sizeof...(Bins) && sizeof...(In) >= 1 && sizeof...(In)
     using Point = typename std::remove_cv_t<decltype(samples)>::point;
     const auto bin = std::apply([](const auto&... each) { return detail::prepare_joint<Point>(each...); }, bins);
     const detail::one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bin.bins};
-    detail::histogram_engine<On>::count(on, samples, n, detail::count_place(counts, bin.bins, call), of, mode, call);
+    detail::histogram_engine<On>::count(on, samples, n, detail::count_place(on, counts, bin.bins, call), of, mode, call);
 }
 
 // = --- the same calls for ranges, and for C arrays with a number of samples
@@ -186,7 +188,7 @@ requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram(const On& o
                                                                      const Bins& bins,
                                                                      update mode = update::overwrite) {
     warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)},
-                        detail::count_place(counts, bins.count(), "histogram"), bins, mode);
+                        detail::count_place(on, counts, bins.count(), "histogram"), bins, mode);
 }
 template <class On, detail::array_like Range, detail::bins_for<detail::sample_t<Range>> Bins>
 [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const Range& range, const Bins& bins) {
@@ -213,7 +215,7 @@ requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(cons
                                " samples, and " + std::to_string(std::size(weights)) + " weights");
     }
     warpfold::weighted_histogram(on, std::data(range), std::data(weights), std::uint64_t{std::size(range)},
-                                 detail::count_place(sums, bins.count(), "weighted_histogram"), bins, mode);
+                                 detail::count_place(on, sums, bins.count(), "weighted_histogram"), bins, mode);
 }
 template <class On, class In, class Weights, class Sums, class Bins>
 requires(std::is_array_v<In> ||
@@ -234,7 +236,7 @@ requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram_channels(co
                                " samples are no whole number of pixels of " + std::to_string(Channels));
     }
     warpfold::histogram_channels<Channels>(on, std::data(range), std::uint64_t{std::size(range)} / Channels,
-                                           detail::count_place(counts, detail::all_bins(bins), "histogram_channels"),
+                                           detail::count_place(on, counts, detail::all_bins(bins), "histogram_channels"),
                                            bins, mode);
 }
 template <unsigned Channels, class On, class T, std::size_t N, class Counter, class Bins, std::size_t Active>

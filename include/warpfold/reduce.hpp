@@ -196,14 +196,14 @@ auto located_as(const In& in) {
 template <bool Smallest, class On, class In, detail::element_count N>
 auto arg_value(const On& on, const In& in, const N& n, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
-    require_elements(n, call);
+    require_elements<On>(n, call);
     return reduce_engine<On>::template value<typename fold::folded>(
         on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, detail::located_as<N>(in), call);
 }
 template <bool Smallest, class On, class In, detail::element_count N, class Out>
 void arg_into(const On& on, const In& in, const N& n, const Out& out, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
-    require_elements(n, call);
+    require_elements<On>(n, call);
     reduce_engine<On>::template into<typename fold::folded>(
         on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, detail::located_as<N>(in), out, call);
 }
@@ -238,14 +238,14 @@ template <class On, class In, detail::element_count N>
 requires(!detail::array_like<In>)
     [[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, const N& n) {
     using T = detail::element_t<In>;
-    detail::require_elements(n, "min_max");
+    detail::require_elements<On>(n, "min_max");
     return detail::reduce_engine<On>::template value<extremes<T>>(
         on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, "min_max");
 }
 template <class On, class In, detail::element_count N, detail::place_for<extremes<detail::element_t<In>>> Out>
 requires(!detail::array_like<In>) void min_max(const On& on, const In& in, const N& n, const Out& out) {
     using T = detail::element_t<In>;
-    detail::require_elements(n, "min_max");
+    detail::require_elements<On>(n, "min_max");
     detail::reduce_engine<On>::template into<extremes<T>>(
         on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, out, "min_max");
 }

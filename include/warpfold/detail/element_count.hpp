@@ -9,6 +9,7 @@
 
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"
 
@@ -60,10 +61,10 @@ auto checked_count(const N& n, const char* call) {
     }
 }
 
-// For folds: throws invalid_argument where it is known that there are no elements.
-template <element_count N>
+// For folds: throws invalid_argument where it is known that there are no elements. A rank's part may be empty.
+template <class On, element_count N>
 void require_elements(const N& n, const char* call) {
-    if constexpr (!is_count_at_v<N>) {
+    if constexpr (!is_count_at_v<N> && !is_split_v<On>) {
         detail::require_elements(static_cast<std::uint64_t>(n), call);
     }
 }

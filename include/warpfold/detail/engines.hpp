@@ -11,6 +11,19 @@ struct host;
 
 namespace warpfold::detail {
 
+// True if the arrays of a call are split over ranks (ranks/target.hpp).
+template <class On>
+inline constexpr bool is_split_v = false;
+
+// Runs the checks and the work of a call. Targets over ranks tell the other ranks what this throws.
+template <class On>
+struct call_frame {
+    template <class Work>
+    static decltype(auto) run(const On& /*on*/, const char* /*call*/, const Work& work) {
+        return work();
+    }
+};
+
 // Reductions: fold n elements of `in`, n an integer or count_at, after `map`, by `op`, which has an identity; `result` converts the value.
 //   value<A>(on, in, n, map, op, result, call)       waits and returns the result
 //   into<A>(on, in, n, map, op, result, out, call)   *out = the result, in the order of the target

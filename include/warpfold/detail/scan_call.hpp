@@ -41,8 +41,8 @@ constexpr auto segments_of(const X& x, const Rest&... rest) {
 }
 
 template <bool Inclusive, class On, class In, element_count N, class Out, class Map, class Op, class... How>
-void scan_call(const char* call, const On& on, const In& in, const N& elements, Out& out, const Map& map, const Op& op,
-               const How&... how) {
+void checked_scan(const char* call, const On& on, const In& in, const N& elements, Out& out, const Map& map,
+                  const Op& op, const How&... how) {
     const auto count = detail::checked_count(elements, call);
     // Where the device has the number, no more can be checked.
     const std::uint64_t n = std::is_same_v<On, host> ? count.value() : least_of(count);
@@ -65,7 +65,7 @@ void scan_call(const char* call, const On& on, const In& in, const N& elements, 
     const auto initial = initial_of<A>(how...);
     using Initial = std::remove_cv_t<decltype(initial)>;
     using Segments = std::remove_cv_t<decltype(segments)>;
-    if (n == 0) {
+    if (n == 0 && !is_split_v<On>) {
         return;
     }
     detail::check_array(from, n, call);
@@ -90,6 +90,12 @@ void scan_call(const char* call, const On& on, const In& in, const N& elements, 
         scan_engine<On>::run(on, from, number, place, map, by,
                              scan_options<A, A, Segments, false, reverse>{By::template identity<A>(), segments}, call);
     }
+}
+
+template <bool Inclusive, class On, class In, element_count N, class Out, class Map, class Op, class... How>
+void scan_call(const char* call, const On& on, const In& in, const N& n, Out& out, const Map& map, const Op& op,
+               const How&... how) {
+    call_frame<On>::run(on, call, [&] { checked_scan<Inclusive>(call, on, in, n, out, map, op, how...); });
 }
 
 } // namespace warpfold::detail

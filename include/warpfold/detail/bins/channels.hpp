@@ -117,9 +117,11 @@ WARPFOLD_HD void load_bins([[maybe_unused]] Of& of) {
 template <class On, class In, class Counter, class Bins>
 void count_samples(const On& on, const In& in, std::uint64_t n, Counter* counts, const Bins& bins, update mode,
                    const char* call) {
-    const auto bin = prepare(bins, element_t<In>{});
-    const one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bins.count()};
-    histogram_engine<On>::count(on, in, n, counts, of, mode, call);
+    call_frame<On>::run(on, call, [&] {
+        const auto bin = prepare(bins, element_t<In>{});
+        const one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bins.count()};
+        histogram_engine<On>::count(on, in, n, counts, of, mode, call);
+    });
 }
 
 } // namespace detail

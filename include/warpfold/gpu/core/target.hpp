@@ -23,6 +23,8 @@ namespace warpfold {
 
 template <tuning::policy Policy, class Target>
 struct tuned_gpu;
+template <class On, class Comm>
+struct over_ranks;
 
 // A call on the current device, in the order of `stream`. Without a workspace the call allocates memory in stream
 // order; with one, of the same device, it allocates nothing. Calls that return a value wait for it; the others only
@@ -35,6 +37,12 @@ struct gpu {
     // (tuning/policy.hpp). Throws invalid_argument if the policy is not valid.
     template <tuning::policy Policy>
     [[nodiscard]] constexpr tuned_gpu<Policy, gpu> with(const Policy& policy) const;
+
+    // The same on every rank of a communicator, each with its part of the arrays (mpi.cuh, nccl.cuh).
+    template <class Comm>
+    [[nodiscard]] constexpr over_ranks<gpu, Comm> over(Comm& comm) const {
+        return {*this, &comm};
+    }
 };
 
 // A target with a policy. The last policy for a primitive wins.
@@ -46,6 +54,10 @@ struct tuned_gpu : Target {
     [[nodiscard]] constexpr tuned_gpu<Next, tuned_gpu> with(const Next& next) const {
         next.check();
         return {*this, next};
+    }
+    template <class Comm>
+    [[nodiscard]] constexpr over_ranks<tuned_gpu, Comm> over(Comm& comm) const {
+        return {*this, &comm};
     }
 
     Policy policy;

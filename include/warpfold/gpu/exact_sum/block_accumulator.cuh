@@ -80,7 +80,7 @@ __device__ level_sums<Count> sum_of_block(const sum_storage<Count>& storage) {
     return all;
 }
 
-// In shared memory: limbs as in detail/exact_integer.hpp, and 16-bit digits in words of 32 bits. Each lane has its own
+// In shared memory: limbs as in detail/exact/exact_integer.hpp, and 16-bit digits in words of 32 bits. Each lane has its own
 // digits, so lanes do not conflict. 2^11 terms per thread fit in a block of 512.
 template <class T, unsigned Factors>
 struct block_accumulator {
@@ -90,7 +90,7 @@ struct block_accumulator {
 
     alignas(16) unsigned digit[digits * 32];
     unsigned long long limb[limbs];
-    unsigned met;     // special values met, see detail/exact_integer.hpp
+    unsigned met;     // special values met, see detail/exact/exact_integer.hpp
     unsigned touched; // 1 if anything was added to the limbs
     unsigned counted; // 1 if anything was added to the digits
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results of exact sums and sums of squares on a GPU (detail/exact_finish.hpp): one launch for each sum that the result
+// Results of exact sums and sums of squares on a GPU (detail/exact/exact_finish.hpp): one launch for each sum that the result
 // needs, which adds to limbs in global memory, and one block that computes the result from the limbs.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results of exact sums and sums of squares on the host (detail/exact_finish.hpp).
+// Results of exact sums and sums of squares on the host (detail/exact/exact_finish.hpp).
 #pragma once
 
 #include <cstdint>

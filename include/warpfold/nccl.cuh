@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// Ranks of NCCL (2.18 and later), one GPU each, for nvcc. Needs NCCL's header and library; no other header of the library
+// does.
+//
+//      nccl_communicator comm(others, stream);                 // others: ranks of MPI, or threads
+//      reduce(gpu{stream}.over(comm), data, n, out);           // enqueued: *out is set in stream order, at every rank
+//      double total = exact_sum(gpu{stream}.over(comm), data, n);
+//
+// Reductions and sums that fit one frame (ranks/agreement.hpp) are folded on the devices: with an output such a call
+// enqueues three kernels and can be captured in a graph. It cannot throw what another rank did: if a rank failed or made
+// another call, outputs are not written, and check() and every later call throw. Counts of histograms are added by NCCL.
+// The other values, and halos, pass through the host's memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "warpfold/communicator.hpp"
+#include "warpfold/gpu/core/error.hpp"
+#include "warpfold/ranks.cuh"
+#include "warpfold/ranks/nccl/staging.cuh"
+
+namespace warpfold {
+
+// A communicator of NCCL with the current device at each rank. Used by one thread at a time.
+class nccl_communicator {
+public:
+    // Wraps the user's communicator, which outlives it. `stream` is used by steps that wait; it is best that of the
+    // calls. `limit`: how long a rank waits for the others in one step of a call that waits, 0 for ever; after that
+    // `comm` is aborted.
+    explicit nccl_communicator(ncclComm_t comm, cudaStream_t stream = nullptr, time_limit limit = time_limit{0})
+        : comm_(comm), stream_(stream), limit_(limit) {
+        start();
+    }
+    // Makes a communicator of the ranks of another one. Collective.
+    template <communicator Others>
+    explicit nccl_communicator(Others& others, cudaStream_t stream = nullptr, time_limit limit = time_limit{0})
+        : stream_(stream), limit_(limit), owned_(true) {
+        ncclUniqueId id{};
+        if (others.rank() == 0) {
+            check(ncclGetUniqueId(&id), "ncclGetUniqueId", "nccl_communicator");
+        }
+        std::vector<ncclUniqueId> ids(static_cast<std::size_t>(others.size()));
+        others.all_gather(&id, ids.data(), sizeof(id), "nccl_communicator");
+        check(ncclCommInitRank(&comm_, others.size(), ids[0], others.rank()), "ncclCommInitRank", "nccl_communicator");
+        start();
+    }
+    nccl_communicator(const nccl_communicator&) = delete;
+    nccl_communicator& operator=(const nccl_communicator&) = delete;
+    ~nccl_communicator() {
+        if (owned_ && comm_ != nullptr) {
+            (void)ncclCommDestroy(comm_);
+        }
+    }
+
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int size() const { return size_; }
+    [[nodiscard]] std::uint64_t gathers() const { return gathers_; }
+    [[nodiscard]] ncclComm_t get() const { return comm_; }
+
+    // Waits for `stream`, and throws rank_error if a rank failed or made another call in an enqueued step.
+    void check_enqueued(cudaStream_t stream, const char* call = "check_enqueued") {
+        wait(stream, call);
+        check_usable(call);
+    }
+
+    void all_gather(const void* mine, void* all, std::size_t bytes, const char* call) {
+        check_usable(call);
+        ++gathers_;
+        const std::size_t ranks = static_cast<std::size_t>(size_);
+        unsigned char* const host = staging_.host(bytes * ranks);
+        unsigned char* const device = staging_.device(bytes * (ranks + 1), stream_);
+        std::memcpy(host, mine, bytes);
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(device + bytes * ranks, host, bytes, cudaMemcpyHostToDevice, stream_));
+        check(ncclAllGather(device + bytes * ranks, device, bytes, ncclUint8, comm_, stream_), "ncclAllGather", call);
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(host, device, bytes * ranks, cudaMemcpyDeviceToHost, stream_));
+        wait(stream_, call);
+        std::memcpy(all, host, bytes * ranks);
+    }
+
+    void add(std::uint64_t* values, std::uint64_t n, int root, const char* call) { add_staged(values, n, root, call); }
+    void add(std::uint32_t* values, std::uint64_t n, int root, const char* call) { add_staged(values, n, root, call); }
+
+    void exchange(std::span<const message> sent, std::span<const message> received, const char* call) {
+        check_usable(call);
+        const auto all = [](std::span<const message> of) {
+            std::size_t bytes = 0;
+            for (const message& one : of) {
+                bytes += one.bytes;
+            }
+            return bytes;
+        };
+        const std::size_t out = all(sent), in = all(received);
+        unsigned char* const host = staging_.host(out + in);
+        unsigned char* const device = staging_.device(out + in, stream_);
+        std::size_t at = 0;
+        for (const message& one : sent) {
+            std::memcpy(host + at, one.data, one.bytes);
+            at += one.bytes;
+        }
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(device, host, out, cudaMemcpyHostToDevice, stream_));
+        check(ncclGroupStart(), "ncclGroupStart", call);
+        at = 0;
+        for (const message& one : sent) {
+            if (one.bytes != 0) {
+                check(ncclSend(device + at, one.bytes, ncclUint8, one.rank, comm_, stream_), "ncclSend", call);
+            }
+            at += one.bytes;
+        }
+        for (const message& one : received) {
+            if (one.bytes != 0) {
+                check(ncclRecv(device + at, one.bytes, ncclUint8, one.rank, comm_, stream_), "ncclRecv", call);
+            }
+            at += one.bytes;
+        }
+        check(ncclGroupEnd(), "ncclGroupEnd", call);
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(host + out, device + out, in, cudaMemcpyDeviceToHost, stream_));
+        wait(stream_, call);
+        at = out;
+        for (const message& one : received) {
+            std::memcpy(one.data, host + at, one.bytes);
+            at += one.bytes;
+        }
+    }
+
+    // Steps on the devices, enqueued. `frames`: of all ranks, in rank order.
+    void gather_frames(const detail::rank_frame* mine, detail::rank_frame* frames, cudaStream_t stream,
+                       const char* call) {
+        check_usable(call);
+        ++gathers_;
+        check(ncclAllGather(mine, frames, sizeof(*mine), ncclUint8, comm_, stream), "ncclAllGather", call);
+    }
+    template <class Word>
+    void add_on_device(Word* values, std::uint64_t n, int root, cudaStream_t stream, const char* call) {
+        static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);
+        const ncclDataType_t type = sizeof(Word) == 8 ? ncclUint64 : ncclUint32;
+        check_usable(call);
+        check(root == every_rank ? ncclAllReduce(values, values, n, type, ncclSum, comm_, stream)
+                                 : ncclReduce(values, values, n, type, ncclSum, root, comm_, stream),
+              "ncclAllReduce", call);
+    }
+    // Where a kernel copies the frames of ranks that differ: host memory that it can access.
+    [[nodiscard]] detail::enqueued_fault* fault() const { return fault_.get(); }
+    // Waits within the time limit.
+    void wait(cudaStream_t stream, const char* call) {
+        if (limit_.count() == 0) {
+            WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(stream));
+        } else {
+            const auto end = std::chrono::steady_clock::now() + limit_;
+            for (cudaError_t state = cudaStreamQuery(stream); state != cudaSuccess; state = cudaStreamQuery(stream)) {
+                if (state != cudaErrorNotReady) {
+                    WARPFOLD_CHECK_CUDA(state);
+                }
+                (void)cudaGetLastError(); // a query may leave it
+                if (std::chrono::steady_clock::now() >= end) {
+                    give_up("the time limit of " + std::to_string(limit_.count()) + " ms");
+                    throw time_limit_error(std::string("warpfold: ") + call + ": " + failure_);
+                }
+                std::this_thread::yield();
+            }
+        }
+        ncclResult_t state = ncclSuccess;
+        check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError", call);
+        check(state, "an operation of NCCL", call);
+    }
+
+private:
+    void start() {
+        check(ncclCommUserRank(comm_, &rank_), "ncclCommUserRank", "nccl_communicator");
+        check(ncclCommCount(comm_, &size_), "ncclCommCount", "nccl_communicator");
+        fault_ = detail::make_enqueued_fault(size_);
+    }
+
+    template <class Word>
+    void add_staged(Word* values, std::uint64_t n, int root, const char* call) {
+        const std::size_t bytes = n * sizeof(Word);
+        unsigned char* const host = staging_.host(bytes);
+        auto* const device = reinterpret_cast<Word*>(staging_.device(bytes, stream_));
+        std::memcpy(host, values, bytes);
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_));
+        add_on_device(device, n, root, stream_, call);
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_));
+        wait(stream_, call);
+        if (root == every_rank || root == rank_) {
+            std::memcpy(values, host, bytes);
+        }
+    }
+
+    void check(ncclResult_t code, const char* function, const char* call) {
+        if (code != ncclSuccess && code != ncclInProgress) {
+            failure_ = std::string(function) + ": " + ncclGetErrorString(code);
+            throw communicator_error(std::string("warpfold: ") + call + ": " + failure_);
+        }
+    }
+    void give_up(const std::string& why) {
+        failure_ = why + " passed; NCCL does not say for which rank it waits";
+        (void)ncclCommAbort(comm_);
+        comm_ = nullptr;
+    }
+    void check_usable(const char* call) const {
+        if (!failure_.empty()) {
+            throw communicator_error(std::string("warpfold: ") + call + ": the communicator was given up: " + failure_);
+        }
+        if (fault_->there != 0) {
+            fault_->there = 0;
+            detail::check_frames(fault_->frames(), "bins", rank_);
+        }
+    }
+
+    ncclComm_t comm_ = nullptr;
+    cudaStream_t stream_;
+    time_limit limit_;
+    bool owned_ = false;
+    int rank_ = 0, size_ = 1;
+    std::uint64_t gathers_ = 0;
+    std::string failure_;
+    detail::staging staging_;
+    std::unique_ptr<detail::enqueued_fault, detail::free_pinned> fault_{nullptr, {}};
+};
+
+} // namespace warpfold
+
+#include "warpfold/ranks/nccl/exact_sum.cuh"
+#include "warpfold/ranks/nccl/reduce.cuh"

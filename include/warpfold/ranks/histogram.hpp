@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Histograms over ranks: each rank counts its part, and the counts are added. Floating-point sums of weights are added
+// in rank order.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "warpfold/detail/bins/channels.hpp"
+#include "warpfold/detail/check.hpp"
+#include "warpfold/detail/engines.hpp"
+#include "warpfold/ranks/agreement.hpp"
+#include "warpfold/ranks/sum_in_order.hpp"
+
+namespace warpfold::detail {
+
+// Communicators that add arrays of the device's memory in stream order (nccl.cuh).
+template <class Comm, class Count>
+concept adds_on_device = requires(Comm& comm, Count* counts) {
+    comm.add_on_device(counts, std::uint64_t{}, int{}, nullptr, "");
+};
+
+template <class On, class Comm>
+struct histogram_engine<over_ranks<On, Comm>> {
+    using target = over_ranks<On, Comm>;
+
+    template <class In, class Counter, class Of>
+    static void count(const target& on, const In& in, std::uint64_t n, Counter* counts, const Of& of, update mode,
+                      const char* call) {
+        run<In, Of>(on, n, counts, of.bins, mode, call, [&](Counter* mine) {
+            histogram_engine<On>::count(on.on, in, n, mine, of, update::overwrite, call);
+        });
+    }
+    template <class In, class Weights, class Sum, class Of>
+    static void weigh(const target& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
+                      update mode, const char* call) {
+        run<In, Of>(on, n, sums, of.bins, mode, call, [&](Sum* mine) {
+            histogram_engine<On>::weigh(on.on, in, weights, n, mine, of, update::overwrite, call);
+        });
+    }
+    template <class Work>
+    static std::vector<std::uint64_t> values(const target& on, std::uint32_t bins, const Work& work, const char* call) {
+        if (!on.has_result()) {
+            work(nullptr);
+            return {};
+        }
+        return histogram_engine<On>::values(on.on, bins, work, call);
+    }
+
+private:
+    // work(mine) sets the counts of this rank's part, in its target's memory.
+    template <class In, class Of, class Count, class Work>
+    static void run(const target& on, std::uint64_t n, Count* counts, std::uint32_t bins, update mode, const char* call,
+                    const Work& work) {
+        call_frame<target>::run(on, call, [&] {
+            using memory = rank_target<On>;
+            if (on.has_result()) {
+                detail::check_array(counts, bins, call);
+            }
+            const auto signature = signature_of<element_t<In>, Count, Of>(call, on.root, bins, "bins");
+            if constexpr (std::is_integral_v<Count> && adds_on_device<Comm, Count>) {
+                auto mine = memory::template allocate<Count>(on.on, bins);
+                work(mine.data());
+                gather(on, signature, n, no_value{});
+                on.comm->add_on_device(mine.data(), bins, on.root, on.on.stream, call);
+                if (on.has_result()) {
+                    memory::store(on.on, counts, mine.data(), bins, mode == update::add);
+                }
+                return;
+            }
+            std::vector<Count> total(bins), before;
+            {
+                auto mine = memory::template allocate<Count>(on.on, bins);
+                work(mine.data());
+                memory::read(on.on, total.data(), static_cast<const Count*>(mine.data()), bins);
+            }
+            if (mode == update::add && on.has_result()) {
+                before.resize(bins);
+                memory::read(on.on, before.data(), static_cast<const Count*>(counts), bins);
+            }
+            gather(on, signature, n, no_value{});
+            add_over_ranks(on, total.data(), bins, call);
+            if (!on.has_result()) {
+                return;
+            }
+            for (std::size_t k = 0; k < before.size(); ++k) {
+                total[k] = wrapping_sum(before[k], total[k]);
+            }
+            memory::write(on.on, counts, total.data(), bins);
+        });
+    }
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Maps and arrays of one rank's part, as its target's engines get them.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/detail/device_lambda.hpp"
+#include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/portable.hpp"
+
+namespace warpfold::detail {
+
+// `map` with the index in the whole array: that in the part, plus `first`; backwards, `first` minus that in the part.
+template <class Map, bool Backwards = false>
+struct shifted_map {
+    WARPFOLD_CALLS_ANY
+    template <class T>
+    WARPFOLD_HD constexpr decltype(auto) operator()(const T& x, std::uint64_t index) const {
+        return detail::mapped(map, x, Backwards ? first - index : first + index);
+    }
+
+    Map map;
+    std::uint64_t first;
+};
+template <class Map, bool Backwards>
+struct user_callable<shifted_map<Map, Backwards>> : user_callable<Map> {};
+
+// True if a map may take an index, which costs one more step of communication.
+template <class Map, class T>
+inline constexpr bool takes_index_v =
+    is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>;
+template <class Map, class A, class T>
+inline constexpr bool takes_index_v<optional_map<Map, A>, T> = takes_index_v<Map, T>;
+template <class Predicate, class T>
+inline constexpr bool takes_index_v<count_map<Predicate>, T> = takes_index_v<Predicate, T>;
+
+// Elements from `first` on: a pointer of a pointer.
+template <class X>
+struct elements_from {
+    WARPFOLD_HD constexpr decltype(auto) operator[](std::uint64_t k) const { return x[first + k]; }
+
+    X x;
+    std::uint64_t first;
+};
+template <class X>
+auto from_element(const X& x, std::uint64_t first) {
+    if constexpr (std::is_pointer_v<X>) {
+        return first == 0 ? x : x + first;
+    } else {
+        return elements_from<X>{x, first};
+    }
+}
+
+// Elements from `last` down.
+template <class X>
+struct elements_down {
+    WARPFOLD_HD constexpr decltype(auto) operator[](std::uint64_t k) const { return x[last - k]; }
+
+    X x;
+    std::uint64_t last;
+};
+
+} // namespace warpfold::detail

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// One step of communication on the devices: a kernel writes the rank's frame, NCCL gathers the frames, and a block
+// compares and folds them in rank order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/gpu/core/error.hpp"
+#include "warpfold/gpu/core/stream_ordered_memory.hpp"
+#include "warpfold/ranks/agreement.hpp"
+#include "warpfold/ranks/nccl/staging.cuh"
+#include "warpfold/ranks/target.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr unsigned fold_frames_threads = 128;
+
+// True if a rank failed or makes another call than rank 0: the words of the head differ, the number of elements apart.
+__device__ inline bool differs(const rank_frame& frame, const rank_frame& first) {
+    const auto* const a = reinterpret_cast<const std::uint64_t*>(&frame);
+    const auto* const b = reinterpret_cast<const std::uint64_t*>(&first);
+    constexpr unsigned words = offsetof(rank_frame, values) / sizeof(std::uint64_t);
+    constexpr unsigned elements = offsetof(rank_frame, n) / sizeof(std::uint64_t);
+    bool different = frame.failed != 0;
+    for (unsigned k = 0; k < words; ++k) {
+        different = different || (k != elements && a[k] != b[k]);
+    }
+    return different;
+}
+
+// One block. fold(frames, ranks) returns the result in thread 0; `out` may be null. `all`: elements of all ranks, or
+// null.
+template <class Fold, class Out>
+__global__ void __launch_bounds__(fold_frames_threads)
+    fold_frames_kernel(const rank_frame* frames, int ranks, Fold fold, Out out, std::uint64_t* all,
+                       enqueued_fault* fault) {
+    bool different = false;
+    for (int r = static_cast<int>(threadIdx.x); r < ranks; r += fold_frames_threads) {
+        different = different || differs(frames[r], frames[0]);
+    }
+    if (__syncthreads_or(different) != 0) {
+        for (int r = static_cast<int>(threadIdx.x); r < ranks; r += fold_frames_threads) {
+            fault->first()[r] = frames[r];
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence_system();
+            fault->there = 1;
+        }
+        return;
+    }
+    const auto result = fold(frames, ranks);
+    if (threadIdx.x == 0) {
+        if (out != nullptr) {
+            *out = result;
+        }
+        if (all != nullptr) {
+            std::uint64_t n = 0;
+            for (int r = 0; r < ranks; ++r) {
+                n += frames[r].n;
+            }
+            *all = n;
+        }
+    }
+}
+
+template <class V>
+__device__ V value_in(const rank_frame& frame) {
+    static_assert(sizeof(V) <= rank_frame::room && alignof(V) <= 32);
+    return *reinterpret_cast<const V*>(frame.values);
+}
+
+// `result` of a fold, in a frame.
+template <class Result>
+struct in_frame {
+    WARPFOLD_CALLS_ANY
+    template <class A>
+    WARPFOLD_HD constexpr rank_frame operator()(const A& total) const {
+        using V = std::remove_cvref_t<decltype(result(total))>;
+        rank_frame frame = head;
+        const V value = result(total);
+        __builtin_memcpy(frame.values, &value, sizeof(V));
+        return frame;
+    }
+
+    rank_frame head;
+    Result result;
+};
+
+// write(mine) enqueues what writes this rank's frame, with everything in it. Then *out = fold(frames, ranks), at the
+// root or at every rank.
+template <class On, class Comm, class Write, class Fold, class Out>
+void fold_enqueued(const over_ranks<On, Comm>& on, const Write& write, const Fold& fold, const Out& out,
+                   std::uint64_t* all, const char* call) {
+    const auto ranks = static_cast<std::size_t>(on.comm->size());
+    const stream_ordered_memory memory(on.on.stream, (ranks + 1) * sizeof(rank_frame));
+    auto* const frames = static_cast<rank_frame*>(memory.data());
+    write(frames + ranks);
+    on.comm->gather_frames(frames + ranks, frames, on.on.stream, call);
+    fold_frames_kernel<<<1, fold_frames_threads, 0, on.on.stream>>>(frames, static_cast<int>(ranks), fold, out, all,
+                                                                    on.comm->fault());
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
+// The same for a call that waits and returns an R at every rank. `needs_elements`: throws if no rank has any.
+template <class R, class On, class Comm, class Write, class Fold>
+R fold_waiting(const over_ranks<On, Comm>& on, const Write& write, const Fold& fold, bool needs_elements,
+               const char* call) {
+    struct returned {
+        std::uint64_t all;
+        alignas(16) unsigned char value[sizeof(R)];
+    } got{};
+    const stream_ordered_memory memory(on.on.stream, sizeof(returned));
+    auto* const place = static_cast<returned*>(memory.data());
+    fold_enqueued(on, write, fold, reinterpret_cast<R*>(place->value), &place->all, call);
+    WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, place, sizeof(got), cudaMemcpyDeviceToHost, on.on.stream));
+    on.comm->check_enqueued(on.on.stream, call);
+    if (needs_elements) {
+        detail::require_elements(got.all, call);
+    }
+    R result;
+    std::memcpy(&result, got.value, sizeof(R));
+    return result;
+}
+
+} // namespace warpfold::detail

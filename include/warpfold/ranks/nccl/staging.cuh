@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Memory of a communicator of NCCL: for values that pass through the host's memory, and for what enqueued steps report.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "warpfold/gpu/core/error.hpp"
+#include "warpfold/gpu/core/stream_ordered_memory.hpp"
+#include "warpfold/ranks/agreement.hpp"
+
+namespace warpfold::detail {
+
+struct free_pinned {
+    void operator()(void* memory) const { (void)cudaFreeHost(memory); }
+};
+
+// Buffers that grow; what they held is lost then.
+class staging {
+public:
+    unsigned char* host(std::size_t bytes) {
+        if (bytes > host_bytes_) {
+            void* memory = nullptr;
+            WARPFOLD_CHECK_CUDA(cudaMallocHost(&memory, bytes));
+            host_.reset(static_cast<unsigned char*>(memory));
+            host_bytes_ = bytes;
+        }
+        return host_.get();
+    }
+    unsigned char* device(std::size_t bytes, cudaStream_t stream) {
+        if (bytes > device_bytes_) {
+            device_.emplace(stream, bytes);
+            device_bytes_ = bytes;
+        }
+        return device_ ? static_cast<unsigned char*>(device_->data()) : nullptr;
+    }
+
+private:
+    std::unique_ptr<unsigned char, free_pinned> host_;
+    std::optional<stream_ordered_memory> device_;
+    std::size_t host_bytes_ = 0, device_bytes_ = 0;
+};
+
+// In pinned memory: set by a kernel that meets a rank that failed or makes another call. The frames follow.
+struct enqueued_fault {
+    int there;
+    int ranks;
+
+    [[nodiscard]] __host__ __device__ rank_frame* first() { return reinterpret_cast<rank_frame*>(this + 1); }
+    [[nodiscard]] std::vector<rank_frame> frames() { return {first(), first() + ranks}; }
+};
+static_assert(sizeof(enqueued_fault) % alignof(rank_frame) == 0);
+
+inline std::unique_ptr<enqueued_fault, free_pinned> make_enqueued_fault(int ranks) {
+    void* memory = nullptr;
+    const std::size_t bytes = sizeof(enqueued_fault) + static_cast<std::size_t>(ranks) * sizeof(rank_frame);
+    WARPFOLD_CHECK_CUDA(cudaMallocHost(&memory, bytes));
+    std::memset(memory, 0, bytes);
+    return std::unique_ptr<enqueued_fault, free_pinned>(new (memory) enqueued_fault{0, ranks}, free_pinned{});
+}
+
+} // namespace warpfold::detail

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// What every rank gets when one of them fails, calls something else, or does not call.
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/many/primitives.hpp"
+#include "warpfold/thread_communicator.hpp"
+
+namespace warpfold {
+
+namespace {
+
+// The messages of all ranks; empty where a rank threw nothing.
+template <class Work>
+std::vector<std::string> messages_of(int ranks, const Work& work, time_limit patience = std::chrono::seconds(20)) {
+    std::vector<std::string> said(static_cast<std::size_t>(ranks));
+    thread_ranks group(ranks, patience);
+    group.run([&](thread_communicator& comm) {
+        try {
+            work(comm);
+        } catch (const std::exception& e) {
+            said[static_cast<std::size_t>(comm.rank())] = e.what();
+        }
+    });
+    return said;
+}
+
+void expect_all(const std::vector<std::string>& said, const std::string& words) {
+    for (const std::string& one : said) {
+        EXPECT_NE(one.find(words), std::string::npos) << one;
+    }
+}
+
+struct throws_at_seven {
+    int operator()(int x) const { return x == 7 ? throw std::runtime_error("seven is not allowed") : x; }
+};
+
+const std::vector<int> numbers{1, 2, 3, 4};
+
+TEST(Faults, AnExceptionOfOneRankReachesAll) {
+    const auto said = messages_of(3, [](thread_communicator& comm) {
+        const std::vector<int> mine{1, comm.rank() == 1 ? 7 : 2};
+        (void)transform_reduce(host{1}.over(comm), mine, throws_at_seven{});
+    });
+    expect_all({said[0], said[2]}, "transform_reduce: rank 1 failed: seven is not allowed");
+    EXPECT_EQ(said[1], "seven is not allowed");
+}
+
+TEST(Faults, TheCommunicatorIsOfUseAfterAnException) {
+    thread_ranks group(2, std::chrono::seconds(20));
+    group.run([](thread_communicator& comm) {
+        const auto on = host{1}.over(comm);
+        const int* const data = comm.rank() == 0 ? nullptr : numbers.data();
+        EXPECT_THROW((void)reduce(on, data, 4), error);
+        EXPECT_EQ(reduce(on, numbers), 20);
+        std::vector<int> small(comm.rank() == 0 ? 1 : 4), enough(4);
+        EXPECT_THROW(inclusive_scan(on, numbers, small), error); // before the target is called
+        inclusive_scan(on, numbers, enough);
+        EXPECT_EQ(enough[3], comm.rank() == 0 ? 10 : 20);
+        std::vector<float> samples{1, 2};
+        EXPECT_THROW((void)exact_dot(on, samples.data(), comm.rank() == 0 ? samples.data() : nullptr, 2), error);
+        std::vector<std::uint64_t> counts(comm.rank() == 0 ? 3 : 4);
+        EXPECT_THROW(histogram(on, samples, counts, even_bins<float>{0, 1, 4}), error);
+        EXPECT_EQ(exact_sum(on, samples), 6);
+    });
+}
+
+TEST(Faults, AnotherCallTypeOperationOrNumberOfBinsIsNamed) {
+    const std::vector<float> floats{1, 2};
+    expect_all(messages_of(2,
+                           [&](thread_communicator& comm) {
+                               const auto on = host{1}.over(comm);
+                               if (comm.rank() == 0) {
+                                   (void)exact_sum(on, floats);
+                               } else {
+                                   (void)reduce(on, floats);
+                               }
+                           }),
+               "rank 1 calls reduce, rank 0 calls exact_sum");
+    expect_all(messages_of(3,
+                           [&](thread_communicator& comm) {
+                               const auto on = host{1}.over(comm);
+                               if (comm.rank() == 2) {
+                                   (void)reduce(on, numbers);
+                               } else {
+                                   (void)reduce(on, floats);
+                               }
+                           }),
+               "rank 2 has elements of int32, rank 0 of float");
+    expect_all(messages_of(2,
+                           [&](thread_communicator& comm) {
+                               const auto on = host{1}.over(comm);
+                               if (comm.rank() == 0) {
+                                   (void)reduce(on, floats, maximum{});
+                               } else {
+                                   (void)reduce(on, floats, minimum{});
+                               }
+                           }),
+               "rank 1 has another operation");
+    expect_all(messages_of(2,
+                           [&](thread_communicator& comm) {
+                               const std::uint32_t bins = comm.rank() == 0 ? 100 : 200;
+                               (void)histogram(host{1}.over(comm), floats, even_bins<float>{0, 1, bins});
+                           }),
+               "histogram: rank 1 has 200 bins, rank 0 has 100");
+    expect_all(messages_of(2,
+                           [&](thread_communicator& comm) {
+                               (void)reduce(host{1}.over(comm).at_root(comm.rank()), floats);
+                           }),
+               "rank 1 has another root");
+    expect_all(messages_of(2, [&](thread_communicator& comm) { (void)reduce(host{1}.over(comm).at_root(2), floats); }),
+               "there is no rank 2");
+}
+
+TEST(Faults, ARankThatDoesNotCallEndsTheOthersInTime) {
+    const auto said = messages_of(
+        3,
+        [](thread_communicator& comm) {
+            if (comm.rank() != 1) {
+                (void)reduce(host{1}.over(comm), numbers);
+            }
+        },
+        std::chrono::milliseconds(50));
+    EXPECT_EQ(said[1], "");
+    expect_all({said[0], said[2]}, "after 50 ms, the time limit, of rank 1 nothing was heard");
+    EXPECT_THROW(thread_ranks(0), invalid_argument);
+    thread_ranks one(1);
+    EXPECT_THROW(thread_communicator(one, 1), invalid_argument);
+}
+
+} // namespace
+
+} // namespace warpfold

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Calls over ranks of MPI; mpirun starts this program several times.
+#include "warpfold/mpi.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/many/primitives.hpp"
+
+namespace warpfold {
+
+namespace {
+
+TEST(Mpi, EveryPrimitiveGivesTheWholeArraysResult) {
+    mpi_communicator comm(MPI_COMM_WORLD, std::chrono::seconds(30));
+    unsigned seed = 0;
+    for (const std::uint64_t n : {0, 1, 7, 64, 509, 4099}) {
+        tests::check_primitives<tests::on_host>(host{1}.over(comm), n, ++seed);
+    }
+}
+
+TEST(Mpi, FaultsReachEveryRank) {
+    mpi_communicator comm(MPI_COMM_WORLD, std::chrono::seconds(30));
+    const auto on = host{1}.over(comm);
+    const std::vector<double> data{1, 2};
+    try {
+        (void)exact_sum(on, comm.rank() == 1 ? nullptr : data.data(), 2);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const error& e) {
+        EXPECT_NE(std::string(e.what()).find("null pointer"), std::string::npos) << e.what();
+    }
+    EXPECT_EQ(exact_sum(on, data), 3.0 * comm.size());
+}
+
+TEST(Mpi, ARankThatDoesNotCallIsNamed) {
+    mpi_communicator comm(MPI_COMM_WORLD, std::chrono::milliseconds(200));
+    const std::vector<double> data{1, 2};
+    if (comm.rank() != 1) {
+        try {
+            (void)reduce(host{1}.over(comm), data);
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const time_limit_error& e) {
+            EXPECT_EQ(std::string(e.what()),
+                      "warpfold: reduce: after 200 ms, the time limit, nothing was heard of rank 1");
+        }
+        EXPECT_THROW((void)reduce(host{1}.over(comm), data), communicator_error);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (comm.rank() == 1) { // completes what the others wait for, so that MPI_Finalize returns
+        (void)reduce(host{1}.over(comm), data);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+} // namespace
+
+} // namespace warpfold
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    testing::InitGoogleTest(&argc, argv);
+    const int failed = RUN_ALL_TESTS();
+    MPI_Finalize();
+    return failed;
+}
