@@ -21,7 +21,7 @@ found = [folder + "/nccl" for folder in folders if glob.glob(folder + "/nccl/inc
 print(found[0] if found else "/usr")
 PY
 )}
-library=$(find "$nccl/lib" "$nccl/lib64" "$nccl/lib/x86_64-linux-gnu" -maxdepth 1 -name 'libnccl.so*' 2>/dev/null | sort | head -n 1)
+library=$(find "$nccl/lib" "$nccl/lib64" "$nccl/lib/x86_64-linux-gnu" -maxdepth 1 -name 'libnccl.so*' 2>/dev/null | sort | head -n 1 || true)
 [ -n "$library" ] || { echo "ranks: no libnccl.so under $nccl; name its folder in NCCL_HOME" >&2; exit 1; }
 echo "ranks: NCCL of $nccl"
 "$nvcc" -std=c++20 -O3 -arch="${RANKS_ARCH:-native}" -cudart shared -I"$root/include" -isystem "$nccl/include" \
