@@ -185,7 +185,7 @@ def test_other_errors():
 @pytest.fixture
 def forgetful(monkeypatch, tmp_path):
     """An empty cache, and no memory of what was compiled or found."""
-    functions = (compilers.host_compiler, compilers.host_function, compilers.nvrtc, compilers.ptx)
+    functions = (compilers.host_compiler, compilers.host_function, compilers.nvrtc, compilers.image)
     for function in functions:
         function.cache_clear()
     monkeypatch.setenv("WARPFOLD_CACHE", str(tmp_path / "cache"))
@@ -198,9 +198,9 @@ def test_the_cache_is_used_by_later_processes(monkeypatch, forgetful):
     assert wf.op("a + 17")(np.ones(2))[0] == 18
     made = list(forgetful.iterdir())
     assert len(made) == 1 and made[0].suffix == (".ptx" if ON_GPU else ".so")
-    for function in (compilers.host_function, compilers.ptx):
+    for function in (compilers.host_function, compilers.image):
         function.cache_clear()
-    monkeypatch.setattr(compilers, "_text", None)
+    monkeypatch.setattr(compilers, "_output", None)
     run = compilers.subprocess.run
     monkeypatch.setattr(compilers.subprocess, "run", lambda command, **options: run(command, **options) if "--version" in command else 1 / 0)
     assert wf.op("a + 17")(np.ones(3))[2] == 18
@@ -230,3 +230,27 @@ def test_the_message_of_a_compiler_is_shown(monkeypatch, forgetful):
     with pytest.raises(RuntimeError, match="it is broken"):
         wf.op("a + 20")(np.ones(2))
     assert not list(forgetful.iterdir())
+
+
+@pytest.mark.skipif(not ON_GPU, reason="of the GPU")
+def test_a_driver_that_does_not_read_the_ptx_gets_machine_code(monkeypatch, forgetful):
+    module, images = wf._devices.gpu_module(), []
+
+    class Kernel:
+        def __init__(self, image, name):
+            images.append((image, name))
+            if image[:4] != b"\x7fELF":
+                raise RuntimeError("warpfold: cudaLibraryLoadData: cudaErrorUnsupportedPtxVersion")
+
+        def launch(self, *arguments):
+            images.append(arguments[1:3])
+
+    monkeypatch.setattr(module, "Kernel", Kernel)
+    monkeypatch.setattr(wf._expression, "_architectures", {})
+    for _ in range(2):
+        wf.op("a + 21")(np.ones(300))
+    assert [image[1] for image in images] == ["run", "run", 256, 256] and images[2:] == [(2, 256)] * 2
+    monkeypatch.setattr(module, "compute_capability", lambda device: 1)
+    wf._expression._architectures.clear()
+    with pytest.raises(RuntimeError, match="NVRTC failed|nvrtc"):
+        wf.op("a + 22")(np.ones(300))

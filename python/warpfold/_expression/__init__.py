@@ -147,14 +147,29 @@ def _run(call: Call, code: _Code, operands: list[Array], op: str | None, out: Ar
         run = compilers.host_function(source.function(code.value, code.dtypes, op, out.dtype))
         _on_all_cores(run, size, (ctypes.c_void_p * len(addresses))(*addresses), describe(out)[0])
     else:
-        kernel = _kernel(compilers.ptx(source.kernel(code.value, code.dtypes, op, out.dtype)))
         blocks = out.size if op else min(-(-size // source.BLOCK_THREADS), 1 << 16)
-        kernel.launch(call.array.place, blocks, source.BLOCK_THREADS, [size, *addresses, describe(out)[0]])
+        _launch(source.kernel(code.value, code.dtypes, op, out.dtype), call.array.place, blocks,
+                [size, *addresses, describe(out)[0]])
+
+
+_architectures: dict[int, str] = {}  # of devices whose driver is older than NVRTC: it does not read this PTX
+
+
+def _launch(text: str, place: tuple[int, int], blocks: int, arguments: list[int]) -> None:
+    device = place[0]
+    architecture = _architectures.get(device, compilers.PTX)
+    try:
+        _kernel(compilers.image(text, architecture)).launch(place, blocks, source.BLOCK_THREADS, arguments)
+    except RuntimeError as error:
+        if architecture != compilers.PTX or "UnsupportedPtxVersion" not in str(error):
+            raise
+        _architectures[device] = f"sm_{gpu_module().compute_capability(device)}"
+        _launch(text, place, blocks, arguments)
 
 
 @functools.cache
-def _kernel(ptx: str) -> Any:
-    return gpu_module().Kernel(ptx, "run")
+def _kernel(image: bytes) -> Any:
+    return gpu_module().Kernel(image, "run")
 
 
 @functools.cache

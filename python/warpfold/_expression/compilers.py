@@ -17,7 +17,8 @@ from typing import Any
 from .._devices import cuda_libraries
 
 HOST_OPTIONS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-w")
-GPU_OPTIONS = ("--gpu-architecture=compute_75", "--std=c++17", "--fmad=false")
+GPU_OPTIONS = ("--std=c++17", "--fmad=false")
+PTX = "compute_75"
 NVRTC_NAMES = ("libnvrtc.so.13", "libnvrtc.so.12")
 
 
@@ -111,31 +112,34 @@ def _checked(code: int, call: str) -> None:
         raise RuntimeError(f"warpfold: op: {call}: {describe(code).decode()}")
 
 
-def _text(program: ctypes.c_void_p, what: str) -> str:
+def _output(program: ctypes.c_void_p, what: str) -> bytes:
+    """The log, the PTX or the machine code, with the 0 behind a text."""
     size = ctypes.c_size_t()
     _checked(getattr(nvrtc(), f"nvrtcGet{what}Size")(program, ctypes.byref(size)), what)
     room = ctypes.create_string_buffer(size.value)
     _checked(getattr(nvrtc(), f"nvrtcGet{what}")(program, room), what)
-    return room.value.decode()
+    return room.raw
 
 
 @functools.cache
-def ptx(source: str) -> str:
-    """PTX of CUDA C++."""
+def image(source: str, architecture: str) -> bytes:
+    """PTX or machine code of CUDA C++: for "compute_75", "sm_90"."""
     library = nvrtc()
     major, minor = ctypes.c_int(), ctypes.c_int()
     _checked(library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), "nvrtcVersion")
+    options = (*GPU_OPTIONS, f"--gpu-architecture={architecture}")
 
     def make(place: pathlib.Path) -> None:
         program = ctypes.c_void_p()
         _checked(library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"operation.cu", 0, None, None),
                  "nvrtcCreateProgram")
         try:
-            options = (ctypes.c_char_p * len(GPU_OPTIONS))(*(option.encode() for option in GPU_OPTIONS))
-            if library.nvrtcCompileProgram(program, len(GPU_OPTIONS), options):
-                raise RuntimeError(f"warpfold: op: NVRTC failed:\n{_text(program, 'ProgramLog')}\n{source}")
-            place.write_text(_text(program, "PTX"))
+            given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+            if library.nvrtcCompileProgram(program, len(options), given):
+                raise RuntimeError(f"warpfold: op: NVRTC failed:\n{_output(program, 'ProgramLog').decode()}\n{source}")
+            place.write_bytes(_output(program, "PTX" if architecture == PTX else "CUBIN"))
         finally:
             library.nvrtcDestroyProgram(ctypes.byref(program))
 
-    return _made(source, ".ptx", f"NVRTC {major.value}.{minor.value} {' '.join(GPU_OPTIONS)}", make).read_text()
+    suffix = ".ptx" if architecture == PTX else ".cubin"
+    return _made(source, suffix, f"NVRTC {major.value}.{minor.value} {' '.join(options)}", make).read_bytes()

@@ -2,6 +2,7 @@
 """C++ of expressions for given types, for a compiler of the host and for NVRTC. The parts of both are the same."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -118,7 +119,8 @@ def _loads(dtypes: Sequence[np.dtype[Any]]) -> str:
     return " ".join(f"const {_type(dtype)} x{k} = a{k}[k];" for k, dtype in enumerate(dtypes))
 
 
-def kernel(value: Value, dtypes: Sequence[np.dtype[Any]], op: str | None, result: np.dtype[Any]) -> str:
+@functools.cache
+def kernel(value: Value, dtypes: tuple[np.dtype[Any], ...], op: str | None, result: np.dtype[Any]) -> str:
     """`run(n, a0, ..., out)`: elements of `out`, or, with an operation, a result of each block."""
     inputs = "".join(f"const {_type(dtype)}* a{k}, " for k, dtype in enumerate(dtypes))
     body = f"{_loads(dtypes)}\n        {value.statements}\n        "
@@ -146,7 +148,8 @@ def kernel(value: Value, dtypes: Sequence[np.dtype[Any]], op: str | None, result
 {HELPERS}{_join(op, result, "__device__ ")}{work}"""
 
 
-def function(value: Value, dtypes: Sequence[np.dtype[Any]], op: str | None, result: np.dtype[Any]) -> str:
+@functools.cache
+def function(value: Value, dtypes: tuple[np.dtype[Any], ...], op: str | None, result: np.dtype[Any]) -> str:
     """`run(begin, end, arrays, out)`: elements of `out`, or, with an operation, a result of each part of PART elements."""
     inputs = "\n    ".join(f"const {_type(dtype)}* a{k} = (const {_type(dtype)}*)arrays[{k}];" for k, dtype in enumerate(dtypes))
     body = f"{_loads(dtypes)}\n        {value.statements}\n        "
