@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Reductions, scans, histograms, convolutions and exact sums on all cores.
+"""Reductions, scans, histograms, convolutions and exact sums on all cores, and on a GPU for arrays that are there.
 
-Functions take NumPy arrays, objects with the buffer protocol, arrays that export DLPack, and arrays on a GPU, which are
-computed there. Elements are not copied; strides may have any sign. Results are of the caller's kind of array. A function with the name of one of
-NumPy's has its results and raises exceptions of its types.
+Functions take NumPy arrays, objects with the buffer protocol, arrays that export DLPack, and arrays on a GPU. Elements are not
+copied; strides may have any sign. Results are of the caller's kind of array. A function with the name of one of NumPy's has its
+results and raises exceptions of its types. `warpfold.torch` has operators of PyTorch.
 """
 from ._bins import bincount, histogram
 from ._convolve import convolve, correlate
-from ._expression import op
 from ._exact import exact_dot, exact_sum
+from ._expression import op
 from ._filters import convolve2d, correlate2d, gaussian_blur, separable_filter
 from ._grids import digitize, histogram2d, histogramdd
 from ._moments import mean, var
