@@ -39,7 +39,7 @@ class DeviceValues:
 
     def view(self, of):
         """Another view of the memory, by a function of the array."""
-        other = object.__new__(DeviceValues)
+        other = object.__new__(type(self))
         other.base, other.stream, other.host = self.base, self.stream, of(self.host)
         return other
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """The package on a machine with a GPU, beside PyTorch and CuPy: what is there of the two.
 
-First every function is compared with NumPy, for arrays of both packages on a stream of their own. Then a table on stdout,
-separated by tabs: function, elements, package, host time per call and device time per call, both in microseconds. Run it
+First every function is compared with NumPy or the host, for arrays of both packages on a stream of their own, and PyTorch's
+operators are checked (gpu_cases.py). Then a table on stdout, separated by tabs: function, elements, package, host time per call
+and device time per call, both in microseconds, beside cuda.compute where that is there. Run it
 where `warpfold` and its `_gpu` are importable. Ends with status 1 if a result is wrong.
 """
 import importlib
@@ -13,13 +14,26 @@ import time
 import numpy as np
 
 import warpfold as wf
+from gpu_cases import numpy_cases, operator_cases, own_cases
 
 SIZES = (1_000, 1_000_000, 100_000_000)
 TYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
-OFFSETS = [0, 0, 10, 11, 200, 360]
 
 
-class Torch:
+class Package:
+    """Arrays of a package on a GPU."""
+
+    @staticmethod
+    def by_host(call, *arrays):
+        """The result for arrays in host memory."""
+        return call(*arrays)
+
+    def more_checks(self):
+        """(name, function that raises) beside the comparisons."""
+        return ()
+
+
+class Torch(Package):
     """PyTorch's arrays on a stream that is not the default one."""
 
     name = "torch"
@@ -35,7 +49,13 @@ class Torch:
             "minmax": t.aminmax, "any": t.any, "count_nonzero": t.count_nonzero, "cumsum": lambda a: t.cumsum(a, 0),
             "cummax": lambda a: t.cummax(a, 0), "sum axis 0": lambda a: t.sum(a, 0), "sum axis 1": lambda a: t.sum(a, 1),
             "histogram": lambda a: t.histc(a, 100), "bincount": t.bincount,
-            "convolve": lambda a, v: t.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding="same")}
+            "convolve": lambda a, v: t.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding="same"),
+            "norm": t.linalg.vector_norm, "select": lambda a: a[a > 0.5], "unique_consecutive": t.unique_consecutive,
+            "digitize": lambda a: t.bucketize(a, self.edges), "gaussian_blur": lambda a: t.nn.functional.conv2d(
+                t.nn.functional.conv2d(a[None, None], self.gauss[:, None], padding="same"), self.gauss[None], padding="same"),
+            "op": lambda a: t.sqrt(a * a + 1), "op sum": lambda a: t.sum(t.sqrt(a * a + 1))}
+        self.edges = t.linspace(0, 1, 11, device="cuda")
+        self.gauss = t.ones((1, 1, 9), device="cuda") / 9
 
     def array(self, values):
         return self.torch.from_numpy(np.array(values)).cuda()
@@ -43,6 +63,9 @@ class Torch:
     def host(self, result):
         assert isinstance(result, self.torch.Tensor), type(result)
         return result.cpu().numpy()
+
+    def more_checks(self):
+        return operator_cases(self.torch)
 
     def synchronize(self):
         self.torch.cuda.synchronize()
@@ -57,7 +80,7 @@ class Torch:
         return begin.elapsed_time(end) * 1000 / repeats
 
 
-class CuPy:
+class CuPy(Package):
     """CuPy's arrays on a stream that does not wait for the default one."""
 
     name = "cupy"
@@ -72,7 +95,10 @@ class CuPy:
             "minmax": lambda a: (c.min(a), c.max(a)), "count_nonzero": c.count_nonzero, "cumsum": c.cumsum,
             "sum axis 0": lambda a: c.sum(a, 0), "sum axis 1": lambda a: c.sum(a, 1),
             "histogram": lambda a: c.histogram(a, 100), "bincount": c.bincount,
-            "convolve": lambda a, v: c.convolve(a, v, "same")}
+            "convolve": lambda a, v: c.convolve(a, v, "same"), "norm": c.linalg.norm, "select": lambda a: a[a > 0.5],
+            "digitize": lambda a: c.digitize(a, self.edges), "op": c.fuse(lambda a: c.sqrt(a * a + 1)),
+            "op sum": lambda a: c.sum(c.sqrt(a * a + 1))}
+        self.edges = c.linspace(0, 1, 11, dtype=np.float32)
 
     def array(self, values):
         return self.cupy.asarray(values)
@@ -94,44 +120,41 @@ class CuPy:
         return self.cupy.cuda.get_elapsed_time(begin, end) * 1000 / repeats
 
 
+ROOT, EDGES = wf.op("sqrt(a * a + 1)"), np.linspace(0, 1, 11, dtype=np.float32)
+
 # Ours, by the names of the table.
 OURS = {"sum": wf.sum, "max": wf.max, "mean": wf.mean, "var": wf.var, "argmax": wf.argmax, "minmax": wf.minmax, "any": wf.any,
         "count_nonzero": wf.count_nonzero, "cumsum": wf.cumsum, "cummax": wf.cummax,
         "sum axis 0": lambda a: wf.sum(a, 0), "sum axis 1": lambda a: wf.sum(a, 1), "exact_sum": wf.exact_sum,
         "histogram": lambda a: wf.histogram(a, 100), "bincount": wf.bincount,
-        "convolve": lambda a, v: wf.convolve(a, v, "same")}
+        "convolve": lambda a, v: wf.convolve(a, v, "same"), "norm": wf.norm, "select": lambda a: wf.select(a, a > 0.5),
+        "unique_consecutive": wf.unique_consecutive, "digitize": lambda a: wf.digitize(a, EDGES),
+        "gaussian_blur": lambda a: wf.gaussian_blur(a, 1), "op": ROOT, "op sum": ROOT.reduce}
 
 
-def cases(host):
-    """(name, call of a module, arguments that are arrays) for an array of two axes."""
-    line = host.reshape(-1)
-    for name in ("sum", "prod", "min", "max", "any", "all", "mean", "var", "argmin", "argmax", "count_nonzero"):
-        for axis in (None, 0, 1):
-            yield f"{name} {axis}", lambda m, a, name=name, axis=axis: getattr(m, name)(a, axis=axis), (host,)
-    for name in ("cumsum", "cumprod"):
-        for axis in (0, 1):
-            yield f"{name} {axis}", lambda m, a, name=name, axis=axis: getattr(m, name)(a, axis=axis), (host,)
-    yield "sum where", lambda m, a, w: m.sum(a, axis=1, where=w), (host, host > 0)
-    yield "histogram", lambda m, a: m.histogram(a, 9, (-3, 3))[0], (host.view(np.uint8) if host.dtype == bool else host,)
-    yield "convolve", lambda m, a, v: m.convolve(a, v), (line, line[:9])
-    yield "correlate", lambda m, a, v: m.correlate(a, v, "same"), (line, line[:9])
-    if host.dtype.kind in "iub":
-        yield "bincount", lambda m, a: m.bincount(a), (np.abs(line) if host.dtype.kind == "i" else line,)
+def compute_functions(package):
+    """Those of cuda.compute, NVIDIA's CUB for Python, by the names of the table; empty if it is not here."""
+    try:
+        compute = importlib.import_module("cuda.compute")
+        plus, largest = compute.OpKind.PLUS, compute.OpKind.MAXIMUM
+    except (ImportError, AttributeError) as error:
+        print(f"cuda.compute is not here: {error}", file=sys.stderr)
+        return {}
+    one, rooms = package.array(np.zeros(1, np.float32)), {}
 
+    def room(a, dtype, n):
+        return rooms.setdefault((dtype, n), package.array(np.zeros(n, dtype)))
 
-def special_cases(host):
-    """The same for functions that NumPy does not have, with the result of the host's engine or of NumPy's ufuncs."""
-    line = host.reshape(-1)
-    yield "cummax", lambda a: wf.cummax(a, axis=1), (host,), np.maximum.accumulate(host, axis=1)
-    yield "cummin", lambda a: wf.cummin(a, axis=0), (host,), np.minimum.accumulate(host, axis=0)
-    for name in ("segment_sum", "segment_min", "segment_max"):
-        call = getattr(wf, name)
-        yield name, lambda a, call=call: call(a, OFFSETS), (line,), call(line, OFFSETS)
-    for k in range(2):
-        yield f"minmax {k}", lambda a, k=k: wf.minmax(a)[k], (host,), (np.min, np.max)[k](host)
-    if host.dtype in (np.float32, np.float64):
-        yield "exact_sum", wf.exact_sum, (host,), wf.exact_sum(host)
-        yield "exact_dot", wf.exact_dot, (line, line), wf.exact_dot(line, line)
+    def reduce(op, first):
+        return lambda a: compute.reduce_into(d_in=a, d_out=one, num_items=len(a), op=op, h_init=np.array([first], np.float32))
+
+    return {"sum": reduce(plus, 0), "max": reduce(largest, -np.inf),
+            "cumsum": lambda a: compute.inclusive_scan(d_in=a, d_out=room(a, np.float32, len(a)), op=plus,
+                                                       init_value=np.zeros(1, np.float32), num_items=len(a)),
+            "histogram": lambda a: compute.histogram_even(
+                d_samples=a, d_histogram=room(a, np.int32, 100), num_output_levels=101, lower_level=np.float32(0),
+                upper_level=np.float32(1), num_samples=len(a))}
+
 
 
 def differs(ours, theirs):
@@ -145,27 +168,44 @@ def differs(ours, theirs):
     return None
 
 
+def flat(results):
+    """The arrays of results that may be tuples and lists."""
+    if isinstance(results, (tuple, list)):
+        return [array for result in results for array in flat(result)]
+    return [results]
+
+
 def check(package):
-    """Compares all functions, types and some layouts with NumPy. The number of wrong results."""
+    """Compares all functions, types and some layouts with NumPy or the host. The number of wrong results."""
     wrong = done = 0
     for dtype in TYPES:
         base = np.random.default_rng(1).integers(-2 if dtype[0] in "if" else 0, 3, (40, 18)).astype(dtype)
         on_device = package.array(base)
         for layout, view in (("rows", lambda x: x[::2]), ("transposed", lambda x: x.T[:, ::2])):
             host = np.ascontiguousarray(view(base))
-            all_cases = [(name, lambda *a, call=call: call(wf, *a), arrays, call(np, *arrays))
-                         for name, call, arrays in cases(host)] + list(special_cases(host))
+            with np.errstate(all="ignore"):
+                all_cases = [(name, lambda *a, call=call: call(wf, *a), arrays, call(np, *arrays))
+                             for name, call, arrays in numpy_cases(host)]
+                all_cases += [(name, call, arrays, package.by_host(call, *arrays)) for name, call, arrays in own_cases(host)]
             for name, call, arrays, theirs in all_cases:
                 # The view itself where the case takes the array, so that strides are read in place.
                 given = [view(on_device) if array is host else package.array(array) for array in arrays]
                 try:
-                    fault = differs(package.host(call(*given)), theirs)
+                    ours = [package.host(result) for result in flat(call(*given))]
+                    fault = next(filter(None, map(differs, ours, flat(theirs))), None)
                 except Exception as error:  # pylint: disable=broad-except
                     fault = f"{type(error).__name__}: {error}"
                 done += 1
                 if fault:
                     wrong += 1
                     print(f"{package.name} {dtype} {layout} {name}: {fault}", file=sys.stderr)
+    for name, operator_check in package.more_checks():
+        done += 1
+        try:
+            operator_check()
+        except Exception as error:  # pylint: disable=broad-except
+            wrong += 1
+            print(f"{package.name} {name}: {type(error).__name__}: {error}", file=sys.stderr)
     print(f"{package.name}: {done - wrong} of {done} results are right", file=sys.stderr)
     return wrong
 
@@ -176,7 +216,7 @@ def arguments(package, name, n):
     if name == "bincount":
         return (package.array(values.integers(0, 100, n)),)
     floats = values.random(n, np.float32)
-    if name.startswith("sum axis"):
+    if name.startswith("sum axis") or name == "gaussian_blur":
         side = int(n ** 0.5)
         return (package.array(floats[:side * side].reshape(side, side)),)
     if name == "convolve":
@@ -198,15 +238,21 @@ def host_time(package, work, repeats):
 
 
 def measure(package):
+    computes = compute_functions(package)
     for name, ours in OURS.items():
         for n in SIZES:
             arrays = arguments(package, name, n)
-            for whose, function in (("warpfold", ours), (package.name, package.functions.get(name))):
+            for whose, function in (("warpfold", ours), (package.name, package.functions.get(name)),
+                                    ("cuda.compute", computes.get(name))):
                 if function is None:
                     continue
                 work = lambda: function(*arrays)  # noqa: E731  pylint: disable=cell-var-from-loop
-                for _ in range(3):
-                    work()
+                try:
+                    for _ in range(3):
+                        work()
+                except Exception as error:  # pylint: disable=broad-except
+                    print(f"{name} {n} by {whose}: {type(error).__name__}: {error}", file=sys.stderr)
+                    continue
                 repeats = 20 if n <= 1_000_000 else 5
                 host = host_time(package, work, 5)
                 device = min(package.device_time(work, repeats) for _ in range(3))

@@ -111,3 +111,16 @@ def test_long_arrays(dtype):
     compare(array, laid_out(np.array([-50.0, -3, 0.5, 100]), "unaligned"))
     compare(array, "sqrt")
     compare(array, 7, weights=np.ones(array.shape, np.float64) / 2)
+
+
+@pytest.mark.parametrize("empty", [[], (), range(0)])
+def test_empty_sequences_are_integers(empty):
+    assert_same(wf.bincount(empty, minlength=2), np.bincount(empty, minlength=2))
+
+
+@pytest.mark.parametrize("dtype, most", [(np.bool_, 2), (np.uint8, 256), (np.uint16, 65536)])
+def test_minlength_above_all_values(dtype, most):
+    values = np.arange(300).astype(dtype)
+    for least in (most - 1, most, most + 1):
+        assert_same(wf.bincount(values, minlength=least), np.bincount(values, minlength=least))
+    assert_same(wf.bincount(values, np.ones(300), most), np.bincount(values, np.ones(300), most))

@@ -8,6 +8,7 @@ import types
 import numpy as np
 import pytest
 
+import gpu_check
 import warpfold as wf
 from device_values import RUNTIME, DeviceValues, check
 
@@ -128,3 +129,36 @@ def test_results_are_of_the_package_and_on_its_stream(request, package, stream, 
     counts, edges = wf.histogram(array, 3)
     assert isinstance(counts, kind) and counts.done().tolist() == [4, 4, 4] and len(edges.done()) == 4
     assert all(isinstance(x, kind) for x in wf.minmax(array))
+
+
+class Standing(DeviceValues):
+    """An array with the views that gpu_check.py takes."""
+
+    def __getitem__(self, index):
+        return self.view(lambda x: x[index])
+
+    @property
+    def T(self):
+        return self.view(lambda x: x.T)
+
+
+class Stand(gpu_check.Package):
+    """A package of such arrays."""
+
+    name = "stand-in"
+    array = Standing
+    host = staticmethod(np.asarray)
+
+    def __init__(self, patch):
+        self.patch = patch
+
+    def by_host(self, call, *arrays):
+        with self.patch.context() as patch:
+            patch.setattr(wf._devices, "host_arrays_go_to", lambda: "host")
+            return call(*arrays)
+
+
+def test_the_script_for_real_gpus_finds_no_fault(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("WARPFOLD_CACHE", str(tmp_path / "cache"))
+    assert gpu_check.check(Stand(monkeypatch)) == 0
+    assert "results are right" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def read(x: Any, call: str, name: str = "a") -> Source:
     if isinstance(x, (np.ndarray, np.generic)):
         source = Source(np.asarray(x), _scalar_or_array)
     elif hasattr(x, "__cuda_array_interface__"):
-        raise TypeError(f"{call}: {name} is an array on a GPU; this function computes on the host")
+        raise TypeError(f"{call}: {name} is on a GPU, and the first array of the call in host memory")
     elif hasattr(x, "__dlpack__"):
         source = _from_dlpack(x, call, name)
     else:

@@ -76,7 +76,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """
     with call_of("bincount", x, "x") as call:
         array = call.array
-        if isinstance(x, (list, tuple)) and array.size == 0 and array.ndim == 1:
+        if not hasattr(x, "dtype") and array.size == 0 and array.ndim == 1:
             array = call.empty((0,), np.int64)
         least = least_bins(array.dtype, array.shape, minlength)
         chosen = _weights(call, weights, array.shape, "x")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import FLOAT64, UINT64, Array, check_dtype, describe
+from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_dtype, describe
 from ._calls import Call, call_of
 
 MODES = {"same": 0, "full": 1, "valid": 2}  # warpfold::outputs
@@ -29,23 +29,33 @@ def _operands(call: Call, v: Any, mode: str, takes_scalars: bool) -> tuple[Array
     return left, right
 
 
-def _correlate(call: Call, a: Array, mask: Array, mode: str, backwards: bool) -> Any:
-    """Result i is the sum over j of a[i - lead + j] * mask[j]. `mask` is not the longer one. It is read by the host where
-    numbers are floating-point: a wait on a GPU."""
+def finite_mask(call: Call, x: Any, name: str, mask: Array) -> NumPyArray | None:
+    """The elements of `mask`, which the caller gave as `x`, for the host; None unless they are finite floating-point numbers.
+
+    Waits if `x` is on a GPU.
+    """
+    if mask.dtype.kind != "f":
+        return None
+    values: NumPyArray = np.require(call.on_host(x, name), mask.dtype, ["C", "A"]).reshape(mask.shape)
+    return values if bool(np.isfinite(values).all()) else None
+
+
+def _correlate(call: Call, a: Array, mask: Array, values: NumPyArray | None, mode: str, turned: bool, backwards: bool) -> Any:
+    """Result i is the sum over j of a[i - lead + j] * mask[j]; `turned`: of mask[k - 1 - j]. `mask` is not the longer one."""
     n, k = a.size, mask.size
     size, lead = {"same": (n, k // 2), "full": (n + k - 1, k - 1), "valid": (n - k + 1, 0)}[mode]
     target = call.results(None, (size,), a.dtype)
     result = target.array[::-1] if backwards else target.array
-    values = np.require(call.to_host(mask), None, ["C", "A"]) if a.dtype.kind == "f" else None
-    if values is not None and bool(np.isfinite(values).all()):
+    if values is not None:
         straight = call.empty((size,), a.dtype) if backwards else result
+        values = np.ascontiguousarray(values[::-1] if turned else values)
         call.engine.correlate(describe(a), describe(values), MODES[mode], describe(straight))
         if backwards:
             call.copy(straight, result)
     else:
         # Integers modulo 2^64. Infinity times an element outside is not NaN.
-        call.engine.correlate_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a), describe(mask), lead,
-                                       describe(result))
+        call.engine.correlate_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a),
+                                       describe(mask[::-1] if turned else mask), lead, describe(result))
     return target.finish()
 
 
@@ -75,8 +85,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     with call_of("convolve", a) as call:
         left, right = _operands(call, v, mode, True)
         if right.size > left.size:
-            left, right = right, left
-        return _correlate(call, left, right[::-1], mode, False)
+            return _correlate(call, right, left, finite_mask(call, a, "a", left), mode, True, False)
+        return _correlate(call, left, right, finite_mask(call, v, "v", right), mode, True, False)
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
@@ -84,8 +94,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     with call_of("correlate", a) as call:
         left, right = _operands(call, v, mode, False)
         if right.size > left.size:
-            return _correlate(call, right, left, mode, True)
-        return _correlate(call, left, right, mode, False)
+            return _correlate(call, right, left, finite_mask(call, a, "a", left), mode, False, True)
+        return _correlate(call, left, right, finite_mask(call, v, "v", right), mode, False, False)
 
 
 __all__ = ["convolve", "correlate"]

@@ -65,8 +65,8 @@ def _software_runtime(name: str) -> list[str]:
     return [path]
 
 
-def _cuda_runtimes(name: str) -> list[str]:
-    """Where NVIDIA's runtime may be: where the loader finds it, in its wheels, in an installed toolkit."""
+def cuda_libraries(name: str) -> list[str]:
+    """Where a library of NVIDIA's may be: where the loader finds it, in its wheels, in an installed toolkit."""
     packages = pathlib.Path(sysconfig.get_path("platlib"), "nvidia")
     found = [str(path) for path in sorted(packages.glob(f"*/lib/{name}"))]
     homes = [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda"]
@@ -87,7 +87,7 @@ def gpu_module() -> ModuleType:
     needed = RUNTIME.search(pathlib.Path(spec.origin).read_bytes())
     name = needed.group().decode() if needed else "libcudart.so.13"
     failures = []
-    for place in _software_runtime(name) if host_arrays_go_to() == "softgpu" else _cuda_runtimes(name):
+    for place in _software_runtime(name) if host_arrays_go_to() == "softgpu" else cuda_libraries(name):
         try:
             ctypes.CDLL(place, mode=ctypes.RTLD_GLOBAL)
             return importlib.import_module("warpfold._gpu")

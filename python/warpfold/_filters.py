@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_dtype, describe
 from ._calls import Call, call_of
-from ._convolve import MODES
+from ._convolve import MODES, finite_mask
 
 BORDERS = {"zero": 0, "clamp": 1, "mirror": 2, "reflect": 3, "wrap": 4}  # warpfold::border
 
@@ -51,21 +51,23 @@ def _is_first_smaller(call: Call, a: Array, mask: Array, mode: str) -> bool:
                      f"{a.shape} and {mask.shape}")
 
 
-def _correlate(call: Call, a: Array, mask: Array, mode: str, leads: dict[str, tuple[int, ...]], turned: bool = False) -> Any:
-    """Result (y, x) is the sum over (j, i) of a[y - lead_y + j, x - lead_x + i] * mask[j, i]. The mask is read by the host
-    where numbers are floating-point: a wait on a GPU."""
+def _correlate(call: Call, a: Array, mask: Array, values: NumPyArray | None, mode: str, leads: Mapping[str, tuple[int, ...]],
+               mask_turned: bool, turned: bool = False) -> Any:
+    """Result (y, x) is the sum over (j, i) of a[y - lead_y + j, x - lead_x + i] * mask[j, i], the mask or the results turned by
+    half a turn."""
     target = call.results(None, _sizes(a.shape, mask.shape, mode), a.dtype)
     lead_y, lead_x = leads[mode]
     straight = call.empty(target.array.shape, a.dtype) if turned else target.array
     a = call.contiguous(a)
-    values = np.require(call.to_host(mask), None, ["C", "A"]) if a.dtype.kind == "f" else None
-    if values is not None and bool(np.isfinite(values).all()):
-        call.engine.correlate_images(describe(a), describe(values), MODES[mode], BORDERS["zero"],
-                                     lead_y, lead_x, describe(straight))
+    if values is not None:
+        values = np.ascontiguousarray(values[::-1, ::-1] if mask_turned else values)
+        call.engine.correlate_images(describe(a), describe(values), MODES[mode], BORDERS["zero"], lead_y, lead_x,
+                                     describe(straight))
     else:
         # Integers modulo 2^64. Infinity times an element outside is not NaN.
-        call.engine.correlate_image_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a), describe(mask),
-                                             lead_y, lead_x, describe(straight))
+        call.engine.correlate_image_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a),
+                                             describe(mask[::-1, ::-1] if mask_turned else mask), lead_y, lead_x,
+                                             describe(straight))
     if turned:
         call.copy(straight[::-1, ::-1], target.array)
     return target.finish()
@@ -97,23 +99,24 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Any:
     """
     with call_of("convolve2d", in1, "in1") as call:
         a, mask = _images(call, in2, mode)
+        by, name = in2, "in2"
         if _is_first_smaller(call, a, mask, mode):
-            a, mask = mask, a
+            a, mask, by, name = mask, a, in1, "in1"
         height, width = mask.shape
-        return _correlate(call, a, mask[::-1, ::-1], mode,
-                          {"same": (height // 2, width // 2), "full": (height - 1, width - 1), "valid": (0, 0)})
+        leads = {"same": (height // 2, width // 2), "full": (height - 1, width - 1), "valid": (0, 0)}
+        return _correlate(call, a, mask, finite_mask(call, by, name, mask), mode, leads, True)
 
 
 def correlate2d(in1: Any, in2: Any, mode: str = "full") -> Any:
     """Cross-correlation of two arrays of two axes, as `scipy.signal.correlate2d` with zeros outside; see `convolve2d`."""
     with call_of("correlate2d", in1, "in1") as call:
         a, mask = _images(call, in2, mode)
-        turned = _is_first_smaller(call, a, mask, mode)
+        by, name, turned = in2, "in2", _is_first_smaller(call, a, mask, mode)
         if turned:
-            a, mask = mask, a
+            a, mask, by, name = mask, a, in1, "in1"
         height, width = mask.shape
-        return _correlate(call, a, mask, mode, {"same": ((height - 1) // 2, (width - 1) // 2),
-                                                "full": (height - 1, width - 1), "valid": (0, 0)}, turned)
+        leads = {"same": ((height - 1) // 2, (width - 1) // 2), "full": (height - 1, width - 1), "valid": (0, 0)}
+        return _correlate(call, a, mask, finite_mask(call, by, name, mask), mode, leads, False, turned)
 
 
 def _line(call: Call, name: str, values: Any) -> NumPyArray:

@@ -54,7 +54,7 @@ def _heads(call: Call, length: int, extras: _Extras) -> Array:
     if given.size and (given[0] < 0 or given[-1] > length or np.any(given[1:] < given[:-1])):
         raise ValueError(f"scan: segments decrease, or lie outside of 0 to {length}: from {given[0]} to {given[-1]}")
     begins = given.astype(np.int64)
-    return call.marked(length, call.uploaded(np.append(length - begins if extras.reverse else begins, 0)))
+    return call.marked(length, call.uploaded(np.unique(np.append(length - begins if extras.reverse else begins, 0))))
 
 
 def _first(op: int, initial: Any, exclusive: bool, chosen: np.dtype[Any]) -> NumPyArray | None:

@@ -5,7 +5,6 @@
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/fold.cuh"
-#include "python/src/gpu/sums.hpp"
 #include "python/src/operations.hpp"
 
 namespace warpfold::python::on_gpu {

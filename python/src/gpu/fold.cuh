@@ -6,11 +6,16 @@
 #include <numeric>
 #include <vector>
 
+#include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
 #include "warpfold/along_axis.cuh"
 #include "warpfold/reduce.cuh"
 
 namespace warpfold::python::on_gpu {
+
+// A part of reduce() in a file of its own: it takes long to compile.
+void sum_or_product(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
+                    const array& out);
 
 // The axes that `in` has behind those of the results.
 inline axes last_axes(const array& in, const array& out) {

@@ -9,11 +9,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/src/descriptions.hpp"
 #include "python/src/gpu/calls.hpp"
+#include "python/src/gpu/loaded_kernel.hpp"
 #include "python/src/gpu/place.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/gpu/core/error.hpp"
@@ -274,6 +276,7 @@ NB_MODULE(_gpu, m) {
         }
     });
     wg::define_memory(m);
+    wg::define_kernels(m);
     define_calls(m);
     define_bins(m);
     define_filters(m);

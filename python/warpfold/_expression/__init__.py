@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Operations of users: expressions of arrays' elements, compiled for the types of the arrays."""
+from __future__ import annotations
+
+import concurrent.futures
+import ctypes
+import functools
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import Array, describe, fold_type
+from .._calls import Call, call_of
+from .._devices import gpu_module
+from .._reductions import OPERATIONS, _sum_type
+from . import compilers, source, trace
+
+REDUCTIONS = (*OPERATIONS, "exact_sum")
+MOST_BLOCKS = 1024
+
+
+class _Code(NamedTuple):
+    """What an operation is for some types."""
+
+    value: source.Value
+    dtypes: tuple[np.dtype[Any], ...]
+
+    def result(self, op: str | None) -> np.dtype[Any]:
+        return _sum_type(self.value.dtype) if op in ("sum", "prod") else self.value.dtype
+
+
+class Operation:
+    """A function of the elements of arrays; `op` makes it.
+
+    Attributes
+    ----------
+    names : the names of its operands, in the order of the arguments
+    """
+
+    def __init__(self, function: str | Callable[..., Any]) -> None:
+        self._text = function if isinstance(function, str) else getattr(function, "__name__", "function")
+        self._expression, self.names = trace.of_text(function) if isinstance(function, str) else trace.of_function(function)
+        if not self.names:
+            raise ValueError(f"op: {self._text!r} has no operands")
+        self._codes: dict[tuple[np.dtype[Any], ...], _Code] = {}
+
+    def __repr__(self) -> str:
+        return f"<warpfold operation {self._text!r} of {', '.join(self.names)}>"
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """The operation of each element.
+
+        Parameters
+        ----------
+        arrays : arrays of one shape
+            One for each name, of bool, integers, float32 or float64. Those with gaps are copied.
+        out : array, optional
+            Where results go.
+
+        Returns
+        -------
+        array
+            Of the type that NumPy's functions give, and of the kind of the first array.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For types that the functions do not have, another number of arrays, and other shapes.
+        RuntimeError
+            If there is no compiler for the device.
+        """
+        with self._call(arrays) as call:
+            code, operands = self._operands(call, arrays)
+            target = call.results(out, call.array.shape, code.value.dtype)
+            result = call.contiguous(target.array)
+            _run(call, code, operands, None, result)
+            if result is not target.array:
+                call.copy(result, target.array)
+            return target.finish()
+
+    def reduce(self, *arrays: Any, op: str = "sum") -> Any:
+        """A reduction of the operation of all elements.
+
+        Parameters
+        ----------
+        arrays
+            As for a call.
+        op : {'sum', 'prod', 'min', 'max', 'exact_sum'}
+            The reduction. It has the type and the errors of the package's function of this name. The values are in memory for
+            'exact_sum' only. Floating-point sums have the same bits in every run on a device.
+
+        Returns
+        -------
+        array or scalar
+            Of no axes.
+        """
+        if op not in REDUCTIONS:
+            raise ValueError(f"op: the reduction is {op!r}, and must be one of {', '.join(map(repr, REDUCTIONS))}")
+        with self._call(arrays) as call:
+            code, operands = self._operands(call, arrays)
+            size = call.array.size
+            if size == 0 and op in ("min", "max"):
+                raise ValueError(f"op: zero-size arrays to a reduction that has no identity: they have shape {call.array.shape}")
+            if op == "exact_sum":
+                return _exact_sum(call, code, operands)
+            target = call.results(None, (), code.result(op))
+            count = -(-size // source.PART) if call.is_on_host else min(-(-size // source.BLOCK_THREADS), MOST_BLOCKS)
+            parts = call.empty((count,), code.result(op))
+            _run(call, code, operands, op, parts)
+            call.engine.reduce(OPERATIONS[op], fold_type(parts.dtype), describe(parts), parts.size, None, describe(target.array))
+            return target.finish()
+
+    def _call(self, arrays: tuple[Any, ...]) -> Call:
+        if len(arrays) != len(self.names):
+            raise TypeError(f"op: {self._text!r} has operands {', '.join(self.names)}, and got {len(arrays)} arrays")
+        return call_of("op", arrays[0], self.names[0])
+
+    def _operands(self, call: Call, arrays: tuple[Any, ...]) -> tuple[_Code, list[Array]]:
+        operands = [call.array, *(call.operand(x, name) for x, name in zip(arrays[1:], self.names[1:]))]
+        for name, array in zip(self.names, operands):
+            if array.shape != call.array.shape:
+                raise ValueError(f"op: {name} has shape {array.shape}, and {self.names[0]} {call.array.shape}")
+        dtypes = tuple(array.dtype for array in operands)
+        if dtypes not in self._codes:
+            self._codes[dtypes] = _Code(source.value_of(self._expression, dtypes), dtypes)
+        return self._codes[dtypes], [call.contiguous(array) for array in operands]
+
+
+def _exact_sum(call: Call, code: _Code, operands: list[Array]) -> Any:
+    if code.value.dtype.kind != "f":
+        raise TypeError(f"op: values have dtype {code.value.dtype}; accepted by exact_sum are float32 and float64")
+    values = call.empty((call.array.size,), code.value.dtype)
+    _run(call, code, operands, None, values)
+    target = call.results(None, (), values.dtype)
+    call.engine.exact_sum(describe(values), describe(target.array))
+    return target.finish()
+
+
+def _run(call: Call, code: _Code, operands: list[Array], op: str | None, out: Array) -> None:
+    size = call.array.size
+    if size == 0:
+        return
+    addresses = [describe(array)[0] for array in operands]
+    if call.is_on_host:
+        run = compilers.host_function(source.function(code.value, code.dtypes, op, out.dtype))
+        _on_all_cores(run, size, (ctypes.c_void_p * len(addresses))(*addresses), describe(out)[0])
+    else:
+        blocks = out.size if op else min(-(-size // source.BLOCK_THREADS), 1 << 16)
+        _launch(source.kernel(code.value, code.dtypes, op, out.dtype), call.array.place, blocks,
+                [size, *addresses, describe(out)[0]])
+
+
+_architectures: dict[int, str] = {}  # of devices whose driver is older than NVRTC: it does not read this PTX
+
+
+def _launch(text: str, place: tuple[int, int], blocks: int, arguments: list[int]) -> None:
+    device = place[0]
+    architecture = _architectures.get(device, compilers.PTX)
+    try:
+        _kernel(compilers.image(text, architecture)).launch(place, blocks, source.BLOCK_THREADS, arguments)
+    except RuntimeError as error:
+        if architecture != compilers.PTX or "UnsupportedPtxVersion" not in str(error):
+            raise
+        _architectures[device] = f"sm_{gpu_module().compute_capability(device)}"
+        _launch(text, place, blocks, arguments)
+
+
+@functools.cache
+def _kernel(image: bytes) -> Any:
+    return gpu_module().Kernel(image, "run")
+
+
+@functools.cache
+def _threads() -> concurrent.futures.ThreadPoolExecutor:
+    return concurrent.futures.ThreadPoolExecutor(os.cpu_count(), "warpfold-op")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)  # threads do not survive it
+
+
+def _on_all_cores(run: Any, size: int, arrays: Any, out: int) -> None:
+    """run() for parts of PART elements."""
+    bounds = [(first, min(first + source.PART, size)) for first in range(0, size, source.PART)]
+    cores = min(os.cpu_count() or 1, len(bounds))
+    if cores == 1:
+        for bound in bounds:
+            run(*bound, arrays, out)
+        return
+
+    def some(core: int) -> None:
+        for bound in bounds[core::cores]:
+            run(*bound, arrays, out)
+
+    list(_threads().map(some, range(cores)))  # waits, and raises what they raise
+
+
+def op(function: str | Callable[..., Any]) -> Operation:
+    """An operation of arrays' elements, compiled when it is called first for their types, and kept in a cache on disk.
+
+    On the host it needs a C++ compiler (CXX, g++ or clang++), on a GPU NVRTC (in the CUDA toolkit, or from PyPI as
+    nvidia-cuda-nvrtc). Results have the types and values of NumPy's functions; those of transcendental functions may differ
+    in the last bits.
+
+    Parameters
+    ----------
+    function : str or callable
+        Arithmetic of names, numbers and functions, such as "a * b + sqrt(c)" or "where(a > 0, a, 0)"; arrays come in the order
+        of the sorted names. Or a function of operands, such as `lambda a, b: numpy.hypot(a, b) + 1`, which is called once with
+        objects that record what is done to them: operators, functions of NumPy, numpy.where. It has no branches.
+
+    Returns
+    -------
+    Operation
+        `operation(a, b)` computes every element, `operation.reduce(a, b, op="sum")` a reduction of them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For text that is no such arithmetic, and for functions that are not offered.
+    """
+    return Operation(function)
+
+
+__all__ = ["Operation", "op"]
