@@ -67,6 +67,12 @@ class Torch(Package):
     def more_checks(self):
         return operator_cases(self.torch)
 
+    def version(self):
+        return f"PyTorch {self.torch.__version__}"
+
+    def device_name(self):
+        return self.torch.cuda.get_device_name()
+
     def synchronize(self):
         self.torch.cuda.synchronize()
 
@@ -96,9 +102,12 @@ class CuPy(Package):
             "sum axis 0": lambda a: c.sum(a, 0), "sum axis 1": lambda a: c.sum(a, 1),
             "histogram": lambda a: c.histogram(a, 100), "bincount": c.bincount,
             "convolve": lambda a, v: c.convolve(a, v, "same"), "norm": c.linalg.norm, "select": lambda a: a[a > 0.5],
-            "digitize": lambda a: c.digitize(a, self.edges), "op": c.fuse(lambda a: c.sqrt(a * a + 1)),
+            "digitize": lambda a: c.digitize(a, self.edges), "op": c.fuse(self.root),
             "op sum": lambda a: c.sum(c.sqrt(a * a + 1))}
         self.edges = c.linspace(0, 1, 11, dtype=np.float32)
+
+    def root(self, a):  # by a name: CuPy makes it that of a kernel
+        return self.cupy.sqrt(a * a + 1)
 
     def array(self, values):
         return self.cupy.asarray(values)
@@ -106,6 +115,12 @@ class CuPy(Package):
     def host(self, result):
         assert isinstance(result, self.cupy.ndarray), type(result)
         return self.cupy.asnumpy(result)
+
+    def version(self):
+        return f"CuPy {self.cupy.__version__}"
+
+    def device_name(self):
+        return self.cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
 
     def synchronize(self):
         self.cupy.cuda.Device().synchronize()
@@ -269,6 +284,7 @@ def main():
     if not packages:
         sys.exit("neither PyTorch nor CuPy is here")
     wrong = sum(check(package) for package in packages)
+    print(f"# {packages[0].device_name()}; {', '.join(package.version() for package in packages)}; {time.strftime('%Y-%m-%d')}")
     print("function\telements\tarrays of\tcomputed by\thost us\tdevice us")
     for package in packages:
         measure(package)

@@ -87,7 +87,7 @@ def torch(monkeypatch, stream):
     module.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=stream))
     module.empty = lambda shape, dtype, device: Tensor(np.full(shape, 99, dtype))
     module.strided = "strided"
-    for name in ("bool", "int64", "float32", "float64"):
+    for name in ("bool", "uint8", "int64", "float32", "float64"):
         setattr(module, name, np.dtype(name))
     monkeypatch.setitem(sys.modules, "torch", module)
     return Tensor
@@ -129,6 +129,15 @@ def test_results_are_of_the_package_and_on_its_stream(request, package, stream, 
     counts, edges = wf.histogram(array, 3)
     assert isinstance(counts, kind) and counts.done().tolist() == [4, 4, 4] and len(edges.done()) == 4
     assert all(isinstance(x, kind) for x in wf.minmax(array))
+
+
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+def test_large_temporary_memory_is_of_the_package(request, package, monkeypatch):
+    kind = request.getfixturevalue(package)
+    module = wf._devices.gpu_module()
+    monkeypatch.setattr(module, "Memory", None)  # not asked
+    numbers = np.repeat(np.arange(150_000), 2)
+    np.testing.assert_array_equal(wf.unique_consecutive(kind(numbers)).done(), numbers[::2])
 
 
 class Standing(DeviceValues):

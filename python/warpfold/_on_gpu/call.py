@@ -17,6 +17,12 @@ from .array import DeviceArray
 from .kinds import Kind, host_kind, kind_of, read_device, upload
 
 
+BYTES: np.dtype[Any] = np.dtype(np.uint8)
+# Bytes of temporary memory that come from the caller's allocator, if there is one: the device's pool, which serves small arrays
+# faster, gives so much back to the system at every wait.
+POOL_KEEPS = 1 << 20
+
+
 class _Engine:
     """The extension module's functions at a place."""
 
@@ -47,6 +53,7 @@ class GpuCall(Call):
     def __init__(self, name: str, x: Any, argument: str, is_there: bool) -> None:
         self.name = name
         self._rooms: list[_gpu.Memory] = []
+        self._kept: list[DeviceArray] = []
         self.host_source: Source | None = None  # of an array in host memory
         self.kind: Kind
         if is_there:
@@ -64,7 +71,12 @@ class GpuCall(Call):
 
     def empty(self, shape: Sequence[int], dtype: Any) -> DeviceArray:
         chosen: np.dtype[Any] = np.dtype(dtype)
-        room = _gpu.Memory(self.kind.place, math.prod(shape) * chosen.itemsize)
+        size = math.prod(shape) * chosen.itemsize
+        if size > POOL_KEEPS and self.kind.has_allocator:
+            array = self.kind.make((size,), BYTES)[1]
+            self._kept.append(array)
+            return DeviceArray(array.address, chosen, shape, None, self.kind.place, array)
+        room = _gpu.Memory(self.kind.place, size)
         self._rooms.append(room)
         return DeviceArray(room.address, chosen, shape, None, self.kind.place, room)
 

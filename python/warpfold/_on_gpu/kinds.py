@@ -92,7 +92,15 @@ def read_device(x: Any, place: Place | None, call: str, name: str) -> DeviceArra
 
 
 class Kind:
-    """Arrays of other packages. Results are a DeviceArray."""
+    """Arrays of other packages. Results are a DeviceArray.
+
+    Attributes
+    ----------
+    has_allocator : whether `make` takes memory of the package, which gets it back, in the order of its stream, when no one has the
+        array any more
+    """
+
+    has_allocator = False
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -107,6 +115,8 @@ class Kind:
 
 class TorchKind(Kind):
     """Tensors, on PyTorch's current stream of their device."""
+
+    has_allocator = True
 
     def __init__(self, tensor: Any) -> None:
         self.device = tensor.device
@@ -126,6 +136,8 @@ class TorchKind(Kind):
 
 class CuPyKind(Kind):
     """CuPy's arrays, on its current stream of their device."""
+
+    has_allocator = True
 
     def __init__(self, array: Any) -> None:
         self.cupy: Any = sys.modules["cupy"]
