@@ -9,7 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/many/primitives.hpp"
+#include "warpfold/exact_sum.hpp"
+#include "warpfold/histogram.hpp"
+#include "warpfold/reduce.hpp"
+#include "warpfold/scan.hpp"
 #include "warpfold/thread_communicator.hpp"
 
 namespace warpfold {
@@ -109,11 +112,10 @@ TEST(Faults, AnotherCallTypeOperationOrNumberOfBinsIsNamed) {
                                (void)histogram(host{1}.over(comm), floats, even_bins<float>{0, 1, bins});
                            }),
                "histogram: rank 1 has 200 bins, rank 0 has 100");
-    expect_all(messages_of(2,
-                           [&](thread_communicator& comm) {
-                               (void)reduce(host{1}.over(comm).at_root(comm.rank()), floats);
-                           }),
-               "rank 1 has another root");
+    expect_all(
+        messages_of(2,
+                    [&](thread_communicator& comm) { (void)reduce(host{1}.over(comm).at_root(comm.rank()), floats); }),
+        "rank 1 has another root");
     expect_all(messages_of(2, [&](thread_communicator& comm) { (void)reduce(host{1}.over(comm).at_root(2), floats); }),
                "there is no rank 2");
 }

@@ -73,8 +73,12 @@ std::string element_name() {
 template <class T, class... More>
 rank_signature signature_of(const char* call, int root, std::uint64_t number = 0, const char* what = "",
                             std::uint64_t settings = 0) {
-    return {call, element_name<T>(), hash_of_types<T, More...>(), settings * 31 + static_cast<std::uint64_t>(root + 1),
-            number, what};
+    return {call,
+            element_name<T>(),
+            hash_of_types<T, More...>(),
+            settings * 31 + static_cast<std::uint64_t>(root + 1),
+            number,
+            what};
 }
 
 inline rank_frame frame_of(const rank_signature& of, std::uint64_t n, std::uint64_t bytes) {
@@ -111,8 +115,8 @@ inline void check_frames(const std::vector<rank_frame>& frames, const char* what
     const std::string start = std::string("warpfold: ") + frames[static_cast<std::size_t>(mine)].call + ": rank ";
     for (std::size_t r = 0; r < frames.size(); ++r) {
         if (frames[r].failed != 0) {
-            throw rank_error(static_cast<int>(r), start + std::to_string(r) + " failed: " +
-                                                      reinterpret_cast<const char*>(frames[r].values));
+            throw rank_error(static_cast<int>(r),
+                             start + std::to_string(r) + " failed: " + reinterpret_cast<const char*>(frames[r].values));
         }
     }
     for (std::size_t r = 1; r < frames.size(); ++r) {

@@ -68,8 +68,7 @@ struct staged_exact {
 
     template <class T, class... Ins>
     static T value(const target& on, std::uint64_t n, const char* call, const Ins&... ins) {
-        return call_frame<target>::run(on, call,
-                                       [&] { return exact_over_ranks<T>(on, n, call, ins...).value(); });
+        return call_frame<target>::run(on, call, [&] { return exact_over_ranks<T>(on, n, call, ins...).value(); });
     }
     template <class T, class Out, class... Ins>
     static void into(const target& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {

@@ -28,7 +28,8 @@ struct user_callable<shifted_map<Map, Backwards>> : user_callable<Map> {};
 
 // True if a map may take an index, which costs one more step of communication.
 template <class Map, class T>
-inline constexpr bool takes_index_v = is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>;
+inline constexpr bool takes_index_v =
+    is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>;
 template <class Map, class A, class T>
 inline constexpr bool takes_index_v<optional_map<Map, A>, T> = takes_index_v<Map, T>;
 template <class Predicate, class T>

@@ -125,9 +125,9 @@ private:
                            const Map& map, const Op& op) {
         using T = element_t<In>;
         using A = std::remove_cvref_t<decltype(map(std::declval<const T&>(), std::uint64_t{}))>;
-        const auto parts = gather(on, signature, n,
-                                  reduce_engine<On>::template value<A>(on.on, in, n, map, op, located_or_none<In>{{in}},
-                                                                       signature.call));
+        const auto parts = gather(
+            on, signature, n,
+            reduce_engine<On>::template value<A>(on.on, in, n, map, op, located_or_none<In>{{in}}, signature.call));
         detail::require_elements(parts.all(), signature.call);
         return best_of_ranks<T>(
             on.comm->size(), [&](int r) { return parts.value[static_cast<std::size_t>(r)]; },

@@ -79,9 +79,7 @@ struct offsets_from {
     std::uint64_t first;
 };
 
-inline no_segments segments_from(const no_segments&, std::uint64_t) {
-    return {};
-}
+inline no_segments segments_from(const no_segments&, std::uint64_t) { return {}; }
 template <class Flags>
 auto segments_from(const heads<Flags>& given, std::uint64_t first) {
     const auto flags = from_element(given.flags, first);
@@ -167,9 +165,9 @@ private:
         }
         const auto fold = [&](const auto& elements, const auto& of) {
             if constexpr (has_identity<Op, A>) {
-                return optional_value<A>{reduce_engine<On>::template value<A>(on.on, elements, end - begin, of, op,
-                                                                              identity_result{}, call),
-                                         true};
+                return optional_value<A>{
+                    reduce_engine<On>::template value<A>(on.on, elements, end - begin, of, op, identity_result{}, call),
+                    true};
             } else {
                 using wrapped = std::remove_cvref_t<decltype(of)>;
                 return reduce_engine<On>::template value<optional_value<A>>(
