@@ -19,4 +19,7 @@ namespace warpfold::tool {
 // The same of the library's calls on a GPU; WARPFOLD_CALLS_LIBRARY names it.
 [[nodiscard]] std::string find_calls_library();
 
+// The same of the calls over ranks of MPI; WARPFOLD_MPI_LIBRARY names it.
+[[nodiscard]] std::string find_mpi_library();
+
 } // namespace warpfold::tool
