@@ -211,10 +211,12 @@ requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(cons
                                                                             const Weights& weights, Sums&& sums,
                                                                             const Bins& bins,
                                                                             update mode = update::overwrite) {
-    if (std::size(range) != std::size(weights)) {
-        throw invalid_argument("warpfold: weighted_histogram: there are " + std::to_string(std::size(range)) +
-                               " samples, and " + std::to_string(std::size(weights)) + " weights");
-    }
+    detail::call_frame<On>::run(on, "weighted_histogram", [&] {
+        if (std::size(range) != std::size(weights)) {
+            throw invalid_argument("warpfold: weighted_histogram: there are " + std::to_string(std::size(range)) +
+                                   " samples, and " + std::to_string(std::size(weights)) + " weights");
+        }
+    });
     warpfold::weighted_histogram(on, std::data(range), std::data(weights), std::uint64_t{std::size(range)},
                                  detail::count_place(on, sums, bins.count(), "weighted_histogram"), bins, mode);
 }

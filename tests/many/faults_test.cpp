@@ -9,10 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include "warpfold/convolve.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/histogram.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
+#include "warpfold/segmented_reduce.hpp"
 #include "warpfold/thread_communicator.hpp"
 
 namespace warpfold {
@@ -70,6 +72,11 @@ TEST(Faults, TheCommunicatorIsOfUseAfterAnException) {
         EXPECT_THROW((void)exact_dot(on, samples.data(), comm.rank() == 0 ? samples.data() : nullptr, 2), error);
         std::vector<std::uint64_t> counts(comm.rank() == 0 ? 3 : 4);
         EXPECT_THROW(histogram(on, samples, counts, even_bins<float>{0, 1, 4}), error);
+        std::vector<float> filtered(comm.rank() == 0 ? 2 : 1);
+        EXPECT_THROW(convolve(on, samples, samples, filtered), error);
+        EXPECT_THROW(weighted_histogram(on, samples, filtered, counts, even_bins<float>{0, 1, 4}), error);
+        const std::vector<std::uint32_t> offsets{0, 1, 2};
+        EXPECT_THROW(segmented_reduce(on, samples, offsets, filtered), error);
         EXPECT_EQ(exact_sum(on, samples), 6);
     });
 }
