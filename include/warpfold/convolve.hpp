@@ -312,14 +312,16 @@ void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::u
 
 namespace detail {
 
-template <class Out, class Samples, class Mask>
-auto results_in(Out& out, const Samples& in, const Mask& mask, outputs which, const char* call) {
+template <class On, class Out, class Samples, class Mask>
+auto results_in(const On& on, Out& out, const Samples& in, const Mask& mask, outputs which, const char* call) {
     if constexpr (array_like<Out>) {
-        const std::uint64_t all = convolve_outputs(std::size(in), std::size(mask), which);
-        if (std::size(out) < all) {
-            bad_convolve(call, "the output has room for " + std::to_string(std::size(out)) + " of " +
-                                   std::to_string(all) + " results");
-        }
+        call_frame<On>::run(on, call, [&] {
+            const std::uint64_t all = convolve_outputs(std::size(in), std::size(mask), which);
+            if (std::size(out) < all) {
+                bad_convolve(call, "the output has room for " + std::to_string(std::size(out)) + " of " +
+                                       std::to_string(all) + " results");
+            }
+        });
         return std::data(out);
     } else {
         return out;
@@ -331,12 +333,13 @@ auto results_in(Out& out, const Samples& in, const Mask& mask, outputs which, co
 template <class On, detail::array_like Samples, detail::array_like Mask, class Out>
 void convolve(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
     warpfold::convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)},
-                       detail::results_in(out, in, mask, how.which, "convolve"), how);
+                       detail::results_in(on, out, in, mask, how.which, "convolve"), how);
 }
 template <class On, detail::array_like Samples, detail::array_like Mask, class Out>
 void correlate(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
     warpfold::correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask),
-                        std::uint64_t{std::size(mask)}, detail::results_in(out, in, mask, how.which, "correlate"), how);
+                        std::uint64_t{std::size(mask)}, detail::results_in(on, out, in, mask, how.which, "correlate"),
+                        how);
 }
 
 } // namespace warpfold

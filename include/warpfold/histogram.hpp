@@ -169,7 +169,8 @@ requires(sizeof...(In) == sizeof...(Bins) && sizeof...(In) >= 1 && sizeof...(In)
     using Point = typename std::remove_cv_t<decltype(samples)>::point;
     const auto bin = std::apply([](const auto&... each) { return detail::prepare_joint<Point>(each...); }, bins);
     const detail::one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bin.bins};
-    detail::histogram_engine<On>::count(on, samples, n, detail::count_place(on, counts, bin.bins, call), of, mode, call);
+    detail::histogram_engine<On>::count(on, samples, n, detail::count_place(on, counts, bin.bins, call), of, mode,
+                                        call);
 }
 
 // = --- the same calls for ranges, and for C arrays with a number of samples
@@ -210,10 +211,12 @@ requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(cons
                                                                             const Weights& weights, Sums&& sums,
                                                                             const Bins& bins,
                                                                             update mode = update::overwrite) {
-    if (std::size(range) != std::size(weights)) {
-        throw invalid_argument("warpfold: weighted_histogram: there are " + std::to_string(std::size(range)) +
-                               " samples, and " + std::to_string(std::size(weights)) + " weights");
-    }
+    detail::call_frame<On>::run(on, "weighted_histogram", [&] {
+        if (std::size(range) != std::size(weights)) {
+            throw invalid_argument("warpfold: weighted_histogram: there are " + std::to_string(std::size(range)) +
+                                   " samples, and " + std::to_string(std::size(weights)) + " weights");
+        }
+    });
     warpfold::weighted_histogram(on, std::data(range), std::data(weights), std::uint64_t{std::size(range)},
                                  detail::count_place(on, sums, bins.count(), "weighted_histogram"), bins, mode);
 }
@@ -235,9 +238,9 @@ requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram_channels(co
         throw invalid_argument("warpfold: histogram_channels: " + std::to_string(std::size(range)) +
                                " samples are no whole number of pixels of " + std::to_string(Channels));
     }
-    warpfold::histogram_channels<Channels>(on, std::data(range), std::uint64_t{std::size(range)} / Channels,
-                                           detail::count_place(on, counts, detail::all_bins(bins), "histogram_channels"),
-                                           bins, mode);
+    warpfold::histogram_channels<Channels>(
+        on, std::data(range), std::uint64_t{std::size(range)} / Channels,
+        detail::count_place(on, counts, detail::all_bins(bins), "histogram_channels"), bins, mode);
 }
 template <unsigned Channels, class On, class T, std::size_t N, class Counter, class Bins, std::size_t Active>
 void histogram_channels(const On& on, const T (&in)[N], std::uint64_t n, Counter* counts,

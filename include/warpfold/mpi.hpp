@@ -97,7 +97,8 @@ public:
         unsigned char* at = buffer.get();
         for (const message& one : received) {
             each_piece(at, one.bytes, [&](unsigned char* data, int count) {
-                check(MPI_Irecv(data, count, MPI_BYTE, one.rank, tag, comm_, &pending.emplace_back()), "MPI_Irecv", call);
+                check(MPI_Irecv(data, count, MPI_BYTE, one.rank, tag, comm_, &pending.emplace_back()), "MPI_Irecv",
+                      call);
             });
             at += one.bytes;
         }
@@ -105,7 +106,8 @@ public:
         for (const message& one : sent) {
             std::copy_n(static_cast<const unsigned char*>(one.data), one.bytes, at);
             each_piece(at, one.bytes, [&](unsigned char* data, int count) {
-                check(MPI_Isend(data, count, MPI_BYTE, one.rank, tag, comm_, &pending.emplace_back()), "MPI_Isend", call);
+                check(MPI_Isend(data, count, MPI_BYTE, one.rank, tag, comm_, &pending.emplace_back()), "MPI_Isend",
+                      call);
             });
             at += one.bytes;
         }

@@ -7,7 +7,7 @@
 //      double total = exact_sum(gpu{stream}.over(comm), data, n);
 //
 // Reductions and sums that fit one frame (ranks/agreement.hpp) are folded on the devices: with an output such a call
-// enqueues three kernels and can be captured in a graph. It cannot throw what another rank did: if a rank failed or made
+// enqueues its kernels and the all-gather, and returns. It cannot throw what another rank did: if a rank failed or made
 // another call, outputs are not written, and check() and every later call throw. Counts of histograms are added by NCCL.
 // The other values, and halos, pass through the host's memory.
 #pragma once

@@ -66,8 +66,8 @@ private:
             return !failure_.empty() ||
                    std::all_of(step_.begin(), step_.end(), [mine](std::uint64_t step) { return step >= mine; });
         };
-        const bool in_time = limit_.count() == 0 ? (changed_.wait(lock, all_here), true)
-                                                 : changed_.wait_for(lock, limit_, all_here);
+        const bool in_time =
+            limit_.count() == 0 ? (changed_.wait(lock, all_here), true) : changed_.wait_for(lock, limit_, all_here);
         if (!failure_.empty()) {
             throw communicator_error(std::string("warpfold: ") + call + ": the communicator was given up: " + failure_);
         }

@@ -9,7 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/many/primitives.hpp"
+#include "warpfold/convolve.hpp"
+#include "warpfold/exact_sum.hpp"
+#include "warpfold/histogram.hpp"
+#include "warpfold/reduce.hpp"
+#include "warpfold/scan.hpp"
+#include "warpfold/segmented_reduce.hpp"
 #include "warpfold/thread_communicator.hpp"
 
 namespace warpfold {
@@ -67,6 +72,11 @@ TEST(Faults, TheCommunicatorIsOfUseAfterAnException) {
         EXPECT_THROW((void)exact_dot(on, samples.data(), comm.rank() == 0 ? samples.data() : nullptr, 2), error);
         std::vector<std::uint64_t> counts(comm.rank() == 0 ? 3 : 4);
         EXPECT_THROW(histogram(on, samples, counts, even_bins<float>{0, 1, 4}), error);
+        std::vector<float> filtered(comm.rank() == 0 ? 2 : 1);
+        EXPECT_THROW(convolve(on, samples, samples, filtered), error);
+        EXPECT_THROW(weighted_histogram(on, samples, filtered, counts, even_bins<float>{0, 1, 4}), error);
+        const std::vector<std::uint32_t> offsets{0, 1, 2};
+        EXPECT_THROW(segmented_reduce(on, samples, offsets, filtered), error);
         EXPECT_EQ(exact_sum(on, samples), 6);
     });
 }
@@ -109,11 +119,10 @@ TEST(Faults, AnotherCallTypeOperationOrNumberOfBinsIsNamed) {
                                (void)histogram(host{1}.over(comm), floats, even_bins<float>{0, 1, bins});
                            }),
                "histogram: rank 1 has 200 bins, rank 0 has 100");
-    expect_all(messages_of(2,
-                           [&](thread_communicator& comm) {
-                               (void)reduce(host{1}.over(comm).at_root(comm.rank()), floats);
-                           }),
-               "rank 1 has another root");
+    expect_all(
+        messages_of(2,
+                    [&](thread_communicator& comm) { (void)reduce(host{1}.over(comm).at_root(comm.rank()), floats); }),
+        "rank 1 has another root");
     expect_all(messages_of(2, [&](thread_communicator& comm) { (void)reduce(host{1}.over(comm).at_root(2), floats); }),
                "there is no rank 2");
 }

@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/many/primitives.hpp"
+#include "tests/many/any_communicator.hpp"
+#include "warpfold/exact_sum.hpp"
+#include "warpfold/reduce.hpp"
 
 namespace warpfold {
 
@@ -17,9 +19,10 @@ namespace {
 
 TEST(Mpi, EveryPrimitiveGivesTheWholeArraysResult) {
     mpi_communicator comm(MPI_COMM_WORLD, std::chrono::seconds(30));
+    tests::as_any any(comm);
     unsigned seed = 0;
     for (const std::uint64_t n : {0, 1, 7, 64, 509, 4099}) {
-        tests::check_primitives<tests::on_host>(host{1}.over(comm), n, ++seed);
+        tests::check_host_primitives(any, n, ++seed);
     }
 }
 

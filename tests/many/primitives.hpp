@@ -135,8 +135,8 @@ void check_scans(const On& on, const std::vector<std::uint64_t>& split, unsigned
     inclusive_scan(on, mine.data(), part.size(), out.data(), sum{}, heads(my_flags.data()));
     compare();
     exclusive_scan(host{1}, whole, expected, sum{}, 9u, offsets(begins), reversed);
-    exclusive_scan(on, mine.data(), part.size(), out.data(), sum{}, 9u,
-                   offsets(my_offsets.data(), my_begins.size()), reversed);
+    exclusive_scan(on, mine.data(), part.size(), out.data(), sum{}, 9u, offsets(my_offsets.data(), my_begins.size()),
+                   reversed);
     compare();
 
     std::vector<affine> maps(n), scanned(n);
@@ -231,7 +231,7 @@ void check_histograms(const On& on, const std::vector<std::uint64_t>& split, uns
 }
 
 // Samples and masks of whole numbers, so that sums are exact in any order. Masks are longer than parts, too.
-template <template <class> class Array, class On>
+template <template <class> class Array, bool Separable, class On>
 void check_convolutions(const On& on, const std::vector<std::uint64_t>& split, unsigned seed) {
     const int rank = on.comm->rank();
     const std::uint64_t n = split.back();
@@ -258,7 +258,8 @@ void check_convolutions(const On& on, const std::vector<std::uint64_t>& split, u
               image<float>{expected_rows.data(), width, n, 0, 2}, how);
     const auto take = [&](const std::vector<float>& from, std::vector<float>& to) {
         for (std::uint64_t c = 0; c < 2; ++c) {
-            const auto begin = from.begin() + static_cast<std::ptrdiff_t>((c * n + split[static_cast<std::size_t>(rank)]) * width);
+            const auto begin =
+                from.begin() + static_cast<std::ptrdiff_t>((c * n + split[static_cast<std::size_t>(rank)]) * width);
             to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(part.size() * width));
         }
     };
@@ -269,22 +270,25 @@ void check_convolutions(const On& on, const std::vector<std::uint64_t>& split, u
     const image<float> to{filtered.data(), width, part.size(), 0, 2};
     correlate(on, in, of, to, how);
     EXPECT_EQ(filtered.read(), expected_of_both);
-    std::vector<float> separable(rows.size()), separable_of_both;
-    convolve_separable(host{1}, image<const float>{rows.data(), width, n, 0, 2}, mask.data(), 4, mask.data() + 4, 3,
-                       image<float>{separable.data(), width, n, 0, 2}, how);
-    take(separable, separable_of_both);
-    convolve_separable(on, in, mask.data(), 4, mask.data() + 4, 3, to, how);
-    EXPECT_EQ(filtered.read(), separable_of_both);
+    if constexpr (Separable) {
+        std::vector<float> separable(rows.size()), separable_of_both;
+        convolve_separable(host{1}, image<const float>{rows.data(), width, n, 0, 2}, mask.data(), 4, mask.data() + 4, 3,
+                           image<float>{separable.data(), width, n, 0, 2}, how);
+        take(separable, separable_of_both);
+        convolve_separable(on, in, mask.data(), 4, mask.data() + 4, 3, to, how);
+        EXPECT_EQ(filtered.read(), separable_of_both);
+    }
 }
 
-template <template <class> class Array, class On>
+// `Separable`: also masks that are products, which take long to compile for GPUs.
+template <template <class> class Array, bool Separable = true, class On>
 void check_primitives(const On& on, std::uint64_t n, unsigned seed) {
     const auto split = random_split(n, on.comm->size(), seed);
     check_reductions<Array>(on, split, seed);
     check_floats<Array>(on, split, seed);
     check_scans<Array>(on, split, seed);
     check_segments<Array>(on, split, seed);
-    check_convolutions<Array>(on, split, seed);
+    check_convolutions<Array, Separable>(on, split, seed);
     check_histograms<Array>(on, split, seed);
 }
 

@@ -9,7 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/many/primitives.hpp"
+#include "tests/library/cases.hpp"
+#include "tests/many/any_communicator.hpp"
+#include "tests/many/split.hpp"
+#include "warpfold/exact_sum.hpp"
+#include "warpfold/reduce.hpp"
 
 namespace warpfold {
 
@@ -21,9 +25,10 @@ TEST(Threads, EveryPrimitiveGivesTheWholeArraysResult) {
     for (const int ranks : {1, 2, 3, 8}) {
         thread_ranks group(ranks, limit);
         group.run([](thread_communicator& comm) {
+            tests::as_any any(comm);
             unsigned seed = 0;
             for (const std::uint64_t n : {0, 1, 2, 7, 31, 64, 65, 509, 1024, 4099}) {
-                tests::check_primitives<tests::on_host>(host{1}.over(comm), n, ++seed);
+                tests::check_host_primitives(any, n, ++seed);
             }
         });
     }

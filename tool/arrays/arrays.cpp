@@ -15,6 +15,7 @@
 #include "report/text.hpp"
 #include "tool/console.hpp"
 #include "tool/error.hpp"
+#include "tool/ranks/ranks.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -103,6 +104,12 @@ calls::target& choose_target(const device_options& options) {
     constexpr std::array<std::string_view, 4> devices{"auto", "gpu", "softgpu", "host"};
     if (std::find(devices.begin(), devices.end(), options.device) == devices.end()) {
         throw usage_error(fmt::format("--device: '{}' is none of {}", options.device, fmt::join(devices, ", ")));
+    }
+    if (started_as_ranks()) {
+        if (software || options.device == "gpu" || options.device == "softgpu") {
+            throw usage_error("under mpirun the ranks are the host's cores: --device host");
+        }
+        return target_over_ranks();
     }
     if (options.device == "host") {
         if (software) {

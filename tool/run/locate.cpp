@@ -71,6 +71,17 @@ std::string find_ladder_engine() {
     return find_kernels("WARPFOLD_LADDER_LIBRARY", "libwarpfold_ladder_engine.so", "the ladders");
 }
 
+std::string find_mpi_library() {
+    if (auto path = from_environment("WARPFOLD_MPI_LIBRARY")) {
+        return *path;
+    }
+    if (auto path = beside_us({"../lib", installed}, "libwarpfold_mpi.so")) {
+        return *path;
+    }
+    throw failure("the calls over ranks (libwarpfold_mpi.so) were not built: build with MPI installed (Debian: "
+                  "libopenmpi-dev openmpi-bin)");
+}
+
 std::string find_calls_library() {
     return find_kernels("WARPFOLD_CALLS_LIBRARY", "libwarpfold_calls.so", "the library's kernels");
 }

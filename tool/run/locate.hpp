@@ -19,7 +19,12 @@ namespace warpfold::tool {
 // The same of the library's calls on a GPU; WARPFOLD_CALLS_LIBRARY names it.
 [[nodiscard]] std::string find_calls_library();
 
+<<<<<<< HEAD
 // The same of the library's calls on the host's cores, which need no nvcc.
 [[nodiscard]] std::string find_host_calls_library();
+=======
+// The same of the calls over ranks of MPI; WARPFOLD_MPI_LIBRARY names it.
+[[nodiscard]] std::string find_mpi_library();
+>>>>>>> comm
 
 } // namespace warpfold::tool

@@ -52,18 +52,11 @@ inline constexpr bool output_is_range_v<First, Second, Rest...> = array_like<std
 template <class In, class Offsets, class... Rest>
 concept segment_ranges = array_like<In> || array_like<Offsets> || output_is_range_v<Rest...>;
 
-// Calls call(on, in, offsets, segments, out, rest...) with pointers in the place of ranges.
-template <class Call, class On, class In, class Offsets, class Out, class... Rest>
-void with_segments(const char* /*name*/, const Call& call, const On& on, const In& in, const Offsets& offsets,
-                   std::uint64_t segments, Out&& out, const Rest&... rest) {
-    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
-}
-// The same for size(offsets) - 1 segments. Throws invalid_argument if `offsets` is empty, if a range `out` is shorter
+// The number of segments of size(offsets) - 1. Throws invalid_argument if `offsets` is empty, if a range `out` is shorter
 // and, on the host, if the last offset is greater than the size of a range of elements.
-template <class Call, class On, class In, array_like Offsets, class Out, class... Rest>
-requires(!std::integral<std::remove_cvref_t<Out>>) void with_segments(const char* name, const Call& call, const On& on,
-                                                                      const In& in, const Offsets& offsets, Out&& out,
-                                                                      const Rest&... rest) {
+template <class On, class In, array_like Offsets, class Out>
+std::uint64_t checked_segments(const char* name, [[maybe_unused]] const In& in, const Offsets& offsets,
+                               [[maybe_unused]] const Out& out) {
     const auto fail = [&](const std::string& what) {
         throw invalid_argument(std::string("warpfold: ") + name + ": " + what);
     };
@@ -84,6 +77,22 @@ requires(!std::integral<std::remove_cvref_t<Out>>) void with_segments(const char
                  " elements");
         }
     }
+    return segments;
+}
+
+// Calls call(on, in, offsets, segments, out, rest...) with pointers in the place of ranges.
+template <class Call, class On, class In, class Offsets, class Out, class... Rest>
+void with_segments(const char* /*name*/, const Call& call, const On& on, const In& in, const Offsets& offsets,
+                   std::uint64_t segments, Out&& out, const Rest&... rest) {
+    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
+}
+// The same for size(offsets) - 1 segments. Throws what checked_segments() throws.
+template <class Call, class On, class In, array_like Offsets, class Out, class... Rest>
+requires(!std::integral<std::remove_cvref_t<Out>>) void with_segments(const char* name, const Call& call, const On& on,
+                                                                      const In& in, const Offsets& offsets, Out&& out,
+                                                                      const Rest&... rest) {
+    const std::uint64_t segments =
+        call_frame<On>::run(on, name, [&] { return detail::checked_segments<On>(name, in, offsets, out); });
     call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
 }
 

@@ -19,7 +19,7 @@ namespace warpfold::detail {
 struct halo_units {
     std::vector<std::int64_t> first; // of each rank; behind the last: all
     std::int64_t before, after;      // units that a result needs besides its own
-    border outside;
+    border kind;
 
     [[nodiscard]] std::int64_t count(int rank) const {
         const auto r = static_cast<std::size_t>(rank);
@@ -34,7 +34,7 @@ struct halo_units {
         }
         for (std::int64_t j = 0; j < before + after; ++j) {
             const std::int64_t at = j < before ? j - before : n + j - before;
-            need(source_index<std::int64_t>(first[static_cast<std::size_t>(rank)] + at, first.back(), outside), j);
+            need(source_index<std::int64_t>(first[static_cast<std::size_t>(rank)] + at, first.back(), kind), j);
         }
     }
     [[nodiscard]] int owner(std::int64_t unit) const {
@@ -101,9 +101,9 @@ private:
         }
     }
 
-    static halo_units units_of(const gathered<extent>& all, std::int64_t before, std::int64_t after, border outside,
+    static halo_units units_of(const gathered<extent>& all, std::int64_t before, std::int64_t after, border kind,
                                const char* call) {
-        halo_units units{{0}, before, after, outside};
+        halo_units units{{0}, before, after, kind};
         units.first.reserve(all.n.size() + 1);
         std::size_t known = all.n.size(); // the first rank that has units
         for (std::size_t r = 0; r < all.n.size(); ++r) {

@@ -99,9 +99,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
     delete comm;
     return ncclSuccess;
 }
-ncclResult_t ncclCommAbort(ncclComm_t comm) {
-    return ncclCommDestroy(comm);
-}
+ncclResult_t ncclCommAbort(ncclComm_t comm) { return ncclCommDestroy(comm); }
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
     *rank = comm->rank;
     return ncclSuccess;
@@ -114,9 +112,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t /*comm*/, ncclResult_t* error) {
     *error = ncclSuccess;
     return ncclSuccess;
 }
-const char* ncclGetErrorString(ncclResult_t /*code*/) {
-    return "an error of the stand-in";
-}
+const char* ncclGetErrorString(ncclResult_t /*code*/) { return "an error of the stand-in"; }
 
 ncclResult_t ncclAllGather(const void* mine, void* all, std::size_t count, ncclDataType_t type, ncclComm_t comm,
                            cudaStream_t stream) {

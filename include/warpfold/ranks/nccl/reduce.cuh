@@ -92,9 +92,8 @@ private:
         const auto writer = [&](const auto& of, const auto& local, std::size_t bytes) {
             const rank_frame head = frame_of(signature, n, bytes);
             return [&on, &in, n, of, &op, local, head, call](rank_frame* mine) {
-                reduce_engine<On>::template into<A>(on.on, in, n, of, op,
-                                                    in_frame<std::remove_cvref_t<decltype(local)>>{head, local}, mine,
-                                                    call);
+                reduce_engine<On>::template into<A>(
+                    on.on, in, n, of, op, in_frame<std::remove_cvref_t<decltype(local)>>{head, local}, mine, call);
             };
         };
         if constexpr (is_located_v<Result>) {
