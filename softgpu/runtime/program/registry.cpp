@@ -195,9 +195,9 @@ machine::variable_place registry::locate(const device_variable& v, context& gpu)
     fail(error::invalid_symbol, "the program's PTX has no variable " + v.name);
 }
 
-void registry::load(fat_binary& binary, context& gpu) {
+void registry::load(fat_binary& binary, context& gpu, const std::string& wanted) {
     const std::lock_guard lock(mutex_);
-    load_locked(binary, gpu, "a managed variable");
+    load_locked(binary, gpu, wanted);
 }
 
 void registry::load_locked(fat_binary& binary, context& gpu, const std::string& wanted) {

@@ -83,8 +83,8 @@ public:
     // The variable in device memory. Throws failure.
     [[nodiscard]] machine::variable_place locate(const device_variable& v, context& gpu);
 
-    // Loads a binary, and so its managed variables. Throws failure.
-    void load(fat_binary& binary, context& gpu);
+    // Loads a binary, and so its managed variables. wanted: what for, in messages. Throws failure.
+    void load(fat_binary& binary, context& gpu, const std::string& wanted = "a managed variable");
     // Unloads all modules; the next use loads them again.
     void unload();
     void reload_managed(context& gpu);
