@@ -70,8 +70,8 @@ result find_versioned(const char* name, void** out, int version, unsigned long l
             }
         }
     }
-    *out = too_old || std::strncmp(name, "cu", 2) != 0 ? nullptr
-                                                      : find_entry(function, flags == flag_per_thread_stream);
+    *out =
+        too_old || std::strncmp(name, "cu", 2) != 0 ? nullptr : find_entry(function, flags == flag_per_thread_stream);
     if (*out == nullptr) {
         said = too_old ? query_result::version_not_sufficient : query_result::symbol_not_found;
         return result::not_found;

@@ -149,8 +149,7 @@ result cuMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::siz
 }
 
 result cuMemPrefetchAsync(device_address at, std::size_t bytes, int device, stream* on) {
-    return on_device(
-        [&](context& gpu, locked&) { prefetch(gpu, pointer_to(at), bytes, location_of(device), 0, on); });
+    return on_device([&](context& gpu, locked&) { prefetch(gpu, pointer_to(at), bytes, location_of(device), 0, on); });
 }
 
 result cuMemPrefetchAsync_v2(device_address at, std::size_t bytes, memory_location to, unsigned flags, stream* on) {

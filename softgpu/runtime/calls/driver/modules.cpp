@@ -68,7 +68,6 @@ result load(belongs where, library** out, const void* code, std::string file, co
         require(out != nullptr && code != nullptr);
         gpu.require_usable();
         options.set_log(jit_option::info_log, jit_option::info_log_bytes, {});
-        options.set_log(jit_option::error_log, jit_option::error_log_bytes, {});
         library* made = nullptr;
         try {
             require_no_machine_code(code);
@@ -76,6 +75,11 @@ result load(belongs where, library** out, const void* code, std::string file, co
             holder->file = std::move(file);
             made = &add_library(std::move(holder), code);
             registry::instance().load(*made->binary, gpu, "a module");
+            if (!made->binary->text.empty()) { // a compiler's client expects the errors of all kernels now
+                for (const std::string& name : registry::instance().kernels_of(*made->binary, gpu)) {
+                    (void)kernel_of(gpu, *made, name);
+                }
+            }
         } catch (const failure& f) {
             options.set_log(jit_option::error_log, jit_option::error_log_bytes, f.message);
             if (made != nullptr) {
@@ -88,6 +92,7 @@ result load(belongs where, library** out, const void* code, std::string file, co
             }
             throw;
         }
+        options.set_log(jit_option::error_log, jit_option::error_log_bytes, {});
         *out = made;
     });
 }

@@ -8,7 +8,7 @@ namespace softgpu::runtime {
 namespace {
 
 result give_capture(stream* s, capture_status* status, unsigned long long* id, graph** into,
-                           graph_node* const** dependencies, const edge_data** data, std::size_t* count) {
+                    graph_node* const** dependencies, const edge_data** data, std::size_t* count) {
     return on_device(
         [&](context& gpu, locked&) { give_capture_information(gpu, s, status, id, into, dependencies, data, count); });
 }
