@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +14,13 @@
 
 namespace warpfold::tool {
 namespace {
+
+// What clients must be told to hand over PTX instead of machine code; the caller's own values stay. CuPy's own libraries (its
+// accelerators) hold machine code only, for all but the newest architecture.
+constexpr std::pair<const char*, const char*> client_variables[] = {
+    {"CUPY_COMPILE_WITH_PTX", "1"},
+    {"CUPY_ACCELERATORS", ""},
+};
 
 void prepend(const char* variable, const std::string& value) {
     const char* before = std::getenv(variable);
@@ -72,6 +80,9 @@ void set_linker_environment(const linker_setup& setup) {
     if (preload.find(' ') == std::string::npos) { // LD_PRELOAD is separated by blanks too
         prepend("LD_PRELOAD", preload);
     }
+    for (const auto& [name, value] : client_variables) {
+        ::setenv(name, value, 0);
+    }
 }
 
 std::string explain_setup(const linker_setup& setup, const std::string& program,
@@ -81,6 +92,9 @@ std::string explain_setup(const linker_setup& setup, const std::string& program,
                         setup.folder);
     for (const std::string& path : setup.preloaded) {
         text += fmt::format("setup: loaded before the program: {}\n", path);
+    }
+    for (const auto& [name, value] : client_variables) {
+        text += fmt::format("setup: {}={}\n", name, std::getenv(name) != nullptr ? std::getenv(name) : value);
     }
     return text;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -57,6 +58,9 @@ struct device_variable {
     void** managed_host = nullptr; // not nullptr: the variable is managed
 };
 
+// Several units of PTX as one text, which add_text() takes. They are linked when they are loaded.
+[[nodiscard]] std::string join_units(std::span<const std::string> units);
+
 class registry {
 public:
     static registry& instance();
@@ -92,6 +96,7 @@ public:
 private:
     registry();
     void load_locked(fat_binary& binary, context& gpu, const std::string& wanted);
+    void load_text(fat_binary& binary, context& gpu);
     void load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries);
 
     std::mutex mutex_;

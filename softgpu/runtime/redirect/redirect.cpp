@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Programs that are linked with the static CUDA runtime, nvcc's default. `warpfold run` has this library loaded before the
-// program's constructors run. It finds the runtime's functions in the symbol tables of the program and of the libraries that
-// are loaded with it, and writes a jump to the same function of our libcudart at the start of each. NVIDIA's runtime then never
-// runs. A file whose symbol table is stripped is left as it is.
+// Programs and libraries that are linked with the static CUDA runtime, nvcc's default. `warpfold run` has this library loaded
+// before the program's constructors run. It finds the runtime's functions in the symbol tables of the program and of the
+// libraries that are loaded with it or later, and writes a jump to the same function of our libcudart at the start of each.
+// NVIDIA's runtime then never runs. A file whose symbol table is stripped is left as it is.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -168,44 +168,64 @@ void redirect(const char* path, std::uint64_t moved_by) {
     }
 }
 
-bool has_kernels(const mapped_file& file) {
-    const auto* const header = file.at<Elf64_Ehdr>(0, 1);
-    if (header == nullptr || header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shstrndx >= header->e_shnum) {
-        return false;
+// The files that have been looked at, by their place in memory. The dynamic linker's lock guards them.
+std::vector<const link_map*>& seen() {
+    static auto& all = *new std::vector<const link_map*>; // never destroyed: files are loaded until the end
+    return all;
+}
+
+// Shared libraries of CUDA, ours among them, define the same functions.
+bool is_a_cuda_library(const char* path) {
+    const std::string_view name(path);
+    const std::string_view last = name.substr(name.rfind('/') + 1); // all of it if there is no folder
+    return last.starts_with("libcuda") || last.starts_with("libsoftgpu");
+}
+
+void redirect_new_files() {
+    std::vector<const link_map*> present;
+    for (const link_map* file = _r_debug.r_map; file != nullptr; file = file->l_next) {
+        present.push_back(file);
     }
-    const auto* const sections = file.at<Elf64_Shdr>(header->e_shoff, header->e_shnum);
-    if (sections == nullptr) {
-        return false;
-    }
-    const Elf64_Shdr& texts = sections[header->e_shstrndx];
-    const auto* const names = file.at<char>(texts.sh_offset, texts.sh_size);
-    for (unsigned i = 0; names != nullptr && i < header->e_shnum; ++i) {
-        if (sections[i].sh_name < texts.sh_size && std::strcmp(names + sections[i].sh_name, ".nv_fatbin") == 0) {
-            return true;
+    for (const link_map* const file : present) {
+        if (std::find(seen().begin(), seen().end(), file) == seen().end()) {
+            const bool program = file == present.front();
+            if (program || !is_a_cuda_library(file->l_name)) {
+                redirect(program ? "/proc/self/exe" : file->l_name, file->l_addr);
+            }
         }
     }
+    seen() = std::move(present);
+}
+
+// The dynamic linker calls this in place of its function for debuggers, after files have been mapped and before their
+// constructors run. redirect() may load our runtime, which leads here again.
+void files_have_changed() {
+    static bool busy = false;
+    if (_r_debug.r_state == r_debug::RT_CONSISTENT && !busy) {
+        busy = true;
+        redirect_new_files();
+        busy = false;
+    }
+}
+
+// Whether the dynamic linker's function for debuggers is the empty one, with room for a jump up to the next function.
+bool has_room(const unsigned char* code) {
+#if defined(__x86_64__)
+    constexpr unsigned char start[] = {0xF3, 0x0F, 0x1E, 0xFA}; // endbr64
+    const unsigned char* at = code + (std::memcmp(code, start, sizeof start) == 0 ? sizeof start : 0);
+    constexpr unsigned char padding[] = {0x66, 0x0F, 0x90, 0xCC};
+    return reinterpret_cast<std::uintptr_t>(code) % 16 == 0 && *at == 0xC3 &&
+           std::find(std::begin(padding), std::end(padding), at[1]) != std::end(padding);
+#else
+    (void)code;
     return false;
+#endif
 }
 
-struct loaded_file {
-    std::string path;
-    std::uint64_t moved_by;
-};
-
-int add_file(dl_phdr_info* about, std::size_t, void* files) {
-    auto& list = *static_cast<std::vector<loaded_file>*>(files);
-    const bool program = list.empty();
-    list.push_back({program ? "/proc/self/exe" : about->dlpi_name, about->dlpi_addr});
-    return 0;
-}
-
-[[gnu::constructor]] void redirect_all() {
-    std::vector<loaded_file> files;
-    ::dl_iterate_phdr(add_file, &files);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        if (i == 0 || has_kernels(mapped_file(files[i].path.c_str()))) {
-            redirect(files[i].path.c_str(), files[i].moved_by);
-        }
+[[gnu::constructor]] void begin() {
+    redirect_new_files();
+    if (has_room(reinterpret_cast<const unsigned char*>(_r_debug.r_brk))) {
+        write_jump(_r_debug.r_brk, reinterpret_cast<const void*>(&files_have_changed));
     }
 }
 
