@@ -12,9 +12,9 @@ namespace warpfold::tool {
 // WARPFOLD_SOFTGPU_RUNTIME names version 13.
 [[nodiscard]] std::optional<std::string> find_software_runtime(int cuda_major = 13);
 
-// Absolute path of the library that leads a static CUDA runtime to ours, if there is one. There is none beside the runtime that
+// Absolute path of a library that stands beside the runtimes, if it is there. There is none beside the runtime that
 // WARPFOLD_SOFTGPU_RUNTIME names.
-[[nodiscard]] std::optional<std::string> find_software_redirect();
+[[nodiscard]] std::optional<std::string> find_beside_runtime(const std::string& name);
 
 // Absolute path of the library of the ladders' engine; the ladders are beside it. WARPFOLD_LADDER_LIBRARY names it. Throws
 // failure, which says how to get it, where it was not built.

@@ -53,7 +53,7 @@ std::string runtime_text(const std::optional<elf_facts>& facts) {
 
 linker_setup find_setup() {
     linker_setup setup;
-    if (const auto redirect = find_software_redirect()) {
+    if (const auto redirect = find_beside_runtime("libsoftgpu_redirect.so")) {
         setup.preloaded.push_back(*redirect);
     }
     for (const int major : {13, 12}) {
@@ -61,6 +61,10 @@ linker_setup find_setup() {
             setup.preloaded.push_back(*path);
             setup.folder = setup.folder.empty() ? std::filesystem::path(*path).parent_path().string() : setup.folder;
         }
+    }
+    // Clients look for it in their own folders first, unless it is loaded already.
+    if (const auto linker = find_beside_runtime("libnvJitLink.so.13")) {
+        setup.preloaded.push_back(*linker);
     }
     if (setup.folder.empty()) {
         throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
