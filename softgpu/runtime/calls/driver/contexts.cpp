@@ -1,85 +1,31 @@
 // SPDX-License-Identifier: MIT
 // Initialisation, contexts, and the calls that set up the device.
-#include "softgpu/runtime/calls/driver/contexts.hpp"
-
-#include <algorithm>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/calls/driver/runtime_calls.hpp"
-#include "softgpu/runtime/core/handle_set.hpp"
 
 namespace softgpu::runtime {
 namespace {
-
-std::atomic<bool> initialized{false};
-
-// Never destroyed: static destructors make calls too.
-struct driver_contexts {
-    std::mutex access;
-    driver_context primary{.flags = 0, .id = 1, .primary = true};
-    unsigned retained = 0; // references to the primary context
-    std::uint64_t last_id = 1;
-    handle_set<driver_context> created;
-};
-
-driver_contexts& all() {
-    static driver_contexts& only = *new driver_contexts;
-    return only;
-}
-
-std::vector<driver_context*>& stack() {
-    thread_local std::vector<driver_context*> of_this_thread; // the current one is last
-    return of_this_thread;
-}
-
-driver_context& checked(driver_context* c) {
-    driver_contexts& contexts = all();
-    const std::lock_guard lock(contexts.access);
-    require(c == &contexts.primary || contexts.created.contains(c), error::device_uninitialized);
-    return *c;
-}
 
 result create(driver_context** out, unsigned flags, int device) {
     return without_context([&] {
         require(out != nullptr);
         require_device(device);
-        driver_contexts& contexts = all();
+        driver_contexts& contexts = all_contexts();
         const std::lock_guard lock(contexts.access);
         auto made = std::make_unique<driver_context>();
         made->flags = flags;
         made->id = ++contexts.last_id;
         *out = made.get();
         contexts.created.insert(std::move(made));
-        stack().push_back(*out);
+        context_stack().push_back(*out);
     });
 }
 
 } // namespace
-
-void require_initialized() {
-    if (initialized.load(std::memory_order_relaxed)) {
-        return;
-    }
-    const context* const gpu = existing_context();
-    require(gpu != nullptr && gpu->is_used_by_runtime(), error::initialization_error);
-}
-
-driver_context* current_driver_context() noexcept {
-    if (!stack().empty()) {
-        return stack().back();
-    }
-    const context* const gpu = existing_context();
-    return gpu != nullptr && gpu->is_used_by_runtime() ? &all().primary : nullptr;
-}
-
-void require_current_context() {
-    const driver_context* const current = current_driver_context();
-    require(current != nullptr, error::device_uninitialized);
-}
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -88,7 +34,7 @@ result cuInit(unsigned flags) {
     try {
         require(flags == 0);
         (void)current_context();
-        initialized = true;
+        set_initialized();
         return result::success;
     } catch (...) {
         return result_of(remember_current_exception());
@@ -99,9 +45,9 @@ result cuDevicePrimaryCtxRetain(driver_context** out, int device) {
     return without_context([&] {
         require(out != nullptr);
         require_device(device);
-        const std::lock_guard lock(all().access);
-        ++all().retained;
-        *out = &all().primary;
+        const std::lock_guard lock(all_contexts().access);
+        ++all_contexts().retained;
+        *out = &all_contexts().primary;
     });
 }
 
@@ -109,9 +55,9 @@ result cuDevicePrimaryCtxRetain(driver_context** out, int device) {
 result cuDevicePrimaryCtxRelease_v2(int device) {
     return without_context([&] {
         require_device(device);
-        const std::lock_guard lock(all().access);
-        require(all().retained != 0, error::device_uninitialized);
-        --all().retained;
+        const std::lock_guard lock(all_contexts().access);
+        require(all_contexts().retained != 0, error::device_uninitialized);
+        --all_contexts().retained;
     });
 }
 
@@ -125,7 +71,7 @@ result cuDevicePrimaryCtxReset_v2(int device) {
 result cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
     return without_context([&] {
         require_device(device);
-        all().primary.flags = flags;
+        all_contexts().primary.flags = flags;
         return cudaSetDeviceFlags(flags);
     });
 }
@@ -134,8 +80,8 @@ result cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
     return without_context([&] {
         require(flags != nullptr && active != nullptr);
         require_device(device);
-        *flags = all().primary.flags;
-        *active = all().retained != 0 || current_context().is_used_by_runtime() ? 1 : 0;
+        *flags = all_contexts().primary.flags;
+        *active = all_contexts().retained != 0 || current_context().is_used_by_runtime() ? 1 : 0;
     });
 }
 
@@ -153,35 +99,35 @@ result cuCtxDestroy_v2(driver_context* c) {
     return without_context([&] {
         require(!checked(c).primary, error::device_uninitialized);
         const error finished = cudaDeviceSynchronize();
-        std::erase(stack(), c);
-        const std::lock_guard lock(all().access);
-        all().created.erase(all().created.find(c));
+        std::erase(context_stack(), c);
+        const std::lock_guard lock(all_contexts().access);
+        all_contexts().created.erase(all_contexts().created.find(c));
         return finished;
     });
 }
 
 result cuCtxPushCurrent_v2(driver_context* c) {
-    return without_context([&] { stack().push_back(&checked(c)); });
+    return without_context([&] { context_stack().push_back(&checked(c)); });
 }
 
 result cuCtxPopCurrent_v2(driver_context** out) {
     return without_context([&] {
-        require(!stack().empty(), error::device_uninitialized);
+        require(!context_stack().empty(), error::device_uninitialized);
         if (out != nullptr) {
-            *out = stack().back();
+            *out = context_stack().back();
         }
-        stack().pop_back();
+        context_stack().pop_back();
     });
 }
 
 result cuCtxSetCurrent(driver_context* c) {
     return without_context([&] {
         driver_context* const next = c == nullptr ? nullptr : &checked(c);
-        if (!stack().empty()) {
-            stack().pop_back();
+        if (!context_stack().empty()) {
+            context_stack().pop_back();
         }
         if (next != nullptr) {
-            stack().push_back(next);
+            context_stack().push_back(next);
         }
     });
 }

@@ -10,7 +10,7 @@
 
 #include "softgpu/runtime/abi/driver.hpp"
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/calls/driver/contexts.hpp"
+#include "softgpu/runtime/calls/driver/driver_contexts.hpp"
 
 namespace softgpu::runtime {
 
