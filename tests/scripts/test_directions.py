@@ -77,6 +77,9 @@ ALLOWED = {
                          RUNTIME + "/fatbin", RUNTIME + "/cards", RUNTIME + "/core", RUNTIME + "/accounts",
                          RUNTIME + "/memory", RUNTIME + "/program", RUNTIME + "/graph", RUNTIME + "/texture"},
 
+    RUNTIME + "/redirect": set(),
+    RUNTIME + "/nvjitlink": {RUNTIME + "/fatbin", RUNTIME + "/cards", RUNTIME + "/program"},
+
     "include/warpfold": set(),
     "python": {"include/warpfold"},
     "ladder/engine/definition": {"include/warpfold", "measure", "softgpu/observe"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `warpfold run`: any program that is linked with the shared CUDA runtime, on the software GPU.
+// `warpfold run`: any program that calls CUDA, on the software GPU.
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -24,10 +24,10 @@
 #include "tool/report/page.hpp"
 #include "tool/report/run_document.hpp"
 #include "tool/run/elf_facts.hpp"
-#include "tool/run/locate.hpp"
 #include "tool/run/program.hpp"
 #include "tool/run/run_files.hpp"
 #include "tool/run/runtime_choice.hpp"
+#include "tool/run/setup.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -46,39 +46,10 @@ struct run_options {
     std::optional<std::string> profile;
     std::optional<std::string> timeline;
     std::optional<std::string> report;
+    bool explain_setup = false;
     device_options device;
     CLI::App* app = nullptr;
 };
-
-void prepend(const char* variable, const std::string& value) {
-    const char* before = std::getenv(variable);
-    const bool some = before != nullptr && *before != '\0';
-    ::setenv(variable, (some ? value + ":" + before : value).c_str(), 1);
-}
-
-// The dynamic linker finds our runtime by its name; where a program brings its own search path, by having it loaded
-// first.
-void set_linker_environment() {
-    std::string preload;
-    std::string folder;
-    for (const int major : {13, 12}) {
-        if (const auto path = find_software_runtime(major)) {
-            preload += (preload.empty() ? "" : ":") + *path;
-            folder = folder.empty() ? std::filesystem::path(*path).parent_path().string() : folder;
-        }
-    }
-    if (preload.empty()) {
-        throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
-    }
-    if (folder.find_first_of(":;") != std::string::npos) {
-        throw failure(
-            fmt::format("the dynamic linker takes no folder with a colon or semicolon in its name: {}", folder));
-    }
-    prepend("LD_LIBRARY_PATH", folder);
-    if (preload.find(' ') == std::string::npos) { // LD_PRELOAD is separated by blanks too
-        prepend("LD_PRELOAD", preload);
-    }
-}
 
 // A seed alone asks for the schedule that takes one.
 void set_schedule(const run_options& o) {
@@ -110,11 +81,8 @@ int cannot_start(const std::string& program, int error) {
 }
 
 std::string not_reached(const std::string& program, const std::optional<elf_facts>& facts) {
-    const std::string name = report::printable(program);
-    if (facts && !facts->dynamic) {
-        return fmt::format("{} is linked statically; build it against shared libraries, with -cudart shared", name);
-    }
-    return fmt::format("{} did not load the shared CUDA runtime; build it with -cudart shared", name);
+    const std::string why = why_not_reached(program, facts);
+    return !why.empty() ? why : fmt::format("{} made no call of CUDA's runtime or driver", report::printable(program));
 }
 
 // Why there is nothing.
@@ -302,19 +270,21 @@ int run_program(const run_options& o) {
     }
     set_software_environment(o.device);
     set_schedule(o);
-    set_linker_environment();
+    const linker_setup setup = find_setup();
+    set_linker_environment(setup);
     std::optional<elf_facts> facts;
     if (const auto path = find_program(arguments.front())) {
         facts = read_elf(*path);
     }
+    if (o.explain_setup) {
+        std::fputs(explain_setup(setup, arguments.front(), facts).c_str(), stderr);
+        ::setenv("SOFTGPU_EXPLAIN", "1", 1);
+    }
     if (o.counters || o.profile || o.timeline || o.report || o.check) {
         return run_watched(o, arguments, facts);
     }
-    if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime()) {
-        complain(fmt::format(
-            "{} is not linked with the shared CUDA runtime, so its CUDA calls do not reach the software GPU; "
-            "build it with -cudart shared",
-            report::printable(arguments.front())));
+    if (const std::string why = why_not_reached(arguments.front(), facts); !why.empty()) {
+        complain(why);
     }
     return cannot_start(arguments.front(), become_program(arguments));
 }
@@ -358,6 +328,8 @@ action add_run(CLI::App& app) {
                    "write launches, counters, heat by source line, the timeline and findings to this file, as one HTML "
                    "page")
         ->type_name("FILE");
+    app.add_flag("--explain-setup", o->explain_setup,
+                 "say on stderr how the program's CUDA calls reach the software GPU");
     add_software_options(app, o->device);
     return [o] { return run_program(*o); };
 }

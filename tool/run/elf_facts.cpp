@@ -50,6 +50,20 @@ std::string_view string_at(const std::vector<char>& strings, std::uint64_t at) {
     return rest.substr(0, rest.find('\0'));
 }
 
+// Whether a symbol table defines a function that every program with a static CUDA runtime has.
+bool has_static_runtime(elf_file& file, const Elf64_Shdr& table, const std::vector<Elf64_Shdr>& sections) {
+    const Elf64_Shdr& linked = sections[table.sh_link];
+    const auto strings = file.table<char>(linked.sh_offset, linked.sh_size);
+    if (std::string_view(strings.data(), strings.size()).find("cudaGetErrorString") == std::string_view::npos) {
+        return false;
+    }
+    const auto symbols = file.table<Elf64_Sym>(table.sh_offset, table.sh_size);
+    return std::any_of(symbols.begin(), symbols.end(), [&](const Elf64_Sym& s) {
+        return ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF &&
+               string_at(strings, s.st_name) == "cudaGetErrorString";
+    });
+}
+
 void read_sections(elf_file& file, const Elf64_Ehdr& header, elf_facts& facts) {
     const auto sections = file.table<Elf64_Shdr>(header.e_shoff, std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
     if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= sections.size()) {
@@ -58,6 +72,10 @@ void read_sections(elf_file& file, const Elf64_Ehdr& header, elf_facts& facts) {
     const auto names = file.table<char>(sections[header.e_shstrndx].sh_offset, sections[header.e_shstrndx].sh_size);
     for (const Elf64_Shdr& section : sections) {
         facts.embeds_cuda = facts.embeds_cuda || string_at(names, section.sh_name) == ".nv_fatbin";
+        if (section.sh_type == SHT_SYMTAB && section.sh_link < sections.size()) {
+            facts.static_cuda_runtime = facts.static_cuda_runtime || has_static_runtime(file, section, sections);
+            continue;
+        }
         if (section.sh_type != SHT_DYNAMIC || section.sh_link >= sections.size()) {
             continue;
         }

@@ -10,9 +10,10 @@
 namespace warpfold::tool {
 
 struct elf_facts {
-    bool dynamic = false;            // loaded by the dynamic linker, so LD_PRELOAD reaches it
-    bool embeds_cuda = false;        // it has nvcc's section of kernels
-    std::vector<std::string> needed; // DT_NEEDED, "libcudart.so.13"
+    bool dynamic = false;             // loaded by the dynamic linker, so LD_PRELOAD reaches it
+    bool embeds_cuda = false;         // it has nvcc's section of kernels
+    bool static_cuda_runtime = false; // its symbol table has the functions of a static CUDA runtime
+    std::vector<std::string> needed;  // DT_NEEDED, "libcudart.so.13"
 
     [[nodiscard]] bool needs_shared_cuda_runtime() const;
 };

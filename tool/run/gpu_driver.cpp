@@ -36,6 +36,10 @@ driver_report ask_driver() {
         report.why_none = "no NVIDIA driver is installed (libcuda.so.1 is not there)";
         return report;
     }
+    if (::dlsym(library, "softgpu_is_the_driver") != nullptr) {
+        report.why_none = "libcuda.so.1 is that of the software GPU";
+        return report;
+    }
     driver_result (*initialise)(unsigned) = nullptr;
     driver_result (*driver_version)(int*) = nullptr;
     driver_result (*device_count)(int*) = nullptr;

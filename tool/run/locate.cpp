@@ -67,6 +67,13 @@ std::optional<std::string> find_software_runtime(int cuda_major) {
     return beside_us({"../softgpu/lib", installed}, fmt::format("libcudart.so.{}", cuda_major));
 }
 
+std::optional<std::string> find_beside_runtime(const std::string& name) {
+    if (from_environment("WARPFOLD_SOFTGPU_RUNTIME")) {
+        return std::nullopt;
+    }
+    return beside_us({"../softgpu/lib", installed}, name);
+}
+
 std::string find_ladder_engine() {
     return find_kernels("WARPFOLD_LADDER_LIBRARY", "libwarpfold_ladder_engine.so", "the ladders");
 }

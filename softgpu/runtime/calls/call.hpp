@@ -22,6 +22,9 @@ namespace softgpu::runtime {
 // Stores the error that the exception being handled stands for as the thread's last error, and returns it. Prints one line
 // on stderr if the exception has a message.
 error remember_current_exception() noexcept;
+// The context for a call of this library. Defined once per library: in the runtime it becomes the current context of the
+// driver too. Throws as current_context() does.
+context& context_of_call();
 // The thread's last error, which stays.
 [[nodiscard]] error last_error() noexcept;
 
@@ -32,7 +35,7 @@ error call(Body&& body) noexcept {
         if constexpr (std::is_invocable_v<Body&>) {
             body();
         } else {
-            context& gpu = current_context();
+            context& gpu = context_of_call();
             locked lock(gpu.mutex());
             body(gpu, lock);
         }

@@ -59,6 +59,13 @@ public:
 
     [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
     [[nodiscard]] const settings& options() const noexcept { return settings_; }
+    // Whether the program has called the runtime: the driver's current context is then the primary context.
+    [[nodiscard]] bool is_used_by_runtime() const noexcept { return used_by_runtime_.load(std::memory_order_relaxed); }
+    void use_by_runtime() noexcept {
+        if (!is_used_by_runtime()) {
+            used_by_runtime_.store(true, std::memory_order_relaxed);
+        }
+    }
     [[nodiscard]] const card& device() const noexcept { return *settings_.device; }
     [[nodiscard]] device_state& state() noexcept { return *state_; }
     [[nodiscard]] memory::device_memory& memory() noexcept { return state_->memory; }
@@ -125,6 +132,7 @@ private:
     std::unique_ptr<device_state> state_;
     std::atomic<error> sticky_error_{error::success};
     std::atomic<bool> reported_{false}; // the sticky error
+    std::atomic<bool> used_by_runtime_{false};
     std::uint64_t last_id_ = per_thread_stream_id;
 };
 

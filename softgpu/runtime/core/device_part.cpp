@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/core/device_part.hpp"
 
-#include <atomic>
+#include <map>
+#include <mutex>
 
 namespace softgpu::runtime {
 
-std::size_t device_parts::next_place() noexcept {
-    static std::atomic<std::size_t> next{0};
-    return next++;
+std::size_t device_parts::place_of(std::type_index part) {
+    static std::mutex& access = *new std::mutex; // never destroyed: static destructors make calls too
+    static auto& places = *new std::map<std::type_index, std::size_t>;
+    const std::lock_guard lock(access);
+    return places.try_emplace(part, places.size()).first->second;
 }
 
 std::set<memory::address> device_parts::unused_memory() const {

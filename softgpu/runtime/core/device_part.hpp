@@ -6,6 +6,8 @@
 #include <memory>
 #include <set>
 #include <type_traits>
+#include <typeindex>
+#include <typeinfo>
 #include <vector>
 
 #include "softgpu/memory/device_memory.hpp"
@@ -26,7 +28,7 @@ public:
 
     template <class Part>
     [[nodiscard]] Part& get() {
-        static const std::size_t place = next_place();
+        static const std::size_t place = place_of(typeid(Part));
         if (parts_.size() <= place) {
             parts_.resize(place + 1);
         }
@@ -43,7 +45,8 @@ public:
     [[nodiscard]] std::set<memory::address> unused_memory() const;
 
 private:
-    static std::size_t next_place() noexcept;
+    // The same in every library of the process.
+    static std::size_t place_of(std::type_index part);
 
     memory::device_memory& memory_;
     std::vector<std::unique_ptr<device_part>> parts_; // by type

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/program/library.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 
@@ -50,6 +51,11 @@ library& add_library(std::unique_ptr<library> made, const void* code) {
 library& checked(library* l) {
     require(loaded().find(l) != loaded().end(), error::invalid_resource_handle);
     return *l;
+}
+
+library* library_of(const function& kernel) {
+    const auto at = std::ranges::find(loaded(), kernel.binary, [](const auto& l) { return l->binary; });
+    return at == loaded().end() ? nullptr : at->get();
 }
 
 void remove_library(library& l) {

@@ -23,6 +23,8 @@ struct library {
 library& add_library(std::unique_ptr<library> made, const void* code);
 // Throws invalid_resource_handle for an unknown handle.
 library& checked(library* l);
+// The library that a kernel is of; nullptr: none.
+library* library_of(const function& kernel);
 // Unloads the code; call after all work is finished.
 void remove_library(library& l);
 

@@ -37,7 +37,28 @@ namespace {
                                                 "code (code=sm_75) cannot run here");
 }
 
+constexpr std::string_view between_units = "\n// softgpu: the next unit\n";
+
+// The units that join_units() has put into one text.
+std::vector<std::string_view> units_of(std::string_view text) {
+    std::vector<std::string_view> units;
+    for (std::size_t end = 0; end != std::string_view::npos;) {
+        end = text.find(between_units);
+        units.push_back(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + between_units.size());
+    }
+    return units;
+}
+
 } // namespace
+
+std::string join_units(std::span<const std::string> units) {
+    std::string text;
+    for (const std::string& unit : units) {
+        text += (text.empty() ? std::string() : std::string(between_units)) + unit;
+    }
+    return text;
+}
 
 registry::registry() { owner_process::set_by_registration(); }
 
@@ -195,9 +216,9 @@ machine::variable_place registry::locate(const device_variable& v, context& gpu)
     fail(error::invalid_symbol, "the program's PTX has no variable " + v.name);
 }
 
-void registry::load(fat_binary& binary, context& gpu) {
+void registry::load(fat_binary& binary, context& gpu, const std::string& wanted) {
     const std::lock_guard lock(mutex_);
-    load_locked(binary, gpu, "a managed variable");
+    load_locked(binary, gpu, wanted);
 }
 
 void registry::load_locked(fat_binary& binary, context& gpu, const std::string& wanted) {
@@ -205,12 +226,7 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
         return;
     }
     if (!binary.text.empty()) {
-        try {
-            binary.modules.push_back(std::make_unique<machine::module>(binary.text, gpu.memory()));
-        } catch (const ptx::error& wrong) {
-            fail(error::invalid_ptx, std::string("the PTX of a library: ") + wrong.what());
-        }
-        binary.loaded = true;
+        load_text(binary, gpu);
         return;
     }
     const std::vector<fatbin_entry> entries = read_fatbin(binary.data);
@@ -238,6 +254,26 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
             }
         }
     }
+}
+
+void registry::load_text(fat_binary& binary, context& gpu) {
+    try {
+        std::vector<std::string> names;
+        for (const std::string_view unit : units_of(binary.text)) {
+            names.push_back("unit " + std::to_string(names.size() + 1));
+            binary.modules.push_back(std::make_unique<machine::module>(std::string(unit), gpu.memory()));
+        }
+        if (names.size() > 1) {
+            machine::link(binary.modules, names);
+        }
+    } catch (const ptx::error& wrong) {
+        binary.modules.clear();
+        fail(error::invalid_ptx, std::string("the PTX of a library: ") + wrong.what());
+    } catch (const machine::link_error& wrong) {
+        binary.modules.clear();
+        fail(error::invalid_ptx, std::string("the units of a library cannot be linked: ") + wrong.what());
+    }
+    binary.loaded = true;
 }
 
 // Links the units of a program as PTX, because nvcc's linker produces machine code only.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -57,6 +58,9 @@ struct device_variable {
     void** managed_host = nullptr; // not nullptr: the variable is managed
 };
 
+// Several units of PTX as one text, which add_text() takes. They are linked when they are loaded.
+[[nodiscard]] std::string join_units(std::span<const std::string> units);
+
 class registry {
 public:
     static registry& instance();
@@ -83,8 +87,8 @@ public:
     // The variable in device memory. Throws failure.
     [[nodiscard]] machine::variable_place locate(const device_variable& v, context& gpu);
 
-    // Loads a binary, and so its managed variables. Throws failure.
-    void load(fat_binary& binary, context& gpu);
+    // Loads a binary, and so its managed variables. wanted: what for, in messages. Throws failure.
+    void load(fat_binary& binary, context& gpu, const std::string& wanted = "a managed variable");
     // Unloads all modules; the next use loads them again.
     void unload();
     void reload_managed(context& gpu);
@@ -92,6 +96,7 @@ public:
 private:
     registry();
     void load_locked(fat_binary& binary, context& gpu, const std::string& wanted);
+    void load_text(fat_binary& binary, context& gpu);
     void load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries);
 
     std::mutex mutex_;

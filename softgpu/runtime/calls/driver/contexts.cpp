@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Initialisation, contexts, and the calls that set up the device.
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "softgpu/runtime/calls/driver/driver_call.hpp"
+#include "softgpu/runtime/calls/driver/runtime_calls.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+result create(driver_context** out, unsigned flags, int device) {
+    return without_context([&] {
+        require(out != nullptr);
+        require_device(device);
+        driver_contexts& contexts = all_contexts();
+        const std::lock_guard lock(contexts.access);
+        auto made = std::make_unique<driver_context>();
+        made->flags = flags;
+        made->id = ++contexts.last_id;
+        *out = made.get();
+        contexts.created.insert(std::move(made));
+        context_stack().push_back(*out);
+    });
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+result cuInit(unsigned flags) {
+    try {
+        require(flags == 0);
+        (void)current_context();
+        set_initialized();
+        return result::success;
+    } catch (...) {
+        return result_of(remember_current_exception());
+    }
+}
+
+result cuDevicePrimaryCtxRetain(driver_context** out, int device) {
+    return without_context([&] {
+        require(out != nullptr);
+        require_device(device);
+        const std::lock_guard lock(all_contexts().access);
+        ++all_contexts().retained;
+        *out = &all_contexts().primary;
+    });
+}
+
+// The device keeps its contents: only cuDevicePrimaryCtxReset discards them.
+result cuDevicePrimaryCtxRelease_v2(int device) {
+    return without_context([&] {
+        require_device(device);
+        const std::lock_guard lock(all_contexts().access);
+        require(all_contexts().retained != 0, error::device_uninitialized);
+        --all_contexts().retained;
+    });
+}
+
+result cuDevicePrimaryCtxReset_v2(int device) {
+    return without_context([&] {
+        require_device(device);
+        return cudaDeviceReset();
+    });
+}
+
+result cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
+    return without_context([&] {
+        require_device(device);
+        all_contexts().primary.flags = flags;
+        return cudaSetDeviceFlags(flags);
+    });
+}
+
+result cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
+    return without_context([&] {
+        require(flags != nullptr && active != nullptr);
+        require_device(device);
+        *flags = all_contexts().primary.flags;
+        *active = all_contexts().retained != 0 || current_context().is_used_by_runtime() ? 1 : 0;
+    });
+}
+
+result cuCtxCreate_v2(driver_context** out, unsigned flags, int device) { return create(out, flags, device); }
+
+// The parameters are about multi-process service and graphics.
+result cuCtxCreate_v3(driver_context** out, void*, int, unsigned flags, int device) {
+    return create(out, flags, device);
+}
+
+result cuCtxCreate_v4(driver_context** out, void*, unsigned flags, int device) { return create(out, flags, device); }
+
+// Waits for all work. What was allocated stays allocated.
+result cuCtxDestroy_v2(driver_context* c) {
+    return without_context([&] {
+        require(!checked(c).primary, error::device_uninitialized);
+        const error finished = cudaDeviceSynchronize();
+        std::erase(context_stack(), c);
+        const std::lock_guard lock(all_contexts().access);
+        all_contexts().created.erase(all_contexts().created.find(c));
+        return finished;
+    });
+}
+
+result cuCtxPushCurrent_v2(driver_context* c) {
+    return without_context([&] { context_stack().push_back(&checked(c)); });
+}
+
+result cuCtxPopCurrent_v2(driver_context** out) {
+    return without_context([&] {
+        require(!context_stack().empty(), error::device_uninitialized);
+        if (out != nullptr) {
+            *out = context_stack().back();
+        }
+        context_stack().pop_back();
+    });
+}
+
+result cuCtxSetCurrent(driver_context* c) {
+    return without_context([&] {
+        driver_context* const next = c == nullptr ? nullptr : &checked(c);
+        if (!context_stack().empty()) {
+            context_stack().pop_back();
+        }
+        if (next != nullptr) {
+            context_stack().push_back(next);
+        }
+    });
+}
+
+result cuCtxGetCurrent(driver_context** out) {
+    return without_context([&] {
+        require(out != nullptr);
+        *out = current_driver_context();
+    });
+}
+
+result cuCtxGetDevice(int* device) {
+    return with_context([&] {
+        require(device != nullptr);
+        *device = 0;
+    });
+}
+
+result cuCtxGetDevice_v2(int* device, driver_context* c) {
+    return without_context([&] {
+        require(device != nullptr);
+        (void)checked(c == nullptr ? current_driver_context() : c);
+        *device = 0;
+    });
+}
+
+result cuCtxGetFlags(unsigned* flags) {
+    return with_context([&] {
+        require(flags != nullptr);
+        *flags = current_driver_context()->flags;
+    });
+}
+
+result cuCtxSetFlags(unsigned flags) {
+    return with_context([&] {
+        current_driver_context()->flags = flags;
+        return cudaSetDeviceFlags(flags);
+    });
+}
+
+result cuCtxGetId(driver_context* c, unsigned long long* id) {
+    return without_context([&] {
+        require(id != nullptr);
+        *id = checked(c == nullptr ? current_driver_context() : c).id;
+    });
+}
+
+result cuCtxGetApiVersion(driver_context* c, unsigned* version) {
+    return without_context([&] {
+        require(version != nullptr);
+        (void)checked(c == nullptr ? current_driver_context() : c);
+        *version = 3020;
+    });
+}
+
+result cuCtxSynchronize() { return forward(cudaDeviceSynchronize); }
+
+result cuCtxSynchronize_v2(driver_context* c) {
+    return without_context([&] {
+        (void)checked(c == nullptr ? current_driver_context() : c);
+        return cudaDeviceSynchronize();
+    });
+}
+
+result cuCtxGetLimit(std::size_t* value, limit which) { return forward(cudaDeviceGetLimit, value, which); }
+
+result cuCtxSetLimit(limit which, std::size_t value) { return forward(cudaDeviceSetLimit, which, value); }
+
+result cuCtxGetCacheConfig(cache_preference* out) { return forward(cudaDeviceGetCacheConfig, out); }
+
+result cuCtxSetCacheConfig(cache_preference preference) { return forward(cudaDeviceSetCacheConfig, preference); }
+
+result cuCtxGetSharedMemConfig(bank_width* width) { return forward(cudaDeviceGetSharedMemConfig, width); }
+
+result cuCtxSetSharedMemConfig(bank_width width) { return forward(cudaDeviceSetSharedMemConfig, width); }
+
+result cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+    return forward(cudaDeviceGetStreamPriorityRange, least, greatest);
+}
+
+result cuCtxResetPersistingL2Cache() { return forward(cudaCtxResetPersistingL2Cache); }
+
+result cuCtxEnablePeerAccess(driver_context* c, unsigned) {
+    return with_context([&] {
+        (void)checked(c);
+        fail(error::peer_access_unsupported);
+    });
+}
+
+result cuCtxDisablePeerAccess(driver_context* c) {
+    return with_context([&] {
+        (void)checked(c);
+        fail(error::peer_access_not_enabled);
+    });
+}
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

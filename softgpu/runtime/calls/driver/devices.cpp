@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The device, number 0.
+#include <algorithm>
+#include <cstring>
+
+#include "softgpu/runtime/abi/device_properties.hpp"
+#include "softgpu/runtime/calls/driver/driver_call.hpp"
+#include "softgpu/runtime/calls/driver/runtime_calls.hpp"
+#include "softgpu/runtime/cards/properties.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+constexpr int driver_version = 13000;
+
+// Attributes that only the driver has, for features that do not exist here.
+constexpr int first_attribute = 1;
+constexpr int last_attribute = 149;
+
+int attribute_of(const card& device, int which) {
+    int value = 0;
+    if (!device_attribute(device, which, value)) {
+        require(which >= first_attribute && which <= last_attribute);
+        value = 0;
+    }
+    return value;
+}
+
+result give_id(universal_id* id, int device) {
+    return without_context([&] {
+        require(id != nullptr);
+        require_device(device);
+        const device_properties p = properties_of(current_context().device());
+        static_assert(sizeof p.uuid == sizeof *id);
+        std::memcpy(id, &p.uuid, sizeof *id);
+    });
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// Also before cuInit.
+result cuDriverGetVersion(int* version) {
+    if (version == nullptr) {
+        return result::invalid_value;
+    }
+    *version = driver_version;
+    return result::success;
+}
+
+result cuDeviceGetCount(int* count) {
+    return without_context([&] { return cudaGetDeviceCount(count); });
+}
+
+result cuDeviceGet(int* device, int ordinal) {
+    return without_context([&] {
+        require(device != nullptr);
+        require_device(ordinal);
+        *device = ordinal;
+    });
+}
+
+result cuDeviceGetName(char* name, int bytes, int device) {
+    return without_context([&] {
+        require(name != nullptr && bytes > 0);
+        require_device(device);
+        const std::string_view full = current_context().device().name;
+        const std::size_t length = std::min(full.size(), static_cast<std::size_t>(bytes) - 1);
+        std::memcpy(name, full.data(), length);
+        name[length] = '\0';
+    });
+}
+
+result cuDeviceGetUuid(universal_id* id, int device) { return give_id(id, device); }
+
+result cuDeviceGetUuid_v2(universal_id* id, int device) { return give_id(id, device); }
+
+result cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
+    return without_context([&] {
+        require(bytes != nullptr);
+        require_device(device);
+        *bytes = current_context().device().memory_bytes;
+    });
+}
+
+result cuDeviceGetAttribute(int* value, int which, int device) {
+    return without_context([&] {
+        require(value != nullptr);
+        require_device(device);
+        *value = attribute_of(current_context().device(), which);
+    });
+}
+
+result cuDeviceComputeCapability(int* major, int* minor, int device) {
+    return without_context([&] {
+        require(major != nullptr && minor != nullptr);
+        require_device(device);
+        *major = current_context().device().major;
+        *minor = current_context().device().minor;
+    });
+}
+
+result cuDeviceGetPCIBusId(char* text, int length, int device) {
+    return without_context([&] { return cudaDeviceGetPCIBusId(text, length, device); });
+}
+
+result cuDeviceGetByPCIBusId(int* device, const char* text) {
+    return without_context([&] { return cudaDeviceGetByPCIBusId(device, text); });
+}
+
+result cuDeviceCanAccessPeer(int* can, int device, int peer) {
+    return without_context([&] { return cudaDeviceCanAccessPeer(can, device, peer); });
+}
+
+result cuDeviceGetP2PAttribute(int* value, int which, int source, int destination) {
+    return without_context([&] { return cudaDeviceGetP2PAttribute(value, which, source, destination); });
+}
+
+result cuDeviceGetDefaultMemPool(memory_pool** pool, int device) {
+    return without_context([&] { return cudaDeviceGetDefaultMemPool(pool, device); });
+}
+
+result cuDeviceGetMemPool(memory_pool** pool, int device) {
+    return without_context([&] { return cudaDeviceGetMemPool(pool, device); });
+}
+
+result cuDeviceSetMemPool(int device, memory_pool* pool) {
+    return without_context([&] { return cudaDeviceSetMemPool(device, pool); });
+}
+
+result cuDeviceGetExecAffinitySupport(int* supported, int, int device) {
+    return without_context([&] {
+        require(supported != nullptr);
+        require_device(device);
+        *supported = 0;
+    });
+}
+
+result cuProfilerStart() { return result::success; }
+
+result cuProfilerStop() { return result::success; }
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The linker: takes units of PTX and gives a text of ours, which cuModuleLoadData takes in the place of machine code.
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "softgpu/runtime/calls/driver/driver_call.hpp"
+#include "softgpu/runtime/core/handle_set.hpp"
+#include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/program/registry.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+enum class link_input : int { machine_code = 0, ptx = 1, fat_binary = 2, object = 3, library = 4 };
+
+// The object behind CUlinkState.
+struct link_state {
+    std::vector<std::string> units;
+    std::string linked;
+};
+
+struct link_states {
+    std::mutex access;
+    handle_set<link_state> all;
+};
+
+link_states& states() {
+    static link_states& only = *new link_states; // never destroyed: static destructors make calls too
+    return only;
+}
+
+// Runs body(link_state&) with the lock held.
+template <class Body>
+result on_link(link_state* s, Body&& body) {
+    return with_context([&] {
+        const std::lock_guard lock(states().access);
+        require(states().all.contains(s), error::invalid_resource_handle);
+        body(*s);
+    });
+}
+
+void add(link_state& s, link_input kind, const void* data, std::size_t bytes) {
+    require(data != nullptr && bytes != 0);
+    switch (kind) {
+    case link_input::ptx: {
+        const auto* const text = static_cast<const char*>(data);
+        s.units.emplace_back(text, ::strnlen(text, bytes));
+        return;
+    }
+    case link_input::fat_binary: {
+        const std::vector<fatbin_entry> entries = read_fatbin(data, bytes);
+        const auto best = best_ptx(entries, current_context().device().newest_ptx());
+        require(best.has_value(), error::no_kernel_image_for_device);
+        s.units.push_back(decompress(*best));
+        return;
+    }
+    case link_input::machine_code:
+    case link_input::object:
+    case link_input::library:
+        fail(error::no_kernel_image_for_device, "the linker takes PTX and fat binaries with PTX, no machine code");
+    }
+    fail(error::invalid_value);
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+result cuLinkCreate_v2(unsigned, const jit_option*, void**, link_state** out) {
+    return with_context([&] {
+        require(out != nullptr);
+        const std::lock_guard lock(states().access);
+        *out = states().all.insert(std::make_unique<link_state>()).first->get();
+    });
+}
+
+result cuLinkAddData_v2(link_state* s, link_input kind, void* data, std::size_t bytes, const char*, unsigned,
+                        const jit_option*, void**) {
+    return on_link(s, [&](link_state& state) { add(state, kind, data, bytes); });
+}
+
+result cuLinkAddFile_v2(link_state* s, link_input kind, const char* path, unsigned, const jit_option*, void**) {
+    return on_link(s, [&](link_state& state) {
+        require(path != nullptr);
+        std::ifstream in(path, std::ios::binary);
+        require(in.is_open(), error::file_not_found);
+        const std::string contents(std::istreambuf_iterator<char>(in), {});
+        add(state, kind, contents.data(), contents.size());
+    });
+}
+
+// The text belongs to the state. Its size counts the zero at its end.
+result cuLinkComplete(link_state* s, void** out, std::size_t* bytes) {
+    return on_link(s, [&](link_state& state) {
+        require(out != nullptr && !state.units.empty());
+        state.linked = join_units(state.units);
+        *out = state.linked.data();
+        if (bytes != nullptr) {
+            *bytes = state.linked.size() + 1;
+        }
+    });
+}
+
+result cuLinkDestroy(link_state* s) {
+    return with_context([&] {
+        const std::lock_guard lock(states().access);
+        const auto at = states().all.find(s);
+        require(at != states().all.end(), error::invalid_resource_handle);
+        states().all.erase(at);
+    });
+}
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

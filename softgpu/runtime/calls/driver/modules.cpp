@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// Modules and libraries: one object stands behind CUmodule and CUlibrary. Code is loaded at once, so the program may free it.
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "softgpu/runtime/calls/driver/driver_call.hpp"
+#include "softgpu/runtime/program/library.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// What a program asks of the just-in-time compiler: only its log is filled.
+struct jit_options {
+    std::span<const jit_option> names;
+    void** values = nullptr;
+
+    void set_log(jit_option text, jit_option bytes, const std::string& message) const {
+        char* buffer = nullptr;
+        std::size_t room = 0;
+        void** length = nullptr;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (names[i] == text) {
+                buffer = static_cast<char*>(values[i]);
+            } else if (names[i] == bytes) {
+                room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
+                length = &values[i];
+            }
+        }
+        std::size_t written = 0;
+        if (buffer != nullptr && room != 0) {
+            written = std::min(message.size(), room - 1);
+            std::memcpy(buffer, message.data(), written);
+            buffer[written] = '\0';
+        }
+        if (length != nullptr) {
+            *length = reinterpret_cast<void*>(static_cast<std::uintptr_t>(written));
+        }
+    }
+};
+
+void require_no_machine_code(const void* code) {
+    if (std::memcmp(code, "\177ELF", 4) == 0) {
+        fail(error::no_kernel_image_for_device,
+             "a module of machine code (a cubin) cannot run here: hand over PTX, or a fat binary with PTX");
+    }
+}
+
+// Modules belong to a context, libraries to none.
+enum class belongs : bool { to_context, to_none };
+
+template <class Body>
+result load_frame(belongs where, Body&& body) {
+    return without_context([&] {
+        if (where == belongs::to_context) {
+            require_current_context();
+        }
+        return call([&](context& gpu, locked&) { body(gpu); });
+    });
+}
+
+result load(belongs where, library** out, const void* code, std::string file, const jit_options& options) {
+    return load_frame(where, [&](context& gpu) {
+        require(out != nullptr && code != nullptr);
+        gpu.require_usable();
+        options.set_log(jit_option::info_log, jit_option::info_log_bytes, {});
+        library* made = nullptr;
+        try {
+            require_no_machine_code(code);
+            auto holder = std::make_unique<library>();
+            holder->file = std::move(file);
+            made = &add_library(std::move(holder), code);
+            registry::instance().load(*made->binary, gpu, "a module");
+            if (!made->binary->text.empty()) { // a compiler's client expects the errors of all kernels now
+                for (const std::string& name : registry::instance().kernels_of(*made->binary, gpu)) {
+                    (void)kernel_of(gpu, *made, name);
+                }
+            }
+        } catch (const failure& f) {
+            options.set_log(jit_option::error_log, jit_option::error_log_bytes, f.message);
+            if (made != nullptr) {
+                remove_library(*made);
+            }
+            throw;
+        } catch (...) {
+            if (made != nullptr) {
+                remove_library(*made);
+            }
+            throw;
+        }
+        options.set_log(jit_option::error_log, jit_option::error_log_bytes, {});
+        *out = made;
+    });
+}
+
+result load_file(belongs where, library** out, const char* path, const jit_options& options) {
+    std::string text;
+    const result read = without_context([&] {
+        require(path != nullptr);
+        std::ifstream in(path, std::ios::binary);
+        require(in.is_open(), error::file_not_found);
+        text.assign(std::istreambuf_iterator<char>(in), {});
+        text.append(64, '\0');
+    });
+    if (read != result::success) {
+        return read;
+    }
+    const void* const code = text.data(); // stays where it is when the string moves: it is not short
+    return load(where, out, code, std::move(text), options);
+}
+
+result unload(library* l) {
+    return on_device([&](context& gpu, locked& lock) {
+        gpu.require_usable();
+        (void)checked(l);
+        gpu.synchronize(lock);
+        remove_library(checked(l));
+    });
+}
+
+result get_kernel(function** out, library* l, const char* name) {
+    return on_device([&](context& gpu, locked&) {
+        require(out != nullptr && name != nullptr);
+        gpu.require_usable();
+        *out = kernel_of(gpu, checked(l), name);
+    });
+}
+
+result count_kernels(unsigned* count, library* l) {
+    return on_device([&](context& gpu, locked&) {
+        require(count != nullptr);
+        *count = static_cast<unsigned>(registry::instance().kernels_of(*checked(l).binary, gpu).size());
+    });
+}
+
+result list_kernels(function** out, unsigned count, library* l) {
+    return on_device([&](context& gpu, locked&) {
+        require(out != nullptr && count != 0);
+        for (const std::string& name : registry::instance().kernels_of(*checked(l).binary, gpu)) {
+            if (count-- == 0) {
+                return;
+            }
+            *out++ = kernel_of(gpu, checked(l), name);
+        }
+    });
+}
+
+result get_variable(device_address* at, std::size_t* bytes, library* l, const char* name, bool managed) {
+    return on_device([&](context& gpu, locked&) {
+        require((at != nullptr || bytes != nullptr) && name != nullptr);
+        gpu.require_usable();
+        const machine::variable_place place = variable_of(gpu, checked(l), name);
+        require(!managed || place.managed, error::symbol_not_found);
+        if (at != nullptr) {
+            *at = place.address;
+        }
+        if (bytes != nullptr) {
+            *bytes = place.bytes;
+        }
+    });
+}
+
+result owner_of(library** out, const function* kernel) {
+    return on_device([&](context&, locked&) {
+        require(out != nullptr);
+        *out = library_of(function_of(kernel));
+        require(*out != nullptr, error::invalid_resource_handle);
+    });
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+result cuModuleLoad(library** out, const char* path) { return load_file(belongs::to_context, out, path, {}); }
+
+result cuModuleLoadData(library** out, const void* code) { return load(belongs::to_context, out, code, {}, {}); }
+
+result cuModuleLoadDataEx(library** out, const void* code, unsigned count, const jit_option* names, void** values) {
+    return load(belongs::to_context, out, code, {}, {{names, count}, values});
+}
+
+result cuModuleLoadFatBinary(library** out, const void* code) { return load(belongs::to_context, out, code, {}, {}); }
+
+result cuModuleUnload(library* l) { return unload(l); }
+
+result cuModuleGetFunction(function** out, library* l, const char* name) { return get_kernel(out, l, name); }
+
+result cuModuleGetFunctionCount(unsigned* count, library* l) { return count_kernels(count, l); }
+
+result cuModuleEnumerateFunctions(function** out, unsigned count, library* l) { return list_kernels(out, count, l); }
+
+result cuModuleGetGlobal_v2(device_address* at, std::size_t* bytes, library* l, const char* name) {
+    return get_variable(at, bytes, l, name, false);
+}
+
+// CU_MODULE_EAGER_LOADING
+result cuModuleGetLoadingMode(int* mode) {
+    return without_context([&] {
+        require(mode != nullptr);
+        *mode = 1;
+    });
+}
+
+result cuLibraryLoadData(library** out, const void* code, const jit_option* names, void** values, unsigned count,
+                         const int*, void**, unsigned) {
+    return load(belongs::to_none, out, code, {}, {{names, count}, values});
+}
+
+result cuLibraryLoadFromFile(library** out, const char* path, const jit_option* names, void** values, unsigned count,
+                             const int*, void**, unsigned) {
+    return load_file(belongs::to_none, out, path, {{names, count}, values});
+}
+
+result cuLibraryUnload(library* l) { return unload(l); }
+
+result cuLibraryGetKernel(function** out, library* l, const char* name) { return get_kernel(out, l, name); }
+
+result cuLibraryGetKernelCount(unsigned* count, library* l) { return count_kernels(count, l); }
+
+result cuLibraryEnumerateKernels(function** out, unsigned count, library* l) { return list_kernels(out, count, l); }
+
+result cuLibraryGetModule(library** out, library* l) {
+    return on_device([&](context&, locked&) {
+        require(out != nullptr);
+        *out = &checked(l);
+    });
+}
+
+result cuLibraryGetGlobal(device_address* at, std::size_t* bytes, library* l, const char* name) {
+    return get_variable(at, bytes, l, name, false);
+}
+
+result cuLibraryGetManaged(device_address* at, std::size_t* bytes, library* l, const char* name) {
+    return get_variable(at, bytes, l, name, true);
+}
+
+// Functions that both kernels and the host can call do not exist here.
+result cuLibraryGetUnifiedFunction(void** out, library* l, const char* name) {
+    return on_device([&](context&, locked&) {
+        require(out != nullptr && name != nullptr);
+        (void)checked(l);
+        fail(error::symbol_not_found);
+    });
+}
+
+result cuKernelGetFunction(function** out, function* kernel) {
+    return on_device([&](context&, locked&) {
+        require(out != nullptr);
+        *out = &function_of(kernel);
+    });
+}
+
+result cuKernelGetLibrary(library** out, function* kernel) { return owner_of(out, kernel); }
+
+result cuFuncGetModule(library** out, function* kernel) { return owner_of(out, kernel); }
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

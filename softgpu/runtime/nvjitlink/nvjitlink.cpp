@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// A stand-in for NVIDIA's libnvJitLink: takes units of PTX and gives, in the place of machine code, a text that our driver loads
+// as a module. LTO-IR cannot be linked here.
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "softgpu/runtime/cards/cards.hpp"
+#include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/program/registry.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// nvJitLinkResult
+enum class link_result : int { success = 0, invalid_input = 3, internal = 6 };
+
+// nvJitLinkInputType
+enum class link_input : int { none = 0, machine_code = 1, ptx = 2, lto = 3, fat_binary = 4 };
+
+// The object behind nvJitLinkHandle.
+struct link_session {
+    std::vector<std::string> units;
+    std::string linked;
+    std::string errors;
+};
+
+link_result refuse(link_session& s, const std::string& why) {
+    s.errors += why + "\n";
+    return link_result::invalid_input;
+}
+
+link_result add(link_session& s, link_input kind, const void* data, std::size_t bytes) {
+    try {
+        switch (kind) {
+        case link_input::ptx: {
+            const auto* const text = static_cast<const char*>(data);
+            s.units.emplace_back(text, ::strnlen(text, bytes));
+            return link_result::success;
+        }
+        case link_input::fat_binary: {
+            const auto best = best_ptx(read_fatbin(data, bytes), all_cards().front().newest_ptx());
+            if (!best) {
+                return refuse(s, "softgpu: the fat binary holds no PTX that can run here");
+            }
+            s.units.push_back(decompress(*best));
+            return link_result::success;
+        }
+        case link_input::lto: return refuse(s, "softgpu: LTO-IR cannot be linked here; hand over PTX");
+        default: return refuse(s, "softgpu: machine code cannot be linked here; hand over PTX");
+        }
+    } catch (const std::exception& e) {
+        return refuse(s, std::string("softgpu: ") + e.what());
+    }
+}
+
+link_result give_size(const std::string& text, std::size_t* bytes) {
+    *bytes = text.size() + 1;
+    return link_result::success;
+}
+
+link_result give(const std::string& text, void* out) {
+    std::memcpy(out, text.c_str(), text.size() + 1);
+    return link_result::success;
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// The options are for a compiler.
+link_result nvJitLinkCreate(link_session** out, std::uint32_t, const char**) {
+    *out = new (std::nothrow) link_session;
+    return *out != nullptr ? link_result::success : link_result::internal;
+}
+
+link_result nvJitLinkDestroy(link_session** s) {
+    delete *s;
+    *s = nullptr;
+    return link_result::success;
+}
+
+link_result nvJitLinkAddData(link_session* s, link_input kind, const void* data, std::size_t bytes, const char*) {
+    return add(*s, kind, data, bytes);
+}
+
+link_result nvJitLinkAddFile(link_session* s, link_input kind, const char* path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string contents(std::istreambuf_iterator<char>(in), {});
+    return in.is_open() ? add(*s, kind, contents.data(), contents.size())
+                        : refuse(*s, std::string("softgpu: cannot read ") + path);
+}
+
+link_result nvJitLinkComplete(link_session* s) {
+    if (s->units.empty()) {
+        return refuse(*s, "softgpu: there is nothing to link");
+    }
+    s->linked = join_units(s->units);
+    return link_result::success;
+}
+
+link_result nvJitLinkGetLinkedCubinSize(link_session* s, std::size_t* bytes) { return give_size(s->linked, bytes); }
+link_result nvJitLinkGetLinkedCubin(link_session* s, void* out) { return give(s->linked, out); }
+link_result nvJitLinkGetLinkedPtxSize(link_session* s, std::size_t* bytes) { return give_size(s->linked, bytes); }
+link_result nvJitLinkGetLinkedPtx(link_session* s, char* out) { return give(s->linked, out); }
+link_result nvJitLinkGetErrorLogSize(link_session* s, std::size_t* bytes) { return give_size(s->errors, bytes); }
+link_result nvJitLinkGetErrorLog(link_session* s, char* out) { return give(s->errors, out); }
+link_result nvJitLinkGetInfoLogSize(link_session*, std::size_t* bytes) { return give_size({}, bytes); }
+link_result nvJitLinkGetInfoLog(link_session*, char* out) { return give({}, out); }
+
+// An early one, without LTO-IR for Numba: clients hand over PTX then.
+link_result nvJitLinkVersion(unsigned* major, unsigned* minor) {
+    *major = 12;
+    *minor = 2;
+    return link_result::success;
+}
+
+// What the inline functions of its header call.
+#define SOFTGPU_ALIAS(name) decltype(name) __##name##_13_0 [[gnu::alias(#name)]];
+SOFTGPU_ALIAS(nvJitLinkCreate)
+SOFTGPU_ALIAS(nvJitLinkDestroy)
+SOFTGPU_ALIAS(nvJitLinkAddData)
+SOFTGPU_ALIAS(nvJitLinkAddFile)
+SOFTGPU_ALIAS(nvJitLinkComplete)
+SOFTGPU_ALIAS(nvJitLinkGetLinkedCubinSize)
+SOFTGPU_ALIAS(nvJitLinkGetLinkedCubin)
+SOFTGPU_ALIAS(nvJitLinkGetLinkedPtxSize)
+SOFTGPU_ALIAS(nvJitLinkGetLinkedPtx)
+SOFTGPU_ALIAS(nvJitLinkGetErrorLogSize)
+SOFTGPU_ALIAS(nvJitLinkGetErrorLog)
+SOFTGPU_ALIAS(nvJitLinkGetInfoLogSize)
+SOFTGPU_ALIAS(nvJitLinkGetInfoLog)
+#undef SOFTGPU_ALIAS
+
+} // extern "C"
+#pragma GCC visibility pop
+
+} // namespace softgpu::runtime

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Initialisation and contexts. Each test runs in a process of its own, where no runtime call has come before.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/driver/driver_api.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+TEST(context_test, nothing_before_initialisation) {
+    int count = 0;
+    device_address p = 0;
+    EXPECT_EQ(cuDeviceGetCount(&count), result::not_initialized);
+    EXPECT_EQ(cuMemAlloc_v2(&p, 4), result::not_initialized);
+    int version = 0;
+    EXPECT_EQ(cuDriverGetVersion(&version), result::success);
+    EXPECT_EQ(version, 13000);
+    EXPECT_EQ(cuInit(1), result::invalid_value);
+    EXPECT_EQ(cuInit(0), result::success);
+    EXPECT_EQ(cuDeviceGetCount(&count), result::success);
+    EXPECT_EQ(count, 1);
+}
+
+TEST(context_test, memory_needs_a_current_context) {
+    ASSERT_EQ(cuInit(0), result::success);
+    device_address p = 0;
+    EXPECT_EQ(cuMemAlloc_v2(&p, 4), result::invalid_context);
+    EXPECT_EQ(cuCtxSynchronize(), result::invalid_context);
+    driver_context* c = nullptr;
+    EXPECT_EQ(cuCtxGetCurrent(&c), result::success);
+    EXPECT_EQ(c, nullptr);
+    EXPECT_EQ(cuDevicePrimaryCtxRetain(&c, 1), static_cast<result>(101));
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&c, 0), result::success);
+    EXPECT_EQ(cuMemAlloc_v2(&p, 4), result::invalid_context);
+    ASSERT_EQ(cuCtxSetCurrent(c), result::success);
+    EXPECT_EQ(cuMemAlloc_v2(&p, 4), result::success);
+    EXPECT_EQ(cuMemAlloc_v2(&p, 0), result::invalid_value);
+    EXPECT_EQ(cuMemAlloc_v2(&p, std::size_t{1} << 60), out_of_memory);
+    EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), result::success);
+    EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), result::invalid_context);
+}
+
+TEST(context_test, are_a_stack_of_each_thread) {
+    ASSERT_EQ(cuInit(0), result::success);
+    driver_context* first = nullptr;
+    driver_context* second = nullptr;
+    driver_context* got = nullptr;
+    EXPECT_EQ(cuCtxPopCurrent_v2(&got), result::invalid_context);
+    ASSERT_EQ(cuCtxCreate_v2(&first, 0, 0), result::success);
+    ASSERT_EQ(cuCtxCreate_v2(&second, 0, 0), result::success);
+    EXPECT_NE(first, second);
+    EXPECT_EQ(cuCtxGetCurrent(&got), result::success);
+    EXPECT_EQ(got, second);
+    EXPECT_EQ(cuCtxPopCurrent_v2(&got), result::success);
+    EXPECT_EQ(got, second);
+    EXPECT_EQ(cuCtxGetCurrent(&got), result::success);
+    EXPECT_EQ(got, first);
+    EXPECT_EQ(cuCtxPushCurrent_v2(second), result::success);
+    EXPECT_EQ(cuCtxDestroy_v2(second), result::success);
+    EXPECT_EQ(cuCtxDestroy_v2(second), result::invalid_context);
+    EXPECT_EQ(cuCtxPushCurrent_v2(second), result::invalid_context);
+    EXPECT_EQ(cuCtxGetCurrent(&got), result::success);
+    EXPECT_EQ(got, first);
+    EXPECT_EQ(cuCtxDestroy_v2(first), result::success);
+    EXPECT_EQ(cuCtxGetCurrent(&got), result::success);
+    EXPECT_EQ(got, nullptr);
+}
+
+TEST(context_test, device_facts) {
+    ASSERT_EQ(cuInit(0), result::success);
+    int device = -1;
+    EXPECT_EQ(cuDeviceGet(&device, 1), static_cast<result>(101));
+    ASSERT_EQ(cuDeviceGet(&device, 0), result::success);
+    char name[6] = {};
+    EXPECT_EQ(cuDeviceGetName(name, sizeof name, device), result::success);
+    EXPECT_EQ(std::string(name), "NVIDI"); // cut, with its end
+    int major = 0;
+    EXPECT_EQ(cuDeviceGetAttribute(&major, 75, device), result::success);
+    EXPECT_EQ(major, 9);
+    EXPECT_EQ(cuDeviceGetAttribute(&major, 0, device), result::invalid_value);
+    std::size_t bytes = 0;
+    EXPECT_EQ(cuDeviceTotalMem_v2(&bytes, device), result::success);
+    EXPECT_GT(bytes, std::size_t{1} << 30);
+}
+
+TEST(context_test, names_of_errors) {
+    const char* text = nullptr;
+    EXPECT_EQ(cuGetErrorName(result::invalid_handle, &text), result::success);
+    EXPECT_STREQ(text, "CUDA_ERROR_INVALID_HANDLE");
+    EXPECT_EQ(cuGetErrorString(illegal_address, &text), result::success);
+    EXPECT_STREQ(text, "an illegal memory access was encountered");
+    EXPECT_EQ(cuGetErrorName(static_cast<result>(12345), &text), result::invalid_value);
+    EXPECT_EQ(text, nullptr);
+    EXPECT_EQ(cuGetErrorName(result::success, nullptr), result::invalid_value);
+}
+
+} // namespace
+} // namespace softgpu::runtime

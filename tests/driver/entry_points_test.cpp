@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Entry points by name and version; the exported names; the page about them.
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "tests/driver/driver_api.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+struct pipe_closer {
+    void operator()(std::FILE* f) const { ::pclose(f); }
+};
+
+std::set<std::string> exported() {
+    std::set<std::string> names;
+    const std::unique_ptr<std::FILE, pipe_closer> out(::popen("nm -D --defined-only '" SOFTGPU_DRIVER "'", "r"));
+    char line[512];
+    while (out != nullptr && std::fgets(line, sizeof line, out.get()) != nullptr) {
+        char address[64], kind[8], name[256];
+        if (std::sscanf(line, "%63s %7s %255s", address, kind, name) == 3) {
+            names.insert(name);
+        }
+    }
+    return names;
+}
+
+std::set<std::string> missing() {
+    return {
+#define SOFTGPU_STUB(name) #name,
+#include "softgpu/runtime/calls/driver/stubs.def"
+#undef SOFTGPU_STUB
+    };
+}
+
+TEST(entry_points, are_the_drivers_and_nothing_else) {
+    const std::set<std::string> names = exported();
+    ASSERT_TRUE(names.contains("cuMemAlloc_v2"));
+    for (const std::string& name : names) {
+        EXPECT_TRUE(name.starts_with("cu") || name == "softgpu_is_the_driver") << name;
+        EXPECT_FALSE(name.starts_with("cuda")) << name;
+    }
+}
+
+TEST(entry_points, by_name_and_version) {
+    void* found = nullptr;
+    int status = -1;
+    const auto entry = [&](const char* name, int version, unsigned long long flags = 0) {
+        return cuGetProcAddress_v2(name, &found, version, flags, &status);
+    };
+    const auto own = [](const char* name) { return ::dlsym(RTLD_DEFAULT, name); };
+    EXPECT_EQ(entry("cuMemAlloc", 12000), result::success);
+    EXPECT_EQ(found, own("cuMemAlloc_v2"));
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(entry("cuCtxCreate", 12000), result::success);
+    EXPECT_EQ(found, own("cuCtxCreate_v3"));
+    EXPECT_EQ(entry("cuCtxCreate", 13000), result::success);
+    EXPECT_EQ(found, own("cuCtxCreate_v4"));
+    EXPECT_EQ(entry("cuLaunchKernel", 7000, 2), result::success);
+    EXPECT_EQ(found, own("cuLaunchKernel_ptsz"));
+    EXPECT_EQ(entry("cuMemcpyHtoD", 7000, 2), result::success);
+    EXPECT_EQ(found, own("cuMemcpyHtoD_v2_ptds"));
+    EXPECT_EQ(entry("cuNothing", 12000), result::not_found);
+    EXPECT_EQ(found, nullptr);
+    EXPECT_EQ(status, 1);
+    EXPECT_EQ(entry("cuMemAlloc", 1000), result::not_found);
+    EXPECT_EQ(status, 2);
+    EXPECT_EQ(entry("printf", 12000), result::not_found);
+    EXPECT_EQ(cuGetProcAddress_v2(nullptr, &found, 12000, 0, nullptr), result::invalid_value);
+}
+
+TEST(entry_points, say_their_name_once_if_they_are_missing) {
+    testing::internal::CaptureStderr();
+    device_address at = 0;
+    EXPECT_EQ(cuMemAddressReserve(&at, 1, 0, 0, 0), result::not_supported);
+    EXPECT_EQ(cuMemAddressReserve(&at, 1, 0, 0, 0), result::not_supported);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "softgpu: cuMemAddressReserve is not supported\n");
+}
+
+// The page names every call, in one of its two lists.
+TEST(entry_points, are_those_of_the_page) {
+    std::ifstream in(DRIVER_PAGE);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const std::size_t divide = text.find("## What is missing");
+    ASSERT_NE(divide, std::string::npos) << DRIVER_PAGE;
+    const auto named = [](const std::string& part) {
+        const std::regex call("`(cu[A-Z]\\w*)`");
+        std::set<std::string> found;
+        for (std::sregex_iterator at(part.begin(), part.end(), call), end; at != end; ++at) {
+            found.insert((*at)[1]);
+        }
+        return found;
+    };
+    const std::set<std::string> said_there = named(text.substr(0, divide));
+    const std::set<std::string> said_missing = named(text.substr(divide));
+    EXPECT_EQ(said_missing, missing());
+    std::set<std::string> there = exported();
+    there.erase("softgpu_is_the_driver");
+    for (const std::string& name : missing()) {
+        EXPECT_EQ(there.erase(name), 1u) << name;
+    }
+    std::erase_if(there, [](const std::string& name) { return name.ends_with("_ptsz") || name.ends_with("_ptds"); });
+    EXPECT_EQ(said_there, there);
+}
+
+} // namespace
+} // namespace softgpu::runtime

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Linking units of PTX: by the driver, and by the stand-in for nvJitLink.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "tests/driver/driver_api.hpp"
+
+namespace softgpu::runtime {
+
+struct link_state;
+struct link_session;
+
+extern "C" {
+result cuLinkCreate_v2(unsigned count, const jit_option* names, void** values, link_state** out);
+result cuLinkAddData_v2(link_state* s, int kind, void* data, std::size_t bytes, const char* name, unsigned count,
+                        const jit_option* names, void** values);
+result cuLinkComplete(link_state* s, void** out, std::size_t* bytes);
+result cuLinkDestroy(link_state* s);
+}
+
+namespace {
+
+constexpr int driver_ptx = 1;
+constexpr int driver_machine_code = 0;
+constexpr int linker_ptx = 2;
+constexpr int linker_lto = 3;
+
+// triple(p): p[0] = three(p[0]), which the other unit defines.
+std::string caller = R"(.version 8.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 result) three(.param .b32 x);
+.visible .entry triple(.param .u64 p)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    .param .b32 in;
+    .param .b32 out;
+    ld.param.u64 %rd1, [p];
+    ld.global.u32 %r1, [%rd1];
+    st.param.b32 [in], %r1;
+    call (out), three, (in);
+    ld.param.b32 %r2, [out];
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+)";
+std::string callee = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .func (.param .b32 result) three(.param .b32 x)
+{
+    .reg .b32 %r<3>;
+    ld.param.b32 %r1, [x];
+    mul.lo.u32 %r2, %r1, 3;
+    st.param.b32 [result], %r2;
+    ret;
+}
+)";
+
+class link_test : public testing::Test {
+protected:
+    void SetUp() override {
+        driver_context* context = nullptr;
+        ASSERT_EQ(cuInit(0), result::success);
+        ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), result::success);
+        ASSERT_EQ(cuCtxSetCurrent(context), result::success);
+    }
+    void TearDown() override { EXPECT_EQ(cuDevicePrimaryCtxReset_v2(0), result::success); }
+
+    static void expect_triples(const void* code) {
+        library* module = nullptr;
+        function* triple = nullptr;
+        device_address p = 0;
+        ASSERT_EQ(cuModuleLoadData(&module, code), result::success);
+        ASSERT_EQ(cuModuleGetFunction(&triple, module, "triple"), result::success);
+        ASSERT_EQ(cuMemAlloc_v2(&p, 4), result::success);
+        ASSERT_EQ(cuMemsetD32_v2(p, 14, 1), result::success);
+        void* arguments[] = {&p};
+        ASSERT_EQ(cuLaunchKernel(triple, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), result::success);
+        std::uint32_t got = 0;
+        ASSERT_EQ(cuMemcpyDtoH_v2(&got, p, 4), result::success);
+        EXPECT_EQ(got, 42u);
+    }
+};
+
+TEST_F(link_test, two_units_by_the_driver) {
+    link_state* s = nullptr;
+    void* code = nullptr;
+    std::size_t bytes = 0;
+    ASSERT_EQ(cuLinkCreate_v2(0, nullptr, nullptr, &s), result::success);
+    EXPECT_EQ(cuLinkComplete(s, &code, &bytes), result::invalid_value); // nothing to link
+    ASSERT_EQ(cuLinkAddData_v2(s, driver_ptx, caller.data(), caller.size() + 1, "a", 0, nullptr, nullptr),
+              result::success);
+    EXPECT_EQ(cuLinkAddData_v2(s, driver_machine_code, callee.data(), callee.size(), "b", 0, nullptr, nullptr),
+              no_binary);
+    ASSERT_EQ(cuLinkAddData_v2(s, driver_ptx, callee.data(), callee.size(), "b", 0, nullptr, nullptr), result::success);
+    ASSERT_EQ(cuLinkComplete(s, &code, &bytes), result::success);
+    const std::string copy(static_cast<const char*>(code), bytes);
+    EXPECT_EQ(copy.back(), '\0');
+    EXPECT_EQ(cuLinkDestroy(s), result::success);
+    EXPECT_EQ(cuLinkDestroy(s), result::invalid_handle);
+    expect_triples(copy.data());
+}
+
+TEST_F(link_test, units_that_do_not_fit_together) {
+    library* module = nullptr;
+    EXPECT_EQ(cuModuleLoadData(&module, (caller + "\n// softgpu: the next unit\n" + caller).c_str()), invalid_ptx);
+}
+
+TEST_F(link_test, two_units_by_the_stand_in) {
+    void* const linker = ::dlopen(SOFTGPU_NVJITLINK, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(linker, nullptr) << ::dlerror();
+    const auto call = [&]<class... Arguments>(const char* name, Arguments... arguments) {
+        return reinterpret_cast<int (*)(Arguments...)>(::dlsym(linker, name))(arguments...);
+    };
+    link_session* s = nullptr;
+    ASSERT_EQ(call("nvJitLinkCreate", &s, std::uint32_t{0}, static_cast<const char**>(nullptr)), 0);
+    EXPECT_NE(call("nvJitLinkAddData", s, linker_lto, static_cast<const void*>("x"), std::size_t{1}, "l"), 0);
+    std::size_t bytes = 0;
+    ASSERT_EQ(call("nvJitLinkGetErrorLogSize", s, &bytes), 0);
+    std::string log(bytes, ' ');
+    ASSERT_EQ(call("nvJitLinkGetErrorLog", s, log.data()), 0);
+    EXPECT_NE(log.find("LTO-IR"), std::string::npos) << log;
+    for (const std::string* unit : {&caller, &callee}) {
+        ASSERT_EQ(
+            call("__nvJitLinkAddData_13_0", s, linker_ptx, static_cast<const void*>(unit->data()), unit->size(), "u"),
+            0);
+    }
+    ASSERT_EQ(call("nvJitLinkComplete", s), 0);
+    ASSERT_EQ(call("nvJitLinkGetLinkedCubinSize", s, &bytes), 0);
+    std::string code(bytes, ' ');
+    ASSERT_EQ(call("nvJitLinkGetLinkedCubin", s, static_cast<void*>(code.data())), 0);
+    ASSERT_EQ(call("nvJitLinkDestroy", &s), 0);
+    EXPECT_EQ(s, nullptr);
+    expect_triples(code.data());
+}
+
+} // namespace
+} // namespace softgpu::runtime

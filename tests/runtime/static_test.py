@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""static_test.py WARPFOLD SHARED STATIC: both programs end well, with the same launches, counters and findings."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def run(warpfold, program, folder):
+    """The launches and the findings of a program, without times."""
+    counters, findings = folder / "counters.json", folder / "findings.json"
+    answer = subprocess.run([warpfold, "run", "--check", "all", "--error-exit", "0", "--counters", counters, "--check-json",
+                             findings, "--", program], capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        sys.exit(f"{program} ended with {answer.returncode}\n{answer.stdout}\n{answer.stderr}")
+    launches = json.loads(counters.read_text())["launches"]
+    for launch in launches:
+        for key in ("seconds", "process"):
+            launch.pop(key, None)
+    kinds = sorted((f["check"], f["kind"], f.get("kernel", "")) for f in json.loads(findings.read_text())["findings"])
+    return sorted(launches, key=json.dumps), kinds
+
+
+def main():
+    warpfold, shared, static = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        of_shared = run(warpfold, shared, pathlib.Path(folder))
+        of_static = run(warpfold, static, pathlib.Path(folder))
+    if not of_static[0]:
+        sys.exit("no launch was counted")
+    if of_shared != of_static:
+        sys.exit(f"shared: {of_shared}\nstatic: {of_static}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Numba's CUDA target: warpfold run -- python numba_smoke.py. With the argument `race`, a kernel with a race is launched too."""
+import sys
+import warnings
+
+import numpy as np
+from numba import cuda, float32, vectorize
+
+warnings.simplefilter("ignore")  # of performance
+
+
+@cuda.jit(device=True)
+def twice(a):
+    return a * 2
+
+
+@cuda.jit
+def double(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = twice(x[i])
+
+
+@cuda.jit
+def total(x, out):
+    shared = cuda.shared.array(128, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    shared[t] = x[i] if i < x.size else 0
+    cuda.syncthreads()
+    k = 64
+    while k > 0:
+        if t < k:
+            shared[t] += shared[t + k]
+        cuda.syncthreads()
+        k //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, shared[0])
+
+
+@cuda.jit
+def race(x, out):
+    shared = cuda.shared.array(128, float32)
+    t = cuda.threadIdx.x
+    shared[t] = x[t]
+    out[t] = shared[127 - t]  # without cuda.syncthreads()
+
+
+@cuda.reduce
+def add_all(a, b):
+    return a + b
+
+
+@vectorize(["float32(float32, float32)"], target="cuda")
+def add(a, b):
+    return a + b
+
+
+def main():
+    x = np.arange(1000, dtype=np.float32)
+    stream = cuda.stream()
+    on_device, out = cuda.to_device(x, stream), cuda.to_device(np.zeros(1, np.float32), stream)
+    total[8, 128, stream](on_device, out)
+    assert out.copy_to_host(stream=stream)[0] == 499500
+    double[8, 128](on_device)
+    assert np.array_equal(on_device.copy_to_host(), 2 * x)
+    assert add_all(np.arange(100, dtype=np.float64)) == 4950
+    assert np.array_equal(add(x, x), 2 * x)
+    if sys.argv[1:] == ["race"]:
+        race[1, 128](on_device, cuda.device_array(128, np.float32))
+        cuda.synchronize()
+    print("numba: ok")
+
+
+main()

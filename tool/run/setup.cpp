@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "tool/run/setup.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/text.hpp"
+#include "tool/error.hpp"
+#include "tool/run/locate.hpp"
+
+namespace warpfold::tool {
+namespace {
+
+// What clients must be told to hand over PTX instead of machine code; the caller's own values stay. CuPy's own libraries (its
+// accelerators) hold machine code only, for all but the newest architecture.
+constexpr std::pair<const char*, const char*> client_variables[] = {
+    {"CUPY_COMPILE_WITH_PTX", "1"},
+    {"CUPY_ACCELERATORS", ""},
+};
+
+void prepend(const char* variable, const std::string& value) {
+    const char* before = std::getenv(variable);
+    const bool some = before != nullptr && *before != '\0';
+    ::setenv(variable, (some ? value + ":" + before : value).c_str(), 1);
+}
+
+std::string runtime_text(const std::optional<elf_facts>& facts) {
+    if (!facts) {
+        return "no ELF file: the programs that it starts are set up in the same way";
+    }
+    if (!facts->dynamic) {
+        return "no dynamic linker loads this program, so nothing can be put in the place of its CUDA runtime";
+    }
+    for (const std::string& name : facts->needed) {
+        if (name.starts_with("libcudart.so")) {
+            return fmt::format("the shared CUDA runtime, {}: ours is loaded in its place", name);
+        }
+    }
+    if (facts->static_cuda_runtime) {
+        return "the static CUDA runtime: each of its functions leads to the same one of our libcudart";
+    }
+    if (facts->embeds_cuda) {
+        return "kernels, but no CUDA runtime that is named in a symbol table";
+    }
+    return "no CUDA of its own: libraries that it loads find our runtime and our driver";
+}
+
+} // namespace
+
+linker_setup find_setup() {
+    linker_setup setup;
+    if (const auto redirect = find_beside_runtime("libsoftgpu_redirect.so")) {
+        setup.preloaded.push_back(*redirect);
+    }
+    for (const int major : {13, 12}) {
+        if (const auto path = find_software_runtime(major)) {
+            setup.preloaded.push_back(*path);
+            setup.folder = setup.folder.empty() ? std::filesystem::path(*path).parent_path().string() : setup.folder;
+        }
+    }
+    // Clients look for it in their own folders first, unless it is loaded already.
+    if (const auto linker = find_beside_runtime("libnvJitLink.so.13")) {
+        setup.preloaded.push_back(*linker);
+    }
+    if (setup.folder.empty()) {
+        throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
+    }
+    if (setup.folder.find_first_of(":;") != std::string::npos) {
+        throw failure(
+            fmt::format("the dynamic linker takes no folder with a colon or semicolon in its name: {}", setup.folder));
+    }
+    return setup;
+}
+
+// The dynamic linker finds our libraries by their names; where a program brings its own search path, by having them loaded
+// first.
+void set_linker_environment(const linker_setup& setup) {
+    prepend("LD_LIBRARY_PATH", setup.folder);
+    const std::string preload = fmt::format("{}", fmt::join(setup.preloaded, ":"));
+    if (preload.find(' ') == std::string::npos) { // LD_PRELOAD is separated by blanks too
+        prepend("LD_PRELOAD", preload);
+    }
+    for (const auto& [name, value] : client_variables) {
+        ::setenv(name, value, 0);
+    }
+}
+
+std::string explain_setup(const linker_setup& setup, const std::string& program,
+                          const std::optional<elf_facts>& facts) {
+    std::string text = fmt::format("setup: {} has {}\n", report::printable(program), runtime_text(facts));
+    text += fmt::format("setup: libraries are looked for in {} first: libcudart.so.13, libcudart.so.12, libcuda.so.1\n",
+                        setup.folder);
+    for (const std::string& path : setup.preloaded) {
+        text += fmt::format("setup: loaded before the program: {}\n", path);
+    }
+    for (const auto& [name, value] : client_variables) {
+        text += fmt::format("setup: {}={}\n", name, std::getenv(name) != nullptr ? std::getenv(name) : value);
+    }
+    return text;
+}
+
+std::string why_not_reached(const std::string& program, const std::optional<elf_facts>& facts) {
+    const std::string name = report::printable(program);
+    if (facts && !facts->dynamic) {
+        return fmt::format("{} is linked statically; build it against shared libraries, with -cudart shared", name);
+    }
+    if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime() && !facts->static_cuda_runtime) {
+        return fmt::format(
+            "{} is not linked with the shared CUDA runtime, and has no symbol table with the functions of "
+            "a static one; build it with -cudart shared, or do not strip it",
+            name);
+    }
+    return {};
+}
+
+} // namespace warpfold::tool
