@@ -21,11 +21,17 @@ found = [folder + "/nccl" for folder in folders if glob.glob(folder + "/nccl/inc
 print(found[0] if found else "/usr")
 PY
 )}
-library=$(find "$nccl/lib" "$nccl/lib64" "$nccl/lib/x86_64-linux-gnu" -maxdepth 1 -name 'libnccl.so*' 2>/dev/null | sort | head -n 1 || true)
+library=
+for candidate in "$nccl"/lib/libnccl.so* "$nccl"/lib64/libnccl.so* "$nccl"/lib/x86_64-linux-gnu/libnccl.so*; do
+    if [ -f "$candidate" ]; then
+        library=$candidate
+        break
+    fi
+done
 [ -n "$library" ] || { echo "ranks: no libnccl.so under $nccl; name its folder in NCCL_HOME" >&2; exit 1; }
 echo "ranks: NCCL of $nccl"
-"$nvcc" -std=c++20 -O3 -arch="${RANKS_ARCH:-native}" -cudart shared -I"$root/include" -isystem "$nccl/include" \
-    -o "$build/ranks" "$root/benchmarks/ranks/ranks.cu" -Xlinker "$library" -Xlinker -rpath -Xlinker "$(dirname "$library")"
+"$nvcc" -std=c++20 -O3 -arch="${RANKS_ARCH:-native}" -I"$root/include" -isystem "$nccl/include" \
+    -o "$build/ranks" "$root/benchmarks/ranks/ranks.cu" -Xlinker "$library" -Xlinker -rpath -Xlinker "$(dirname "$library")" -lpthread
 # Not every host allows NVLink multicast.
 export NCCL_NVLS_ENABLE=0
 exec "$build/ranks" "$@"

@@ -156,15 +156,15 @@ template <class V, class On, class Comm>
 gathered<V> gather(const over_ranks<On, Comm>& on, const rank_signature& signature, std::uint64_t n, const V& mine) {
     static_assert(std::is_trivially_copyable_v<V>, "ranks exchange the bytes of values");
     const auto ranks = static_cast<std::size_t>(on.comm->size());
-    check_root(on, signature.call);
-    rank_frame frame = frame_of(signature, n, sizeof(V));
+    detail::check_root(on, signature.call);
+    rank_frame frame = detail::frame_of(signature, n, sizeof(V));
     constexpr bool fits = sizeof(V) <= rank_frame::room;
     if constexpr (fits) {
         std::memcpy(frame.values, &mine, sizeof(V));
     }
     std::vector<rank_frame> frames(ranks);
     on.comm->all_gather(&frame, frames.data(), sizeof(frame), signature.call);
-    check_frames(frames, signature.what, on.comm->rank());
+    detail::check_frames(frames, signature.what, on.comm->rank());
     gathered<V> all;
     all.value.resize(ranks);
     all.n.reserve(ranks);
@@ -185,14 +185,14 @@ struct no_value {};
 // The number of elements before this rank's part.
 template <class On, class Comm>
 std::uint64_t first_index(const over_ranks<On, Comm>& on, const rank_signature& signature, std::uint64_t n) {
-    return gather(on, signature, n, no_value{}).before(on.comm->rank());
+    return detail::gather(on, signature, n, no_value{}).before(on.comm->rank());
 }
 
 // Tells the other ranks, which wait in gather(), that this one failed.
 template <class On, class Comm>
 void tell_failure(const over_ranks<On, Comm>& on, const char* call, const char* what) noexcept {
     try {
-        rank_frame frame = frame_of({call}, 0, 0);
+        rank_frame frame = detail::frame_of({call}, 0, 0);
         frame.failed = 1;
         std::snprintf(reinterpret_cast<char*>(frame.values), rank_frame::room, "%s", what);
         std::vector<rank_frame> frames(static_cast<std::size_t>(on.comm->size()));
@@ -211,12 +211,12 @@ struct call_frame<over_ranks<On, Comm>> {
             return work();
         } catch (const std::exception& failure) {
             if (on.comm->gathers() == before) {
-                tell_failure(on, call, failure.what());
+                detail::tell_failure(on, call, failure.what());
             }
             throw;
         } catch (...) {
             if (on.comm->gathers() == before) {
-                tell_failure(on, call, "an exception of another type");
+                detail::tell_failure(on, call, "an exception of another type");
             }
             throw;
         }

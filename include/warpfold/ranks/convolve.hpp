@@ -82,10 +82,11 @@ private:
         const std::int64_t lead = Line ? task.lead_x : task.lead_y, k = Line ? kx : ky;
         const std::int64_t mine = Line ? task.width : (task.width == 0 ? 0 : task.height);
         const auto settings = static_cast<std::uint64_t>(task.outside) * 2 + (Line ? 1 : 0);
-        const auto signature = signature_of<T, O, A>(call, on.root, static_cast<std::uint64_t>(kx * ky), "mask values",
-                                                     settings * 1000003 + static_cast<std::uint64_t>(kx));
+        const auto signature =
+            detail::signature_of<T, O, A>(call, on.root, static_cast<std::uint64_t>(kx * ky), "mask values",
+                                          settings * 1000003 + static_cast<std::uint64_t>(kx));
         const auto all =
-            gather(on, signature, static_cast<std::uint64_t>(mine), extent{Line ? 1 : task.width, task.count});
+            detail::gather(on, signature, static_cast<std::uint64_t>(mine), extent{Line ? 1 : task.width, task.count});
         const halo_units units = units_of(all, lead, k - 1 - lead, task.outside, call);
         const std::vector<T> halo = exchanged<Line>(on, task, units, call);
         if (mine == 0 || task.count == 0) {

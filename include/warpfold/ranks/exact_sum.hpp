@@ -53,7 +53,7 @@ long_accumulator<T, sizeof...(Ins)> exact_over_ranks(const over_ranks<On, Comm>&
     using record = carried_limbs<T, sizeof...(Ins)>;
     accumulator mine;
     rank_target<On>::template add_exact<T>(on.on, mine, n, call, ins...);
-    const auto parts = gather(on, signature_of<T, record>(call, on.root), n, record::of(mine));
+    const auto parts = detail::gather(on, detail::signature_of<T, record>(call, on.root), n, record::of(mine));
     accumulator total;
     for (const record& part : parts.value) {
         part.add_to(total);
@@ -68,7 +68,8 @@ struct staged_exact {
 
     template <class T, class... Ins>
     static T value(const target& on, std::uint64_t n, const char* call, const Ins&... ins) {
-        return call_frame<target>::run(on, call, [&] { return exact_over_ranks<T>(on, n, call, ins...).value(); });
+        return call_frame<target>::run(on, call,
+                                       [&] { return detail::exact_over_ranks<T>(on, n, call, ins...).value(); });
     }
     template <class T, class Out, class... Ins>
     static void into(const target& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
@@ -98,7 +99,7 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
         static_assert(std::is_same_v<Finish, finish_sum<typename Finish::result>>,
                       "mean, variance and norm are not there over ranks");
         return call_frame<target>::run(on, call, [&] {
-            const auto total = exact_over_ranks<T>(on, n, call, in);
+            const auto total = detail::exact_over_ranks<T>(on, n, call, in);
             std::int64_t limb[exact_totals<T>::sum_limbs];
             const unsigned met = total.copy_to(limb);
             return finish(exact_totals<T>{limb, nullptr, met, 0});

@@ -58,11 +58,11 @@ private:
             if (on.has_result()) {
                 detail::check_array(counts, bins, call);
             }
-            const auto signature = signature_of<element_t<In>, Count, Of>(call, on.root, bins, "bins");
+            const auto signature = detail::signature_of<element_t<In>, Count, Of>(call, on.root, bins, "bins");
             if constexpr (std::is_integral_v<Count> && adds_on_device<Comm, Count>) {
                 auto mine = memory::template allocate<Count>(on.on, bins);
                 work(mine.data());
-                gather(on, signature, n, no_value{});
+                detail::gather(on, signature, n, no_value{});
                 on.comm->add_on_device(mine.data(), bins, on.root, on.on.stream, call);
                 if (on.has_result()) {
                     memory::store(on.on, counts, mine.data(), bins, mode == update::add);
@@ -79,13 +79,13 @@ private:
                 before.resize(bins);
                 memory::read(on.on, before.data(), static_cast<const Count*>(counts), bins);
             }
-            gather(on, signature, n, no_value{});
-            add_over_ranks(on, total.data(), bins, call);
+            detail::gather(on, signature, n, no_value{});
+            detail::add_over_ranks(on, total.data(), bins, call);
             if (!on.has_result()) {
                 return;
             }
             for (std::size_t k = 0; k < before.size(); ++k) {
-                total[k] = wrapping_sum(before[k], total[k]);
+                total[k] = detail::wrapping_sum(before[k], total[k]);
             }
             memory::write(on.on, counts, total.data(), bins);
         });

@@ -40,7 +40,7 @@ struct rank_target<host> {
     static void add_exact(const host& on, long_accumulator<T, sizeof...(Ins)>& to, std::uint64_t n, const char* call,
                           const Ins&... ins) {
         (detail::check_array(ins, n, call), ...);
-        add_on_host<T>(on, n, to, ins...);
+        detail::add_on_host<T>(on, n, to, ins...);
     }
 };
 

@@ -42,7 +42,7 @@ A fold_part(const over_ranks<On, Comm>& on, const rank_signature& signature, con
         return reduce_engine<On>::template value<A>(on.on, in, n, of, op, identity_result{}, signature.call);
     };
     if constexpr (takes_index_v<Map, element_t<In>>) {
-        return fold(shifted_map<Map>{map, first_index(on, signature, n)});
+        return fold(shifted_map<Map>{map, detail::first_index(on, signature, n)});
     } else {
         return fold(map);
     }
@@ -72,7 +72,7 @@ WARPFOLD_HD located<T> best_of_ranks(int ranks, const Found& found, const Number
             const std::uint64_t index = first + here.index;
             const A candidate = map(here.value, index);
             chosen = best.index == no_element ? candidate : op(chosen, candidate);
-            if (index_of(chosen) == index) {
+            if (detail::index_of(chosen) == index) {
                 best = {here.value, index};
             }
         }
@@ -92,15 +92,16 @@ struct staged_reduce {
         static_assert(!is_count_at_v<N>, "over ranks the number of elements is an integer");
         const std::uint64_t n = detail::checked_count(elements, call).value();
         return call_frame<target>::run(on, call, [&] {
-            const auto signature = signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
+            const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
             if constexpr (is_located_v<Result>) {
                 return located_of<Op>(on, signature, in, n, map, op);
             } else {
-                const auto parts = gather(on, signature, n, fold_part<A>(on, signature, in, n, map, op));
+                const auto parts =
+                    detail::gather(on, signature, n, detail::fold_part<A>(on, signature, in, n, map, op));
                 if constexpr (std::is_same_v<Op, extremes_operation>) {
                     detail::require_elements(parts.all(), call);
                 }
-                return result(fold_ranks(parts, op));
+                return result(detail::fold_ranks(parts, op));
             }
         });
     }
@@ -125,11 +126,11 @@ private:
                            const Map& map, const Op& op) {
         using T = element_t<In>;
         using A = std::remove_cvref_t<decltype(map(std::declval<const T&>(), std::uint64_t{}))>;
-        const auto parts = gather(
+        const auto parts = detail::gather(
             on, signature, n,
             reduce_engine<On>::template value<A>(on.on, in, n, map, op, located_or_none<In>{{in}}, signature.call));
         detail::require_elements(parts.all(), signature.call);
-        return best_of_ranks<T>(
+        return detail::best_of_ranks<T>(
             on.comm->size(), [&](int r) { return parts.value[static_cast<std::size_t>(r)]; },
             [&](int r) { return parts.n[static_cast<std::size_t>(r)]; }, map, op);
     }

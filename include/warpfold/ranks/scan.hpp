@@ -56,15 +56,17 @@ inline head_range or_none(const head_range& found, std::uint64_t n) {
 }
 template <class On, class Flags>
 head_range heads_of(const On& on, const heads<Flags>& given, std::uint64_t n, const char* call) {
-    return or_none(reduce_engine<On>::template value<head_range>(on, given.flags, n, head_range_of_flag{},
-                                                                 head_range_operation{}, identity_result{}, call),
-                   n);
+    return detail::or_none(reduce_engine<On>::template value<head_range>(on, given.flags, n, head_range_of_flag{},
+                                                                         head_range_operation{}, identity_result{},
+                                                                         call),
+                           n);
 }
 template <class On, class Begins>
 head_range heads_of(const On& on, const offsets<Begins>& given, std::uint64_t n, const char* call) {
-    return or_none(reduce_engine<On>::template value<head_range>(on, given.begins, given.count, head_range_of_offset{n},
-                                                                 head_range_operation{}, identity_result{}, call),
-                   n);
+    return detail::or_none(
+        reduce_engine<On>::template value<head_range>(on, given.begins, given.count, head_range_of_offset{n},
+                                                      head_range_operation{}, identity_result{}, call),
+        n);
 }
 
 // Offsets of the segments of the elements from `first` on, the first of which begins one.
@@ -82,7 +84,7 @@ struct offsets_from {
 inline no_segments segments_from(const no_segments&, std::uint64_t) { return {}; }
 template <class Flags>
 auto segments_from(const heads<Flags>& given, std::uint64_t first) {
-    const auto flags = from_element(given.flags, first);
+    const auto flags = detail::from_element(given.flags, first);
     return heads<std::remove_cv_t<decltype(flags)>>(flags);
 }
 template <class Begins>
@@ -106,24 +108,24 @@ struct scan_engine<over_ranks<On, Comm>> {
                     const How& how, const char* call) {
         using A = typename How::value;
         using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
-        const auto signature = signature_of<element_t<In>, A, U, Map, Op, How>(call, on.root);
+        const auto signature = detail::signature_of<element_t<In>, A, U, Map, Op, How>(call, on.root);
         std::uint64_t first = 0;
         if constexpr (takes_index_v<Map, element_t<In>>) {
-            first = first_index(on, signature, n);
+            first = detail::first_index(on, signature, n);
         }
-        const head_range at = n == 0 ? head_range{0, 0} : heads_of(on.on, how.segments, n, call);
+        const head_range at = n == 0 ? head_range{0, 0} : detail::heads_of(on.on, how.segments, n, call);
         const bool has_head = at.first < n;
         const std::uint64_t begin = How::reverse || !has_head ? 0 : at.last;
         const std::uint64_t end = How::reverse && has_head ? at.first : n;
         const auto mine = part<A, How::reverse>(on, in, begin, end, map, first, op, call);
-        const auto all = gather(on, signature, n, handed_on<A>{mine, has_head});
+        const auto all = detail::gather(on, signature, n, handed_on<A>{mine, has_head});
         if (n == 0) {
             return;
         }
         const optional_value<A> carried = prefix<How>(all, on.comm->rank(), how, op);
         const auto scan = [&](std::uint64_t from, std::uint64_t count, const auto& options) {
             if (count != 0) {
-                scan_engine<On>::run(on.on, from_element(in, from), count, from_element(out, from),
+                scan_engine<On>::run(on.on, detail::from_element(in, from), count, detail::from_element(out, from),
                                      shifted<Map, In>(map, first + from), op, options, call);
             }
         };
@@ -138,7 +140,7 @@ struct scan_engine<over_ranks<On, Comm>> {
         }
         if constexpr (How::segmented) {
             const std::uint64_t own = How::reverse ? 0 : border;
-            const auto segments = segments_from(how.segments, own);
+            const auto segments = detail::segments_from(how.segments, own);
             using Segments = std::remove_cv_t<decltype(segments)>;
             using First = std::remove_cv_t<decltype(how.first)>;
             scan(own, How::reverse ? border : n - border,
@@ -183,7 +185,7 @@ private:
                 return fold(down, map);
             }
         } else {
-            return fold(from_element(in, begin), shifted<Map, In>(map, first + begin));
+            return fold(detail::from_element(in, begin), shifted<Map, In>(map, first + begin));
         }
     }
 

@@ -56,28 +56,30 @@ struct segmented_engine<over_ranks<On, Comm>> {
                 throw invalid_argument(std::string("warpfold: ") + call + ": the offsets decrease at " +
                                        std::to_string(segments));
             }
-            const auto signature = signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
+            const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
             const auto local = [&](const auto& of, const auto& as) {
                 if (segments > 1) {
                     segmented_engine<On>::template into<A>(on.on, in, offsets, segments - 1, of, op, as, out, call);
                 }
             };
             const auto fold = [&](std::uint64_t from, std::uint64_t to, const auto& of, const auto& as) {
-                return reduce_engine<On>::template value<A>(on.on, from_element(in, from), to - from, of, op, as, call);
+                return reduce_engine<On>::template value<A>(on.on, detail::from_element(in, from), to - from, of, op,
+                                                            as, call);
             };
             if constexpr (is_located_v<Result>) {
                 using T = element_t<In>;
-                const std::uint64_t first = first_index(on, signature, n);
+                const std::uint64_t first = detail::first_index(on, signature, n);
                 const auto part = [&](std::uint64_t from, std::uint64_t to) {
-                    const auto here = from_element(in, from);
+                    const auto here = detail::from_element(in, from);
                     const located_or_none<std::remove_cv_t<decltype(here)>> found{{here}};
                     return fold(from, to, map, shifted_located<std::remove_cv_t<decltype(found)>>{found, first + from});
                 };
                 const auto tail = part(last, n);
-                const auto all = gather(on, signature, n, segment_border<located<T>>{part(0, begin), segments != 0});
+                const auto all =
+                    detail::gather(on, signature, n, segment_border<located<T>>{part(0, begin), segments != 0});
                 local(map, shifted_located<Result>{result, first});
                 finish(on, all, segments, out, [&](int ranks, const auto& of) {
-                    return best_of_ranks<T>(
+                    return detail::best_of_ranks<T>(
                         ranks, [&](int r) { return r == 0 ? tail : of(r); }, [](int) { return std::uint64_t{0}; }, map,
                         op);
                 });
@@ -85,7 +87,7 @@ struct segmented_engine<over_ranks<On, Comm>> {
                 const auto with = [&](const auto& make) {
                     const A tail = fold(last, n, make(last), identity_result{});
                     const A head = fold(0, begin, make(0), identity_result{});
-                    const auto all = gather(on, signature, n, segment_border<A>{head, segments != 0});
+                    const auto all = detail::gather(on, signature, n, segment_border<A>{head, segments != 0});
                     local(make(0), result);
                     finish(on, all, segments, out, [&](int ranks, const auto& of) {
                         A total = tail;
@@ -96,7 +98,7 @@ struct segmented_engine<over_ranks<On, Comm>> {
                     });
                 };
                 if constexpr (takes_index_v<Map, element_t<In>>) {
-                    const std::uint64_t first = first_index(on, signature, n);
+                    const std::uint64_t first = detail::first_index(on, signature, n);
                     with([&](std::uint64_t from) { return shifted_map<Map>{map, first + from}; });
                 } else {
                     with([&](std::uint64_t) -> const Map& { return map; });

@@ -41,7 +41,7 @@ void add_in_rank_order(const over_ranks<On, Comm>& on, X* values, std::uint64_t 
     for (std::uint64_t k = 0; k < share; ++k) {
         X total = parts[k];
         for (std::uint64_t r = 1; r < ranks; ++r) {
-            total = wrapping_sum(total, parts[r * share + k]);
+            total = detail::wrapping_sum(total, parts[r * share + k]);
         }
         parts[k] = total;
     }
@@ -75,7 +75,7 @@ void add_over_ranks(const over_ranks<On, Comm>& on, X* values, std::uint64_t n, 
             }
         }
     } else {
-        add_in_rank_order(on, values, n, call);
+        detail::add_in_rank_order(on, values, n, call);
     }
 }
 

@@ -75,8 +75,8 @@ struct exact_engine<over_ranks<On, nccl_communicator>> {
             return staged::template value<T>(on, n, call, ins...);
         } else {
             return call_frame<target>::run(on, call, [&] {
-                return fold_waiting<T>(on, writer<T>(on, n, call, ins...), round_sum_of_frames<T, sizeof...(Ins)>{},
-                                       false, call);
+                return detail::fold_waiting<T>(on, writer<T>(on, n, call, ins...),
+                                               round_sum_of_frames<T, sizeof...(Ins)>{}, false, call);
             });
         }
     }
@@ -90,8 +90,8 @@ struct exact_engine<over_ranks<On, nccl_communicator>> {
                 if (on.has_result()) {
                     detail::check_array(out, 1, call);
                 }
-                fold_enqueued(on, writer<T>(on, n, call, ins...), round_sum_of_frames<T, sizeof...(Ins)>{},
-                              on.has_result() ? out : nullptr, nullptr, call);
+                detail::fold_enqueued(on, writer<T>(on, n, call, ins...), round_sum_of_frames<T, sizeof...(Ins)>{},
+                                      on.has_result() ? out : nullptr, nullptr, call);
             });
         }
     }
@@ -100,7 +100,7 @@ private:
     template <class T, class... Ins>
     static auto writer(const target& on, std::uint64_t n, const char* call, const Ins&... ins) {
         (detail::check_array(ins, n, call), ...);
-        check_root(on, call);
+        detail::check_root(on, call);
         return [&on, n, call, ins...](rank_frame* mine) {
             using record = carried_limbs<T, sizeof...(Ins)>;
             const gpu own{on.on.stream, nullptr};
@@ -108,7 +108,7 @@ private:
             auto* const limbs = static_cast<exact_limbs<T, sizeof...(Ins)>*>(memory.data());
             rank_target<On>::template enqueue_exact<T>(on.on, limbs, n, ins...);
             frame_of_limbs_kernel<<<1, 1, 0, on.on.stream>>>(
-                limbs, frame_of(signature_of<T, record>(call, on.root), n, sizeof(record)), mine);
+                limbs, detail::frame_of(detail::signature_of<T, record>(call, on.root), n, sizeof(record)), mine);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
         };
     }

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(fold_frames_threads)
                        enqueued_fault* fault) {
     bool different = false;
     for (int r = static_cast<int>(threadIdx.x); r < ranks; r += fold_frames_threads) {
-        different = different || differs(frames[r], frames[0]);
+        different = different || detail::differs(frames[r], frames[0]);
     }
     if (__syncthreads_or(different) != 0) {
         for (int r = static_cast<int>(threadIdx.x); r < ranks; r += fold_frames_threads) {
@@ -114,7 +114,7 @@ R fold_waiting(const over_ranks<On, Comm>& on, const Write& write, const Fold& f
     } got{};
     const stream_ordered_memory memory(on.on.stream, sizeof(returned));
     auto* const place = static_cast<returned*>(memory.data());
-    fold_enqueued(on, write, fold, reinterpret_cast<R*>(place->value), &place->all, call);
+    detail::fold_enqueued(on, write, fold, reinterpret_cast<R*>(place->value), &place->all, call);
     WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, place, sizeof(got), cudaMemcpyDeviceToHost, on.on.stream));
     on.comm->check_enqueued(on.on.stream, call);
     if (needs_elements) {

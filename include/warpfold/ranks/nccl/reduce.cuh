@@ -20,9 +20,9 @@ template <class A, class Op, class Result>
 struct fold_values_of_frames {
     WARPFOLD_CALLS_ANY
     __device__ auto operator()(const rank_frame* frames, int ranks) const {
-        A total = value_in<A>(frames[0]);
+        A total = detail::value_in<A>(frames[0]);
         for (int r = 1; r < ranks; ++r) {
-            total = op(total, value_in<A>(frames[r]));
+            total = op(total, detail::value_in<A>(frames[r]));
         }
         return result(total);
     }
@@ -34,8 +34,9 @@ struct fold_values_of_frames {
 template <class T, class Map, class Op>
 struct choose_located_of_frames {
     __device__ located<T> operator()(const rank_frame* frames, int ranks) const {
-        return best_of_ranks<T>(
-            ranks, [&](int r) { return value_in<located<T>>(frames[r]); }, [&](int r) { return frames[r].n; }, map, op);
+        return detail::best_of_ranks<T>(
+            ranks, [&](int r) { return detail::value_in<located<T>>(frames[r]); }, [&](int r) { return frames[r].n; },
+            map, op);
     }
 
     Map map;
@@ -57,7 +58,7 @@ struct reduce_engine<over_ranks<On, nccl_communicator>> {
             constexpr bool needs_elements = is_located_v<Result> || std::is_same_v<Op, extremes_operation>;
             return call_frame<target>::run(on, call, [&] {
                 return run<A>(on, in, elements, map, op, result, call, [&](const auto& write, const auto& fold) {
-                    return fold_waiting<R>(on, write, fold, needs_elements, call);
+                    return detail::fold_waiting<R>(on, write, fold, needs_elements, call);
                 });
             });
         }
@@ -74,7 +75,7 @@ struct reduce_engine<over_ranks<On, nccl_communicator>> {
                     detail::check_array(out, 1, call);
                 }
                 run<A>(on, in, elements, map, op, result, call, [&](const auto& write, const auto& fold) {
-                    fold_enqueued(on, write, fold, on.has_result() ? out : nullptr, nullptr, call);
+                    detail::fold_enqueued(on, write, fold, on.has_result() ? out : nullptr, nullptr, call);
                 });
             });
         }
@@ -87,10 +88,10 @@ private:
                     const Result& result, const char* call, const Go& go) {
         static_assert(!is_count_at_v<N>, "over ranks the number of elements is an integer");
         const std::uint64_t n = detail::checked_count(elements, call).value();
-        check_root(on, call);
-        const auto signature = signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
+        detail::check_root(on, call);
+        const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
         const auto writer = [&](const auto& of, const auto& local, std::size_t bytes) {
-            const rank_frame head = frame_of(signature, n, bytes);
+            const rank_frame head = detail::frame_of(signature, n, bytes);
             return [&on, &in, n, of, &op, local, head, call](rank_frame* mine) {
                 reduce_engine<On>::template into<A>(
                     on.on, in, n, of, op, in_frame<std::remove_cvref_t<decltype(local)>>{head, local}, mine, call);
@@ -101,7 +102,7 @@ private:
             return go(writer(map, located_or_none<In>{{in}}, sizeof(located<T>)),
                       choose_located_of_frames<T, Map, Op>{map, op});
         } else if constexpr (takes_index_v<Map, element_t<In>>) {
-            const shifted_map<Map> shifted{map, first_index(on, signature, n)};
+            const shifted_map<Map> shifted{map, detail::first_index(on, signature, n)};
             return go(writer(shifted, identity_result{}, sizeof(A)), fold_values_of_frames<A, Op, Result>{op, result});
         } else {
             return go(writer(map, identity_result{}, sizeof(A)), fold_values_of_frames<A, Op, Result>{op, result});
