@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""static_test.py WARPFOLD SHARED STATIC: both programs end well, with the same launches, counters and findings."""
+"""static_test.py WARPFOLD SHARED STATIC: both programs end well, with the same launches, counters and findings, and
+--explain-setup tells them apart."""
 import json
 import pathlib
 import subprocess
@@ -22,8 +23,16 @@ def run(warpfold, program, folder):
     return sorted(launches, key=json.dumps), kinds
 
 
+def expect_explanation(warpfold, program, runtime):
+    answer = subprocess.run([warpfold, "run", "--explain-setup", "--", program], capture_output=True, text=True, check=False)
+    if f"has the {runtime} CUDA runtime" not in answer.stderr:
+        sys.exit(f"--explain-setup of {program}:\n{answer.stderr}")
+
+
 def main():
     warpfold, shared, static = sys.argv[1:]
+    expect_explanation(warpfold, shared, "shared")
+    expect_explanation(warpfold, static, "static")
     with tempfile.TemporaryDirectory() as folder:
         of_shared = run(warpfold, shared, pathlib.Path(folder))
         of_static = run(warpfold, static, pathlib.Path(folder))

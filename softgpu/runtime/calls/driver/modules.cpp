@@ -9,10 +9,14 @@
 #include <string>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
+#include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "softgpu/runtime/program/library.hpp"
 
 namespace softgpu::runtime {
 namespace {
+
+constexpr std::uint32_t fatbin_magic = 0xBA55ED50;         // of a container
+constexpr std::uint32_t fatbin_wrapper_magic = 0x466243B1; // of what points to one
 
 // What a program asks of the just-in-time compiler: only its log is filled.
 struct jit_options {
@@ -63,7 +67,18 @@ result load_frame(belongs where, Body&& body) {
     });
 }
 
-result load(belongs where, library** out, const void* code, std::string file, const jit_options& options) {
+// The PTX of a fat binary, so that the program may free the binary; empty: there is none that is linked, or it is no fat binary.
+std::string ptx_of(const void* code, const card& device) {
+    std::uint32_t magic = 0;
+    std::memcpy(&magic, code, sizeof magic);
+    if (magic != fatbin_magic && magic != fatbin_wrapper_magic) {
+        return {};
+    }
+    const auto best = best_ptx(read_fatbin(code), device.newest_ptx());
+    return best && !best->relocatable ? decompress(*best) : std::string();
+}
+
+result load(belongs where, library** out, const void* code, const jit_options& options) {
     return load_frame(where, [&](context& gpu) {
         require(out != nullptr && code != nullptr);
         gpu.require_usable();
@@ -71,11 +86,11 @@ result load(belongs where, library** out, const void* code, std::string file, co
         library* made = nullptr;
         try {
             require_no_machine_code(code);
-            auto holder = std::make_unique<library>();
-            holder->file = std::move(file);
-            made = &add_library(std::move(holder), code);
+            const std::string unpacked = ptx_of(code, gpu.device());
+            made = &add_library(std::make_unique<library>(), unpacked.empty() ? code : unpacked.c_str());
             registry::instance().load(*made->binary, gpu, "a module");
-            if (!made->binary->text.empty()) { // a compiler's client expects the errors of all kernels now
+            if (unpacked.empty() &&
+                !made->binary->text.empty()) { // a compiler's client expects the errors of all kernels now
                 for (const std::string& name : registry::instance().kernels_of(*made->binary, gpu)) {
                     (void)kernel_of(gpu, *made, name);
                 }
@@ -109,8 +124,7 @@ result load_file(belongs where, library** out, const char* path, const jit_optio
     if (read != result::success) {
         return read;
     }
-    const void* const code = text.data(); // stays where it is when the string moves: it is not short
-    return load(where, out, code, std::move(text), options);
+    return load(where, out, text.data(), options);
 }
 
 result unload(library* l) {
@@ -179,13 +193,13 @@ extern "C" {
 
 result cuModuleLoad(library** out, const char* path) { return load_file(belongs::to_context, out, path, {}); }
 
-result cuModuleLoadData(library** out, const void* code) { return load(belongs::to_context, out, code, {}, {}); }
+result cuModuleLoadData(library** out, const void* code) { return load(belongs::to_context, out, code, {}); }
 
 result cuModuleLoadDataEx(library** out, const void* code, unsigned count, const jit_option* names, void** values) {
-    return load(belongs::to_context, out, code, {}, {{names, count}, values});
+    return load(belongs::to_context, out, code, {{names, count}, values});
 }
 
-result cuModuleLoadFatBinary(library** out, const void* code) { return load(belongs::to_context, out, code, {}, {}); }
+result cuModuleLoadFatBinary(library** out, const void* code) { return load(belongs::to_context, out, code, {}); }
 
 result cuModuleUnload(library* l) { return unload(l); }
 
@@ -209,7 +223,7 @@ result cuModuleGetLoadingMode(int* mode) {
 
 result cuLibraryLoadData(library** out, const void* code, const jit_option* names, void** values, unsigned count,
                          const int*, void**, unsigned) {
-    return load(belongs::to_none, out, code, {}, {{names, count}, values});
+    return load(belongs::to_none, out, code, {{names, count}, values});
 }
 
 result cuLibraryLoadFromFile(library** out, const char* path, const jit_option* names, void** values, unsigned count,
