@@ -13,7 +13,7 @@ foreach(program IN ITEMS calls cub_reduce managed symbols)
   add_executable(static_${program} "${object}")
   set_target_properties(static_${program} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(static_${program} PRIVATE "${static_runtime}" Threads::Threads ${CMAKE_DL_LIBS} rt)
-  add_dependencies(static_${program} program_${program} softgpu_runtime warpfold)
+  add_dependencies(static_${program} program_${program} softgpu_libraries warpfold)
   add_test(NAME static.${program} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/static_test.py
     $<TARGET_FILE:warpfold> $<TARGET_FILE:program_${program}> $<TARGET_FILE:static_${program}>)
   set_tests_properties(static.${program} PROPERTIES TIMEOUT 300)
