@@ -25,6 +25,8 @@
 #include "tool/report/run_document.hpp"
 #include "tool/run/elf_facts.hpp"
 #include "tool/run/locate.hpp"
+#include "tool/run/predicted_cards.hpp"
+#include "tool/run/prediction_table.hpp"
 #include "tool/run/program.hpp"
 #include "tool/run/run_files.hpp"
 #include "tool/run/runtime_choice.hpp"
@@ -46,6 +48,7 @@ struct run_options {
     std::optional<std::string> profile;
     std::optional<std::string> timeline;
     std::optional<std::string> report;
+    predict_options predict;
     device_options device;
     CLI::App* app = nullptr;
 };
@@ -164,7 +167,8 @@ int run_watched(const run_options& o, const std::vector<std::string>& arguments,
     if (o.report) {
         page.emplace(*o.report);
     }
-    if (o.counters || o.report) {
+    const bool predicts = o.predict.cards || !o.predict.files.empty();
+    if (o.counters || o.report || predicts) {
         kinds.push_back({{folder, "counters", "SOFTGPU_COUNTERS", o.counters}, merge_counters, &run_texts::counters});
     }
     if (o.profile || o.report) {
@@ -210,6 +214,9 @@ int run_watched(const run_options& o, const std::vector<std::string>& arguments,
         }
         write(k.files, all.text);
         texts.*k.text = all.text;
+    }
+    if (predicts && !texts.counters.empty()) {
+        std::fputs(prediction_table(texts.counters).c_str(), stderr); // standard output is the program's own
     }
     const auto write_page = [&] {
         if (!page || texts.counters.empty()) {
@@ -303,11 +310,12 @@ int run_program(const run_options& o) {
     set_software_environment(o.device);
     set_schedule(o);
     set_linker_environment();
+    static_cast<void>(set_predicted_cards(o.predict));
     std::optional<elf_facts> facts;
     if (const auto path = find_program(arguments.front())) {
         facts = read_elf(*path);
     }
-    if (o.counters || o.profile || o.timeline || o.report || o.check) {
+    if (o.counters || o.profile || o.timeline || o.report || o.check || o.predict.cards || !o.predict.files.empty()) {
         return run_watched(o, arguments, facts);
     }
     if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime()) {
@@ -358,6 +366,7 @@ action add_run(CLI::App& app) {
                    "write launches, counters, heat by source line, the timeline and findings to this file, as one HTML "
                    "page")
         ->type_name("FILE");
+    add_predict_options(app, o->predict);
     add_software_options(app, o->device);
     return [o] { return run_program(*o); };
 }

@@ -22,4 +22,7 @@ namespace warpfold::tool {
 // The same of the library's calls on the host's cores, which need no nvcc.
 [[nodiscard]] std::string find_host_calls_library();
 
+// The folder of the cards' files for --predict. WARPFOLD_CARDS names another one.
+[[nodiscard]] std::string find_cards_folder();
+
 } // namespace warpfold::tool

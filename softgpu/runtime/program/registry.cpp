@@ -7,6 +7,7 @@
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/accounts/predictions.hpp"
 #include "softgpu/runtime/core/context.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
@@ -209,6 +210,11 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
             binary.modules.push_back(std::make_unique<machine::module>(binary.text, gpu.memory()));
         } catch (const ptx::error& wrong) {
             fail(error::invalid_ptx, std::string("the PTX of a library: ") + wrong.what());
+        }
+        if (!predicted_latencies().empty()) {
+            for (const auto& m : binary.modules) {
+                m->trace(predicted_latencies());
+            }
         }
         binary.loaded = true;
         return;
