@@ -106,7 +106,7 @@ TEST(Model, LatencyGoesByWavesOfResidentBlocks) {
     w.warm = {.loads = 100, .l1_hits = 100};
     w.cold = {.loads = 100, .l2_reads = 100, .dram_reads = 100};
     const auto one = predict(round_card(), w);
-    EXPECT_EQ(one.bound, "launch"); // as long as the chain
+    EXPECT_EQ(one.bound, "latency");
     EXPECT_DOUBLE_EQ(of(one, "latency"), 1000);
     EXPECT_DOUBLE_EQ(one.cold_nanoseconds, 1000 + 5000);
     w.shape.blocks = 81;

@@ -38,6 +38,14 @@ namespace {
                                                 "code (code=sm_75) cannot run here");
 }
 
+void trace_all(const std::vector<std::unique_ptr<machine::module>>& modules) {
+    if (!predicted_latencies().empty()) {
+        for (const auto& m : modules) {
+            m->trace(predicted_latencies());
+        }
+    }
+}
+
 } // namespace
 
 registry::registry() { owner_process::set_by_registration(); }
@@ -211,11 +219,7 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
         } catch (const ptx::error& wrong) {
             fail(error::invalid_ptx, std::string("the PTX of a library: ") + wrong.what());
         }
-        if (!predicted_latencies().empty()) {
-            for (const auto& m : binary.modules) {
-                m->trace(predicted_latencies());
-            }
-        }
+        trace_all(binary.modules);
         binary.loaded = true;
         return;
     }
@@ -234,6 +238,7 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
             m->profile();
         }
     }
+    trace_all(binary.modules);
     binary.loaded = true;
     for (const fat_binary::managed_variable& v : binary.managed) {
         for (const auto& m : binary.modules) {
