@@ -74,8 +74,7 @@ verdict shorter(const timing& here, const timing& there, std::string figure) {
 
 namespace {
 
-// The times that the model of one card gives both steps, with nothing around them: "holds in the model of h200". It is
-// never a verdict: `holds` stays empty.
+// What the times that the model gives both steps say: "holds in the model of h200". It is no verdict: `holds` stays empty.
 verdict in_the_model(const step_result& here, const step_result& there, const std::string& told,
                      const std::function<verdict(const timing&, const timing&)>& decide) {
     const auto cold_of = [](const step_result& step, std::size_t card) {
@@ -93,11 +92,11 @@ verdict in_the_model(const step_result& here, const step_result& there, const st
         if (a.median <= 0 || b.median <= 0) {
             return unseen("needs times, so a GPU" + told);
         }
-        const verdict v = decide(a, b);
-        text += std::string(v.holds == true ? "holds" : "does not hold") + " in the model of " +
-                here.launches.front().predictions[card].card + " (" + v.figure + "); ";
+        text += std::string(decide(a, b).holds == true ? "holds" : "does not hold") + " in the model of " +
+                here.launches.front().predictions[card].card + " (" + number(a.median / b.median, 2) +
+                " of the other's time); ";
     }
-    return unseen(text + "not measured");
+    return unseen(text + "not measured" + told);
 }
 
 // `decide` with the cold times of both steps on the same n; `told` goes behind every figure.

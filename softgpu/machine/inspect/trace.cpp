@@ -41,16 +41,44 @@ const instruction* before_barrier(const instruction* i, std::byte* /*frame*/, wa
     return i + 1;
 }
 
+bool is_run_of(const std::uint64_t* at, std::uint64_t bytes) {
+    std::uint64_t off = 0;
+    for (unsigned l = 0; l < lanes; ++l) {
+        off |= at[l] ^ (at[0] + l * bytes);
+    }
+    return off == 0;
+}
+
+// All lanes side by side.
+void tell_run(std::uint64_t begin, std::uint64_t bytes, touch how) {
+    const std::uint64_t end = begin + bytes;
+    for (std::uint64_t at = begin; at < end;) {
+        const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
+        const auto first = static_cast<unsigned>(at / sector_bytes % 4);
+        const auto last = static_cast<unsigned>((next - 1) / sector_bytes % 4);
+        running->to().touched(at / line_bytes, ((2u << last) - 1) & ~((1u << first) - 1),
+                              static_cast<unsigned>(lanes * (next - at) / bytes), how);
+        at = next;
+    }
+}
+
 // Lanes in one line are one access, as long as no other line comes between them.
 void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w) {
     const memory::device_memory& memory = *w->host->launch->memory;
     const std::uint64_t windows[2] = {memory.shared_window(), memory.local_window()};
+    const auto is_global = [&](std::uint64_t address) {
+        return address - windows[0] >= memory::device_memory::window_bytes &&
+               address - windows[1] >= memory::device_memory::window_bytes;
+    };
+    if (mask == all_lanes && is_global(at[0]) && is_run_of(at, bytes)) {
+        tell_run(at[0], lanes * bytes, how);
+        return;
+    }
     std::uint64_t line = ~std::uint64_t{0};
     unsigned sectors = 0;
     unsigned those = 0;
     each_lane(mask, [&](unsigned l) {
-        if (at[l] - windows[0] < memory::device_memory::window_bytes ||
-            at[l] - windows[1] < memory::device_memory::window_bytes) {
+        if (!is_global(at[l])) {
             return; // a generic access to shared or local memory
         }
         if (at[l] / line_bytes != line) {
