@@ -59,7 +59,9 @@ TEST_F(TimesAndFigures, AModelIsNoVerdict) {
     for (auto& step : report_.steps) {
         step.launches.resize(2);
         for (auto& launch : step.launches) {
-            launch.predictions = {{.card = "h200", .cold_nanoseconds = step.id == "1" ? 400.0 : 300.0}};
+            launch.predictions.resize(1);
+            launch.predictions[0].card = "h200";
+            launch.predictions[0].cold_nanoseconds = step.id == "1" ? 400 : 300;
         }
     }
     const verdict v = faster(here());

@@ -109,7 +109,8 @@ private:
             }
             return;
         }
-        code_.block_mixes.push_back(mix_of(f_, block.first, block.last));
+        code_.block_mixes.push_back(only_waits(b) ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
+        in_waiting_loop_ = only_waits(b);
         begin_piece(block.first, block.last);
         for (std::uint32_t n = block.first; n < block.last; ++n) {
             const ptx::instruction& i = f_.instructions[n];
@@ -124,6 +125,25 @@ private:
         }
     }
 
+    // The block is in a loop that waits for others. How often such a loop runs says nothing about hardware.
+    [[nodiscard]] bool only_waits(std::uint32_t b) const {
+        for (std::uint32_t end = b; end < flow_.blocks.size(); ++end) {
+            const program::basic_block& block = flow_.blocks[end];
+            const ptx::instruction* const i = block.last > block.first ? &f_.instructions[block.last - 1] : nullptr;
+            if (i == nullptr || i->op != opcode::bra) {
+                continue;
+            }
+            const std::uint32_t target = program::block_of_label(f_, flow_, i->operands.at(0).name);
+            if (target <= b) {
+                const loop_kind kind = loop_of(f_, flow_, end, target).kind;
+                if (kind == loop_kind::polling || kind == loop_kind::idle) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     [[nodiscard]] bool is_traced() const { return context_.count && context_.trace != nullptr; }
 
     // Straight code from here to the next barrier of the block, which is the first instruction of the next piece.
@@ -133,7 +153,7 @@ private:
         while (last < end && cost_of(f_.instructions[last]).what != observe::instruction_class::barrier) {
             ++last;
         }
-        const std::vector<double> cycles = path_of(f_, first, last, context_.trace->tables);
+        const std::vector<double> cycles = path_of(f_, first, in_waiting_loop_ ? first : last, context_.trace->tables);
         code_.paths_a_piece = cycles.size();
         instruction& piece = emit(context_.trace->begin_piece, first < end ? first : no_instruction);
         piece.more = static_cast<std::uint32_t>(code_.piece_paths.size() / std::max<std::size_t>(cycles.size(), 1));
@@ -482,6 +502,7 @@ private:
     std::vector<bool> meets_;
     fixups fixups_;
     std::uint32_t at_ = 0;
+    bool in_waiting_loop_ = false; // the block that is decoded, if it is traced
 };
 
 } // namespace
