@@ -8,7 +8,7 @@
 Measured: ladders-h200.md and published-h200.json (H200, cold L2), and docs/lectures/published.json (G80, K40m, T4).
 Predicted: `warpfold ladder NAME --predict CARD` at the same size, block and type, every step by itself. A step that takes
 longer than --seconds on this host, or that has more than --most elements (K40m: 2^26), is left out, and the page says so. Why a step
-misses is in docs/results/model-notes.json, by hand. Exit status: 0; 2 if an input cannot be used.
+misses is in docs/results/model-notes.json, by hand: for a step, or for a bound whose predictions are too short. Exit status: 0; 2 if an input cannot be used.
 """
 import argparse
 import json
@@ -108,11 +108,12 @@ def order(cells):
 
 
 def table(cells, notes):
-    lines = ["| ladder | step | n | block | measured, µs | predicted, µs | error | bound | reason |",
+    lines = ["| ladder | step | n | block | measured, µs | predicted, µs | error | bound | reason, as far as known |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | --- |"]
     for c in sorted(cells, key=lambda c: -abs(error_of(c))):
         key = f"{c['card']}/{c['ladder']}/{c['step']}"
-        note = notes.get(key, notes.get(f"{c['card']}/{c['bound']}", "")) if abs(error_of(c)) > CLOSE else ""
+        supposed = notes.get(f"{c['card']}/{c['bound']}", "") if error_of(c) < 0 else "not known"
+        note = notes.get(key, supposed) if abs(error_of(c)) > CLOSE else ""
         lines.append(f"| {c['ladder']} | {c['step']} | {c['n']:,} | {c.get('block', '')} | {c['measured']:,.1f} | "
                      f"{c['predicted']:,.1f} | {100 * error_of(c):+.0f} % | {c['bound']} | {note} |")
     return lines
