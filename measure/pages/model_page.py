@@ -6,9 +6,10 @@
     model_page.py --kept predicted.json    # the page alone, from the predictions of an earlier run
 
 Measured: ladders-h200.md and published-h200.json (H200, cold L2), and docs/lectures/published.json (G80, K40m, T4).
-Predicted: `warpfold ladder NAME --predict CARD` at the same size, block and type, every step by itself. A step that takes
-longer than --seconds on this host, or that has more than --most elements (K40m: 2^26), is left out, and the page says so. Why a step
-misses is in docs/results/model-notes.json, by hand: for a step, or for a bound whose predictions are too short. Exit status: 0; 2 if an input cannot be used.
+Predicted: `warpfold ladder NAME --predict CARD` at the same size, block and type, every step by itself. A step that
+takes longer than --seconds on this host, or that has more than --most elements (K40m: 2^26), is left out, and the page
+says so. Why a step misses is in docs/results/model-notes.json, by hand: for a step, or for a bound whose predictions are
+too short. Exit status: 0; 2 if an input cannot be used.
 """
 import argparse
 import json
@@ -121,8 +122,8 @@ def table(cells, notes):
 
 def page(cells, notes):
     lines = [MADE, "# The model beside measurements", "",
-             "Predicted by [the model](../model.md) from what the software GPU counted, beside what was measured. No figure of "
-             "a card was chosen by these tables. Times are those of all launches of a step, with a cold L2 cache. "
+             "Predicted by [the model](../model.md) from what the software GPU counted, beside what was measured. No "
+             "figure of a card was chosen by these tables. Times are those of all launches of a step, with a cold L2 cache. "
              "Worst first.", ""]
     parts = [("H200: the ladders", lambda c: c["card"] == "h200" and "block" not in c),
              ("H200: the lectures' reductions", lambda c: c["card"] == "h200" and "block" in c),
