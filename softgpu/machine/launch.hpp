@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/observe/counters.hpp"
+#include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/observe/profile.hpp"
 
 namespace softgpu::check {
@@ -70,7 +72,8 @@ struct kernel_facts {
     unsigned ptx_target = 0; // 75 for sm_75
 };
 
-class kernel; // opaque; owned by its module
+class launch_trace; // softgpu/machine/trace.hpp
+class kernel;       // opaque; owned by its module
 
 struct variable_place {
     memory::address address = 0;
@@ -98,6 +101,8 @@ public:
 
     // Launches that count also count by instruction from now on. To be called before the first launch.
     void profile();
+    // Launches can be traced from now on, with paths by these tables. To be called before the first launch.
+    void trace(std::span<const observe::latency_table> tables);
     // The instructions of a kernel that has run, in the order of launch_result::profile.
     [[nodiscard]] std::vector<observe::profile_point> profile_points(const kernel& k);
 
@@ -139,6 +144,7 @@ struct launch_request {
     // that other work, such as another stream, may still change memory.
     double deadlock_seconds = 2;
     std::function<bool()> outside{};
+    launch_trace* trace = nullptr;       // nullptr: not traced; else of a module that is
     std::optional<std::uint64_t> seed{}; // of an adversarial schedule, which has one worker
 };
 
@@ -147,6 +153,7 @@ struct launch_result {
     std::string printed; // by printf in the kernel, block after block
     observe::counters total;
     std::vector<observe::counters> by_interval; // see observe::launch_record
+    observe::instruction_mix mix;               // of a module that is traced
     std::vector<observe::point_counts> profile; // by instruction, of a module that is profiled; see profile_points
 };
 

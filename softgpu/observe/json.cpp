@@ -44,6 +44,9 @@ std::string to_json(const launch_record& record) {
         out["fault"] = record.fault;
     }
     out["counters"] = counters_of(record.total);
+    if (!record.predictions.empty()) {
+        out["predictions"] = predictions_json(record.predictions);
+    }
     out["intervals"] = json::array();
     for (const counters& c : record.by_interval) {
         out["intervals"].push_back(interval_of(c));

@@ -20,6 +20,29 @@ json facts_json(const device_facts& device) {
     return facts;
 }
 
+json predictions_json(const std::vector<prediction>& predictions) {
+    json all = json::object();
+    for (const prediction& p : predictions) {
+        json& out = all[p.card];
+        out["nanoseconds"] = p.nanoseconds;
+        out["cold_nanoseconds"] = p.cold_nanoseconds;
+        out["bound"] = p.bound;
+        out["share_of_roof"] = p.share_of_roof;
+        out["next_bound"] = p.next_bound;
+        out["bounds"] = json::object();
+        for (const bound_time& b : p.bounds) {
+            out["bounds"][b.name] = b.nanoseconds;
+        }
+        out["l1_load_hit_rate"] = p.l1_load_hit_rate;
+        out["l2_read_hit_rate"] = p.l2_read_hit_rate;
+        out["dram_read_bytes"] = p.dram_read_bytes;
+        out["dram_write_bytes"] = p.dram_write_bytes;
+        out["cold_dram_read_bytes"] = p.cold_dram_read_bytes;
+        out["cold_dram_write_bytes"] = p.cold_dram_write_bytes;
+    }
+    return all;
+}
+
 std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 } // namespace softgpu::observe

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "softgpu/observe/counters.hpp"
+#include "softgpu/observe/prediction.hpp"
 
 namespace softgpu::observe {
 
@@ -24,7 +25,8 @@ struct launch_record {
     // between the first and the second, ... summed over all blocks. At most 64; later intervals count in the last.
     // Instruction counts are in `total` only.
     std::vector<counters> by_interval;
-    std::string fault; // empty: it ran to its end
+    std::string fault;                     // empty: it ran to its end
+    std::vector<prediction> predictions{}; // one a card that SOFTGPU_PREDICT names
 };
 
 using launch_observer = void (*)(const launch_record& record, void* user);

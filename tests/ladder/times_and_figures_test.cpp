@@ -52,6 +52,27 @@ TEST_F(TimesAndFigures, AtMostSoManyTimes) {
     EXPECT_EQ(judged(nearly, 2, 2.5).holds, false);
 }
 
+// A model's times are told apart: the claim stays undecided.
+TEST_F(TimesAndFigures, AModelIsNoVerdict) {
+    const check faster = faster_than("1", "2x on the G80");
+    EXPECT_EQ(faster(here()).figure, "needs times, so a GPU; 2x on the G80");
+    for (auto& step : report_.steps) {
+        step.launches.resize(2);
+        for (auto& launch : step.launches) {
+            launch.predictions.resize(1);
+            launch.predictions[0].card = "h200";
+            launch.predictions[0].cold_nanoseconds = step.id == "1" ? 400 : 300;
+        }
+    }
+    const verdict v = faster(here());
+    EXPECT_FALSE(v.holds.has_value());
+    EXPECT_EQ(v.figure, "holds in the model of h200 (0.75 of the other's time); not measured; 2x on the G80");
+    EXPECT_FALSE(slower_than("1")(here()).holds.has_value());
+    EXPECT_EQ(slower_than("1")(here()).figure,
+              "does not hold in the model of h200 (0.75 of the other's time); not measured");
+    EXPECT_EQ(judged(faster, 3, 2).holds, true) << "measured";
+}
+
 struct cycles {
     double here = 0;
 };

@@ -34,16 +34,16 @@ ALLOWED = {
     CHECK: {"softgpu/memory", CHECK + "/findings", CHECK + "/shadow", CHECK + "/order"},
 
     MACHINE: {"softgpu/memory", "softgpu/observe"},  # launch.hpp, texture.hpp, demangle.hpp: what others may include
-    MACHINE + "/code": {MACHINE, CHECK + "/shadow", PTX},
+    MACHINE + "/code": {MACHINE, CHECK + "/shadow", "softgpu/observe", PTX},
     DECODE: {MACHINE, MACHINE + "/code", CHECK + "/findings", "softgpu/observe", "softgpu/program", PTX},
-    DECODE + "/analysis": {MACHINE + "/code", "softgpu/program", PTX},
+    DECODE + "/analysis": {MACHINE + "/code", "softgpu/observe", "softgpu/program", PTX},
     DECODE + "/operands": {MACHINE, MACHINE + "/code", DECODE, "softgpu/program"},
-    DECODE + "/emit": {MACHINE + "/code", DECODE, DECODE + "/analysis", DECODE + "/operands", CHECK + "/findings",
+    DECODE + "/emit": {MACHINE, MACHINE + "/code", DECODE, DECODE + "/analysis", DECODE + "/operands", CHECK + "/findings",
                        "softgpu/program"},
     MACHINE + "/module": {MACHINE, MACHINE + "/code", DECODE, DECODE + "/emit", CHECK, CHECK + "/findings",
                           "softgpu/program", PTX},
     MACHINE + "/state": {MACHINE, MACHINE + "/code", CHECK + "/shadow", "softgpu/memory", "softgpu/observe"},
-    MACHINE + "/inspect": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", CHECK,
+    MACHINE + "/inspect": {MACHINE, MACHINE + "/code", DECODE, MACHINE + "/module", MACHINE + "/state", CHECK,
                            CHECK + "/findings", CHECK + "/order", CHECK + "/shadow", "softgpu/observe", PTX},
     RUN: {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
           CHECK + "/findings", "softgpu/memory"},
@@ -61,14 +61,16 @@ ALLOWED = {
                            HANDLERS, HANDLERS + "/arithmetic"},
     HANDLERS + "/checks": {MACHINE + "/code", MACHINE + "/inspect", HANDLERS, HANDLERS + "/memory"},
 
+    "softgpu/predict": {MACHINE, "softgpu/observe"},
+
     RUNTIME + "/abi": set(),
     RUNTIME + "/fatbin": set(),
     RUNTIME + "/cards": {MACHINE, RUNTIME + "/abi"},
     RUNTIME + "/core": {CHECK, CHECK + "/findings", "softgpu/memory", RUNTIME + "/abi", RUNTIME + "/cards"},
     RUNTIME + "/accounts": {MACHINE, CHECK, CHECK + "/findings", CHECK + "/order", "softgpu/memory", "softgpu/observe",
-                            RUNTIME + "/abi", RUNTIME + "/core"},
+                            "softgpu/predict", RUNTIME + "/abi", RUNTIME + "/core"},
     RUNTIME + "/memory": {"softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/accounts"},
-    RUNTIME + "/program": {MACHINE, PTX, RUNTIME + "/abi", RUNTIME + "/fatbin", RUNTIME + "/cards",
+    RUNTIME + "/program": {MACHINE, "softgpu/predict", PTX, RUNTIME + "/abi", RUNTIME + "/fatbin", RUNTIME + "/cards",
                            RUNTIME + "/core", RUNTIME + "/accounts"},
     RUNTIME + "/graph": {"softgpu/memory", RUNTIME + "/abi", RUNTIME + "/core", RUNTIME + "/accounts",
                          RUNTIME + "/memory", RUNTIME + "/program"},
@@ -88,7 +90,7 @@ ALLOWED = {
     "ladder": {"ladder/engine/definition", "ladder/engine", "ladder/reduce/definition", "include/warpfold", "measure",
                "softgpu/observe"},  # the folder of one ladder
     "tool": {"ladder/engine/definition", "ladder/engine", "ladder/reduce/definition", "include/warpfold", "report",
-             CHECK + "/findings", "softgpu/observe", MACHINE, RUNTIME + "/cards"},
+             CHECK + "/findings", "softgpu/observe", "softgpu/predict", MACHINE, RUNTIME + "/cards"},
 }
 
 # Cycles of modules that are to be broken. A module is a header with the source of the same name.

@@ -29,6 +29,30 @@ TEST_F(real_ladder, is_right_in_every_step) {
     EXPECT_GT(launches[0]["counters"]["thread_instructions"], 100'000);
 }
 
+TEST_F(real_ladder, predicts_times_by_a_model) {
+    const outcome seen = run({"ladder", "reduce", "--device", "softgpu", "--n", "64Ki", "--steps", "1,3,cpu",
+                              "--predict", "h200,T4", "--no-claims", "--json", "-"});
+    ASSERT_EQ(seen.status, 0) << seen.error;
+    const json document = json::parse(seen.out);
+    for (const char* const card : {"h200", "t4"}) {
+        const json& first = document["steps"][0]["predictions"][card];
+        const json& third = document["steps"][1]["predictions"][card];
+        EXPECT_GT(first["cold_nanoseconds"], third["cold_nanoseconds"]) << card;
+        EXPECT_GE(third["cold_nanoseconds"], third["nanoseconds"]) << card;
+        const json& launch = document["steps"][1]["launches"][0]["predictions"][card];
+        EXPECT_EQ(launch["cold_dram_read_bytes"], 64 * 1024 * 4) << card;
+        EXPECT_EQ(launch["bounds"].contains(launch["bound"].get<std::string>()) || launch["bound"] == "launch", true);
+    }
+    EXPECT_FALSE(document["steps"][2].contains("predictions"));
+    const outcome table = run({"ladder", "reduce", "--device", "softgpu", "--n", "1Ki", "--predict", "t4"});
+    EXPECT_NE(table.out.find("by a model (docs/model.md), not measured"), std::string::npos);
+    const outcome unknown = run({"ladder", "reduce", "--device", "softgpu", "--predict", "g81"});
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_NE(unknown.error.find("'g81' is none of a100, g80, h100"), std::string::npos) << unknown.error;
+    const outcome absent = run({"ladder", "reduce", "--device", "softgpu", "--card-file", "/nowhere/my.json"});
+    EXPECT_NE(absent.error.find("/nowhere/my.json: cannot be read"), std::string::npos) << absent.error;
+}
+
 // Steps 5 to 7 and sum_warp rely on an order between the lanes of a warp that nothing makes.
 TEST_F(real_ladder, shows_the_verdict_of_the_checks) {
     for (const char* const block : {"128", "256"}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library's calls on the host's cores: arrays are where they are.
+// The library's calls on the host's cores.
+#include "tool/arrays/host_memory.hpp"
 #include "tool/arrays/run_convolve.hpp"
 #include "tool/arrays/run_histogram.hpp"
 #include "tool/arrays/run_reduce.hpp"
@@ -8,13 +9,6 @@
 
 namespace warpfold::calls {
 namespace {
-
-struct host_memory {
-    [[nodiscard]] static host on() { return {}; }
-    [[nodiscard]] static const void* in(const void* data, std::uint64_t) { return data; }
-    [[nodiscard]] static void* out(void* data, std::uint64_t) { return data; }
-    static void fetch() {}
-};
 
 class on_host final : public target {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Histograms with even bins, or with bins between edges. `Memory` is where a target's arrays are: see host.cpp and
+// Histograms with even bins, or with bins between edges. `Memory` is where a target's arrays are: see host_memory.hpp and
 // gpu_memory.cuh.
 #pragma once
 

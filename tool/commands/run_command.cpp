@@ -24,6 +24,8 @@
 #include "tool/report/page.hpp"
 #include "tool/report/run_document.hpp"
 #include "tool/run/elf_facts.hpp"
+#include "tool/run/predicted_cards.hpp"
+#include "tool/run/prediction_table.hpp"
 #include "tool/run/program.hpp"
 #include "tool/run/run_files.hpp"
 #include "tool/run/runtime_choice.hpp"
@@ -47,6 +49,7 @@ struct run_options {
     std::optional<std::string> timeline;
     std::optional<std::string> report;
     bool explain_setup = false;
+    predict_options predict;
     device_options device;
     CLI::App* app = nullptr;
 };
@@ -132,7 +135,8 @@ int run_watched(const run_options& o, const std::vector<std::string>& arguments,
     if (o.report) {
         page.emplace(*o.report);
     }
-    if (o.counters || o.report) {
+    const bool predicts = o.predict.cards || !o.predict.files.empty();
+    if (o.counters || o.report || predicts) {
         kinds.push_back({{folder, "counters", "SOFTGPU_COUNTERS", o.counters}, merge_counters, &run_texts::counters});
     }
     if (o.profile || o.report) {
@@ -178,6 +182,9 @@ int run_watched(const run_options& o, const std::vector<std::string>& arguments,
         }
         write(k.files, all.text);
         texts.*k.text = all.text;
+    }
+    if (predicts && !texts.counters.empty()) {
+        std::fputs(prediction_table(texts.counters).c_str(), stderr); // standard output is the program's own
     }
     const auto write_page = [&] {
         if (!page || texts.counters.empty()) {
@@ -272,6 +279,7 @@ int run_program(const run_options& o) {
     set_schedule(o);
     const linker_setup setup = find_setup();
     set_linker_environment(setup);
+    static_cast<void>(set_predicted_cards(o.predict));
     std::optional<elf_facts> facts;
     if (const auto path = find_program(arguments.front())) {
         facts = read_elf(*path);
@@ -280,7 +288,7 @@ int run_program(const run_options& o) {
         std::fputs(explain_setup(setup, arguments.front(), facts).c_str(), stderr);
         ::setenv("SOFTGPU_EXPLAIN", "1", 1);
     }
-    if (o.counters || o.profile || o.timeline || o.report || o.check) {
+    if (o.counters || o.profile || o.timeline || o.report || o.check || o.predict.cards || !o.predict.files.empty()) {
         return run_watched(o, arguments, facts);
     }
     if (const std::string why = why_not_reached(arguments.front(), facts); !why.empty()) {
@@ -330,6 +338,7 @@ action add_run(CLI::App& app) {
         ->type_name("FILE");
     app.add_flag("--explain-setup", o->explain_setup,
                  "say on stderr how the program's CUDA calls reach the software GPU");
+    add_predict_options(app, o->predict);
     add_software_options(app, o->device);
     return [o] { return run_program(*o); };
 }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "softgpu/observe/json_parts.hpp"
+
 namespace warpfold::tool {
 
 using report::json;
@@ -74,6 +76,9 @@ json json_of(const std::vector<softgpu::observe::launch_record>& launches, bool 
         one["static_shared_bytes"] = launch.static_shared_bytes;
         one["fault"] = text_or_null(launch.fault);
         one["counters"] = counted ? json_of(launch.total) : json(nullptr);
+        if (!launch.predictions.empty()) {
+            one["predictions"] = softgpu::observe::predictions_json(launch.predictions);
+        }
         out.push_back(std::move(one));
     }
     return out;

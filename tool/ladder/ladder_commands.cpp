@@ -71,8 +71,15 @@ void open_json(const ladder_options& o, std::optional<report::output_file>& file
     }
 }
 
+void set_predictions(const ladder_options& o, device_kind kind) {
+    if (!set_predicted_cards(o.predict).empty() && kind == device_kind::gpu) {
+        throw usage_error("--predict: launches on a GPU are measured; give --device softgpu");
+    }
+}
+
 int run(const ladder_options& o, const ladder::catalogue_entry& ladder) {
     const device_kind kind = choose_device(o.device);
+    set_predictions(o, kind);
     ladder::ladder_request request = request_of(o, ladder, kind);
     if (o.list) {
         print(text_of(load_ladder_engine(kind, o.device).steps(ladder.name), output_style()));
@@ -134,6 +141,7 @@ std::string summary(const std::vector<std::pair<std::string, ladder_tally>>& all
 
 int run_all(const ladder_options& o) {
     const device_kind kind = choose_device(o.device);
+    set_predictions(o, kind);
     static_cast<void>(request_of(o, ladder::catalogue.front(), kind)); // bad options first
     std::optional<report::output_file> file;
     open_json(o, file);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tool/ladder/json_parts.hpp"
+#include "tool/ladder/prediction_text.hpp"
 #include "tool/ladder/step_figures.hpp"
 
 namespace warpfold::tool {
@@ -118,6 +119,14 @@ json json_of(const ladder::step_result& step, bool counted) {
     out["warm_time_us"] = microseconds(warm, &ladder::timing::median);
     out["least_bytes"] = step.least_bytes == 0 ? json(nullptr) : json(step.least_bytes);
     out["launches"] = json_of(step.launches, counted);
+    if (const auto predicted = predictions_of(step); !predicted.empty()) {
+        json all = json::object();
+        for (const auto& p : predicted) {
+            all[p.card] = {
+                {"nanoseconds", p.nanoseconds}, {"cold_nanoseconds", p.cold_nanoseconds}, {"bound", p.bound}};
+        }
+        out["predictions"] = std::move(all);
+    }
     if (step.timeline) {
         out["timeline"] = json_of(*step.timeline);
     }

@@ -59,6 +59,7 @@ void add_common_options(CLI::App& app, ladder_options& o) {
                    "write every figure to this file, or with - to standard output instead of the table")
         ->type_name("FILE");
     add_device_options(app, o.device);
+    add_predict_options(app, o.predict);
     app.add_option("--samples", o.samples, "samples of each timing, on a GPU")->type_name("S")->capture_default_str();
     app.add_option("--seed", o.seed, "seed of the data")->type_name("S")->capture_default_str();
 }

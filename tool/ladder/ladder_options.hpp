@@ -11,6 +11,7 @@
 
 #include "ladder/engine/definition/catalogue.hpp"
 #include "ladder/engine/definition/report.hpp"
+#include "tool/run/predicted_cards.hpp"
 #include "tool/run/runtime_choice.hpp"
 
 namespace warpfold::tool {
@@ -31,6 +32,7 @@ struct ladder_options {
     bool counterexamples = false;
     bool no_times = false;
     bool list = false;
+    predict_options predict;
     device_options device;
 };
 

@@ -10,6 +10,7 @@
 
 #include "report/number.hpp"
 #include "report/text.hpp"
+#include "tool/ladder/prediction_text.hpp"
 #include "tool/ladder/step_figures.hpp"
 #include "tool/ladder/timeline_text.hpp"
 
@@ -297,7 +298,8 @@ ladder_tally tally_of(const ladder_report& r) {
 std::string text_of(const ladder_report& r, detail shown, const style& look) {
     const columns all = columns_of(r);
     std::string out = report::paragraph("", problem_in_words(r), look.width) + device_lines(r.device, look) + "\n" +
-                      main_table(r, all, look) + differences(r, look) + timelines_of(r, look);
+                      main_table(r, all, look) + differences(r, look) + predictions_text(r, look) +
+                      timelines_of(r, look);
     for (const auto& table : r.tables) {
         out += text_of(table, look);
     }

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "tool/arrays/host_memory.hpp"
+#include "tool/arrays/run_histogram.hpp"
 #include "tool/arrays/run_sum.hpp"
 #include "tool/ranks/mpi_calls.hpp"
 #include "warpfold/exact_accumulator.hpp"
@@ -54,7 +56,8 @@ public:
     void histogram(const histogram_request& q) override {
         together("histogram", q.in, [&](const part_stream& part) {
             histogram_request mine{part, q.how, q.bins, q.lower, q.upper, q.edges, q.counts};
-            host_target().histogram(mine);
+            host_memory memory;
+            run_histogram(memory, mine);
             agree("histogram", q.in, part, q.bins);
             comm_.add(q.counts, q.bins, every_rank, "histogram");
             return std::string();

@@ -102,4 +102,21 @@ std::string find_host_calls_library() {
         fmt::format("the library's calls on the host ({}) were not built: build the target warpfold_host_calls", name));
 }
 
+std::string find_cards_folder() {
+    std::error_code error;
+    const char* const wish = std::getenv("WARPFOLD_CARDS");
+    if (wish != nullptr && *wish != '\0') {
+        return wish;
+    }
+    if (const fs::path self = fs::read_symlink("/proc/self/exe", error); !error) {
+        for (const char* folder : {"../softgpu/cards", WARPFOLD_CARDS_FROM_BINARY}) {
+            const fs::path candidate = (self.parent_path() / folder).lexically_normal();
+            if (fs::is_directory(candidate, error)) {
+                return candidate.string();
+            }
+        }
+    }
+    throw failure("the cards' files for --predict are not where this command was built or installed");
+}
+
 } // namespace warpfold::tool

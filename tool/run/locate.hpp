@@ -29,4 +29,7 @@ namespace warpfold::tool {
 // The same of the calls over ranks of MPI; WARPFOLD_MPI_LIBRARY names it.
 [[nodiscard]] std::string find_mpi_library();
 
+// The folder of the cards' files for --predict. WARPFOLD_CARDS names another one.
+[[nodiscard]] std::string find_cards_folder();
+
 } // namespace warpfold::tool

@@ -74,10 +74,41 @@ verdict shorter(const timing& here, const timing& there, std::string figure) {
 
 namespace {
 
+// What the times that the model gives both steps say: "holds in the model of h200". It is no verdict: `holds` stays empty.
+verdict in_the_model(const step_result& here, const step_result& there, const std::string& told,
+                     const std::function<verdict(const timing&, const timing&)>& decide) {
+    const auto cold_of = [](const step_result& step, std::size_t card) {
+        timing t;
+        for (const auto& launch : step.launches) {
+            t.median += card < launch.predictions.size() ? launch.predictions[card].cold_nanoseconds * 1e-9 : 0;
+        }
+        t.low = t.high = t.median;
+        return t;
+    };
+    std::string text;
+    for (std::size_t card = 0; card < here.launches.front().predictions.size(); ++card) {
+        const timing a = cold_of(here, card);
+        const timing b = cold_of(there, card);
+        if (a.median <= 0 || b.median <= 0) {
+            return unseen("needs times, so a GPU" + told);
+        }
+        text += std::string(decide(a, b).holds == true ? "holds" : "does not hold") + " in the model of " +
+                here.launches.front().predictions[card].card + " (" + number(a.median / b.median, 2) +
+                " of the other's time); ";
+    }
+    return unseen(text + "not measured" + told);
+}
+
 // `decide` with the cold times of both steps on the same n; `told` goes behind every figure.
 check with_times(const std::string& other, const std::string& told,
                  std::function<verdict(const timing& here, const timing& there)> decide) {
     return [other, told, decide = std::move(decide)](const evidence& e) {
+        if (!e.step.cold && !e.step.launches.empty() && !e.step.launches.front().predictions.empty()) {
+            const step_result* const there = e.other(other);
+            if (there != nullptr && !there->launches.empty() && there->n == e.step.n) {
+                return in_the_model(e.step, *there, told, decide);
+            }
+        }
         if (!e.step.cold) {
             return unseen("needs times, so a GPU" + told);
         }

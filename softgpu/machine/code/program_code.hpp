@@ -2,6 +2,7 @@
 // A kernel's or a function's decoded instructions, and what a launch, a block or a warp has to fill in for them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -11,6 +12,7 @@
 #include "softgpu/machine/code/function_entry.hpp"
 #include "softgpu/machine/code/instruction.hpp"
 #include "softgpu/machine/code/value_flow.hpp"
+#include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
@@ -90,6 +92,11 @@ struct program_code {
     std::uint32_t address_registers = 0; // numbers given to those of loads and stores
     bool uses_grid_workspace = false;
     std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
+    // Of code that is traced: machine instructions of each basic block, and for each piece of straight code the cycles of its
+    // longest chain by each latency table.
+    std::vector<observe::instruction_mix> block_mixes;
+    std::vector<double> piece_paths;
+    std::size_t paths_a_piece = 0;
     const ptx::function* source = nullptr;
     std::deque<access_site> sites; // what the checks look at
     std::deque<register_flow> flows;

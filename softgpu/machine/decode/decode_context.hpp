@@ -11,6 +11,7 @@
 #include "softgpu/machine/code/access_site.hpp"
 #include "softgpu/machine/code/function_entry.hpp"
 #include "softgpu/machine/decode/profile_points.hpp"
+#include "softgpu/machine/decode/trace_points.hpp"
 #include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
@@ -30,10 +31,11 @@ struct decode_context {
     std::uint64_t shared_window = 0;
     std::uint64_t local_window = 0;
     bool count = true;
-    profile_points* profile = nullptr; // nullptr: instructions are not counted one by one
-    const ptx::module* home = nullptr; // of the function
-    bool adversarial = false;          // with a schedule_point before each effect that others can see
-    site_table* sites = nullptr;       // the kernel's; nullptr: no checks
+    profile_points* profile = nullptr;   // nullptr: instructions are not counted one by one
+    const ptx::module* home = nullptr;   // of the function
+    const trace_points* trace = nullptr; // nullptr: launches are not traced
+    bool adversarial = false;            // with a schedule_point before each effect that others can see
+    site_table* sites = nullptr;         // the kernel's; nullptr: no checks
     check::check_set checks = 0;
 };
 

@@ -18,6 +18,7 @@ decode_context context_of(module::implementation& home, kernel& k, code_variant 
     context.count = how.count;
     context.adversarial = how.adversarial;
     context.profile = home.profiling ? &k.profiled : nullptr;
+    context.trace = home.traced.get();
     context.home = home.parsed.get();
     if (how.checks != 0) {
         auto& sites = k.sites[how];

@@ -28,6 +28,7 @@ struct module::implementation {
     std::uint32_t constant_bytes = 0;
     unsigned target = 0; // 75 for sm_75
     bool profiling = false;
+    std::unique_ptr<trace_points> traced; // nullptr: launches are not traced
 
     ptx::module& get(); // parses on first use
     void parse_outline();

@@ -13,6 +13,7 @@
 #include "softgpu/runtime/accounts/checking.hpp"
 #include "softgpu/runtime/accounts/journal.hpp"
 #include "softgpu/runtime/accounts/operation_journal.hpp"
+#include "softgpu/runtime/accounts/predictions.hpp"
 #include "softgpu/runtime/accounts/printed.hpp"
 #include "softgpu/runtime/accounts/refused_launches.hpp"
 #include "softgpu/runtime/core/executor.hpp"
@@ -42,7 +43,9 @@ std::atomic<bool> in_forked_child{false}; // of a process that has a context
 settings read_settings_once_said() {
     static std::string& said = *new std::string;
     try {
-        return read_settings();
+        settings s = read_settings();
+        load_predicted_cards(s.predicted_cards);
+        return s;
     } catch (failure& f) {
         if (f.message == said) {
             f.message.clear();

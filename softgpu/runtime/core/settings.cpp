@@ -2,6 +2,7 @@
 // The environment variables that configure the software GPU.
 #include "softgpu/runtime/core/settings.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -107,6 +108,17 @@ std::string read_path(const char* variable) {
     return path;
 }
 
+std::vector<std::string> read_list(const char* variable) {
+    std::vector<std::string> all;
+    std::string_view rest = environment(variable);
+    while (!rest.empty()) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        all.emplace_back(rest.substr(0, comma));
+        rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return all;
+}
+
 check::check_set read_checks() {
     const std::string_view text = environment("SOFTGPU_CHECK");
     try {
@@ -127,7 +139,9 @@ settings read_settings() {
     s.counters_path = read_path("SOFTGPU_COUNTERS");
     s.profile_path = read_path("SOFTGPU_PROFILE");
     s.timeline_path = read_path("SOFTGPU_TIMELINE");
-    s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty() || !s.timeline_path.empty();
+    s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty() || !s.timeline_path.empty() ||
+              environment("SOFTGPU_PREDICT") != "";
+    s.predicted_cards = read_list("SOFTGPU_PREDICT");
     s.checks = read_checks();
     s.check_json_path = read_path("SOFTGPU_CHECK_JSON");
     return s;

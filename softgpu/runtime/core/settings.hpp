@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "softgpu/check/findings/checks.hpp"
 #include "softgpu/runtime/cards/cards.hpp"
@@ -19,11 +20,12 @@ struct settings {
     std::uint64_t seed_from = 0;       // the launch at which the seed's sequence begins
     double deadlock_seconds =
         3; // SOFTGPU_DEADLOCK_SECONDS: a kernel whose threads all wait this long has failed; 0: never
-    std::string counters_path;   // SOFTGPU_COUNTERS; empty: none
-    std::string profile_path;    // SOFTGPU_PROFILE; empty: none
-    std::string timeline_path;   // SOFTGPU_TIMELINE; empty: none
-    check::check_set checks = 0; // SOFTGPU_CHECK
-    std::string check_json_path; // SOFTGPU_CHECK_JSON; empty: none
+    std::string counters_path;                // SOFTGPU_COUNTERS; empty: none
+    std::string profile_path;                 // SOFTGPU_PROFILE; empty: none
+    std::string timeline_path;                // SOFTGPU_TIMELINE; empty: none
+    std::vector<std::string> predicted_cards; // SOFTGPU_PREDICT: files of cards, with commas between
+    check::check_set checks = 0;              // SOFTGPU_CHECK
+    std::string check_json_path;              // SOFTGPU_CHECK_JSON; empty: none
 };
 
 // The settings that the environment has now. Throws failure with a message for a value that is not valid.

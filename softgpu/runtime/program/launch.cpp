@@ -14,6 +14,7 @@
 #include "softgpu/runtime/accounts/journal.hpp"
 #include "softgpu/runtime/accounts/operation_journal.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/accounts/predictions.hpp"
 #include "softgpu/runtime/accounts/printed.hpp"
 #include "softgpu/runtime/accounts/profile.hpp"
 #include "softgpu/runtime/cards/occupancy.hpp"
@@ -102,6 +103,13 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
     const kernel_image& image = work.what->image;
     const machine::kernel_facts& facts = *image.facts;
     const check::operation_note note = checking::current_note();
+    std::optional<launch_prediction> predicted;
+    if (gpu.options().count && !predicted_latencies().empty()) {
+        predicted.emplace(predict::launch_shape{.blocks = count_of(work.grid),
+                                                .threads = count_of(work.block),
+                                                .shared_bytes = facts.static_shared_bytes + work.dynamic_shared_bytes,
+                                                .registers = registers_of(gpu.device(), facts)});
+    }
     const machine::launch_request request{
         .grid = extent_of(work.grid),
         .block = extent_of(work.block),
@@ -119,6 +127,7 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
         .heap_bytes = work.heap_bytes,
         .deadlock_seconds = gpu.options().deadlock_seconds,
         .outside = [] { return executor::instance().others_may_run(); },
+        .trace = predicted && predicted->is_alone() ? &*predicted : nullptr,
         .seed = seed_of(gpu.options(), launch)};
     observe::launch_record record{.kernel = work.what->demangled,
                                   .symbol = work.what->name,
@@ -128,7 +137,8 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
                                   .static_shared_bytes = facts.static_shared_bytes,
                                   .total = {},
                                   .by_interval = {},
-                                  .fault = {}};
+                                  .fault = {},
+                                  .predictions = {}};
     const auto start = std::chrono::steady_clock::now();
     machine::launch_result result;
     {
@@ -141,6 +151,10 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
         record.total = result.total;
         record.by_interval = std::move(result.by_interval);
     }
+    if (predicted && !result.error) {
+        record.predictions = predicted->predictions(result.total, result.mix);
+    }
+    predicted.reset();
     if (!result.profile.empty()) {
         profile::instance().add(*image.owner, *image.kernel, record.kernel, record.symbol, result.profile);
     }

@@ -7,6 +7,7 @@
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/accounts/predictions.hpp"
 #include "softgpu/runtime/core/context.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
@@ -48,6 +49,14 @@ std::vector<std::string_view> units_of(std::string_view text) {
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + between_units.size());
     }
     return units;
+}
+
+void trace_all(const std::vector<std::unique_ptr<machine::module>>& modules) {
+    if (!predicted_latencies().empty()) {
+        for (const auto& m : modules) {
+            m->trace(predicted_latencies());
+        }
+    }
 }
 
 } // namespace
@@ -244,6 +253,7 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
             m->profile();
         }
     }
+    trace_all(binary.modules);
     binary.loaded = true;
     for (const fat_binary::managed_variable& v : binary.managed) {
         for (const auto& m : binary.modules) {
@@ -273,6 +283,7 @@ void registry::load_text(fat_binary& binary, context& gpu) {
         binary.modules.clear();
         fail(error::invalid_ptx, std::string("the units of a library cannot be linked: ") + wrong.what());
     }
+    trace_all(binary.modules);
     binary.loaded = true;
 }
 

@@ -3,6 +3,8 @@
 // pseudo-instructions, and each opcode's family chooses its handler.
 #include "softgpu/machine/decode/decode.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "softgpu/machine/code/handler_set.hpp"
+#include "softgpu/machine/decode/analysis/block_costs.hpp"
 #include "softgpu/machine/decode/analysis/register_definitions.hpp"
 #include "softgpu/machine/decode/analysis/waiting_loops.hpp"
 #include "softgpu/machine/decode/emit/call_decoder.hpp"
@@ -19,6 +22,7 @@
 #include "softgpu/machine/decode/operands/instruction_checks.hpp"
 #include "softgpu/machine/decode/operands/operands.hpp"
 #include "softgpu/machine/decode/operands/special_registers.hpp"
+#include "softgpu/machine/trace.hpp"
 
 namespace softgpu::machine {
 
@@ -99,8 +103,93 @@ private:
         } else if (meets_[b]) {
             emit(set_.meet, block.first);
         }
+        if (!is_traced()) {
+            for (std::uint32_t n = block.first; n < block.last; ++n) {
+                decode_guarded(b, n);
+            }
+            return;
+        }
+        code_.block_mixes.push_back(only_waits(b) ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
+        in_waiting_loop_ = only_waits(b);
+        begin_piece(block.first, block.last);
         for (std::uint32_t n = block.first; n < block.last; ++n) {
+            const ptx::instruction& i = f_.instructions[n];
+            const bool waits = cost_of(i).what == observe::instruction_class::barrier && !i.predicate;
+            if (waits) {
+                emit(context_.trace->before_barrier, n);
+            }
             decode_guarded(b, n);
+            if (waits) {
+                begin_piece(n, block.last);
+            }
+        }
+    }
+
+    // The block is in a loop that waits for others. How often such a loop runs says nothing about hardware.
+    [[nodiscard]] bool only_waits(std::uint32_t b) const {
+        for (std::uint32_t end = b; end < flow_.blocks.size(); ++end) {
+            const program::basic_block& block = flow_.blocks[end];
+            const ptx::instruction* const i = block.last > block.first ? &f_.instructions[block.last - 1] : nullptr;
+            if (i == nullptr || i->op != opcode::bra) {
+                continue;
+            }
+            const std::uint32_t target = program::block_of_label(f_, flow_, i->operands.at(0).name);
+            if (target <= b) {
+                const loop_kind kind = loop_of(f_, flow_, end, target).kind;
+                if (kind == loop_kind::polling || kind == loop_kind::idle) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] bool is_traced() const { return context_.count && context_.trace != nullptr; }
+
+    // Straight code from here to the next barrier of the block, which is the first instruction of the next piece.
+    void begin_piece(std::uint32_t first, std::uint32_t end) {
+        const bool behind_barrier = cost_of(f_.instructions[first]).what == observe::instruction_class::barrier;
+        std::uint32_t last = first + (behind_barrier ? 1 : 0);
+        while (last < end && cost_of(f_.instructions[last]).what != observe::instruction_class::barrier) {
+            ++last;
+        }
+        const std::vector<double> cycles = path_of(f_, first, in_waiting_loop_ ? first : last, context_.trace->tables);
+        code_.paths_a_piece = cycles.size();
+        instruction& piece = emit(context_.trace->begin_piece, first < end ? first : no_instruction);
+        piece.more = static_cast<std::uint32_t>(code_.piece_paths.size() / std::max<std::size_t>(cycles.size(), 1));
+        piece.immediate = behind_barrier ? 1 : 0;
+        code_.piece_paths.insert(code_.piece_paths.end(), cycles.begin(), cycles.end());
+    }
+
+    // Before an access to global memory.
+    void trace_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
+        using observe::instruction_class;
+        const instruction_class what = cost_of(i).what;
+        if (what != instruction_class::global_load && what != instruction_class::global_store &&
+            what != instruction_class::global_atomic) {
+            return;
+        }
+        const bool past_l1 =
+            fm.has(suffix::cg) || fm.has(suffix::volatile_) || fm.has(suffix::relaxed) || fm.has(suffix::acquire);
+        const touch how = what == instruction_class::global_store    ? touch::store
+                          : what == instruction_class::global_atomic ? touch::atomic
+                          : past_l1 || i.op == opcode::cp            ? touch::load_past_l1
+                                                                     : touch::load;
+        const bool copies = i.op == opcode::cp;
+        if (copies && decoded.places == nullptr) {
+            return; // it starts no copy
+        }
+        const std::uint32_t source = decoded.source;
+        const std::uint64_t bytes =
+            copies ? i.operands.at(2).bits : std::uint64_t{ptx::bytes_of(fm.type[0])} * fm.vector;
+        instruction& t = emit(copies ? context_.trace->before_copy : context_.trace->before_access, source);
+        t.a = decoded.a;
+        t.width[1] = decoded.width[1];
+        t.immediate = decoded.immediate;
+        t.more = static_cast<std::uint32_t>(bytes & 0xFF) | static_cast<std::uint32_t>(how) << 8;
+        if (copies) {
+            t.d = decoded.more;
+            t.places = decoded.places;
         }
     }
 
@@ -242,6 +331,9 @@ private:
             if (look.run != nullptr) {
                 code_.code.push_back(look);
             }
+        }
+        if (is_traced()) {
+            trace_access(i, fm, d);
         }
         code_.code.push_back(d);
         if (look.run != nullptr) {
@@ -410,6 +502,7 @@ private:
     std::vector<bool> meets_;
     fixups fixups_;
     std::uint32_t at_ = 0;
+    bool in_waiting_loop_ = false; // the block that is decoded, if it is traced
 };
 
 } // namespace

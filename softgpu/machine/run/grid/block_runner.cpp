@@ -30,6 +30,11 @@ void add_executions(launch_result& result, const program_code& code, const std::
         result.total.warp_instructions += executions[b].warps * code.block_instructions[b];
         result.total.thread_instructions += executions[b].lanes * code.block_instructions[b];
     }
+    for (std::size_t b = 0; b < code.block_mixes.size(); ++b) {
+        for (std::size_t c = 0; c < observe::instruction_classes; ++c) {
+            result.mix.of[c] += executions[b].warps * code.block_mixes[b].of[c];
+        }
+    }
 }
 
 } // namespace
@@ -59,7 +64,9 @@ block_runner::block_runner(launch_state& launch, const program_code& code, const
 }
 
 void block_runner::run() {
+    traced_block::select(nullptr);
     take_turns();
+    traced_block::select(nullptr);
     watch_.finish();
 }
 
@@ -84,9 +91,13 @@ void block_runner::take_turns() {
         }
         block* const b = resident.front();
         enter(*b);
+        if (launch_.request->trace != nullptr) {
+            traced_block::select(traced_[b].get());
+        }
         switch (run_block(*b)) {
         case outcome::ended:
             hand_over_printed(*b);
+            end_trace(*b);
             b->resident = false;
             resident.pop_front();
             break;
@@ -266,9 +277,20 @@ void block_runner::reset(block& b, std::uint64_t linear) {
         const shared_layout l = shared_layout_of(kernel_, *launch_.request);
         std::memset(b.shared + l.reserved_at, 0, l.reserved);
     }
+    if (launch_trace* const to = launch_.request->trace; to != nullptr && code_.paths_a_piece != 0) {
+        traced_[&b] = std::make_unique<traced_block>(to->begin(), b.warps, code_.paths_a_piece);
+    }
     if (launch_.checks != nullptr) {
         b.launch = &launch_;
         start_checks(b);
+    }
+}
+
+void block_runner::end_trace(const block& b) {
+    if (const auto traced = traced_.find(&b); traced != traced_.end() && traced->second != nullptr) {
+        traced_block::select(nullptr);
+        traced->second->end();
+        traced->second.reset();
     }
 }
 

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "softgpu/machine/inspect/profile.hpp"
+#include "softgpu/machine/inspect/trace.hpp"
 #include "softgpu/machine/module/kernel.hpp"
 #include "softgpu/machine/run/schedule/adversary.hpp"
 #include "softgpu/machine/run/schedule/deadlock.hpp"
@@ -38,6 +40,8 @@ private:
     // What stays the same for all blocks of the launch.
     void prepare(block& b);
     void reset(block& b, std::uint64_t linear);
+    // The block is over, and no block is traced until the next is entered.
+    void end_trace(const block& b);
     // Puts the values of the block into the worker's constants.
     void enter(const block& b);
     // How many blocks take turns.
@@ -68,6 +72,7 @@ private:
     std::vector<execution_count> executions_;
     std::vector<address_pattern> patterns_;
     std::vector<std::unique_ptr<block>> blocks_;
+    std::unordered_map<const block*, std::unique_ptr<traced_block>> traced_; // where the launch is traced
     bool admit_ = true;
 };
 

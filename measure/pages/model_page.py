@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes docs/results/model-h200.md: what the model of docs/model.md predicts, beside what was measured.
+
+    model_page.py --warpfold build/ci/tool/warpfold [--seconds 60] [--most 16777216] [--keep predicted.json]
+    model_page.py --kept predicted.json    # the page alone, from the predictions of an earlier run
+
+Measured: ladders-h200.md and published-h200.json (H200, cold L2), and docs/lectures/published.json (G80, K40m, T4).
+Predicted: `warpfold ladder NAME --predict CARD` at the same size, block and type, every step by itself. A step that
+takes longer than --seconds on this host, or that has more than --most elements (K40m: 2^26), is left out, and the page
+says so. Why a step misses is in docs/results/model-notes.json, by hand: for a step, or for a bound whose predictions are
+too short. Exit status: 0; 2 if an input cannot be used.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs" / "results"
+MADE = "<!-- Made by measure/pages/model_page.py; do not edit. -->"
+SECONDS = {"ms": 1e3, "s": 1e6}  # microseconds
+CLOSE = 0.3
+
+
+def of_ladders():
+    """Measured steps of ladders-h200.md: cells without predictions."""
+    cells, ladder = [], ""
+    for line in (RESULTS / "ladders-h200.md").read_text().splitlines():
+        if line.startswith("## "):
+            ladder = line[3:].strip()
+        columns = [c.strip() for c in line.strip("|").split("|")]
+        if len(columns) == 8 and re.fullmatch(r"[\d,]+", columns[2]) and re.fullmatch(r"[\d,.]+", columns[4]):
+            cells.append({"card": "h200", "ladder": ladder, "step": columns[0], "title": columns[1],
+                          "n": int(columns[2].replace(",", "")), "measured": float(columns[4].replace(",", ""))})
+    largest = {}
+    for cell in cells:
+        largest[cell["ladder"]] = max(largest.get(cell["ladder"], 0), cell["n"])
+    for cell in cells:
+        cell["asked"] = largest[cell["ladder"]]  # a step of one block takes its share of the ladder's n
+    return cells
+
+
+def of_sizes():
+    """Measured cells of published-h200.json."""
+    return [{"card": "h200", "ladder": "reduce", "step": step, "title": "", "n": run["n"], "asked": run["n"],
+             "block": run["block"], "type": run["type"], "finish": run["finish"], "measured": microseconds}
+            for run in json.loads((RESULTS / "published-h200.json").read_text())["runs"]
+            for step, microseconds in run["time_us"].items()]
+
+
+def of_lectures():
+    """The lectures' printed times."""
+    cells = []
+    for table in json.loads((ROOT / "docs/lectures/published.json").read_text())["reductions"]:
+        for step, rows in table.get("times", {}).items():
+            for block, row in zip(table["block"], rows) if len(rows) == len(table["block"]) else []:
+                for n, text in zip(table["n"], row):
+                    if text is not None:
+                        cells.append({"card": table["card"].lower(), "ladder": "reduce", "step": step, "title": "",
+                                      "n": n, "asked": n, "block": block, "type": table["type"],
+                                      "finish": table["finish"], "measured": float(text) * SECONDS[table["unit"]]})
+    return cells
+
+
+def predict(warpfold, cell, seconds):
+    """Adds what the model says; `left_out` says why it does not."""
+    command = [warpfold, "ladder", cell["ladder"], "--device", "softgpu", "--predict", cell["card"], "--no-claims",
+               "--steps", cell["step"], "--n", str(cell["asked"]), "--json", "-"]
+    for option in ("block", "type", "finish"):
+        if option in cell:
+            command += ["--" + option, str(cell[option])]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+        step = json.loads(run.stdout)["steps"][0]
+        p = step["predictions"][cell["card"]]
+        cell.update(predicted=p["cold_nanoseconds"] / 1e3, bound=p["bound"], launches=len(step["launches"]))
+    except subprocess.TimeoutExpired:
+        cell["left_out"] = "takes too long on this host"
+    except (KeyError, IndexError, ValueError):
+        cell["left_out"] = "launches no kernel that is predicted"
+
+
+def error_of(cell):
+    return cell["predicted"] / cell["measured"] - 1
+
+
+def summary(cells):
+    errors = [abs(error_of(c)) for c in cells]
+    return (f"{len(cells)} steps; mean absolute error {100 * sum(errors) / len(errors):.0f} %; median "
+            f"{100 * sorted(errors)[len(errors) // 2]:.0f} %; within 30 %: {sum(e <= CLOSE for e in errors)} "
+            f"({100 * sum(e <= CLOSE for e in errors) / len(errors):.0f} %)")
+
+
+def order(cells):
+    """Pairs of steps of one problem that differ by more than 10 %, and how many of them the model has in order."""
+    groups, pairs, right = {}, 0, 0
+    for c in cells:
+        groups.setdefault((c["card"], c["ladder"], c["n"], c.get("block"), c.get("type")), []).append(c)
+    for group in groups.values():
+        for k, a in enumerate(group):
+            for b in group[k + 1:]:
+                if max(a["measured"], b["measured"]) > 1.1 * min(a["measured"], b["measured"]):
+                    pairs += 1
+                    right += (a["measured"] < b["measured"]) == (a["predicted"] < b["predicted"])
+    return f"Order: {right} of {pairs} pairs of steps on one problem that differ by more than 10 %."
+
+
+def table(cells, notes):
+    lines = ["| ladder | step | n | block | measured, µs | predicted, µs | error | bound | reason, as far as known |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | --- |"]
+    for c in sorted(cells, key=lambda c: -abs(error_of(c))):
+        key = f"{c['card']}/{c['ladder']}/{c['step']}"
+        supposed = notes.get(f"{c['card']}/{c['bound']}", "") if error_of(c) < 0 else "not known"
+        note = notes.get(key, supposed) if abs(error_of(c)) > CLOSE else ""
+        lines.append(f"| {c['ladder']} | {c['step']} | {c['n']:,} | {c.get('block', '')} | {c['measured']:,.1f} | "
+                     f"{c['predicted']:,.1f} | {100 * error_of(c):+.0f} % | {c['bound']} | {note} |")
+    return lines
+
+
+def page(cells, notes):
+    lines = [MADE, "# The model beside measurements", "",
+             "Predicted by [the model](../model.md) from what the software GPU counted, beside what was measured. No "
+             "figure of a card was chosen by these tables. Times are those of all launches of a step, with a cold L2 cache. "
+             "Worst first.", ""]
+    parts = [("H200: the ladders", lambda c: c["card"] == "h200" and "block" not in c),
+             ("H200: the lectures' reductions", lambda c: c["card"] == "h200" and "block" in c),
+             ("8800 GTX: the published table", lambda c: c["card"] == "g80"),
+             ("Tesla K40m: the published table", lambda c: c["card"] == "k40m"),
+             ("Tesla T4: the published table", lambda c: c["card"] == "t4")]
+    for title, belongs in parts:
+        mine = [c for c in cells if belongs(c)]
+        done = [c for c in mine if "predicted" in c]
+        lines += [f"## {title}", ""]
+        if done:
+            lines += [summary(done) + ". " + order(done), ""] + table(done, notes) + [""]
+        why = {}
+        for c in mine:
+            if "left_out" in c:
+                why.setdefault(c["left_out"], []).append(f"{c['ladder']}/{c['step']} ({c['n']:,})")
+        for reason, steps in why.items():
+            lines += [f"Not predicted, {reason}: {', '.join(dict.fromkeys(steps))}.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--warpfold")
+    options.add_argument("--seconds", type=float, default=60)
+    options.add_argument("--most", type=int, default=1 << 24)
+    options.add_argument("--ladders", default="", help="only these, with commas between")
+    options.add_argument("--keep")
+    options.add_argument("--kept")
+    o = options.parse_args()
+    if o.kept:
+        cells = json.loads(pathlib.Path(o.kept).read_text())
+    elif o.warpfold:
+        cells = of_lectures() + of_sizes() + of_ladders()
+        for cell in cells:
+            if cell["asked"] > (1 << 26 if cell["card"] == "k40m" else o.most):
+                cell["left_out"] = "has more elements than were asked for"
+            elif o.ladders and cell["ladder"] not in o.ladders.split(","):
+                cell["left_out"] = "not asked for"
+            else:
+                predict(o.warpfold, cell, o.seconds)
+            if o.keep:
+                pathlib.Path(o.keep).write_text(json.dumps(cells, indent=1))
+    else:
+        options.error("give --warpfold or --kept")
+    notes = RESULTS / "model-notes.json"
+    (RESULTS / "model-h200.md").write_text(page(cells, json.loads(notes.read_text()) if notes.exists() else {}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

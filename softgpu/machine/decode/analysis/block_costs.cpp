@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/decode/analysis/block_costs.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "softgpu/program/visit_registers.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+using observe::instruction_class;
+using ptx::opcode;
+using ptx::suffix;
+
+// The CUDA C++ Programming Guide, "Arithmetic Instructions": an integer division takes up to 20 instructions.
+constexpr unsigned integer_division = 20;
+// A float division: a reciprocal, and a handful of fused multiply-adds that refine it.
+constexpr unsigned float_division = 8;
+
+bool is_64(suffix t) { return t == suffix::s64 || t == suffix::u64 || t == suffix::b64; }
+
+instruction_class arithmetic_class(suffix t) {
+    switch (t) {
+    case suffix::f64: return instruction_class::fp64;
+    case suffix::f32: return instruction_class::fp32;
+    case suffix::f16:
+    case suffix::f16x2:
+    case suffix::bf16:
+    case suffix::bf16x2: return instruction_class::half;
+    default: return instruction_class::integer;
+    }
+}
+
+machine_cost cost_of_arithmetic(const ptx::instruction& i) {
+    const suffix t = i.type();
+    const instruction_class unit = arithmetic_class(t);
+    const bool whole = unit == instruction_class::integer;
+    switch (i.op) {
+    case opcode::mul:
+    case opcode::mad:
+    case opcode::mul24:
+    case opcode::mad24:
+    case opcode::dp4a:
+    case opcode::dp2a:
+    case opcode::sad:
+        return whole ? machine_cost{instruction_class::multiply, is_64(t) ? 4u : 1u} : machine_cost{unit, 1};
+    case opcode::div:
+    case opcode::rem:
+        if (whole) {
+            return {instruction_class::integer, is_64(t) ? 4 * integer_division : integer_division};
+        }
+        return i.has(suffix::approx) ? machine_cost{instruction_class::special, 1} : machine_cost{unit, float_division};
+    case opcode::rcp:
+    case opcode::sqrt:
+    case opcode::rsqrt:
+        return i.has(suffix::approx) ? machine_cost{instruction_class::special, 1} : machine_cost{unit, float_division};
+    case opcode::sin:
+    case opcode::cos:
+    case opcode::lg2:
+    case opcode::ex2:
+    case opcode::tanh: return {instruction_class::special, 1};
+    default: return {unit, whole && is_64(t) ? 2u : 1u};
+    }
+}
+
+machine_cost cost_of_memory(const ptx::instruction& i) {
+    const bool stores = i.op == opcode::st;
+    switch (i.space()) {
+    case suffix::param:
+    case suffix::param_entry: return {instruction_class::constant, 0, false}; // an operand from the constant bank
+    case suffix::const_: return {instruction_class::constant, 1};
+    case suffix::shared:
+    case suffix::shared_cta:
+        return {stores ? instruction_class::shared_store : instruction_class::shared_load, 1, !stores};
+    case suffix::local: return {instruction_class::local, 1, !stores};
+    default: break;
+    }
+    if (i.op != opcode::ld && i.op != opcode::ldu && !stores) {
+        return {instruction_class::integer, i.op == opcode::prefetch ? 1u : 0u, false};
+    }
+    return {stores ? instruction_class::global_store : instruction_class::global_load, 1, !stores};
+}
+
+// ptxas gives a copy the register of its source. A special register is read.
+machine_cost cost_of_move(const ptx::instruction& i) {
+    if (i.op == opcode::cvt) {
+        const bool floats = arithmetic_class(i.type(0)) != instruction_class::integer ||
+                            arithmetic_class(i.type(1)) != instruction_class::integer;
+        if (floats) {
+            return {instruction_class::convert, 1};
+        }
+        return {instruction_class::integer, is_64(i.type(0)) && i.type(1) == suffix::s32 ? 1u : 0u};
+    }
+    if (i.op == opcode::mov && i.operands.size() == 2 && i.operands[1].kind == ptx::operand_kind::special) {
+        return {instruction_class::integer, 1};
+    }
+    return {instruction_class::integer, 0};
+}
+
+// The last instruction that wrote each register.
+class writers {
+public:
+    explicit writers(const ptx::function& f) : f_(f) {}
+
+    // An addition of 64 bits to the product of a mul.wide is part of it: IMAD.WIDE.
+    [[nodiscard]] bool completes_product(const ptx::instruction& i) const {
+        if (i.op != opcode::add || !is_64(i.type())) {
+            return false;
+        }
+        bool product = false;
+        program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+            const auto by = how == program::use::read ? last_.find(reg) : last_.end();
+            product = product || (by != last_.end() && f_.instructions[by->second].op == opcode::mul &&
+                                  f_.instructions[by->second].has(suffix::wide));
+        });
+        return product;
+    }
+    void wrote(std::uint32_t n) {
+        program::visit_registers(f_.instructions[n], [&](std::uint32_t reg, program::use how) {
+            if (how == program::use::written) {
+                last_[reg] = n;
+            }
+        });
+    }
+    [[nodiscard]] machine_cost cost(std::uint32_t n) const {
+        machine_cost c = cost_of(f_.instructions[n]);
+        c.slots = completes_product(f_.instructions[n]) ? 0 : c.slots;
+        return c;
+    }
+
+private:
+    const ptx::function& f_;
+    std::unordered_map<std::uint32_t, std::uint32_t> last_;
+};
+
+} // namespace
+
+machine_cost cost_of(const ptx::instruction& i) {
+    switch (ptx::family_of(i.op)) {
+    case ptx::family::arithmetic: return cost_of_arithmetic(i);
+    case ptx::family::logic:
+        switch (i.op) {
+        case opcode::and_:
+        case opcode::or_:
+        case opcode::xor_:
+        case opcode::not_:
+        case opcode::lop3: return {instruction_class::integer, is_64(i.type()) ? 2u : 1u};
+        default: return {instruction_class::shift, is_64(i.type()) ? 2u : 1u};
+        }
+    case ptx::family::compare: return {instruction_class::integer, is_64(i.type()) ? 2u : 1u};
+    case ptx::family::convert: return cost_of_move(i);
+    case ptx::family::memory: return cost_of_memory(i);
+    case ptx::family::atomic:
+        return {i.space() == suffix::shared || i.space() == suffix::shared_cta ? instruction_class::shared_atomic
+                                                                               : instruction_class::global_atomic,
+                1, i.op == opcode::atom};
+    case ptx::family::async:
+        return i.op == opcode::cp ? machine_cost{instruction_class::global_load, 1}
+                                  : machine_cost{instruction_class::shared_atomic, 1};
+    case ptx::family::warp: return {i.op == opcode::shfl ? instruction_class::shuffle : instruction_class::vote, 1};
+    case ptx::family::texture: return {instruction_class::texture, 1};
+    case ptx::family::video: return {instruction_class::integer, 4};
+    default: break;
+    }
+    const bool block_barrier = (i.op == opcode::bar || i.op == opcode::barrier) && !i.has(suffix::warp);
+    return {block_barrier ? instruction_class::barrier : instruction_class::control, 1};
+}
+
+observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std::uint32_t last) {
+    observe::instruction_mix mix;
+    writers before(f);
+    for (std::uint32_t n = first; n < last; ++n) {
+        const machine_cost c = before.cost(n);
+        mix[c.what] += c.slots;
+        before.wrote(n);
+    }
+    return mix;
+}
+
+std::vector<double> path_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
+                            std::span<const observe::latency_table> tables) {
+    std::vector<double> paths;
+    paths.reserve(tables.size());
+    for (const observe::latency_table& latency : tables) {
+        std::unordered_map<std::uint32_t, double> ready;
+        writers before(f);
+        double issue = 0;
+        double end = 0;
+        for (std::uint32_t n = first; n < last; ++n) {
+            const machine_cost c = before.cost(n);
+            double start = issue;
+            program::visit_registers(f.instructions[n], [&](std::uint32_t reg, program::use how) {
+                const auto known = how == program::use::read ? ready.find(reg) : ready.end();
+                start = known == ready.end() ? start : std::max(start, known->second);
+            });
+            // Those after it wait in line. What ptxas drops is there when its operands are.
+            issue = c.slots == 0 ? issue : start + c.slots;
+            const double done = c.slots == 0 ? start : start + (c.slots - 1) + latency[c.what];
+            program::visit_registers(f.instructions[n], [&](std::uint32_t reg, program::use how) {
+                if (how == program::use::written) {
+                    ready[reg] = done;
+                }
+            });
+            end = std::max(end, c.waits ? done : issue);
+            before.wrote(n);
+        }
+        paths.push_back(end);
+    }
+    return paths;
+}
+
+} // namespace softgpu::machine

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What the decoder needs to put the pseudo-instructions of a trace into code (softgpu/machine/inspect/trace.hpp).
+#pragma once
+
+#include <vector>
+
+#include "softgpu/machine/code/instruction.hpp"
+#include "softgpu/observe/instruction_mix.hpp"
+
+namespace softgpu::machine {
+
+struct trace_points {
+    std::vector<observe::latency_table> tables;
+    handler begin_piece = nullptr; // `more`: the piece's number; `immediate`: 1 behind a barrier of the block
+    handler before_barrier = nullptr;
+    handler before_access =
+        nullptr;                   // `a`, `width` and `immediate` as the access has them; `more`: bytes, and touch << 8
+    handler before_copy = nullptr; // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
+};
+
+} // namespace softgpu::machine

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/inspect/trace.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/launch.hpp"
+#include "softgpu/machine/module/loaded_module.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/worker.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+constexpr std::uint64_t sector_bytes = 32;
+constexpr std::uint64_t line_bytes = 128;
+
+thread_local traced_block* running = nullptr;
+
+const double* cycles_of(const instruction* i, const warp* w) {
+    const program_code& code = *frame_of(w->frame)->code;
+    return code.piece_paths.data() + std::size_t{i->more} * code.paths_a_piece;
+}
+
+const instruction* begin_piece(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (running != nullptr) {
+        i->immediate != 0 ? running->pass(w->index, cycles_of(i, w)) : running->advance(w->index, cycles_of(i, w));
+    }
+    return i + 1;
+}
+
+const instruction* before_barrier(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (running != nullptr) {
+        running->arrive(w->index);
+    }
+    return i + 1;
+}
+
+bool is_run_of(const std::uint64_t* at, std::uint64_t bytes) {
+    std::uint64_t off = 0;
+    for (unsigned l = 0; l < lanes; ++l) {
+        off |= at[l] ^ (at[0] + l * bytes);
+    }
+    return off == 0;
+}
+
+// All lanes side by side.
+void tell_run(std::uint64_t begin, std::uint64_t bytes, touch how) {
+    const std::uint64_t end = begin + bytes;
+    for (std::uint64_t at = begin; at < end;) {
+        const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
+        const auto first = static_cast<unsigned>(at / sector_bytes % 4);
+        const auto last = static_cast<unsigned>((next - 1) / sector_bytes % 4);
+        running->to().touched(at / line_bytes, ((2u << last) - 1) & ~((1u << first) - 1),
+                              static_cast<unsigned>(lanes * (next - at) / bytes), how);
+        at = next;
+    }
+}
+
+// Lanes in one line are one access, as long as no other line comes between them.
+void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w) {
+    const memory::device_memory& memory = *w->host->launch->memory;
+    const std::uint64_t windows[2] = {memory.shared_window(), memory.local_window()};
+    const auto is_global = [&](std::uint64_t address) {
+        return address - windows[0] >= memory::device_memory::window_bytes &&
+               address - windows[1] >= memory::device_memory::window_bytes;
+    };
+    if (mask == all_lanes && is_global(at[0]) && is_run_of(at, bytes)) {
+        tell_run(at[0], lanes * bytes, how);
+        return;
+    }
+    std::uint64_t line = ~std::uint64_t{0};
+    unsigned sectors = 0;
+    unsigned those = 0;
+    each_lane(mask, [&](unsigned l) {
+        if (!is_global(at[l])) {
+            return; // a generic access to shared or local memory
+        }
+        if (at[l] / line_bytes != line) {
+            if (those != 0) {
+                running->to().touched(line, sectors, those, how);
+            }
+            line = at[l] / line_bytes;
+            sectors = 0;
+            those = 0;
+        }
+        const auto first = static_cast<unsigned>(at[l] / sector_bytes % 4);
+        const auto last = static_cast<unsigned>((at[l] + bytes - 1) / sector_bytes % 4);
+        sectors |= ((2u << std::max(first, last)) - 1) & ~((1u << first) - 1);
+        ++those;
+    });
+    if (those != 0) {
+        running->to().touched(line, sectors, those, how);
+    }
+}
+
+const instruction* before_access(const instruction* i, std::byte* frame, warp* w) {
+    if (running == nullptr) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    const std::byte* const from = lanes_at(frame, w, i->a);
+    if (i->width[1] == 8) {
+        std::memcpy(at, from, sizeof at);
+    } else {
+        std::uint32_t narrow[lanes];
+        std::memcpy(narrow, from, sizeof narrow);
+        std::copy(narrow, narrow + lanes, at);
+    }
+    for (std::uint64_t& address : at) {
+        address += static_cast<std::uint64_t>(i->immediate);
+    }
+    tell(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    return i + 1;
+}
+
+const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) {
+    if (running == nullptr) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    std::uint64_t offset[lanes];
+    std::memcpy(offset, lanes_at(frame, w, i->places[1]), sizeof offset);
+    const std::byte* const from = lanes_at(frame, w, i->places[0]);
+    if ((i->d & copy_source_is_wide) != 0) {
+        std::memcpy(at, from, sizeof at);
+    } else {
+        std::uint32_t narrow[lanes];
+        std::memcpy(narrow, from, sizeof narrow);
+        std::copy(narrow, narrow + lanes, at);
+    }
+    for (unsigned l = 0; l < lanes; ++l) {
+        at[l] += offset[l];
+    }
+    tell(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    return i + 1;
+}
+
+} // namespace
+
+trace_points make_trace_points(std::span<const observe::latency_table> tables) {
+    return {{tables.begin(), tables.end()}, begin_piece, before_barrier, before_access, before_copy};
+}
+
+void module::trace(std::span<const observe::latency_table> tables) {
+    const std::lock_guard lock(self_->linked->mutex);
+    self_->traced = std::make_unique<trace_points>(make_trace_points(tables));
+}
+
+traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables)
+    : to_(std::move(to)),
+      tables_(tables),
+      clocks_(warps * tables),
+      arrivals_(rounds * tables),
+      arrived_(warps),
+      round_of_(rounds) {}
+
+void traced_block::select(traced_block* b) noexcept { running = b; }
+
+void traced_block::advance(std::uint32_t warp, const double* cycles) {
+    for (std::size_t t = 0; t < tables_; ++t) {
+        clocks_[warp * tables_ + t] += cycles[t];
+    }
+}
+
+void traced_block::arrive(std::uint32_t warp) {
+    const std::uint32_t round = ++arrived_[warp];
+    double* const last = arrivals_.data() + round % rounds * tables_;
+    const bool is_first = std::exchange(round_of_[round % rounds], round) != round;
+    for (std::size_t t = 0; t < tables_; ++t) {
+        const double now = clocks_[warp * tables_ + t];
+        last[t] = is_first ? now : std::max(last[t], now);
+    }
+}
+
+void traced_block::pass(std::uint32_t warp, const double* cycles) {
+    const std::uint32_t slot = arrived_[warp] % rounds;
+    for (std::size_t t = 0; t < tables_; ++t) {
+        double& clock = clocks_[warp * tables_ + t];
+        clock = std::max(clock, round_of_[slot] == arrived_[warp] ? arrivals_[slot * tables_ + t] : clock);
+    }
+    advance(warp, cycles);
+}
+
+void traced_block::end() {
+    std::vector<double> longest(tables_);
+    for (std::size_t k = 0; k < clocks_.size(); ++k) {
+        longest[k % tables_] = std::max(longest[k % tables_], clocks_[k]);
+    }
+    to_->ended(longest);
+}
+
+} // namespace softgpu::machine

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What a launch tells its launch_trace. Code of a module that is traced has pseudo-instructions at the start of every
+// basic block, around barriers and before accesses to global memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "softgpu/machine/decode/trace_points.hpp"
+#include "softgpu/machine/state/block.hpp"
+#include "softgpu/machine/trace.hpp"
+
+namespace softgpu::machine {
+
+[[nodiscard]] trace_points make_trace_points(std::span<const observe::latency_table> tables);
+
+// One block while it runs: a clock for each warp and table, without anything that others do.
+class traced_block {
+public:
+    traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables);
+
+    // The block that this thread of the host runs from now on.
+    static void select(traced_block* b) noexcept;
+
+    void advance(std::uint32_t warp, const double* cycles);
+    void arrive(std::uint32_t warp);
+    void pass(std::uint32_t warp, const double* cycles);
+    [[nodiscard]] block_trace& to() noexcept { return *to_; }
+    void end();
+
+private:
+    // A warp is at most one barrier ahead of another; bar.arrive may be further, which costs exactness alone.
+    static constexpr std::uint32_t rounds = 8;
+
+    std::unique_ptr<block_trace> to_;
+    std::size_t tables_;
+    std::vector<double> clocks_;          // of a warp, table by table
+    std::vector<double> arrivals_;        // the last at a round
+    std::vector<std::uint32_t> arrived_;  // rounds of each warp
+    std::vector<std::uint32_t> round_of_; // of each place in arrivals_
+};
+
+} // namespace softgpu::machine

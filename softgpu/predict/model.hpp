@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// From what a launch did to how long it takes on a card. Formulas: docs/model.md.
+#pragma once
+
+#include <cstdint>
+
+#include "softgpu/observe/counters.hpp"
+#include "softgpu/observe/instruction_mix.hpp"
+#include "softgpu/observe/prediction.hpp"
+#include "softgpu/predict/card.hpp"
+#include "softgpu/predict/traffic.hpp"
+
+namespace softgpu::predict {
+
+struct launch_shape {
+    std::uint64_t blocks = 0;
+    std::uint64_t threads = 0;      // of a block
+    std::uint64_t shared_bytes = 0; // of a block, static and dynamic
+    std::uint64_t registers = 0;    // of a thread
+};
+
+// All that the model takes.
+struct launch_work {
+    launch_shape shape;
+    observe::counters total;
+    observe::instruction_mix mix;
+    // Cycles along the longest chain of a block, on average: with every global load served by L1, and with every one
+    // served by DRAM.
+    double path_near = 0;
+    double path_far = 0;
+    traffic warm;
+    traffic cold;
+};
+
+// Blocks of the launch that one multiprocessor holds at once; at least 1.
+[[nodiscard]] std::uint64_t resident_blocks(const card& c, const launch_shape& shape);
+// Bytes of L1 that one of these blocks has.
+[[nodiscard]] std::uint64_t l1_share(const card& c, const launch_shape& shape);
+[[nodiscard]] observe::prediction predict(const card& c, const launch_work& work);
+
+} // namespace softgpu::predict

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/runtime/accounts/predictions.hpp"
+
+#include <cstdint>
+#include <mutex>
+
+#include "softgpu/runtime/core/failure.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+struct predicted_card {
+    explicit predicted_card(predict::card c) : facts(std::move(c)), l2(static_cast<std::uint64_t>(facts.l2_bytes)) {}
+
+    predict::card facts;
+    predict::device_l2 l2;
+};
+
+struct predicted_cards {
+    std::vector<std::unique_ptr<predicted_card>> cards;
+    std::vector<observe::latency_table> tables; // of each card near, far
+    std::mutex launching;                       // one launch at a time has the caches
+};
+
+predicted_cards& all_predicted() {
+    static predicted_cards& only = *new predicted_cards; // never destroyed: static destructors launch kernels too
+    return only;
+}
+
+} // namespace
+
+struct launch_prediction::sums {
+    predict::launch_shape shape;
+    std::unique_lock<std::mutex> turn;
+    std::mutex mutex;
+    std::vector<predict::traffic> l1; // by card
+    std::vector<double> cycles;       // by table, over all blocks
+    std::uint64_t blocks = 0;
+    std::vector<std::uint64_t> l1_bytes; // by card, of a block
+};
+
+namespace {
+
+class predicted_block final : public machine::block_trace {
+public:
+    explicit predicted_block(launch_prediction::sums& to) : to_(to) {
+        const auto& cards = all_predicted().cards;
+        l1_.reserve(cards.size());
+        for (std::size_t k = 0; k < cards.size(); ++k) {
+            l1_.emplace_back(cards[k]->l2, to.l1_bytes[k]);
+        }
+    }
+
+    void touched(std::uint64_t line, unsigned sectors, unsigned lanes, machine::touch how) override {
+        for (predict::block_l1& l1 : l1_) {
+            l1.touched(line, sectors, lanes, how);
+        }
+    }
+
+    void ended(std::span<const double> cycles) override {
+        std::vector<predict::traffic> own;
+        own.reserve(l1_.size());
+        for (predict::block_l1& l1 : l1_) {
+            own.push_back(l1.ended());
+        }
+        const std::lock_guard lock(to_.mutex);
+        for (std::size_t k = 0; k < own.size(); ++k) {
+            to_.l1[k].loads += own[k].loads;
+            to_.l1[k].l1_hits += own[k].l1_hits;
+        }
+        for (std::size_t t = 0; t < cycles.size(); ++t) {
+            to_.cycles[t] += cycles[t];
+        }
+        ++to_.blocks;
+    }
+
+private:
+    launch_prediction::sums& to_;
+    std::vector<predict::block_l1> l1_;
+};
+
+} // namespace
+
+void load_predicted_cards(const std::vector<std::string>& files) {
+    predicted_cards& all = all_predicted();
+    if (!all.cards.empty()) {
+        return;
+    }
+    for (const std::string& file : files) {
+        try {
+            const predict::card c = predict::read_card(file);
+            all.tables.push_back(predict::latencies_of(c, c.latency_l1));
+            all.tables.push_back(predict::latencies_of(c, c.latency_dram));
+            all.cards.push_back(std::make_unique<predicted_card>(c));
+        } catch (const predict::card_error& e) {
+            fail(error::initialization_error, std::string("SOFTGPU_PREDICT: ") + e.what());
+        }
+    }
+}
+
+std::span<const observe::latency_table> predicted_latencies() noexcept { return all_predicted().tables; }
+
+launch_prediction::launch_prediction(const predict::launch_shape& shape) : sums_(std::make_unique<sums>()) {
+    predicted_cards& all = all_predicted();
+    sums_->shape = shape;
+    sums_->turn = std::unique_lock(all.launching, std::try_to_lock);
+    sums_->l1.resize(all.cards.size());
+    sums_->cycles.resize(all.tables.size());
+    for (const auto& c : all.cards) {
+        if (is_alone()) {
+            c->l2.begin();
+        }
+        sums_->l1_bytes.push_back(predict::l1_share(c->facts, shape));
+    }
+}
+
+launch_prediction::~launch_prediction() = default;
+
+bool launch_prediction::is_alone() const noexcept { return sums_->turn.owns_lock(); }
+
+std::unique_ptr<machine::block_trace> launch_prediction::begin() { return std::make_unique<predicted_block>(*sums_); }
+
+std::vector<observe::prediction> launch_prediction::predictions(const observe::counters& total,
+                                                                const observe::instruction_mix& mix) {
+    if (!is_alone()) {
+        return {};
+    }
+    const auto& cards = all_predicted().cards;
+    std::vector<observe::prediction> made;
+    made.reserve(cards.size());
+    const double blocks = sums_->blocks == 0 ? 1 : static_cast<double>(sums_->blocks);
+    for (std::size_t k = 0; k < cards.size(); ++k) {
+        predict::launch_work work{.shape = sums_->shape,
+                                  .total = total,
+                                  .mix = mix,
+                                  .path_near = sums_->cycles[2 * k] / blocks,
+                                  .path_far = sums_->cycles[2 * k + 1] / blocks,
+                                  .warm = cards[k]->l2.warm(),
+                                  .cold = cards[k]->l2.cold()};
+        for (predict::traffic* const t : {&work.warm, &work.cold}) {
+            t->loads = sums_->l1[k].loads;
+            t->l1_hits = sums_->l1[k].l1_hits;
+        }
+        made.push_back(predict::predict(cards[k]->facts, work));
+    }
+    return made;
+}
+
+} // namespace softgpu::runtime

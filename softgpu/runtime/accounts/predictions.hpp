@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The cards that SOFTGPU_PREDICT names, and what the model says of each launch on them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "softgpu/machine/trace.hpp"
+#include "softgpu/observe/launch_record.hpp"
+#include "softgpu/predict/model.hpp"
+
+namespace softgpu::runtime {
+
+// Reads the cards' files. Throws failure if one is not valid. To be called once, before the first launch.
+void load_predicted_cards(const std::vector<std::string>& files);
+// Of module::trace(): two tables a card. Empty: nothing is predicted.
+[[nodiscard]] std::span<const observe::latency_table> predicted_latencies() noexcept;
+
+// One launch while it runs. A launch that begins while another one runs is not predicted: both use the caches.
+class launch_prediction final : public machine::launch_trace {
+public:
+    explicit launch_prediction(const predict::launch_shape& shape);
+    ~launch_prediction() override;
+    launch_prediction(const launch_prediction&) = delete;
+    launch_prediction& operator=(const launch_prediction&) = delete;
+
+    std::unique_ptr<machine::block_trace> begin() override;
+    // False: another launch was running.
+    [[nodiscard]] bool is_alone() const noexcept;
+    // The launch is over: one prediction a card; none where it was not alone.
+    [[nodiscard]] std::vector<observe::prediction> predictions(const observe::counters& total,
+                                                               const observe::instruction_mix& mix);
+
+    struct sums;
+
+private:
+    std::unique_ptr<sums> sums_;
+};
+
+} // namespace softgpu::runtime

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Cards' files: those of the tree, and what is refused in a user's own.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "softgpu/predict/card.hpp"
+
+namespace softgpu::predict {
+namespace {
+
+std::string text_of(const std::string& key) {
+    std::ifstream in(std::string(CARDS_FOLDER) + "/" + key + ".json");
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string changed(const std::string& from, const std::string& to) {
+    std::string text = text_of("h200");
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        static_cast<void>(parse_card(text, "my.json"));
+    } catch (const card_error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+TEST(Cards, OfTheTreeAreValid) {
+    std::size_t found = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(CARDS_FOLDER)) {
+        EXPECT_EQ(read_card(entry.path().string()).key, entry.path().stem().string());
+        ++found;
+    }
+    EXPECT_GE(found, 8u);
+    EXPECT_EQ(parse_card(text_of("h200"), "h200").multiprocessors, 132);
+}
+
+TEST(Cards, AFigureThatIsMissingIsNamed) {
+    EXPECT_EQ(error_of(changed("\"dram_bandwidth\": {", "\"dram_bandwith\": {")),
+              "my.json: figure dram_bandwidth is missing (GB/s)");
+    EXPECT_EQ(error_of(changed("\"figures\": {", "\"figures\": {\"colour\": {},")),
+              "my.json: there is no figure colour");
+}
+
+TEST(Cards, AbsurdFiguresAreRefused) {
+    EXPECT_EQ(error_of(changed("\"value\": 1.98", "\"value\": 1980")),
+              "my.json: figure clock is 1980; it has to be from 0.1 to 10 GHz");
+    EXPECT_EQ(error_of(changed("\"value\": 1.98", "\"value\": \"1.98\"")),
+              "my.json: figure clock: \"value\" is missing or no number");
+    EXPECT_EQ(error_of(changed("\"unit\": \"GHz\"", "\"unit\": \"MHz\"")),
+              "my.json: figure clock: the unit is \"GHz\", not \"MHz\"");
+    EXPECT_EQ(error_of(changed("\"source\": ", "\"origin\": ")),
+              "my.json: figure clock: \"source\" is missing or no text");
+}
+
+TEST(Cards, WhatIsNoCardIsRefused) {
+    EXPECT_EQ(error_of("{"), "my.json is no description of a card: no JSON object with \"figures\"");
+    EXPECT_EQ(error_of("[]"), "my.json is no description of a card: no JSON object with \"figures\"");
+    EXPECT_THROW(static_cast<void>(read_card("/nowhere/my.json")), card_error);
+}
+
+} // namespace
+} // namespace softgpu::predict

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Machine instructions of PTX, and chains of dependent ones, on bodies put together by hand.
+#include <gtest/gtest.h>
+
+#include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "tests/program/body.hpp"
+
+namespace softgpu::machine {
+namespace {
+
+using observe::instruction_class;
+using program_test::address_operand;
+using program_test::body;
+using program_test::register_operand;
+using ptx::opcode;
+using ptx::suffix;
+
+observe::latency_table table(double arithmetic, double load) {
+    observe::latency_table t;
+    t.of.fill(arithmetic);
+    t[instruction_class::global_load] = load;
+    return t;
+}
+
+struct sums : body {
+    std::uint32_t a = reg(suffix::f32), b = reg(suffix::f32), c = reg(suffix::f32), at = reg(suffix::u64);
+
+    void load(std::uint32_t to) {
+        add(opcode::ld, {register_operand(to), address_operand(at)}, always, {suffix::global, suffix::f32});
+    }
+    void sum(std::uint32_t to, std::uint32_t x, std::uint32_t y) {
+        add(opcode::add, {register_operand(to), register_operand(x), register_operand(y)}, always, {suffix::f32});
+    }
+    [[nodiscard]] std::vector<double> path() {
+        const ptx::function& f = function();
+        const observe::latency_table tables[] = {table(4, 100), table(4, 500)};
+        return path_of(f, 0, static_cast<std::uint32_t>(f.instructions.size()), tables);
+    }
+};
+
+TEST(Costs, DependentAdditionsWaitForEachOther) {
+    sums s;
+    s.sum(s.a, s.a, s.b);
+    s.sum(s.a, s.a, s.b);
+    s.sum(s.a, s.a, s.b);
+    EXPECT_EQ(s.path(), (std::vector<double>{12, 12}));
+}
+
+TEST(Costs, IndependentAdditionsFollowEachOther) {
+    sums s;
+    s.sum(s.a, s.b, s.b);
+    s.sum(s.c, s.b, s.b);
+    EXPECT_EQ(s.path(), (std::vector<double>{5, 5}));
+}
+
+TEST(Costs, TwoLoadsBeforeTheirUseWaitOnce) {
+    sums once;
+    once.load(once.a);
+    once.load(once.b);
+    once.sum(once.c, once.a, once.b);
+    EXPECT_EQ(once.path(), (std::vector<double>{105, 505}));
+    sums twice;
+    twice.load(twice.a);
+    twice.sum(twice.c, twice.a, twice.a);
+    twice.load(twice.b);
+    twice.sum(twice.c, twice.b, twice.c);
+    EXPECT_EQ(twice.path(), (std::vector<double>{205, 1005}));
+}
+
+TEST(Costs, NobodyWaitsForAStore) {
+    sums s;
+    s.add(opcode::st, {address_operand(s.at), register_operand(s.a)}, body::always, {suffix::global, suffix::f32});
+    EXPECT_EQ(s.path(), (std::vector<double>{1, 1}));
+}
+
+TEST(Costs, ClassesOfInstructions) {
+    body f;
+    const auto i = f.reg(suffix::u32);
+    const auto wide = f.reg(suffix::u64);
+    const auto base = f.reg(suffix::u64);
+    const auto x = f.reg(suffix::f64);
+    f.add(opcode::mul, {register_operand(wide), register_operand(i), register_operand(i)}, body::always,
+          {suffix::wide, suffix::u32});
+    f.add(opcode::add, {register_operand(wide), register_operand(base), register_operand(wide)}, body::always,
+          {suffix::s64}); // part of the product
+    f.add(opcode::add, {register_operand(wide), register_operand(base), register_operand(base)}, body::always,
+          {suffix::s64}); // two halves
+    f.add(opcode::rem, {register_operand(i), register_operand(i), register_operand(i)}, body::always, {suffix::u32});
+    f.add(opcode::fma, {register_operand(x), register_operand(x), register_operand(x), register_operand(x)},
+          body::always, {suffix::rn, suffix::f64});
+    f.add(opcode::mov, {register_operand(i), register_operand(i)}, body::always, {suffix::u32}); // no instruction
+    f.add(opcode::bar, {}, body::always, {suffix::sync});
+    f.add(opcode::bar, {}, body::always, {suffix::warp, suffix::sync});
+    const ptx::function& body_of = f.function();
+    const observe::instruction_mix mix = mix_of(body_of, 0, static_cast<std::uint32_t>(body_of.instructions.size()));
+    EXPECT_EQ(mix[instruction_class::multiply], 1u);
+    EXPECT_EQ(mix[instruction_class::integer], 22u);
+    EXPECT_EQ(mix[instruction_class::fp64], 1u);
+    EXPECT_EQ(mix[instruction_class::barrier], 1u);
+    EXPECT_EQ(mix[instruction_class::control], 1u);
+}
+
+} // namespace
+} // namespace softgpu::machine

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Each bound alone: a launch that needs one thing only takes the time that its formula gives by hand.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "softgpu/predict/model.hpp"
+
+namespace softgpu::predict {
+namespace {
+
+using observe::instruction_class;
+
+// Round figures: 1 GHz, so that a cycle is a nanosecond; 10 multiprocessors.
+card round_card() {
+    card c;
+    c.key = "round";
+#define SOFTGPU_FIGURE(field, unit, least, most) c.field = 1;
+#include "softgpu/predict/figures.def"
+#undef SOFTGPU_FIGURE
+    c.multiprocessors = 10;
+    c.issue = 4;
+    c.warps = 64;
+    c.blocks = 32;
+    c.registers = 65536;
+    c.shared_bytes = 100 * 1024;
+    c.reserved_shared_bytes = 1024;
+    c.throughput_fp32 = 64;
+    c.l1_bytes = 128 * 1024;
+    c.l2_bytes = 1 << 20;
+    c.l2_bandwidth = 1000;
+    c.dram_bandwidth = 100;
+    c.dram_efficiency = 0.5;
+    c.latency_l1 = 100;
+    c.latency_l2 = 300;
+    c.latency_dram = 500;
+    c.atomics = 100;
+    c.block_starts = 1000;
+    c.launch = 1000;
+    return c;
+}
+
+launch_work some_blocks(std::uint64_t blocks) {
+    launch_work w;
+    w.shape = {.blocks = blocks, .threads = 256, .shared_bytes = 0, .registers = 32};
+    return w;
+}
+
+double of(const observe::prediction& p, const std::string& bound) {
+    for (const observe::bound_time& b : p.bounds) {
+        if (b.name == bound) {
+            return b.nanoseconds;
+        }
+    }
+    return 0;
+}
+
+TEST(Model, ArithmeticTakesItsPipeOrTheIssueSlots) {
+    launch_work w = some_blocks(100);
+    w.mix[instruction_class::fp32] = 1'000'000; // 100,000 warp instructions of 32 lanes a multiprocessor
+    const auto p = predict(round_card(), w);
+    EXPECT_DOUBLE_EQ(of(p, "fp32"), 50'000);
+    EXPECT_DOUBLE_EQ(of(p, "issue"), 25'000);
+    EXPECT_EQ(p.bound, "fp32");
+    EXPECT_EQ(p.next_bound, "issue");
+    EXPECT_DOUBLE_EQ(p.nanoseconds, 51'000);
+    EXPECT_DOUBLE_EQ(p.share_of_roof, 50.0 / 51);
+}
+
+TEST(Model, TheBusiestMultiprocessorIsTheOneThatCounts) {
+    launch_work w = some_blocks(11); // two blocks on one of the ten
+    w.mix[instruction_class::fp32] = 11'000;
+    EXPECT_NEAR(of(predict(round_card(), w), "fp32"), 1000, 1e-9);
+    w = some_blocks(20);
+    w.mix[instruction_class::fp32] = 20'000;
+    EXPECT_NEAR(of(predict(round_card(), w), "fp32"), 1000, 1e-9);
+}
+
+TEST(Model, SharedMemoryTakesItsWavefronts) {
+    launch_work w = some_blocks(10);
+    w.total.shared_load_wavefronts = 50'000;
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "shared"), 5'000);
+}
+
+TEST(Model, DramTakesItsBytesAndWarmOnesCostNothing) {
+    launch_work w = some_blocks(10);
+    w.total.global_load_requests = 1;
+    w.cold = {.loads = 100'000, .l2_reads = 100'000, .dram_reads = 100'000};
+    w.warm = w.cold;
+    w.warm.dram_reads = 0;
+    w.warm.l2_read_hits = 100'000;
+    const auto p = predict(round_card(), w);
+    // 3.2 MB at 50 GB/s, and 500 cycles until the first is there; L2: 1000 GB/s and 300 cycles.
+    EXPECT_DOUBLE_EQ(p.cold_nanoseconds, 1000 + 500 + 64'000);
+    EXPECT_DOUBLE_EQ(p.nanoseconds, 1000 + 300 + 3'200);
+    EXPECT_EQ(p.bound, "l2");
+    EXPECT_EQ(p.cold_dram_read_bytes, 3'200'000u);
+    EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, 1);
+}
+
+TEST(Model, LatencyGoesByWavesOfResidentBlocks) {
+    launch_work w = some_blocks(80); // eight of 256 threads on each of ten multiprocessors: one wave
+    w.path_near = 1000;
+    w.path_far = 5000;
+    w.total.global_load_requests = 1;
+    w.warm = {.loads = 100, .l1_hits = 100};
+    w.cold = {.loads = 100, .l2_reads = 100, .dram_reads = 100};
+    const auto one = predict(round_card(), w);
+    EXPECT_EQ(one.bound, "latency");
+    EXPECT_DOUBLE_EQ(of(one, "latency"), 1000);
+    EXPECT_DOUBLE_EQ(one.cold_nanoseconds, 1000 + 5000);
+    w.shape.blocks = 81;
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "latency"), 2000);
+}
+
+TEST(Model, AtomicsAtOneAddressComeOneAfterTheOther) {
+    launch_work w = some_blocks(10);
+    w.warm = {.atomic_lanes = 5000, .hottest_atomic_lanes = 4000};
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "atomics"), 4000);
+    w.warm.hottest_atomic_lanes = 10;
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "atomics"), 50);
+}
+
+TEST(Model, NothingTakesTheLaunchItself) {
+    const auto p = predict(round_card(), some_blocks(0));
+    EXPECT_DOUBLE_EQ(p.nanoseconds, 1000);
+    EXPECT_EQ(p.bound, "launch");
+}
+
+TEST(Model, ResidentBlocksFollowEachLimit) {
+    const card c = round_card();
+    launch_shape s{.blocks = 1, .threads = 256, .shared_bytes = 0, .registers = 32};
+    EXPECT_EQ(resident_blocks(c, s), 8u); // warps
+    s.threads = 32;
+    EXPECT_EQ(resident_blocks(c, s), 32u); // blocks
+    s.threads = 256;
+    s.registers = 128;
+    EXPECT_EQ(resident_blocks(c, s), 2u);
+    s.registers = 32;
+    s.shared_bytes = 24 * 1024;
+    EXPECT_EQ(resident_blocks(c, s), 4u); // with the reserved 1024 bytes each
+    s.shared_bytes = 1 << 20;
+    EXPECT_EQ(resident_blocks(c, s), 1u); // it ran, so it fits
+}
+
+} // namespace
+} // namespace softgpu::predict

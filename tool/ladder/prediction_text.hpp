@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What the model says of a ladder's steps.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ladder/engine/definition/report.hpp"
+#include "report/table.hpp"
+
+namespace warpfold::tool {
+
+// The sum over the step's launches, one a card; empty where a launch has none.
+[[nodiscard]] std::vector<softgpu::observe::prediction> predictions_of(const ladder::step_result& step);
+
+// A table of the steps, empty where nothing was predicted.
+[[nodiscard]] std::string predictions_text(const ladder::ladder_report& report, const report::style& look);
+
+} // namespace warpfold::tool
