@@ -31,16 +31,16 @@ class DeviceValues:
         check(RUNTIME.cudaDeviceSynchronize())  # the host reads it too
         self.host = np.ndarray(values.shape, values.dtype, room, shift)
         self.stream = stream
-        self.base = self
+        self.base = None
 
     def __del__(self):
-        if self.base is self:
+        if self.base is None:
             check(RUNTIME.cudaFree(self.room))
 
     def view(self, of):
         """Another view of the memory, by a function of the array."""
         other = object.__new__(type(self))
-        other.base, other.stream, other.host = self.base, self.stream, of(self.host)
+        other.base, other.stream, other.host = self.base or self, self.stream, of(self.host)
         return other
 
     def done(self):

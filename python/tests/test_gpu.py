@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Arrays in device memory, on the software GPU: WARPFOLD_DEVICE=softgpu, in a process of their own."""
 import ctypes
+import gc
 import os
 import threading
 
@@ -196,6 +197,7 @@ def stream():
 
 def test_calls_return_before_the_stream_is_done_and_wait_without_the_lock(stream):
     """A host function holds the stream up until a second thread of Python lets it go."""
+    gc.collect()  # to free an array of an earlier test would wait
     go = threading.Event()
     held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(30))
     array = DeviceValues(np.arange(1000.0), stream=stream)

@@ -122,7 +122,7 @@ inline void check_frames(const std::vector<rank_frame>& frames, const char* what
     for (std::size_t r = 1; r < frames.size(); ++r) {
         const std::string differs = difference(frames[0], frames[r], what);
         if (!differs.empty()) {
-            throw rank_error(static_cast<int>(r), start + std::to_string(r) + " " + differs);
+            throw rank_error(static_cast<int>(r), (start + std::to_string(r)).append(" ").append(differs));
         }
     }
 }
