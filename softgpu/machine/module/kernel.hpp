@@ -22,7 +22,7 @@ struct code_variant {
     bool adversarial = false;
     check::check_set checks = 0; // those that need pseudo-instructions
 
-    auto operator<=>(const code_variant&) const = default;
+    auto operator<=>(const code_variant&) const = default; // NOLINT(modernize-use-nullptr): no null here
 };
 using decoded_variants = std::map<code_variant, std::unique_ptr<program_code>>;
 inline code_variant variant_of(const launch_request& r) {
