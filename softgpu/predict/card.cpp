@@ -69,7 +69,7 @@ card parse_card(std::string_view text, const std::string& file) {
 #undef SOFTGPU_FIGURE
     for (const auto& [name, figure] : figures.items()) {
         if (!known.contains(name)) {
-            throw card_error(file + ": there is no figure " + name);
+            throw card_error(std::string(file).append(": there is no figure ").append(name));
         }
     }
     return c;
