@@ -140,7 +140,7 @@ settings read_settings() {
     s.profile_path = read_path("SOFTGPU_PROFILE");
     s.timeline_path = read_path("SOFTGPU_TIMELINE");
     s.count = environment("SOFTGPU_COUNT") != "0" || !s.profile_path.empty() || !s.timeline_path.empty() ||
-              environment("SOFTGPU_PREDICT") != "";
+              !environment("SOFTGPU_PREDICT").empty();
     s.predicted_cards = read_list("SOFTGPU_PREDICT");
     s.checks = read_checks();
     s.check_json_path = read_path("SOFTGPU_CHECK_JSON");
