@@ -134,8 +134,8 @@ private:
             ++end;
         }
         end = end < ranks ? end + 1 : ranks;
-        const auto got =
-            value(end - me, [&](int r) -> const V& { return all.value[static_cast<std::size_t>(me + r)].value; });
+        const auto first = all.value.begin() + me;
+        const auto got = value(end - me, [&](int r) -> const V& { return first[r].value; });
         if constexpr (std::is_pointer_v<Out>) {
             rank_target<On>::put(on.on, out + (segments - 1), got);
         } else {
