@@ -134,7 +134,7 @@ std::string element_text(report::array_type type, const void* data, std::uint64_
     throw failure(fmt::format("results of type {}", report::name_of(type)));
 }
 
-result_array::result_array(report::array_type type, std::vector<std::uint64_t> shape) : type_(type) {
+result_array::result_array(report::array_type type, const std::vector<std::uint64_t>& shape) : type_(type) {
     file_ = report::npy_header(type, shape);
     header_ = file_.size();
     std::uint64_t count = 1;

@@ -64,7 +64,7 @@ void add_chunk_option(CLI::App& app, array_options& options);
 // Results of a call: elements behind the header of a .npy file, which can be written as they stand.
 class result_array {
 public:
-    result_array(report::array_type type, std::vector<std::uint64_t> shape);
+    result_array(report::array_type type, const std::vector<std::uint64_t>& shape);
 
     [[nodiscard]] void* data() noexcept { return file_.data() + header_; }
     // One element a line.
