@@ -234,6 +234,7 @@ std::string text_of(const ladder::extra_table& t, const style& look) {
     report::table table(std::move(heads));
     for (const auto& row : t.rows) {
         std::vector<cell> cells;
+        cells.reserve(row.size());
         for (const std::string& text : row) {
             cells.push_back({text});
         }
