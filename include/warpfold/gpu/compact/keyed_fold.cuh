@@ -159,15 +159,7 @@ public:
         const staged_results<KeysOut, KeyOut> keys(shared_.results, task_.keys_out, prefix.count(), total.count());
 #pragma unroll
         for (unsigned r = 0; r < Rows::rows; ++r) {
-            KeyOut* at = keys.place(before[r].count()); // runs that begin in the tile count from 0
-#pragma unroll
-            for (unsigned j = 0; j < Rows::run; ++j) {
-                const unsigned head = heads_[r] >> j & 1;
-                if (head != 0) {
-                    *at = static_cast<KeyOut>(keys_[r][j]);
-                }
-                at += head; // without a branch
-            }
+            keys.put(before[r].count(), heads_[r], keys_[r]);
         }
         __syncthreads();
         keys.write();

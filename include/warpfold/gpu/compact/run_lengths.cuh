@@ -118,15 +118,7 @@ public:
         const staged_results<KeysOut, KeyOut> keys(memory_, task_.keys_out, prefix.count, runs);
 #pragma unroll
         for (unsigned r = 0; r < Rows::rows; ++r) {
-            KeyOut* at = keys.place(tile_beginnings::count(before[r]));
-#pragma unroll
-            for (unsigned j = 0; j < Rows::run; ++j) {
-                const unsigned head = heads_[r] >> j & 1;
-                if (head != 0) {
-                    *at = static_cast<KeyOut>(keys_[r][j]);
-                }
-                at += head; // without a branch
-            }
+            keys.put(tile_beginnings::count(before[r]), heads_[r], keys_[r]);
         }
         __syncthreads();
         keys.write();

@@ -76,7 +76,7 @@ public:
             const staged_results<Out, element_written_t<Out, T>> selected(memory_, task_.out, prefix, total);
 #pragma unroll
             for (unsigned r = 0; r < Rows::rows; ++r) {
-                put(selected, before[r], bits_[r], items_[r]);
+                selected.put(before[r], bits_[r], items_[r]);
             }
             __syncthreads();
             selected.write();
@@ -88,8 +88,8 @@ public:
 #pragma unroll
             for (unsigned r = 0; r < Rows::rows; ++r) {
                 const unsigned present = rows_.masked(r, ~0u), missing = rows_.missing_before(r);
-                put(rejected, static_cast<unsigned>(rows_.index(r) - begin) + missing - before[r], present & ~bits_[r],
-                    items_[r]);
+                rejected.put(static_cast<unsigned>(rows_.index(r) - begin) + missing - before[r], present & ~bits_[r],
+                             items_[r]);
             }
             __syncthreads();
             rejected.write();
@@ -97,20 +97,6 @@ public:
     }
 
 private:
-    // Elements of a run, those with a bit, for `first` and the following places.
-    template <class Results>
-    __device__ static void put(const Results& results, unsigned first, unsigned bits, const T (&items)[Rows::run]) {
-        auto* at = results.place(first);
-#pragma unroll
-        for (unsigned j = 0; j < Rows::run; ++j) {
-            const unsigned bit = bits >> j & 1;
-            if (bit != 0) {
-                *at = static_cast<typename Results::result_type>(items[j]);
-            }
-            at += bit; // without a branch
-        }
-    }
-
     template <class Predicate>
     __device__ void find(const element_test<Predicate>& test) {
         find_by(test.predicate, items_);

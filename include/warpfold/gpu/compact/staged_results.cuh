@@ -16,7 +16,6 @@ namespace warpfold::detail {
 template <class Out, class U>
 class staged_results {
 public:
-    using result_type = U;
     static constexpr unsigned run = scan_run_of(sizeof(U)); // results in a vector
 
     __device__ staged_results(unsigned char* memory, const Out& out, std::uint64_t position, unsigned count)
@@ -30,6 +29,20 @@ public:
 
     // Where result k waits to be written.
     [[nodiscard]] __device__ U* place(unsigned k) const { return results_ + gap_ + k; }
+
+    // Elements of a run, those with a bit, for `first` and the following places.
+    template <class T, unsigned Run>
+    __device__ void put(unsigned first, unsigned bits, const T (&items)[Run]) const {
+        U* at = place(first);
+#pragma unroll
+        for (unsigned j = 0; j < Run; ++j) {
+            const unsigned bit = bits >> j & 1;
+            if (bit != 0) {
+                *at = static_cast<U>(items[j]);
+            }
+            at += bit; // without a branch
+        }
+    }
 
     // By all threads of the block.
     __device__ void write() const {
