@@ -30,15 +30,38 @@ if(WARPFOLD_CUDA)
   endif()
 endif()
 
-# warpfold_cuda_objects(<out> SOURCES a.cu ... [RDC] [OPTIONS nvcc options ...])
+# warpfold_cuda_objects(<out> SOURCES a.cu ... [TOGETHER b.cu ...] [RDC] [OPTIONS nvcc options ...])
 # Compiles each source to an object file and gives their paths in <out>, to be added to a target of the same directory.
+# TOGETHER: with WARPFOLD_UNITY, five of them to an object; the names in their unnamed namespaces must differ.
 # RDC: their kernels use each other's functions and variables; one more object links them on the device.
 function(warpfold_cuda_objects out)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC" "" "SOURCES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC" "" "SOURCES;TOGETHER;OPTIONS")
+  if(NOT WARPFOLD_UNITY)
+    list(APPEND arg_SOURCES ${arg_TOGETHER})
+    set(arg_TOGETHER "")
+  endif()
+  while(arg_TOGETHER)
+    list(SUBLIST arg_TOGETHER 0 5 part)
+    list(REMOVE_ITEM arg_TOGETHER ${part})
+    list(GET part 0 first)
+    set(joined "${CMAKE_CURRENT_BINARY_DIR}/together/${first}")
+    list(TRANSFORM part PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    set(parts_${joined} ${part})
+    list(TRANSFORM part REPLACE "(.+)" "#include \"\\1\"\n")
+    list(JOIN part "" text)
+    file(CONFIGURE OUTPUT "${joined}" CONTENT "${text}" @ONLY)
+    list(APPEND arg_SOURCES "${joined}")
+  endwhile()
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "warpfold_cuda_objects(${out}): no SOURCES")
   endif()
-  set(flags -std=c++20 -O3 -lineinfo -cudart shared -ccbin "${CMAKE_CXX_COMPILER}" "-I${PROJECT_SOURCE_DIR}"
+  # Of the host's code; kernels are optimised either way. Without machine code for a GPU nobody measures it, and less
+  # optimisation compiles sooner.
+  set(optimisation -O3)
+  if(NOT WARPFOLD_CUDA_ARCHITECTURES)
+    set(optimisation -O1)
+  endif()
+  set(flags -std=c++20 ${optimisation} -lineinfo -cudart shared -ccbin "${CMAKE_CXX_COMPILER}" "-I${PROJECT_SOURCE_DIR}"
     "-I${PROJECT_SOURCE_DIR}/include" -Xcompiler=-fPIC,-Wall,-Wextra --extended-lambda
     -gencode "arch=compute_75,code=compute_75")
   foreach(architecture IN LISTS WARPFOLD_CUDA_ARCHITECTURES)
@@ -58,6 +81,7 @@ function(warpfold_cuda_objects out)
   foreach(source IN LISTS arg_SOURCES)
     get_filename_component(source "${source}" ABSOLUTE)
     file(RELATIVE_PATH name "${CMAKE_CURRENT_SOURCE_DIR}" "${source}")
+    string(REGEX REPLACE "^.*/together/" "together/" name "${name}")
     string(REPLACE "../" "up/" place "${name}")
     set(object "${CMAKE_CURRENT_BINARY_DIR}/${out}.dir/${place}.o")
     get_filename_component(folder "${object}" DIRECTORY)
@@ -65,7 +89,7 @@ function(warpfold_cuda_objects out)
     add_custom_command(OUTPUT "${object}"
       COMMAND ${cache} "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -MD -MF "${object}.d" -MT "${object}" -c "${source}"
         -o "${object}"
-      DEPENDS "${source}" "${WARPFOLD_NVCC}"
+      DEPENDS "${source}" ${parts_${source}} "${WARPFOLD_NVCC}"
       DEPFILE "${object}.d"
       COMMENT "nvcc ${name}"
       VERBATIM)
@@ -108,13 +132,14 @@ function(warpfold_cuda_program target)
   warpfold_link_cuda(${target})
 endfunction()
 
-# warpfold_cuda_library(<target> SOURCES a.cu b.cpp ... [OPTIONS nvcc options ...]): the same, a shared library.
+# warpfold_cuda_library(<target> SOURCES a.cu b.cpp ... [TOGETHER c.cu ...] [OPTIONS nvcc options ...]): the same, a shared
+# library.
 function(warpfold_cuda_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TOGETHER;OPTIONS")
   set(kernels ${arg_SOURCES})
   list(FILTER kernels INCLUDE REGEX "\\.cu$")
   list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cu$")
-  warpfold_cuda_objects(${target} SOURCES ${kernels} OPTIONS ${arg_OPTIONS})
+  warpfold_cuda_objects(${target} SOURCES ${kernels} TOGETHER ${arg_TOGETHER} OPTIONS ${arg_OPTIONS})
   add_library(${target} SHARED ${arg_SOURCES} ${${target}})
   warpfold_link_cuda(${target})
 endfunction()

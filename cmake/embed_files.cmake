@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# cmake -DROOT=... -DPATTERNS=... -DHEADER=... -DFUNCTION=... -DOUTPUT=... -DDEPFILE=... -P embed_files.cmake: the files
-# below ROOT that match PATTERNS (recursively) as a C++ table, which FUNCTION returns as HEADER declares it. So the command
-# can show them wherever it is installed. DEPFILE names them and their folders, whose times change when a file is added or
+# cmake -DROOT=... -DPATTERNS=... -DFUNCTION=... -DOUTPUT=... -DDEPFILE=... -P embed_files.cmake: the files
+# below ROOT that match PATTERNS (recursively) as a C++ table, which FUNCTION returns. So the command can show them wherever
+# it is installed. DEPFILE names them and their folders, whose times change when a file is added or
 # removed.
 set(paths "")
 set(inputs "")
@@ -29,20 +29,20 @@ endforeach()
 string(REPLACE " " "\\ " inputs "${inputs}")
 list(JOIN inputs " " inputs)
 file(WRITE "${DEPFILE}" "${OUTPUT}: ${inputs}\n")
-set(text "// Made by cmake/embed_files.cmake.\n#include \"${HEADER}\"\n\nnamespace {\n\n")
+# As bytes that the assembler reads: a compiler takes seconds for as many literals.
+set(text "// Made by cmake/embed_files.cmake.\n#include \"ladder/engine/sources.hpp\"\n\n")
 set(table "")
 set(number 0)
+string(REGEX REPLACE "[^a-zA-Z0-9]" "_" symbol "${FUNCTION}")
 foreach(path IN LISTS paths)
-  file(READ "${ROOT}/${path}" content)
-  if(content MATCHES "\\)embedded\"")
-    message(FATAL_ERROR "${path} holds the end of the literal that it is put into")
-  endif()
-  # A literal of its own each; an empty file needs none.
-  string(APPEND text "constexpr std::string_view text_${number} = R\"embedded(${content})embedded\";\n")
-  string(APPEND table "    {\"${path}\", text_${number}},\n")
+  set(name "${symbol}_${number}")
+  string(APPEND text "asm(\".section .rodata\\n${name}: .incbin \\\"${ROOT}/${path}\\\"\\n${name}_end:\\n.previous\");\n"
+    "extern \"C\" __attribute__((visibility(\"hidden\"))) const char ${name}[], ${name}_end[];\n")
+  string(APPEND table "    {\"${path}\", {${name}, ${name}_end}},\n")
   math(EXPR number "${number} + 1")
 endforeach()
+string(REGEX MATCH "^(.*)::([^:]*)$" whole "${FUNCTION}")
 string(APPEND text
-  "\nconstexpr warpfold::ladder::source_file all[] = {\n${table}};\n\n} // namespace\n\n"
-  "std::span<const warpfold::ladder::source_file> ${FUNCTION}() { return all; }\n")
+  "\nnamespace ${CMAKE_MATCH_1} {\n\nstd::span<const warpfold::ladder::source_file> ${CMAKE_MATCH_2}() {\n"
+  "    static const warpfold::ladder::source_file all[] = {\n${table}    };\n    return all;\n}\n\n}\n")
 file(WRITE "${OUTPUT}" "${text}")

@@ -43,6 +43,16 @@ function(warpfold_unity)
   endif()
 endfunction()
 
+# warpfold_optimise_less(<level> <target> ...): in release builds, for code whose run time is that of what it calls: it compiles
+# sooner.
+function(warpfold_optimise_less level)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    foreach(target IN LISTS ARGN)
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O${level}>)
+    endforeach()
+  endif()
+endfunction()
+
 # Link to it for our warnings and include root: target_link_libraries(x PRIVATE warpfold::house)
 add_library(warpfold_house INTERFACE)
 add_library(warpfold::house ALIAS warpfold_house)

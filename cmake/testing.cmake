@@ -6,6 +6,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/toolkit.cmake")
 #   SOURCES a.cu b.cpp ...      kernels and tests; main() is GoogleTest's own
 #   [OPTIONS ...]               more options for nvcc: -gencode arch=compute_90,code=compute_90
 #   [LIBRARIES ...]             to link with besides
+#   [PREDICT h100 ...]          cards whose model says how long launches take, by name, or files of the project's own
 #   [ENVIRONMENT VAR=x ...])    of the tests: SOFTGPU_DEVICE=T4
 #
 # An executable of that name, and a test for ctest for every TEST() in it. The .cu files are compiled by nvcc
@@ -15,10 +16,14 @@ include("${CMAKE_CURRENT_LIST_DIR}/toolkit.cmake")
 # `warpfold run` the software GPU. Needs enable_testing(), and GoogleTest: the project's own GTest::gtest_main, or what
 # find_package(GTest) finds.
 function(warpfold_add_cuda_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;OPTIONS;LIBRARIES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;OPTIONS;LIBRARIES;PREDICT;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "warpfold_add_cuda_test(${target}): give SOURCES, and of OPTIONS, LIBRARIES, ENVIRONMENT "
-      "what is wanted; got ${ARGV}")
+    message(FATAL_ERROR "warpfold_add_cuda_test(${target}): give SOURCES, and of OPTIONS, LIBRARIES, PREDICT, "
+      "ENVIRONMENT what is wanted; got ${ARGV}")
+  endif()
+  if(arg_PREDICT)
+    warpfold_card_files(cards ${target} "${arg_PREDICT}")
+    list(APPEND arg_ENVIRONMENT "SOFTGPU_PREDICT=${cards}")
   endif()
   if(NOT WARPFOLD_NVCC AND CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA")
     set(WARPFOLD_NVCC "${CMAKE_CUDA_COMPILER}")
@@ -57,6 +62,25 @@ function(warpfold_add_cuda_test target)
     "    ENVIRONMENT [==[${arg_ENVIRONMENT}]==]\n"
     "    ENVIRONMENT_MODIFICATION [==[LD_LIBRARY_PATH=path_list_prepend:${folder}]==])\nendif()\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${environment}")
+endfunction()
+
+# The files of cards, with commas between, in `out`.
+function(warpfold_card_files out target cards)
+  get_target_property(folder warpfold::testing WARPFOLD_CARDS_FOLDER)
+  set(files "")
+  foreach(card IN LISTS cards)
+    if(EXISTS "${folder}/${card}.json")
+      list(APPEND files "${folder}/${card}.json")
+    else()
+      get_filename_component(file "${card}" ABSOLUTE)
+      if(NOT EXISTS "${file}")
+        message(FATAL_ERROR "warpfold_add_cuda_test(${target}): PREDICT ${card} is neither a card in ${folder} nor a file")
+      endif()
+      list(APPEND files "${file}")
+    endif()
+  endforeach()
+  list(JOIN files "," files)
+  set(${out} "${files}" PARENT_SCOPE)
 endfunction()
 
 # The objects of a target's .cu files, in `out`.
